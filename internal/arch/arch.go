@@ -1,0 +1,101 @@
+// Package arch keeps parley's architecture true: it reads the source files of
+// a tree and reports every one that climbs over a wall between two rooms.
+//
+// It parses the files itself and never asks the go command, because a test
+// that runs another program is cached by go test although files have changed.
+// All systems' files are read (_unix.go beside _windows.go), whatever the
+// system the test runs on.
+//
+// The walls stand in [Parley]; docs/explanation/architecture.md explains them.
+package arch
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// Rules is the architecture of one Go module.
+type Rules struct {
+	// Module is the import path of the module, as in its go.mod.
+	Module string
+	// Walls lists the rooms. Every Go file must lie in one.
+	Walls []Wall
+	// TestThirdParty lists the module paths, besides those of its room, that
+	// any test file may import.
+	TestThirdParty []string
+	// Folders and Files name all that may stand at the top of the tree.
+	Folders, Files []string
+}
+
+// Wall says what one room may import. The standard library, the room's own
+// packages and the helpers below internal are always allowed. A folder named
+// here stands for itself and everything below it.
+type Wall struct {
+	// Room is the folder that the wall surrounds. Where walls are nested the
+	// innermost holds.
+	Room string
+	// Parley lists the folders of this module that the room may import.
+	Parley []string
+	// ThirdParty lists the module paths of others that the room may import,
+	// and TestThirdParty those that only its tests may.
+	ThirdParty, TestThirdParty []string
+	// Pure forbids all that makes the room's result depend on anything but its
+	// arguments: input and output, the clock, chance, goroutines. Tests are free.
+	Pure bool
+	// Doors widen the wall for single files.
+	Doors []Door
+	// Why is the reason for the wall, shown with each violation.
+	Why string
+}
+
+// Door lets the named files of a room, and only them, import more of parley.
+type Door struct {
+	// Files are paths from the top of the tree.
+	Files []string
+	// Parley lists further folders of this module.
+	Parley []string
+}
+
+// Violation is one place where the tree breaks the rules.
+type Violation struct {
+	// File is the path from the top of the tree, Line counts from 1; 0 means
+	// the file or folder as a whole.
+	File string
+	Line int
+	// What happened there, and Why that is forbidden: half sentences.
+	What, Why string
+}
+
+// String gives the violation as one line: place, what, why.
+func (v Violation) String() string {
+	place := v.File
+	if v.Line > 0 {
+		place = fmt.Sprintf("%s:%d", v.File, v.Line)
+	}
+	return fmt.Sprintf("%s %s (why: %s)", place, v.What, v.Why)
+}
+
+// Check reads the tree, whose top is the folder of go.mod, and returns every
+// violation, sorted by place. It looks only at what git would track: hidden
+// folders, testdata, nested modules and what the top .gitignore names are
+// passed over. An error means that the tree could not be read or parsed.
+func Check(tree fs.FS, rules Rules) ([]Violation, error) {
+	packages, err := load(tree, rules.Module)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the source tree: %w", err)
+	}
+	found, err := checkTop(tree, rules)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the top folder: %w", err)
+	}
+	found = append(found, checkWalls(packages, rules)...)
+	for _, p := range packages {
+		found = append(found, checkHabits(p)...)
+	}
+	slices.SortFunc(found, func(a, b Violation) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.What, b.What))
+	})
+	return slices.Compact(found), nil
+}

@@ -1,0 +1,100 @@
+package arch
+
+// Parley returns the rules of this repository.
+func Parley() Rules {
+	return Rules{
+		Module: "github.com/parleyfleet/parley",
+		Walls:  walls(),
+		TestThirdParty: []string{
+			"github.com/google/go-cmp",
+			"github.com/rogpeppe/go-internal",
+		},
+		Folders: []string{
+			".ci", ".github", "bus", "cmd", "configs", "docs", "fleet", "gitsync",
+			"internal", "node", "protocol", "testdata", "tools",
+		},
+		Files: []string{
+			"README.md", "CHANGELOG.md", "AGENTS.md", "LICENSE", "Dockerfile",
+			"docker-compose.yml", "go.mod", "go.sum", ".gitignore",
+			".gitattributes", ".dockerignore",
+		},
+	}
+}
+
+// walls is the table of rooms, from the inside out.
+func walls() []Wall {
+	const (
+		goCmp     = "github.com/google/go-cmp"
+		scripts   = "github.com/rogpeppe/go-internal"
+		wide      = "github.com/mattn/go-runewidth"
+		zerolog   = "github.com/rs/zerolog"
+		nkeys     = "github.com/nats-io/nkeys"
+		natsGo    = "github.com/nats-io/nats.go"
+		yaml      = "gopkg.in/yaml.v3"
+		system    = "golang.org/x/sys"
+		textTools = "golang.org/x/text"
+		terminal  = "golang.org/x/term"
+	)
+	return []Wall{
+		{
+			Room:       "protocol",
+			ThirdParty: []string{yaml, nkeys, textTools},
+			Pure:       true,
+			Why:        "the protocol is what peers say: the same bytes must mean the same on every host, and other programs can use it alone",
+		},
+		{
+			Room:   "fleet",
+			Parley: []string{"protocol"},
+			Pure:   true,
+			Why:    "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
+		},
+		{
+			Room:       "configs",
+			Parley:     []string{"protocol"},
+			ThirdParty: []string{yaml},
+			Why:        "configs turns the operator's files into checked values; what is done with them is the node's affair",
+		},
+		{
+			Room:       "gitsync",
+			Parley:     []string{"protocol"},
+			ThirdParty: []string{"github.com/go-git/go-git/v5", "github.com/go-git/go-billy/v5", zerolog, system},
+			Why:        "gitsync keeps messages in git and knows neither the bus nor the rules, so that the record works when all else is down",
+		},
+		{
+			Room:       "bus",
+			Parley:     []string{"protocol"},
+			ThirdParty: []string{natsGo, "github.com/nats-io/nats-server/v2", nkeys, zerolog},
+			Why:        "bus moves bytes over NATS and knows neither git nor the rules, so that either way can fail alone",
+		},
+		{
+			Room:       "node",
+			Parley:     []string{"protocol", "fleet", "configs", "gitsync", "bus"},
+			ThirdParty: []string{zerolog, nkeys, yaml, system, textTools, "mvdan.cc/sh/v3", "github.com/gofrs/flock"},
+			// Tests of a node look on as a stranger's NATS client would.
+			TestThirdParty: []string{natsGo},
+			Why:            "only the node knows all rooms; git itself is gitsync's affair, NATS itself the bus's, and the terminal cmd's",
+		},
+		{
+			Room:   "node/control",
+			Parley: []string{"protocol"},
+			Why:    "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
+		},
+		{
+			Room:           "cmd",
+			Parley:         []string{"node/control", "configs", "protocol"},
+			ThirdParty:     []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal},
+			TestThirdParty: []string{natsGo, nkeys},
+			Doors: []Door{{
+				// Node only where one is started.
+				Files:  []string{"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/demo.go"},
+				Parley: []string{"node"},
+			}},
+			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",
+		},
+		{
+			Room:       "internal",
+			ThirdParty: []string{goCmp, scripts, wide, zerolog, system, textTools, terminal},
+			Why:        "helpers serve every room, so they may know none of them",
+		},
+	}
+}
