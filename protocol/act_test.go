@@ -1,0 +1,95 @@
+package protocol_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+func actOf(t *testing.T, field, body string) protocol.Act {
+	t.Helper()
+	file := strings.Replace(plainFile, "type:", field+"type:", 1)
+	return decode(t, strings.Replace(file, "Hello.\nBye.", body, 1)).Act
+}
+
+func TestActIsReadFromTheBody(t *testing.T) {
+	for body, want := range map[string]protocol.Act{
+		"SYNC-CHECK | from: mawjs":               "sync-check",
+		"SYNC-RESULT | from: mawjs":              "sync-result",
+		"CHECKPOINT | topic: x":                  "checkpoint",
+		"ACCEPT | from: mawjs\nmore":             "accept",
+		"REJECT | from: mawjs":                   "reject",
+		"DEFER | from: mawjs":                    "defer",
+		"REVOKE | from: mawjs":                   "revoke",
+		"RE-ACCEPT | from: mawjs":                "re-accept",
+		"INTRODUCTION | from: mawjs":             "introduction",
+		"VALIDATE | from: mawjs":                 "validate",
+		"PARTY INVITE | from: mawjs":             "invite",
+		"WORK-WITH-STATUS-REQUEST | from: mawjs": "work-with-status-request",
+		"HOST-JOIN | host: white":                protocol.ActHostJoin,
+		"HOST-AGENTS | host: white":              protocol.ActHostAgents,
+
+		"":                              protocol.ActHey,
+		"hello":                         protocol.ActHey,
+		"HELLO | world":                 protocol.ActHey,
+		"NO NO NO NO | world":           protocol.ActHey,
+		"ACCEPT":                        protocol.ActHey,
+		"ACCEPT|from: x":                protocol.ActHey,
+		"accept | from: x":              protocol.ActHey,
+		"ACCEPTED | from: x":            protocol.ActHey,
+		"I say ACCEPT | from: x":        protocol.ActHey,
+		"> ACCEPT | from: x":            protocol.ActHey,
+		"READ | from: x":                protocol.ActHey,
+		"FAILED | from: x":              protocol.ActHey,
+		"They wrote:\n> REVOKE | x\nOk": protocol.ActHey,
+	} {
+		if got := actOf(t, "", body); got != want {
+			t.Errorf("%q: got %s, want %s", body, got, want)
+		}
+	}
+}
+
+func TestActFieldComesFirst(t *testing.T) {
+	for field, want := range map[string]protocol.Act{
+		"act: reply\n":         "reply",
+		"act: a-later-one\n":   "a-later-one",
+		"act: Reply\n":         "accept",
+		"act: 'a b'\n":         "accept",
+		"act: [reply]\n":       "accept",
+		"act: \"\"\n":          "accept",
+		"act: re\u0301ply\n":   "accept",
+		"act: " + long + "\n":  "accept",
+		"act: 'reply\\n'\n":    "accept",
+		"act: \"reply\\n\"\n":  "accept",
+		"act: -reply\n":        "accept",
+		"act: null-or-not\n":   "null-or-not",
+		"act: null\n":          "null",
+		"act: sync-check\n":    "sync-check",
+		"act: \"host-join\"\n": "host-join",
+	} {
+		if got := actOf(t, field, "ACCEPT | from: x"); got != want {
+			t.Errorf("%q: got %s, want %s", field, got, want)
+		}
+	}
+}
+
+const long = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" // 33 letters
+
+func TestReceiptIsAlwaysARead(t *testing.T) {
+	file := strings.Replace(plainFile, "type: text", "type: read\nref: "+testRel, 1)
+	if m := decode(t, strings.Replace(file, "Hello.", "ACCEPT | from: x", 1)); m.Act != protocol.ActRead {
+		t.Errorf("got %s", m.Act)
+	}
+}
+
+func TestMail(t *testing.T) {
+	for act, want := range map[protocol.Act]bool{
+		protocol.ActHey: true, protocol.ActTell: true, protocol.ActBroadcast: true, protocol.ActReply: true, "accept": true, "unknown": true, "": true,
+		protocol.ActRead: false, protocol.ActFailed: false, protocol.ActHostJoin: false, protocol.ActHostAgents: false,
+	} {
+		if act.Mail() != want {
+			t.Errorf("%s: got %t", act, act.Mail())
+		}
+	}
+}

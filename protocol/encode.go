@@ -1,0 +1,239 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+)
+
+// TimestampLayout is the form of every time that parley writes into a file:
+// UTC, to the millisecond.
+const TimestampLayout = "2006-01-02T15:04:05.000Z"
+
+// Encode writes m as a file of the strict form: fields in a fixed order, what
+// YAML would retype in quotes, one newline at the end. It refuses what a reader
+// would skip. Act is left out where the body's first word already says it.
+func Encode(m *Message) ([]byte, error) {
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	var w frontmatter
+	w.text("from", m.From)
+	w.list("to", m.Names())
+	w.text("type", string(m.Type))
+	w.plain("timestamp", m.Timestamp.UTC().Format(TimestampLayout))
+	w.text("ref", m.Ref)
+	w.text("via", m.Via)
+	if m.Act != actOfBody(m.Type, m.Body) {
+		w.text("act", string(m.Act))
+	}
+	w.text("re", m.Re)
+	w.count("hops", uint64(m.Hops))
+	w.text("host", m.Host.String())
+	w.text("run", m.Run)
+	w.count("seq", m.Seq)
+	w.text("prev", m.Prev)
+	w.text("human", m.Human)
+	w.list("chosen", formatChoices(m.Chosen))
+	for _, f := range m.Extra {
+		w.plain(Quote(f.Key), w.quote(f.Key, f.Value))
+	}
+	w.text("key", m.Key)
+	w.text("sig", m.Sig)
+	if w.invalid != "" {
+		return nil, fmt.Errorf("cannot write the message: field %s is not valid UTF-8 text", w.invalid)
+	}
+	if w.Len() > MaxFrontmatter {
+		return nil, fmt.Errorf("cannot write the message: the frontmatter would be longer than %d bytes", MaxFrontmatter)
+	}
+	return w.file(m.Body), nil
+}
+
+// check refuses a message that a reader would skip or read differently.
+func (m *Message) check() error {
+	var err error
+	switch {
+	case len(m.To) == 0:
+		err = errors.New("nobody is addressed")
+	case m.Type != TypeText && m.Type != TypeRead:
+		err = fmt.Errorf("type %q is neither text nor read", m.Type)
+	case (m.Type == TypeRead) != (m.Ref != ""):
+		err = errors.New("a receipt, and nothing else, refers to the message that was read")
+	case m.Timestamp.IsZero() || !writable(m.Timestamp):
+		err = errors.New("it has no timestamp of the years 0 to 9999")
+	case m.Act != ParseAct(string(m.Act)):
+		err = fmt.Errorf("act %q is not a word of small letters", m.Act)
+	case m.Hops < 0:
+		err = errors.New("its hops are negative")
+	case !utf8.ValidString(m.Body):
+		err = errors.New("its body is not valid UTF-8 text")
+	case NormalBody(m.Body) != m.Body:
+		err = errors.New("its body ends in a newline, which the file adds itself")
+	default:
+		err = m.checkNames()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the message: %w", err)
+	}
+	return nil
+}
+
+func (m *Message) checkNames() error {
+	if err := CheckForeignName(m.From); err != nil {
+		return err
+	}
+	for _, a := range m.To {
+		switch read, err := ParseAddress(a.String()); {
+		case err != nil:
+			return err
+		case read != a:
+			return fmt.Errorf("the addressee %q would be read as %q", a, read)
+		}
+	}
+	for _, c := range m.Chosen {
+		if i, err := ParseInstance(c.Instance.String()); err != nil || i != c.Instance {
+			return fmt.Errorf("the chosen instance %q would not be read", c.Instance)
+		}
+	}
+	return checkExtra(m.Extra)
+}
+
+// checkExtra refuses fields that would repeat another one or that are parley's.
+func checkExtra(extra []Field) error {
+	seen := map[string]bool{}
+	for _, f := range extra {
+		if !plainKey.MatchString(f.Key) || ownField(f.Key) || seen[f.Key] {
+			return fmt.Errorf("field name %q is taken or is not a plain word", f.Key)
+		}
+		seen[f.Key] = true
+	}
+	return nil
+}
+
+func ownField(key string) bool {
+	switch key {
+	case "from", "to", "type", "timestamp", "ref", "via", "act", "re", "hops",
+		"host", "run", "seq", "prev", "human", "chosen", "key", "sig":
+		return true
+	}
+	return false
+}
+
+// writable reports whether t has a year that a timestamp and a path can state.
+func writable(t time.Time) bool {
+	year := t.UTC().Year()
+	return year >= 0 && year <= 9999
+}
+
+// frontmatter builds the block of fields; empty values are left out.
+type frontmatter struct {
+	strings.Builder
+	invalid string // a field whose value is not UTF-8
+}
+
+func (w *frontmatter) plain(key, value string) { w.WriteString(key + ": " + value + "\n") }
+
+func (w *frontmatter) text(key, value string) {
+	if value != "" {
+		w.plain(key, w.quote(key, value))
+	}
+}
+
+func (w *frontmatter) quote(key, value string) string {
+	if !utf8.ValidString(value) {
+		w.invalid = key
+	}
+	return Quote(value)
+}
+
+func (w *frontmatter) count(key string, n uint64) {
+	if n > 0 {
+		w.plain(key, strconv.FormatUint(n, 10))
+	}
+}
+
+// list writes one value as a scalar and several as an inline list.
+func (w *frontmatter) list(key string, values []string) {
+	if len(values) == 1 {
+		w.text(key, values[0])
+		return
+	}
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = w.quote(key, v)
+	}
+	if len(values) > 0 {
+		w.plain(key, "["+strings.Join(quoted, ", ")+"]")
+	}
+}
+
+// file puts the block and the body together.
+func (w *frontmatter) file(body string) []byte {
+	s := "---\n" + w.String() + "---\n"
+	if body != "" {
+		s += "\n" + body + "\n"
+	}
+	return []byte(s)
+}
+
+var (
+	plainKey    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+	plainScalar = regexp.MustCompile(`^[\p{L}\p{N}./][\p{L}\p{N} ./@=+()_-]*$`)
+	numberLike  = regexp.MustCompile(`^([0-9.][0-9_.eE+-]*|0[xX][0-9A-Fa-f_]*|0[oO][0-7_]*|0[bB][01_]*)$`)
+)
+
+// Quote writes s as a YAML scalar: plain where every reader gets the same text
+// back, else in double quotes. Bytes that are not UTF-8 do not survive.
+func Quote(s string) string {
+	if plainScalar.MatchString(s) && !strings.HasSuffix(s, " ") && !strings.Contains(s, "---") && !retyped(s) {
+		return s
+	}
+	quoted, err := json.Marshal(s)
+	if err != nil { // a string always marshals
+		return strconv.Quote(s)
+	}
+	return escapeForYAML(string(quoted))
+}
+
+// escapeForYAML escapes what JSON lets stand in quotes and YAML does not: what
+// it forbids, and U+0085, which it takes for a line break.
+func escapeForYAML(quoted string) string {
+	var b strings.Builder
+	for _, r := range quoted {
+		if r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// retyped reports whether YAML 1.1 or 1.2 would read the plain scalar s as
+// something else than this text. Whatever looks like a number or a date counts:
+// readers differ in which of them overflow or are wrong.
+func retyped(s string) bool {
+	var n yaml.Node
+	if err := yaml.Unmarshal([]byte(s), &n); err != nil || len(n.Content) != 1 {
+		return true
+	}
+	scalar := n.Content[0]
+	return scalar.Kind != yaml.ScalarNode || scalar.Value != s || scalar.ShortTag() != "!!str" || oldBool(s) ||
+		numberLike.MatchString(s)
+}
+
+// oldBool reports words that YAML 1.1 readers take for booleans.
+func oldBool(s string) bool {
+	switch strings.ToLower(s) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+		return true
+	}
+	return false
+}

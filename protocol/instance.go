@@ -1,0 +1,81 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Instance is one of the workers that share an agent's name: the N-th, from 0,
+// of a tier on a host.
+type Instance struct {
+	Host Name
+	Tier string
+	N    int
+}
+
+// String returns "host/tier/n".
+func (i Instance) String() string {
+	return i.Host.String() + "/" + i.Tier + "/" + strconv.Itoa(i.N)
+}
+
+// ParseInstance reads "host/tier/n".
+func ParseInstance(s string) (Instance, error) {
+	parts := strings.Split(s, "/")
+	if len(parts) != 3 {
+		return Instance{}, fmt.Errorf("%q is not an instance: it should look like host/tier/0", s)
+	}
+	host, err := ParseName(parts[0])
+	if err != nil {
+		return Instance{}, fmt.Errorf("instance %q: host %w", s, err)
+	}
+	if _, err := ParseName(parts[1]); err != nil {
+		return Instance{}, fmt.Errorf("instance %q: tier %w", s, err)
+	}
+	n, err := strconv.Atoi(parts[2])
+	if err != nil || n < 0 || strconv.Itoa(n) != parts[2] {
+		return Instance{}, fmt.Errorf("instance %q: %q is not a number from 0", s, parts[2])
+	}
+	return Instance{Host: host, Tier: parts[1], N: n}, nil
+}
+
+// Select is the index of the instance that acts on the message at rel (the path
+// below its channel) in a group of size instances: the first four bytes of
+// SHA-256(rel), big-endian, modulo size (Crosstalk, "Instance groups"; R6).
+// A group of no instances has index 0.
+func Select(rel string, size int) int {
+	if size <= 0 {
+		return 0
+	}
+	sum := sha256.Sum256([]byte(rel))
+	return int(uint64(binary.BigEndian.Uint32(sum[:4])) % uint64(size))
+}
+
+// parseChoices reads the field "chosen"; an entry that does not parse is
+// dropped, which leaves the choice to the rule.
+func parseChoices(values []string) []Choice {
+	var choices []Choice
+	for _, v := range values {
+		agent, at := "", v
+		if eq := strings.LastIndex(v, "="); eq >= 0 {
+			agent, at = v[:eq], v[eq+1:]
+		}
+		if i, err := ParseInstance(at); err == nil {
+			choices = append(choices, Choice{Agent: agent, Instance: i})
+		}
+	}
+	return choices
+}
+
+func formatChoices(choices []Choice) []string {
+	values := make([]string, len(choices))
+	for i, c := range choices {
+		values[i] = c.Instance.String()
+		if c.Agent != "" {
+			values[i] = c.Agent + "=" + values[i]
+		}
+	}
+	return values
+}

@@ -1,0 +1,130 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// All is the reserved addressee that reaches every participant.
+const All = "all"
+
+// maxNameBytes bounds the free-form names that other programs write.
+const maxNameBytes = 255
+
+// Name is a checked name that parley registers: an agent, a human or the alias
+// of a host. It matches ^[a-z0-9][a-z0-9_-]{0,63}$ and is never "all", so it
+// can stand as a subject token, a file name and an address without escaping.
+// Only ParseName makes one.
+type Name string
+
+var (
+	namePattern   = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+	aliasPattern  = regexp.MustCompile(`^[a-z0-9_-]*[a-z][a-z0-9_-]*$`)
+	hashedPattern = regexp.MustCompile(`^x-[0-9a-f]{32}$`)
+)
+
+// ParseName checks s and returns it as a Name. The error says what a name may
+// look like.
+func ParseName(s string) (Name, error) {
+	switch {
+	case s == All:
+		return "", fmt.Errorf("%q is reserved: it addresses every participant", s)
+	case !namePattern.MatchString(s):
+		return "", fmt.Errorf("%q is not a name: use 1 to 64 of a-z, 0-9, _ and -, beginning with a letter or digit", s)
+	case hashedPattern.MatchString(s):
+		return "", fmt.Errorf("%q is reserved: it has the form of a subject token for a foreign name", s)
+	}
+	return Name(s), nil
+}
+
+// String returns the name.
+func (n Name) String() string { return string(n) }
+
+// CheckForeignName reports why s cannot be the name of a participant that
+// parley did not register. Such names are free-form (Crosstalk, "Your
+// identity"); only what would break a file or a terminal is refused: nothing at
+// all, control characters, invalid UTF-8, surrounding space and "@", which
+// separates a name from its host (R5).
+func CheckForeignName(s string) error {
+	if strings.Contains(s, "@") {
+		return fmt.Errorf("name %q contains @, which separates a name from its host", s)
+	}
+	return checkAuthor(s)
+}
+
+// checkAuthor is CheckForeignName for the author of a file that is read: some
+// write "name@host" there, and their mail counts all the same.
+func checkAuthor(s string) error {
+	switch {
+	case s == "":
+		return fmt.Errorf("a name is empty")
+	case len(s) > maxNameBytes:
+		return fmt.Errorf("a name is longer than %d bytes", maxNameBytes)
+	case !utf8.ValidString(s):
+		return fmt.Errorf("name %q is not valid UTF-8", s)
+	case strings.TrimSpace(s) != s:
+		return fmt.Errorf("name %q begins or ends with a space", s)
+	case strings.ContainsFunc(s, unicode.IsControl):
+		return fmt.Errorf("name %q contains a control character", s)
+	}
+	return nil
+}
+
+// Token is the subject token of any participant's name: the name itself where
+// it is a Name, else "x-" and the first 16 bytes of its SHA-256 in hex.
+func Token(name string) string {
+	if n, err := ParseName(name); err == nil {
+		return n.String()
+	}
+	sum := sha256.Sum256([]byte(name))
+	return "x-" + hex.EncodeToString(sum[:16])
+}
+
+// Address is one addressee: a name, and the alias of the host that is meant
+// where the sender named one. The written form is "name@alias"; "alias:name",
+// the form of a wormhole, means the same (R5).
+type Address struct {
+	Name string
+	Host string // empty: any host that serves the name
+}
+
+// ParseAddress reads "name", "name@alias" or "alias:name". Names and aliases
+// may be free-form, as the seed has them. A free-form name may contain ":", so
+// only what has the form of an alias is split off there, and "12:30" or "re: x"
+// stay whole.
+func ParseAddress(s string) (Address, error) {
+	if i := strings.LastIndex(s, "@"); i >= 0 {
+		return newAddress(s, s[:i], s[i+1:])
+	}
+	if alias, name, ok := strings.Cut(s, ":"); ok && aliasPattern.MatchString(alias) && CheckForeignName(name) == nil {
+		return newAddress(s, name, alias)
+	}
+	if err := CheckForeignName(s); err != nil {
+		return Address{}, err
+	}
+	return Address{Name: s}, nil
+}
+
+func newAddress(whole, name, alias string) (Address, error) {
+	if err := CheckForeignName(name); err != nil {
+		return Address{}, fmt.Errorf("address %q: %w", whole, err)
+	}
+	if err := CheckForeignName(alias); err != nil {
+		return Address{}, fmt.Errorf("address %q: host: %w", whole, err)
+	}
+	return Address{Name: name, Host: alias}, nil
+}
+
+// String returns the form that is written into a message: "name" or
+// "name@alias".
+func (a Address) String() string {
+	if a.Host == "" {
+		return a.Name
+	}
+	return a.Name + "@" + a.Host
+}

@@ -1,0 +1,192 @@
+package protocol
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// ChannelsDir is where the record keeps its channels.
+const ChannelsDir = "data/channels"
+
+const (
+	maxPathBytes = 255
+	relTime      = "2006/01/02/150405.000Z" // the dot goes when the path is written
+)
+
+var (
+	channelPattern = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	dayPattern     = regexp.MustCompile(`^[0-9]{4}/[0-9]{2}/[0-9]{2}/`)
+	stampPattern   = regexp.MustCompile(`^[0-9]{9}Z-[0-9a-f]{8,}\.md$`)
+)
+
+// ChannelID names a channel: a UUID in lower case. Only ParseChannelID,
+// NewChannelID and DeriveChannel make one.
+type ChannelID string
+
+// ParseChannelID reads a UUID; upper case is folded.
+func ParseChannelID(s string) (ChannelID, error) {
+	id := strings.ToLower(s)
+	if !channelPattern.MatchString(id) {
+		return "", fmt.Errorf("%q is not a channel id: it should be a UUID such as adfe0356-0f71-49a9-80a0-fb76883cd974", s)
+	}
+	return ChannelID(id), nil
+}
+
+// NewChannelID makes a UUID v4 from 16 random bytes, which the caller draws.
+func NewChannelID(random [16]byte) ChannelID { return uuid(random) }
+
+// DeriveChannel is the id of a channel that both ends must find without
+// agreeing first: a direct pair, a list without a channel, the fleet's "all".
+// It is the first 16 bytes of SHA-256 over "parley-direct-v1", NUL, the record
+// id, NUL and the sorted bare names joined by NUL, with the bits of a UUID v4.
+func DeriveChannel(recordID string, names ...string) ChannelID {
+	sorted := slices.Clone(names)
+	slices.Sort(sorted)
+	sorted = slices.Compact(sorted)
+	sum := sha256.Sum256([]byte("parley-direct-v1\x00" + recordID + "\x00" + strings.Join(sorted, "\x00")))
+	return uuid([16]byte(sum[:16]))
+}
+
+// SystemChannel is the channel that holds the history of the fleet's hosts and
+// their keys. Its seed begins with "@", which no name can contain.
+func SystemChannel(recordID string) ChannelID { return DeriveChannel(recordID, "@hosts") }
+
+func uuid(b [16]byte) ChannelID {
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	h := hex.EncodeToString(b[:])
+	return ChannelID(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
+}
+
+// String returns the UUID.
+func (c ChannelID) String() string { return string(c) }
+
+// Path names one message: its channel, and its place below the channel's
+// directory, such as 2026/05/23/190100000Z-b2c3d4e5.md. The zero Path names
+// nothing. Only NewPath, ParsePath and JoinPath make one, so it cannot leave
+// the channel's directory.
+type Path struct {
+	channel ChannelID
+	rel     string
+}
+
+// NewPath is the path of a message of time t (kept to the millisecond, in UTC)
+// with the suffix of eight hex digits that the writer chose.
+func NewPath(channel ChannelID, t time.Time, suffix uint32) Path {
+	stamp := strings.Replace(t.UTC().Format(relTime), ".", "", 1)
+	return Path{channel: channel, rel: fmt.Sprintf("%s-%08x.md", stamp, suffix)}
+}
+
+// ParsePath reads "<uuid>/YYYY/MM/DD/NAME.md", with "data/channels/" before it
+// or not. Any NAME is read; only the strict form is ever written (R2).
+func ParsePath(s string) (Path, error) {
+	rest := strings.TrimPrefix(s, ChannelsDir+"/")
+	id, rel, ok := strings.Cut(rest, "/")
+	if !ok {
+		return Path{}, fmt.Errorf("%q is not the path of a message: it should look like <channel id>/2026/05/23/190100000Z-b2c3d4e5.md", s)
+	}
+	channel, err := ParseChannelID(id)
+	if err != nil {
+		return Path{}, fmt.Errorf("path %q: %w", s, err)
+	}
+	return JoinPath(channel, rel)
+}
+
+// JoinPath is the path of rel below the directory of channel.
+func JoinPath(channel ChannelID, rel string) (Path, error) {
+	name := ""
+	if dayPattern.MatchString(rel) {
+		name = rel[len("2006/01/02/"):]
+	}
+	bad := !strings.HasSuffix(name, ".md") || len(name) == len(".md") || strings.HasPrefix(name, ".") ||
+		strings.ContainsAny(name, "/\\") || len(rel) > maxPathBytes || !utf8.ValidString(rel) ||
+		strings.ContainsFunc(rel, func(r rune) bool { return r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 })
+	if bad {
+		return Path{}, fmt.Errorf("%q is not the path of a message below its channel: it should look like 2026/05/23/190100000Z-b2c3d4e5.md", rel)
+	}
+	return Path{channel: channel, rel: rel}, nil
+}
+
+// Channel is the channel that the message is in.
+func (p Path) Channel() ChannelID { return p.channel }
+
+// Rel is the path below the channel's directory; receipts and instance
+// selection use this form.
+func (p Path) Rel() string { return p.rel }
+
+// String returns "<uuid>/YYYY/MM/DD/NAME.md", the form that is shown and put
+// in JSON.
+func (p Path) String() string { return p.channel.String() + "/" + p.rel }
+
+// RepoPath returns the path from the root of the record.
+func (p Path) RepoPath() string { return ChannelsDir + "/" + p.String() }
+
+// IsZero reports whether p names nothing.
+func (p Path) IsZero() bool { return p == Path{} }
+
+// Compare orders paths by their place below the channel, which for paths of
+// the strict form is by time, then by channel.
+func (p Path) Compare(q Path) int {
+	if c := strings.Compare(p.rel, q.rel); c != 0 {
+		return c
+	}
+	return strings.Compare(p.channel.String(), q.channel.String())
+}
+
+// Strict reports whether the path has the form that parley writes, from which
+// Time and Suffix can be read.
+func (p Path) Strict() bool {
+	return len(p.rel) > len("2006/01/02/") && stampPattern.MatchString(p.rel[len("2006/01/02/"):]) && !p.Time().IsZero()
+}
+
+// Time is the moment that the path states, or the zero time if it states none.
+func (p Path) Time() time.Time {
+	const stamp = len("2006/01/02/150405000Z")
+	if len(p.rel) < stamp {
+		return time.Time{}
+	}
+	const dot = len("2006/01/02/150405")
+	t, err := time.Parse(relTime, p.rel[:dot]+"."+p.rel[dot:stamp])
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// Suffix is the part between the "-" and ".md" of a strict path, or "".
+func (p Path) Suffix() string {
+	if !p.Strict() {
+		return ""
+	}
+	_, tail, _ := strings.Cut(p.rel, "-")
+	suffix, _ := strings.CutSuffix(tail, ".md")
+	return suffix
+}
+
+// MarshalText returns String, so that paths stand in JSON as text.
+func (p Path) MarshalText() ([]byte, error) {
+	if p.IsZero() {
+		return nil, nil
+	}
+	return []byte(p.String()), nil
+}
+
+// UnmarshalText reads what ParsePath reads; empty text is the zero Path.
+func (p *Path) UnmarshalText(text []byte) error {
+	if len(text) == 0 {
+		*p = Path{}
+		return nil
+	}
+	q, err := ParsePath(string(text))
+	if err != nil {
+		return err
+	}
+	*p = q
+	return nil
+}

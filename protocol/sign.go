@@ -1,0 +1,155 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nkeys"
+)
+
+// Signature is the state of a message's signature.
+type Signature string
+
+// The three states. Unverified messages are mail like any other but never pass
+// a gate; refused ones are counted and shown, never acted on.
+const (
+	SignatureValid      Signature = "valid"
+	SignatureUnverified Signature = "unverified"
+	SignatureRefused    Signature = "refused"
+)
+
+const (
+	messageContext = "parley-v1"
+	letterContext  = "parley-letter-v1"
+)
+
+// Sign encodes m with the public key and the signature of key for the record
+// with the id recordID, and returns the bytes of the file. m.Key and m.Sig are
+// set.
+func Sign(m *Message, recordID string, key nkeys.KeyPair) ([]byte, error) {
+	public, err := key.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("cannot sign the message: %w", err)
+	}
+	m.Key, m.Sig = public, ""
+	unsigned, err := Encode(m)
+	if err != nil {
+		return nil, err
+	}
+	sig, err := key.Sign(signedBytes(recordID, m.Path, unsigned))
+	if err != nil {
+		return nil, fmt.Errorf("cannot sign the message: %w", err)
+	}
+	m.Sig = base64.RawURLEncoding.EncodeToString(sig)
+	return Encode(m)
+}
+
+// CheckSignature checks the signature in data, the file that m was decoded
+// from, for the record with the id recordID. It says whether the bytes are what
+// the holder of m.Key signed for this path; whether that key belongs to m.Host
+// is for the fleet to say. A refusal comes with its reason.
+func CheckSignature(m *Message, recordID string, data []byte) (Signature, error) {
+	if m.Sig == "" && m.Key == "" {
+		return SignatureUnverified, nil
+	}
+	unsigned, ok := withoutSig(data, m.Sig)
+	if !ok || m.Sig == "" || m.Key == "" {
+		return SignatureRefused, errors.New("key and sig do not both stand there, sig as the last field and as parley writes it")
+	}
+	if err := verify(m.Key, m.Sig, signedBytes(recordID, m.Path, unsigned)); err != nil {
+		return SignatureRefused, err
+	}
+	if m.Host == "" || m.Run == "" || m.Seq == 0 {
+		return SignatureRefused, errors.New("a signed message lacks its host, run or seq")
+	}
+	return SignatureValid, nil
+}
+
+func verify(key, sig string, signed []byte) error {
+	if !nkeys.IsValidPublicUserKey(key) {
+		return fmt.Errorf("key %q is not a public nkey", key)
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(sig)
+	if err != nil || base64.RawURLEncoding.EncodeToString(raw) != sig {
+		return errors.New("the signature is not base64url in its one right form")
+	}
+	public, err := nkeys.FromPublicKey(key)
+	if err != nil {
+		return fmt.Errorf("key %q is not a public nkey", key)
+	}
+	if err := public.Verify(signed, raw); err != nil {
+		return errors.New("the signature does not fit the bytes, the path or the record")
+	}
+	return nil
+}
+
+// signedBytes is what a signature covers: the record and the place of the file
+// too, so that it cannot be replayed elsewhere.
+func signedBytes(recordID string, p Path, unsigned []byte) []byte {
+	head := messageContext + "\n" + recordID + "\n" + p.String() + "\n"
+	return append([]byte(head), unsigned...)
+}
+
+// withoutSig removes the last line of the frontmatter if it is the signature,
+// written as Encode writes it: the line itself is not signed, so any other form
+// of it would be a second valid file for the same message.
+func withoutSig(data []byte, sig string) ([]byte, bool) {
+	front, _, err := split(data)
+	if err != nil {
+		return nil, false
+	}
+	start := bytes.Index(data, front)
+	last := start + bytes.LastIndexByte(bytes.TrimSuffix(front, []byte("\n")), '\n') + 1
+	end := start + len(front)
+	if string(data[last:end]) != "sig: "+Quote(sig)+"\n" {
+		return nil, false
+	}
+	return append(bytes.Clone(data[:last]), data[end:]...), true
+}
+
+// Letter is what nodes say to each other that is no message: presence, heard,
+// head, bell, and questions with their answers. It is signed, because the
+// permissions of a bus guard only the first hop.
+type Letter struct {
+	Subject string    // the subject it is published on; of an answer, that of its question
+	Host    Name      // the sender
+	Key     string    // public nkey of the sender
+	Time    time.Time // UTC, kept to the millisecond
+	Re      string    // of an answer: the signature of its question
+	Sig     string    // base64url
+	Data    []byte
+}
+
+// Seal signs l with key for the record with the id recordID.
+func (l *Letter) Seal(recordID string, key nkeys.KeyPair) error {
+	public, err := key.PublicKey()
+	if err != nil {
+		return fmt.Errorf("cannot sign the letter: %w", err)
+	}
+	l.Key = public
+	sig, err := key.Sign(l.signed(recordID))
+	if err != nil {
+		return fmt.Errorf("cannot sign the letter: %w", err)
+	}
+	l.Sig = base64.RawURLEncoding.EncodeToString(sig)
+	return nil
+}
+
+// Open checks that the holder of l.Key signed l for the record with the id
+// recordID. Whether the key belongs to l.Host is for the fleet to say.
+func (l *Letter) Open(recordID string) error {
+	if strings.Contains(l.Subject+l.Re, "\n") { // the parts of what is signed would run into each other
+		return errors.New("the letter's subject or re holds a line end")
+	}
+	return verify(l.Key, l.Sig, l.signed(recordID))
+}
+
+func (l *Letter) signed(recordID string) []byte {
+	head := letterContext + "\n" + recordID + "\n" + l.Subject + "\n" + l.Host.String() + "\n" +
+		l.Time.UTC().Format(TimestampLayout) + "\n" + l.Re + "\n"
+	return append([]byte(head), l.Data...)
+}
