@@ -1,0 +1,111 @@
+package configs
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// The doors through which a message reaches an agent.
+const (
+	DoorExec  = "exec"  // the node runs the agent's command for each message
+	DoorInbox = "inbox" // the agent asks for its messages
+)
+
+// Agent is agents/NAME.yaml: one agent that this host serves.
+type Agent struct {
+	Name protocol.Name
+	Door string // DoorExec or DoorInbox
+	// Dir is the absolute working directory of the command; "" is the node's.
+	Dir string
+	// Tiers are the instances of the agent in the order of the file; each
+	// stands Count times in the group that R6 chooses from. An agent behind
+	// the inbox door has none.
+	Tiers      []Tier
+	Timeout    time.Duration // 0: the command_timeout of the configuration
+	RunReplies bool          // "answers: true": run on answers to its own messages too (R13)
+	// DispatchSince is the commit of main when the agent was added: what it
+	// contains is shown and never run (R8). "" where main had no commit.
+	DispatchSince string
+	Added         time.Time // kept to the second, in UTC
+}
+
+// Tier is one kind of instance of an agent.
+type Tier struct {
+	Name  string // such as "haiku"
+	Count int    // instances of this kind, 1 or more
+	Exec  string // the command line, split as a shell would and run without one
+}
+
+const maxTierCount = 1000
+
+// Validate says all that is wrong with the agent as one *Error.
+func (a Agent) Validate() error { return asError("", a.problems()) }
+
+func (a Agent) problems() []Problem {
+	var ps []Problem
+	add := func(key, format string, args ...any) {
+		ps = append(ps, Problem{Key: key, Text: fmt.Sprintf(format, args...)})
+	}
+	if _, err := protocol.ParseName(a.Name.String()); err != nil {
+		add("name", "%v", err)
+	}
+	if a.Dir != "" && !filepath.IsAbs(a.Dir) {
+		add("dir", "%q is not an absolute path", a.Dir)
+	}
+	if a.Timeout < 0 || a.Timeout > maxTimeout {
+		add("timeout", "%s is not from 0s (the default of config.yaml) to %s", a.Timeout, showDuration(maxTimeout))
+	}
+	if a.DispatchSince != "" && !isCommit(a.DispatchSince) {
+		add("dispatch_since", "%q is not a commit: it should be 40 hex digits", a.DispatchSince)
+	}
+	return append(ps, a.doorProblems()...)
+}
+
+func (a Agent) doorProblems() []Problem {
+	switch {
+	case a.Door != DoorExec && a.Door != DoorInbox:
+		return []Problem{{Key: "door", Text: fmt.Sprintf("%q is not a door: use exec or inbox", a.Door)}}
+	case a.Door == DoorInbox && len(a.Tiers) > 0:
+		return []Problem{{Key: "tiers", Text: "an agent behind the inbox door runs no command and has no tiers"}}
+	case a.Door == DoorExec && len(a.Tiers) == 0:
+		return []Problem{{Key: "tiers", Text: "an agent behind the exec door needs at least one tier with a command"}}
+	}
+	var ps []Problem
+	seen := map[string]bool{}
+	for i, tier := range a.Tiers {
+		for _, p := range tier.problems() {
+			p.Key = fmt.Sprintf("tiers[%d].%s", i, p.Key)
+			ps = append(ps, p)
+		}
+		if seen[tier.Name] {
+			ps = append(ps, Problem{Key: fmt.Sprintf("tiers[%d].name", i), Text: fmt.Sprintf("%q stands twice", tier.Name)})
+		}
+		seen[tier.Name] = true
+	}
+	return ps
+}
+
+func (t Tier) problems() []Problem {
+	var ps []Problem
+	// The name becomes a part of "chosen: host/tier/n" (R7).
+	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`).MatchString(t.Name) {
+		ps = append(ps, Problem{Key: "name", Text: fmt.Sprintf(
+			"%q is not the name of a tier: use 1 to 64 letters, digits, dots, _ and -", t.Name)})
+	}
+	if t.Count < 1 || t.Count > maxTierCount {
+		ps = append(ps, Problem{Key: "count", Text: fmt.Sprintf("%d is not from 1 to %d", t.Count, maxTierCount)})
+	}
+	if strings.TrimSpace(t.Exec) == "" {
+		ps = append(ps, Problem{Key: "exec", Text: "the command is missing"})
+	} else if !isText(t.Exec) {
+		ps = append(ps, Problem{Key: "exec", Text: fmt.Sprintf("the command %q contains control characters or bytes that are not UTF-8", t.Exec)})
+	}
+	return ps
+}
+
+func isCommit(s string) bool { return regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(s) }

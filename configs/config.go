@@ -1,0 +1,128 @@
+package configs
+
+import (
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Config is config.yaml: what one node is called, where its record is shared
+// and how it reaches other hosts. configs/config.example.yaml documents every
+// key. Load and Validate make sure that the values are usable.
+type Config struct {
+	Fleet protocol.Name // required: all hosts that share one record
+	Alias protocol.Name // required: this host's name in the fleet
+	Human protocol.Name // required: the human who decides here
+	// Remote is the git URL or absolute path that the fleet shares; "" keeps
+	// the record on this host alone.
+	Remote string
+	Bus    Bus
+
+	FetchInterval time.Duration // how often the remote is looked at unasked
+	// PushInterval is the least time between two pushes; 0 (written "auto")
+	// lets the remote decide. PushEvery gives the figure to use.
+	PushInterval time.Duration
+	// CourierGrace is how long another host's message may be missing from the
+	// remote before this host commits and pushes it in its place.
+	CourierGrace   time.Duration
+	MaxHops        int           // answers of agents to answers of agents before it stops (R13)
+	MessageLimit   int           // bytes of one message file
+	CommandTimeout time.Duration // for agents that set no timeout of their own
+	LogLevel       string        // trace, debug, info, warn or error
+}
+
+// Bus is how this host meets others live. The zero value is a server inside
+// the process with no port at all.
+type Bus struct {
+	// Listen is the host:port where other NATS clients may subscribe; "" opens
+	// no port. Port 0 lets the system choose.
+	Listen string
+	// Links is the host:port where other hosts of the fleet connect; "" means
+	// what LinksAddress says.
+	Links string
+	// Hubs are the links addresses of other hosts, the first one preferred.
+	Hubs []string
+	// URL is an existing NATS system to use instead of a server of our own; it
+	// excludes the other three.
+	URL string
+}
+
+// Default is the configuration with every default set. Fleet, Alias and Human
+// have none, so Validate refuses it as it is.
+func Default() Config {
+	return Config{
+		FetchInterval:  10 * time.Second,
+		CourierGrace:   30 * time.Second,
+		MaxHops:        8,
+		MessageLimit:   512 * kib,
+		CommandTimeout: 60 * time.Second,
+		LogLevel:       "info",
+	}
+}
+
+// LinksAddress is the host:port for the links of other hosts: Links where it is
+// set, else the port after that of Listen on the same host (any port, 0, where
+// Listen has port 0), else "" for no port at all.
+func (b Bus) LinksAddress() string {
+	if b.Links != "" || b.Listen == "" {
+		return b.Links
+	}
+	host, port, err := net.SplitHostPort(b.Listen)
+	if err != nil {
+		return ""
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return ""
+	}
+	if n != 0 {
+		n++
+	}
+	return net.JoinHostPort(host, strconv.Itoa(n))
+}
+
+// PushEvery is the least time between two pushes: PushInterval where it is set,
+// else 10 s for a remote on a public hosting service, which asks for at most
+// six pushes a minute, and 1 s for paths and servers of one's own.
+func (c Config) PushEvery() time.Duration {
+	switch {
+	case c.PushInterval != 0:
+		return c.PushInterval
+	case hosted(c.Remote):
+		return 10 * time.Second
+	}
+	return time.Second
+}
+
+func hosted(remote string) bool {
+	host := remoteHost(remote)
+	for _, service := range []string{
+		"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com", "visualstudio.com",
+	} {
+		if host == service || strings.HasSuffix(host, "."+service) {
+			return true
+		}
+	}
+	return false
+}
+
+// remoteHost is the host that a git URL names, in lower case, or "" for a path.
+// Besides URLs git knows the form [user@]host:path.
+func remoteHost(remote string) string {
+	if strings.Contains(remote, "://") {
+		u, err := url.Parse(remote)
+		if err != nil {
+			return ""
+		}
+		return strings.ToLower(u.Hostname())
+	}
+	host, _, ok := strings.Cut(remote, ":")
+	if !ok || strings.ContainsAny(host, `/\`) {
+		return ""
+	}
+	return strings.ToLower(host[strings.LastIndex(host, "@")+1:])
+}

@@ -1,0 +1,43 @@
+//go:build unix
+
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+func userHome(getenv func(string) string) (string, error) {
+	if dir := getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "parley"), nil
+	}
+	home := getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", errors.New("cannot find a home: set PARLEY_HOME, or HOME to an absolute path")
+	}
+	return filepath.Join(home, ".local", "share", "parley"), nil
+}
+
+// foreign says why a folder is not for us alone, or "".
+func foreign(dir string, info fs.FileInfo) string {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		if reason := foreignOwner(int(stat.Uid), os.Geteuid()); reason != "" {
+			return reason
+		}
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Sprintf("it is open to other users (mode %04o) and holds keys; run: chmod 700 %s", mode, shellWord(dir))
+	}
+	return ""
+}
+
+func foreignOwner(owner, self int) string {
+	if owner == self {
+		return ""
+	}
+	return fmt.Sprintf("it belongs to another user (uid %d, and you are uid %d)", owner, self)
+}

@@ -1,0 +1,101 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Load reads and checks config.yaml. What the file leaves out has its default.
+// The error is a *NotFoundError where there is no file, an *Error that lists
+// all problems with their lines where its content is wrong.
+func Load(path string) (Config, error) {
+	data, err := readCapped(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Config{}, &NotFoundError{Path: path}
+	}
+	if err != nil {
+		return Config{}, fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	c, problems := parse(data)
+	if err := asError(path, problems); err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// parse reads the text of a config.yaml and checks it.
+func parse(data []byte) (Config, []Problem) {
+	c := Default()
+	root, problems := document(data)
+	if len(problems) > 0 {
+		return c, problems
+	}
+	lines := map[string]int{}
+	if root != nil {
+		problems = readConfig(root, &c)
+		lines = keyLines(root)
+	}
+	said := map[string]bool{}
+	for _, p := range problems {
+		said[p.Key] = true
+	}
+	for _, p := range c.problems() {
+		if said[p.Key] {
+			continue // its value could not even be read
+		}
+		p.Line = lines[p.Key]
+		problems = append(problems, p)
+	}
+	return c, problems
+}
+
+func readConfig(root *yaml.Node, c *Config) []Problem {
+	all := settings(c)
+	var top, bus []field
+	known := make([]string, len(all))
+	for i, s := range all {
+		known[i] = s.key
+		if key, ok := strings.CutPrefix(s.key, "bus."); ok {
+			bus = append(bus, field{key: key, set: s.set})
+		} else {
+			top = append(top, field{key: s.key, set: s.set})
+		}
+	}
+	top = append(top, field{key: "bus", set: func(n *yaml.Node) error {
+		switch {
+		case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+			return nil
+		case n.Kind != yaml.MappingNode:
+			return errors.New("should hold the keys listen, links, hubs and url, indented by two spaces")
+		}
+		return asError("", readMapping(n, "bus.", bus, known))
+	}})
+	return readMapping(root, "", top, append(known, "bus"))
+}
+
+// keyLines is the line of each key, by its full name, such as "bus.listen" or
+// "tiers[0].exec".
+func keyLines(root *yaml.Node) map[string]int {
+	lines := map[string]int{}
+	addLines(lines, "", root)
+	return lines
+}
+
+func addLines(lines map[string]int, name string, n *yaml.Node) {
+	switch n.Kind {
+	case yaml.SequenceNode:
+		for i, element := range n.Content {
+			addLines(lines, fmt.Sprintf("%s[%d]", name, i), element)
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			full := strings.TrimPrefix(name+"."+n.Content[i].Value, ".")
+			lines[full] = n.Content[i].Line
+			addLines(lines, full, n.Content[i+1])
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package configs
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+//go:embed config.example.yaml
+var example string
+
+// Example is the documented example file: the reference of all keys, with their
+// defaults as values. Its fleet, alias and human are made up.
+func Example() string { return example }
+
+// Render is the text of a config.yaml that means c, with the comments of the
+// example. Load reads it back where c is valid.
+func Render(c Config) []byte {
+	values := map[string]string{}
+	for _, s := range settings(&c) {
+		values[s.key] = s.show()
+	}
+	var out strings.Builder
+	section := ""
+	for line := range strings.Lines(example) {
+		key, _, isKey := strings.Cut(line, ":")
+		name := strings.TrimLeft(key, " ")
+		if !isKey || strings.HasPrefix(name, "#") {
+			out.WriteString(line)
+			continue
+		}
+		if name == key {
+			section = name + "."
+		} else {
+			name = section + name
+		}
+		value, ok := values[name]
+		if !ok { // the head of a section
+			out.WriteString(line)
+			continue
+		}
+		fmt.Fprintf(&out, "%s: %s\n", key, value)
+	}
+	return []byte(out.String())
+}
+
+// WriteConfig writes config.yaml once, readable by its owner alone. It refuses
+// to replace a file (the error matches fs.ErrExist) and to write a
+// configuration that is not valid. The caller holds the home's lock.
+func WriteConfig(path string, c Config) error {
+	if err := c.Validate(); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	switch _, err := os.Lstat(path); {
+	case err == nil:
+		return fmt.Errorf("cannot write %s: %w", path, fs.ErrExist)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	if err := writeAtomic(path, Render(c)); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}

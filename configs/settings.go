@@ -1,0 +1,160 @@
+package configs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+	"gopkg.in/yaml.v3"
+)
+
+// setting is one key of config.yaml: how it is read from the file and how it is
+// written into it.
+type setting struct {
+	key  string // "remote", "bus.listen"
+	set  func(n *yaml.Node) error
+	show func() string // YAML
+}
+
+// settings are all keys of config.yaml, bound to c, in the order of the file.
+func settings(c *Config) []setting {
+	return []setting{
+		nameSetting("fleet", &c.Fleet),
+		nameSetting("alias", &c.Alias),
+		nameSetting("human", &c.Human),
+		textSetting("remote", &c.Remote),
+		textSetting("bus.listen", &c.Bus.Listen),
+		textSetting("bus.links", &c.Bus.Links),
+		listSetting("bus.hubs", &c.Bus.Hubs),
+		textSetting("bus.url", &c.Bus.URL),
+		durationSetting("fetch_interval", &c.FetchInterval),
+		autoSetting("push_interval", &c.PushInterval),
+		durationSetting("courier_grace", &c.CourierGrace),
+		numberSetting("max_hops", &c.MaxHops),
+		sizeSetting("message_limit", &c.MessageLimit),
+		durationSetting("command_timeout", &c.CommandTimeout),
+		wordSetting("log_level", &c.LogLevel),
+	}
+}
+
+// valueSetting is a setting of one value of any type.
+func valueSetting[T any](key string, at *T, parse func(string) (T, error), show func(T) string) setting {
+	return setting{
+		key: key,
+		set: func(n *yaml.Node) error {
+			s, err := scalar(n)
+			if err != nil {
+				return err
+			}
+			v, err := parse(s)
+			if err != nil {
+				return err
+			}
+			*at = v
+			return nil
+		},
+		show: func() string { return show(*at) },
+	}
+}
+
+func nameSetting(key string, at *protocol.Name) setting {
+	return valueSetting(key, at, optionalName, func(n protocol.Name) string { return plainOrQuoted(n.String()) })
+}
+
+// optionalName leaves the empty name to Validate, which says that it is needed.
+func optionalName(s string) (protocol.Name, error) {
+	if s == "" {
+		return "", nil
+	}
+	return protocol.ParseName(s)
+}
+
+func textSetting(key string, at *string) setting {
+	return valueSetting(key, at, func(s string) (string, error) { return s, nil }, quoted)
+}
+
+func wordSetting(key string, at *string) setting {
+	return valueSetting(key, at, func(s string) (string, error) { return s, nil }, plainOrQuoted)
+}
+
+func durationSetting(key string, at *time.Duration) setting {
+	return valueSetting(key, at, parseDuration, showDuration)
+}
+
+// autoSetting is a duration whose zero is written "auto".
+func autoSetting(key string, at *time.Duration) setting {
+	parse := func(s string) (time.Duration, error) {
+		if s == "auto" {
+			return 0, nil
+		}
+		d, err := parseDuration(s)
+		if err == nil && d == 0 {
+			err = fmt.Errorf("%q is no interval: write auto, or a duration such as 5s", s)
+		}
+		return d, err
+	}
+	show := func(d time.Duration) string {
+		if d == 0 {
+			return "auto"
+		}
+		return showDuration(d)
+	}
+	return valueSetting(key, at, parse, show)
+}
+
+func numberSetting(key string, at *int) setting {
+	return valueSetting(key, at, func(s string) (int, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return 0, fmt.Errorf("%q is not a whole number", s)
+		}
+		return n, nil
+	}, strconv.Itoa)
+}
+
+func sizeSetting(key string, at *int) setting { return valueSetting(key, at, parseSize, showSize) }
+
+func listSetting(key string, at *[]string) setting {
+	return setting{
+		key: key,
+		set: func(n *yaml.Node) error {
+			elements, err := items(n)
+			if err != nil {
+				return err
+			}
+			list := make([]string, 0, len(elements))
+			for _, element := range elements {
+				s, err := scalar(element)
+				if err != nil {
+					return err
+				}
+				list = append(list, s)
+			}
+			if len(list) == 0 {
+				list = nil
+			}
+			*at = list
+			return nil
+		},
+		show: func() string {
+			quotes := make([]string, len(*at))
+			for i, s := range *at {
+				quotes[i] = quoted(s)
+			}
+			return "[" + strings.Join(quotes, ", ") + "]"
+		},
+	}
+}
+
+// plainOrQuoted quotes what YAML could take for something else than a word.
+func plainOrQuoted(s string) string {
+	var n yaml.Node
+	if yaml.Unmarshal([]byte(s), &n) == nil && len(n.Content) == 1 {
+		if word := n.Content[0]; word.Kind == yaml.ScalarNode && word.Tag == "!!str" && word.Style == 0 && word.Value == s && isLine(s) {
+			return s
+		}
+	}
+	return quoted(s)
+}

@@ -1,0 +1,85 @@
+package configs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+)
+
+// parseDuration reads "500ms", "10s", "1m30s".
+func parseDuration(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration: write it with its unit, such as 500ms, 10s or 2m", s)
+	}
+	return d, nil
+}
+
+// showDuration writes what parseDuration reads, without zeros that say nothing:
+// "2m", not "2m0s".
+func showDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+// parseSize reads a number of bytes: "65536", "512KiB", "1MiB".
+func parseSize(s string) (int, error) {
+	digits, unit := s, 1
+	if d, ok := strings.CutSuffix(s, "KiB"); ok {
+		digits, unit = d, kib
+	} else if d, ok := strings.CutSuffix(s, "MiB"); ok {
+		digits, unit = d, mib
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 32)
+	if err != nil || n < 0 || n > (1<<31-1)/int64(unit) {
+		return 0, fmt.Errorf("%q is not a size: write it such as 512KiB, or as a number of bytes", s)
+	}
+	return int(n) * unit, nil
+}
+
+// showSize writes what parseSize reads, in the largest unit that loses nothing.
+func showSize(n int) string {
+	switch {
+	case n != 0 && n%mib == 0:
+		return strconv.Itoa(n/mib) + "MiB"
+	case n != 0 && n%kib == 0:
+		return strconv.Itoa(n/kib) + "KiB"
+	}
+	return strconv.Itoa(n)
+}
+
+// isText reports whether s can stand in a file that people edit: valid UTF-8
+// without control characters, except tabs and line ends.
+func isText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return r != '\n' && r != '\t' && (unicode.IsControl(r) || r == '\uFEFF' || r == '\uFFFE' || r == '\uFFFF')
+	})
+}
+
+// isLine reports whether s is text of one line without tabs.
+func isLine(s string) bool { return isText(s) && !strings.ContainsAny(s, "\n\t") }
+
+// shellWord quotes s for a command that a person is asked to copy.
+func shellWord(s string) string {
+	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+:,@%", r)
+	})
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

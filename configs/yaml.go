@@ -1,0 +1,176 @@
+package configs
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// maxFileBytes bounds what is read of one file.
+const maxFileBytes = 64 * kib
+
+// readCapped returns the bytes of a file of at most maxFileBytes.
+func readCapped(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFileBytes {
+		return nil, fmt.Errorf("it is larger than %s", showSize(maxFileBytes))
+	}
+	return data, nil
+}
+
+// document parses one YAML document whose root is a mapping. It returns nil
+// for a file without content.
+func document(data []byte) (*yaml.Node, []Problem) {
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc yaml.Node
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil:
+		return nil, []Problem{syntaxProblem(err)}
+	}
+	if ps := forbidden(&doc); len(ps) > 0 {
+		return nil, ps
+	}
+	if len(doc.Content) != 1 {
+		return nil, nil
+	}
+	root := doc.Content[0]
+	switch {
+	case root.Kind == yaml.ScalarNode && root.Tag == "!!null":
+		return nil, nil
+	case root.Kind != yaml.MappingNode:
+		return nil, []Problem{{Line: root.Line, Text: "the file should be a list of keys and values, such as  fleet: home"}}
+	}
+	var more yaml.Node
+	switch err := dec.Decode(&more); {
+	case errors.Is(err, io.EOF):
+		return root, nil
+	case err != nil:
+		return nil, []Problem{syntaxProblem(err)}
+	}
+	return nil, []Problem{{Line: more.Line, Text: "a second document begins here; a file holds one"}}
+}
+
+// forbidden finds the features of YAML that let one text mean another.
+func forbidden(n *yaml.Node) []Problem {
+	switch {
+	case n.Kind == yaml.AliasNode:
+		return []Problem{{Line: n.Line, Text: "aliases (*" + n.Value + ") are not used here: write the value out"}}
+	case n.Anchor != "":
+		return []Problem{{Line: n.Line, Text: "anchors (&" + n.Anchor + ") are not used here: write the value out"}}
+	case n.Style&yaml.TaggedStyle != 0:
+		return []Problem{{Line: n.Line, Text: "tags (" + n.Tag + ") are not used here: values are taken by their text"}}
+	}
+	var ps []Problem
+	for _, child := range n.Content {
+		ps = append(ps, forbidden(child)...)
+	}
+	return ps
+}
+
+var yamlLine = regexp.MustCompile(`^line ([0-9]+): (.*)$`)
+
+// syntaxProblem takes the line out of the text of a YAML error.
+func syntaxProblem(err error) Problem {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		line, _ := strconv.Atoi(m[1])
+		return Problem{Line: line, Text: "not YAML: " + m[2]}
+	}
+	return Problem{Text: "not YAML: " + text}
+}
+
+// field is one key that a mapping may hold, and what to do with its value.
+type field struct {
+	key string // as it stands in the file
+	set func(n *yaml.Node) error
+}
+
+// readMapping hands each value of n to the field of its key. prefix is what
+// stands before the keys where a problem names them; known are all the keys
+// that a misspelt one is compared with, nil for those of the fields.
+func readMapping(n *yaml.Node, prefix string, fields []field, known []string) []Problem {
+	if known == nil {
+		for _, f := range fields {
+			known = append(known, prefix+f.key)
+		}
+	}
+	var ps []Problem
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind != yaml.ScalarNode {
+			ps = append(ps, Problem{Line: key.Line, Text: "a key should be one word"})
+			continue
+		}
+		full := prefix + key.Value
+		if first, ok := seen[key.Value]; ok {
+			ps = append(ps, Problem{Line: key.Line, Key: full, Text: fmt.Sprintf("stands twice, first in line %d", first)})
+			continue
+		}
+		seen[key.Value] = key.Line
+		ps = append(ps, readField(key, value, full, fields, known)...)
+	}
+	return ps
+}
+
+func readField(key, value *yaml.Node, full string, fields []field, known []string) []Problem {
+	for _, f := range fields {
+		if f.key != key.Value {
+			continue
+		}
+		err := f.set(value)
+		var nested *Error
+		switch {
+		case errors.As(err, &nested):
+			return nested.Problems
+		case err != nil:
+			return []Problem{{Line: value.Line, Key: full, Text: err.Error()}}
+		}
+		return nil
+	}
+	text := fmt.Sprintf("unknown key %q", full)
+	if near := nearest(full, known); near != "" {
+		text += fmt.Sprintf(": did you mean %s?", near)
+	}
+	return []Problem{{Line: key.Line, Text: text}}
+}
+
+// scalar is the literal text of a single value.
+func scalar(n *yaml.Node) (string, error) {
+	if n.Kind != yaml.ScalarNode {
+		return "", errors.New("should be a single value")
+	}
+	return n.Value, nil
+}
+
+// items are the elements of a list; an absent value is the empty list.
+func items(n *yaml.Node) ([]*yaml.Node, error) {
+	switch {
+	case n.Kind == yaml.SequenceNode:
+		return n.Content, nil
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
+		return nil, nil
+	}
+	return nil, errors.New("should be a list, such as  [a, b]")
+}
+
+// quoted is s as a double-quoted YAML scalar; the escapes of Go are a part of
+// those of YAML.
+func quoted(s string) string { return strconv.Quote(s) }

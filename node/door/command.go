@@ -1,0 +1,138 @@
+package door
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	defaultTimeout   = 60 * time.Second
+	defaultMaxOutput = 256 << 10
+	defaultGrace     = 2 * time.Second
+	maxStderr        = 4 << 10
+)
+
+// Command is what to run and how. Only Argv is needed.
+type Command struct {
+	// Argv is the program and its arguments. A program without a slash is
+	// looked up in the node's PATH; a relative one with a slash counts from Dir.
+	Argv  []string
+	Dir   string   // working directory; "" = the node's
+	Env   []string // NAME=value, added to the node's environment
+	Stdin []byte   // all of standard input; a command need not read it
+	// Timeout is how long the command may take; 0 = 60 s.
+	Timeout time.Duration
+	// MaxOutput is how many bytes of standard output are kept; 0 = 256 KiB.
+	MaxOutput int
+	// Grace is the time between SIGTERM and SIGKILL; 0 = 2 s.
+	Grace time.Duration
+}
+
+func (c Command) withDefaults() Command {
+	if c.Timeout <= 0 {
+		c.Timeout = defaultTimeout
+	}
+	if c.MaxOutput <= 0 {
+		c.MaxOutput = defaultMaxOutput
+	}
+	if c.Grace <= 0 {
+		c.Grace = defaultGrace
+	}
+	return c
+}
+
+// Failure is why a command gave no answer.
+type Failure int
+
+// The ways in which a command can end.
+const (
+	None       Failure = iota // it answered
+	NotStarted                // there is no such program, or it may not be run
+	ExitStatus                // it ended with an exit code that is not 0
+	Signal                    // a signal ended it that Run did not send
+	TimedOut                  // it took longer than its timeout and was ended
+	Empty                     // it ended well and printed nothing but space
+	Canceled                  // the context ended first, and so was the command
+)
+
+// String names the failure in one word, for logs.
+func (f Failure) String() string {
+	names := [...]string{"none", "not-started", "exit-status", "signal", "timed-out", "empty", "canceled"}
+	if f < 0 || int(f) >= len(names) {
+		return fmt.Sprintf("failure(%d)", int(f))
+	}
+	return names[f]
+}
+
+// Result is what came of a command. Output is kept even where it failed.
+type Result struct {
+	// Output is standard output as text: valid UTF-8, of control characters
+	// only tabs and newlines, no newlines at its end, at most MaxOutput bytes.
+	Output string
+	// Stderr is the end of standard error, at most 4 KiB, as text like Output.
+	Stderr    string
+	Truncated bool // the command printed more than is kept
+	Binary    bool // the output held bytes that are no text (U+FFFD stands there)
+	Failure   Failure
+	// Detail says more about some failures: for NotStarted what could not be
+	// started and why, for Signal the signal, for TimedOut the time allowed.
+	Detail   string
+	ExitCode int // -1 where the command did not end by itself
+	Elapsed  time.Duration
+}
+
+// Problem is the failure in one sentence for people, "" where there is none.
+func (r Result) Problem() string {
+	switch r.Failure {
+	case None:
+		return ""
+	case NotStarted:
+		return r.Detail
+	case ExitStatus:
+		return fmt.Sprintf("the command ended with exit code %d%s", r.ExitCode, r.lastWords())
+	case Signal:
+		return fmt.Sprintf("the command was ended by a signal (%s)%s", r.Detail, r.lastWords())
+	case TimedOut:
+		return fmt.Sprintf("no answer within %s: its processes were ended", r.Detail)
+	case Empty:
+		return "the command printed nothing" + r.lastWords()
+	default:
+		return "the command was stopped before it had answered"
+	}
+}
+
+// lastWords is ": " and the last line of standard error, where there is one.
+func (r Result) lastWords() string {
+	const most = 300
+	text := strings.TrimSpace(r.Stderr)
+	line := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+	if line == "" {
+		return ""
+	}
+	if len(line) > most {
+		line = cutRunes(line, most) + "…"
+	}
+	return ": " + line
+}
+
+// cutRunes is the longest beginning of s of at most n bytes that splits no
+// character.
+func cutRunes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// seconds writes whole seconds as "60 s" and anything else as Go does.
+func seconds(d time.Duration) string {
+	if d%time.Second == 0 {
+		return fmt.Sprintf("%d s", d/time.Second)
+	}
+	return d.String()
+}

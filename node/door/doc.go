@@ -1,0 +1,27 @@
+// Package door runs an agent's command: the exec door, through which a message
+// reaches an agent that is a program.
+//
+// A command line comes from the operator's own configuration, is split like a
+// shell would split it and run without one (SplitCommand), so that nothing a
+// message says is ever read as code. Run starts the command as the leader of a
+// session, and thereby of a process group, of its own, hands it the message as
+// standard input and returns what it printed.
+//
+// What Run guarantees:
+//
+//   - It returns. After the timeout, or when its context ends, the group gets
+//     SIGTERM and, after the grace, SIGKILL. Descendants that keep standard
+//     output open after the command has ended are waited for no longer than
+//     the grace. Only a process that the kernel itself cannot end holds it up.
+//   - When it returns, the command is gone and all that was left of its group
+//     has been sent SIGKILL, however the command ended. A descendant that moved
+//     to a session of its own (setsid) is on its own and not waited for.
+//   - Memory is bounded: of standard output MaxOutput bytes are kept, of
+//     standard error the last 4 KiB; the rest is read and thrown away, so that
+//     no command blocks on a full pipe.
+//   - On Linux the command is killed when the node dies, even by kill -9 (its
+//     descendants are not). On Windows the whole job is.
+//   - Windows knows no SIGTERM: a job is ended at once, without grace. A
+//     descendant that the command starts in the instant before it is put into
+//     its job is not part of it.
+package door

@@ -1,0 +1,44 @@
+//go:build linux || darwin
+
+package door
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// group is the process group of a command. Its id is the command's process id,
+// which stays taken until the command has been waited for.
+type group struct{ id int }
+
+// prepare makes cmd the leader of a session, and so of a process group. Without
+// a terminal a command that asks on /dev/tty fails at once; in a mere group of
+// the node's session it would be stopped until its time is over.
+func prepare(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	dieWithParent(cmd.SysProcAttr)
+}
+
+func adopt(p *os.Process) group { return group{id: p.Pid} }
+
+// terminate asks all to end, those too that are stopped.
+func (g group) terminate() {
+	g.signal(syscall.SIGTERM)
+	g.signal(syscall.SIGCONT)
+}
+
+func (g group) kill() { g.signal(syscall.SIGKILL) }
+
+// signal passes over errors: they say that nobody is left.
+func (g group) signal(s syscall.Signal) { _ = syscall.Kill(-g.id, s) }
+
+func (g group) release() {}
+
+// endedBy is the signal that ended a command, "" if none did.
+func endedBy(state *os.ProcessState) string {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return status.Signal().String()
+	}
+	return ""
+}

@@ -1,0 +1,48 @@
+//go:build linux || darwin
+
+package door
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// playUnix plays the roles that need more of the system.
+func playUnix(role string) (code int, ok bool) {
+	switch role {
+	case "die": // ends by a signal
+		signal.Reset()
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "runaway-parent": // leaves a child behind that is in another session
+		fmt.Println("hi")
+		return leave("runaway", os.Stdout), true
+	case "runaway": // holds the outputs of its parent
+		phone(role)
+		fmt.Fprintln(os.Stderr, "up")
+		select {}
+	case "node": // runs a command, as a node does
+		Run(context.Background(), Command{
+			Argv: []string{os.Args[0]},
+			Env:  []string{roleVar + "=hold"},
+		})
+	case "parentage": // tells its session and group
+		sid, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)
+		fmt.Println(int(sid) == os.Getpid(), syscall.Getpgrp() == os.Getpid(), strings.Join(os.Args[1:], " "))
+	default:
+		return 0, false
+	}
+	return 0, true
+}
+
+// inOwnSession lets a runaway run away.
+func inOwnSession(cmd *exec.Cmd, role string) {
+	if role == "runaway" {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	}
+}

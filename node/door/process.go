@@ -1,0 +1,179 @@
+package door
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// lastDrain is how long output is still read when every process of the group
+// is dead and somebody outside of it keeps the pipe open.
+const lastDrain = 200 * time.Millisecond
+
+// process is a started command. Its goroutines end with the pipes and the
+// command, and finish waits for them.
+type process struct {
+	cmd    *exec.Cmd
+	group  group
+	pipes  []*os.File // our ends
+	stdout head
+	stderr tail
+	ended  chan struct{} // closed when the command has ended
+	quiet  chan struct{} // closed when it has ended and its outputs are closed
+	fed    chan struct{} // closed when nothing more is written to it
+}
+
+// start starts cmd as a group of its own and begins to feed and read it.
+func start(cmd *exec.Cmd, c Command) (*process, error) {
+	var theirs, ours []*os.File
+	closeAll := func(files []*os.File) {
+		for _, f := range files {
+			f.Close()
+		}
+	}
+	for range 3 {
+		r, w, err := os.Pipe()
+		if err != nil {
+			closeAll(theirs)
+			closeAll(ours)
+			return nil, err
+		}
+		if len(ours) == 0 { // standard input runs the other way
+			r, w = w, r
+		}
+		ours, theirs = append(ours, r), append(theirs, w)
+	}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	prepare(cmd)
+	err := cmd.Start()
+	closeAll(theirs)
+	if err != nil {
+		closeAll(ours)
+		return nil, err
+	}
+	p := &process{
+		cmd:    cmd,
+		group:  adopt(cmd.Process),
+		pipes:  ours,
+		stdout: head{max: c.MaxOutput},
+		stderr: tail{max: maxStderr},
+		ended:  make(chan struct{}),
+		quiet:  make(chan struct{}),
+		fed:    make(chan struct{}),
+	}
+	p.watch(c.Stdin)
+	return p, nil
+}
+
+// watch starts the goroutines that feed the command, read it and notice its
+// end.
+func (p *process) watch(stdin []byte) {
+	go func() {
+		defer close(p.fed)
+		// An error means that the command reads no further, which is its right.
+		_, _ = io.Copy(p.pipes[0], bytes.NewReader(stdin))
+		p.pipes[0].Close()
+	}()
+	go func() {
+		p.group.waitLeader()
+		close(p.ended)
+	}()
+	read := make(chan struct{}, 2)
+	for i, buffer := range []io.Writer{&p.stdout, &p.stderr} {
+		go func() {
+			// An error means that finish has given up on who holds the pipe.
+			_, _ = io.Copy(buffer, p.pipes[1+i])
+			read <- struct{}{}
+		}()
+	}
+	go func() {
+		<-read
+		<-read
+		<-p.ended
+		close(p.quiet)
+	}()
+}
+
+// await waits until the command has ended and closed its outputs, or has to be
+// ended. Afterwards the group has been asked to end where it had not.
+func (p *process) await(ctx context.Context, c Command) Failure {
+	timeout := time.NewTimer(c.Timeout)
+	defer timeout.Stop()
+	failure := None
+	select {
+	case <-p.ended:
+		if p.quietWithin(ctx, c.Grace) {
+			return None
+		}
+	case <-timeout.C:
+		failure = TimedOut
+	case <-ctx.Done():
+		failure = Canceled
+	}
+	p.group.terminate()
+	p.quietWithin(context.Background(), c.Grace)
+	return failure
+}
+
+// quietWithin reports whether the command has ended and closed its outputs
+// before d has passed or ctx ends.
+func (p *process) quietWithin(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.quiet:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// finish ends what is left of the group, waits for every goroutine and says
+// what came of the command.
+func (p *process) finish(failure Failure, c Command) Result {
+	p.group.kill() // before Wait: until then the group's id cannot be another's
+	<-p.ended
+	_ = p.cmd.Wait() // the state below says all that its error says
+	p.group.release()
+	if !p.quietWithin(context.Background(), lastDrain) {
+		giveUp(p.pipes[1])
+		giveUp(p.pipes[2])
+	}
+	<-p.quiet
+	p.pipes[0].Close() // ends a write to a pipe that nobody reads
+	<-p.fed
+	p.pipes[1].Close()
+	p.pipes[2].Close()
+	return p.result(failure, c)
+}
+
+// giveUp ends a read from f.
+func giveUp(f *os.File) {
+	if err := f.SetReadDeadline(time.Now()); err != nil {
+		f.Close() // no deadlines for pipes on this system
+	}
+}
+
+func (p *process) result(failure Failure, c Command) Result {
+	text, binary, cut := cleanHead(p.stdout.data, p.stdout.more, c.MaxOutput)
+	r := Result{
+		Output:    text,
+		Stderr:    cleanTail(p.stderr.data, p.stderr.more, maxStderr),
+		Truncated: p.stdout.more || cut,
+		Binary:    binary,
+		Failure:   failure,
+		ExitCode:  -1,
+	}
+	switch failure {
+	case TimedOut:
+		r.Detail = seconds(c.Timeout)
+	case None:
+		r.ExitCode = p.cmd.ProcessState.ExitCode()
+		r.Failure, r.Detail = verdict(p.cmd.ProcessState, text)
+	}
+	return r
+}

@@ -1,0 +1,112 @@
+package door
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Run runs a command and returns what came of it; failures are in the result.
+// It blocks until the command has ended, at most for its timeout and twice its
+// grace. See the package comment for what it guarantees. It may be called from
+// any number of goroutines.
+func Run(ctx context.Context, c Command) Result {
+	begin := time.Now()
+	c = c.withDefaults()
+	r := run(ctx, c)
+	r.Elapsed = time.Since(begin)
+	return r
+}
+
+func run(ctx context.Context, c Command) Result {
+	if ctx.Err() != nil {
+		return Result{Failure: Canceled, ExitCode: -1}
+	}
+	cmd, err := c.build()
+	if err != nil {
+		return notStarted(c, err)
+	}
+	// Linux sends the parent-death signal when the THREAD that forked ends, not
+	// the process. While this goroutine holds the thread, no other goroutine can
+	// end it by exiting locked to it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p, err := start(cmd, c)
+	if err != nil {
+		return notStarted(c, err)
+	}
+	failure := p.await(ctx, c)
+	return p.finish(failure, c)
+}
+
+// build makes the exec.Cmd, without its pipes.
+func (c Command) build() (*exec.Cmd, error) {
+	if len(c.Argv) == 0 || c.Argv[0] == "" {
+		return nil, errors.New("no program is named")
+	}
+	dir, err := c.workDir()
+	if err != nil {
+		return nil, err
+	}
+	program := c.Argv[0]
+	if strings.ContainsAny(program, `/`+string(filepath.Separator)) && !filepath.IsAbs(program) {
+		program = filepath.Join(dir, program)
+	}
+	cmd := exec.Command(program)
+	if cmd.Err != nil {
+		return nil, cmd.Err
+	}
+	cmd.Args = c.Argv
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), c.Env...)
+	return cmd, nil
+}
+
+// workDir is the absolute working directory. That it exists is looked at here,
+// because the system's own error would not tell it from a missing program.
+func (c Command) workDir() (string, error) {
+	dir, err := filepath.Abs(c.Dir)
+	if err != nil {
+		return "", err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", fmt.Errorf("its folder %s: %w", dir, cause(err))
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("its folder %s is not a folder", dir)
+	}
+	return dir, nil
+}
+
+func notStarted(c Command, err error) Result {
+	program := "the command"
+	if len(c.Argv) > 0 && c.Argv[0] != "" {
+		program = c.Argv[0]
+	}
+	return Result{
+		Failure:  NotStarted,
+		Detail:   fmt.Sprintf("cannot start %s: %v", program, cause(err)),
+		ExitCode: -1,
+	}
+}
+
+// cause is what the system said, without the names that are told already.
+func cause(err error) error {
+	var lookup *exec.Error
+	var path *fs.PathError
+	switch {
+	case errors.As(err, &lookup):
+		return lookup.Err
+	case errors.As(err, &path) && err == error(path):
+		return path.Err
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+//go:build linux || darwin
+
+package door
+
+import (
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestRunSignal(t *testing.T) {
+	got := runToEnd(t, newSwitchboard(t).command("die"))
+	wantResult(t, Result{Failure: Signal, ExitCode: -1, Detail: "killed"}, got)
+	if want := "the command was ended by a signal (killed)"; got.Problem() != want {
+		t.Errorf("problem %q, want %q", got.Problem(), want)
+	}
+}
+
+func TestRunOwnSession(t *testing.T) {
+	wantResult(t, Result{Output: "true true a b"}, runToEnd(t, newSwitchboard(t).command("parentage", "a b")))
+}
+
+func TestRunGrace(t *testing.T) {
+	s := newSwitchboard(t)
+	cancel, result := inBackground(t, s.command("polite"))
+	polite := s.answer()
+	cancel()
+	wantResult(t, Result{Failure: Canceled, ExitCode: -1, Output: "bye"}, <-result)
+	polite.wantDead(t)
+
+	c := s.command("stubborn")
+	c.Grace = 30 * time.Millisecond
+	cancel, result = inBackground(t, c)
+	stubborn := s.answer()
+	cancel()
+	wantResult(t, Result{Failure: Canceled, ExitCode: -1}, <-result)
+	stubborn.wantDead(t)
+}
+
+// A command that is stopped (SIGSTOP) ends all the same, by its own handler.
+func TestRunStopped(t *testing.T) {
+	s := newSwitchboard(t)
+	cancel, result := inBackground(t, s.command("polite"))
+	polite := s.answer()
+	if err := syscall.Kill(polite.pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	wantResult(t, Result{Failure: Canceled, ExitCode: -1, Output: "bye"}, <-result)
+	polite.wantDead(t)
+}
+
+// Who moved to a session of its own is not ours to end, and must not hang us.
+func TestRunRunaway(t *testing.T) {
+	s := newSwitchboard(t)
+	c := s.command("runaway-parent")
+	c.Grace = 20 * time.Millisecond
+	_, result := inBackground(t, c)
+	runaway := s.answer()
+	wantResult(t, Result{Output: "hi"}, <-result)
+	if err := syscall.Kill(runaway.pid, syscall.SIGKILL); err != nil {
+		t.Errorf("the runaway was ended: %v", err)
+	}
+	runaway.wantDead(t)
+}
+
+func TestRunOtherPrograms(t *testing.T) {
+	for _, test := range []struct {
+		line, stdin, want string
+	}{
+		{"cat", "a letter\n", "a letter"},
+		{"sh -c 'read x; echo \"$x$x\"'", "ab\n", "abab"},
+		{"bc -l", "2^10\n", "1024"},
+		{"jq -r .name", `{"name": "ψ"}`, "ψ"},
+		{"python3 -c 'import sys; print(sys.stdin.read().upper())'", "loud", "LOUD"},
+	} {
+		argv, err := SplitCommand(test.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := exec.LookPath(argv[0]); err != nil {
+			t.Logf("%s is not installed and not tried", argv[0])
+			continue
+		}
+		wantResult(t, Result{Output: test.want}, runToEnd(t, Command{Argv: argv, Stdin: []byte(test.stdin)}))
+	}
+}
