@@ -1,0 +1,172 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// resolve reads an address and refuses one that would reach nobody: a name that
+// is neither served, nor a human, nor anyone who ever wrote (R5).
+func (s *State) resolve(c Say, text string) (protocol.Address, error) {
+	if text == protocol.All {
+		return protocol.Address{Name: protocol.All}, nil
+	}
+	to, err := protocol.ParseAddress(text)
+	if err != nil {
+		return to, refuse(Senseless, "", "cannot address the message: %v", err)
+	}
+	switch {
+	case c.Cross && to.Host == "":
+		return to, refuse(Senseless, "name the host first, as in white:mawjs; within one host use: parley hey",
+			"a wormhole needs a host: %q names none", text)
+	case to.Host == "" && to.Name == c.As.Name && len(s.elsewhere(c.As)) == 0:
+		return to, refuse(Forbidden, "", "%s cannot write to itself", to.Name)
+	case to.Host != "":
+		return to, s.checkHosted(c, to)
+	case s.Known(to.Name):
+		return to, nil
+	}
+	return to, refuse(Unknown, s.suggest(to.Name), "nobody is called %q", to.Name)
+}
+
+// elsewhere are the other hosts that serve the participant's name.
+func (s *State) elsewhere(who Who) []protocol.Name {
+	return slices.DeleteFunc(s.servedOn(who.Name), func(h protocol.Name) bool { return h == who.Host })
+}
+
+// checkHosted refuses an address whose host is unknown or does not serve the
+// name.
+func (s *State) checkHosted(c Say, to protocol.Address) error {
+	if to.Name == c.As.Name && to.Host == c.As.Host.String() {
+		return refuse(Forbidden, "", "%s cannot write to itself", to.Name)
+	}
+	alias := protocol.Name(to.Host)
+	h, joined := s.Host(alias)
+	file, listed := s.files[alias]
+	if !joined && !listed {
+		return refuse(Unknown, s.knownHosts(), "no host is called %q", to.Host)
+	}
+	if joined {
+		file = protocol.HostState{Humans: h.Humans, Agents: h.Agents}
+	}
+	if names(file, to.Name) {
+		return nil
+	}
+	hint := s.suggest(to.Name)
+	if on := s.servedOn(to.Name); len(on) > 0 {
+		hint = fmt.Sprintf("%s is on %s", to.Name, joinNames(on))
+	}
+	return refuse(Unknown, hint, "the host %s does not serve %q", to.Host, to.Name)
+}
+
+func names(h protocol.HostState, name string) bool {
+	return slices.ContainsFunc(h.Agents, func(a protocol.HostedAgent) bool { return a.Name.String() == name }) ||
+		slices.Contains(h.Humans, protocol.Name(name))
+}
+
+// Known reports whether the fleet knows a participant of that name: an agent, a
+// human, or anyone who ever wrote.
+func (s *State) Known(name string) bool {
+	return s.writers[name] > 0 || slices.Contains(s.roster(), name)
+}
+
+// servedOn are the hosts where the name is an agent or a human, by alias.
+func (s *State) servedOn(name string) []protocol.Name {
+	var on []protocol.Name
+	for _, h := range s.Hosts() {
+		if names(protocol.HostState{Humans: h.Humans, Agents: h.Agents}, name) {
+			on = append(on, h.Alias)
+		}
+	}
+	for alias, f := range s.files {
+		if _, joined := s.Host(alias); !joined && names(f, name) {
+			on = append(on, alias)
+		}
+	}
+	slices.Sort(on)
+	return on
+}
+
+// roster is every agent and human that some host declares, sorted.
+func (s *State) roster() []string {
+	var all []string
+	add := func(humans []protocol.Name, agents []protocol.HostedAgent) {
+		for _, n := range humans {
+			all = append(all, n.String())
+		}
+		for _, a := range agents {
+			all = append(all, a.Name.String())
+		}
+	}
+	for _, h := range s.Hosts() {
+		add(h.Humans, h.Agents)
+	}
+	for alias, f := range s.files {
+		if _, joined := s.Host(alias); !joined {
+			add(f.Humans, f.Agents)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// suggest is a hint that names the participants nearest to a name nobody has.
+func (s *State) suggest(name string) string {
+	var near []string
+	for _, n := range s.roster() {
+		if distance(n, strings.ToLower(name)) <= 1+len(n)/3 || strings.HasPrefix(n, name) {
+			near = append(near, n)
+		}
+	}
+	switch {
+	case len(near) > 0:
+		return "did you mean " + strings.Join(near, ", ") + "? see: parley ls"
+	case len(s.roster()) > 0:
+		return "see who can be reached: parley ls"
+	}
+	return "nobody is served yet: parley agent add NAME --exec 'COMMAND'"
+}
+
+func (s *State) knownHosts() string {
+	var all []protocol.Name
+	for _, h := range s.Hosts() {
+		all = append(all, h.Alias)
+	}
+	return "the hosts of this fleet are " + joinNames(all)
+}
+
+func joinNames(list []protocol.Name) string {
+	var b strings.Builder
+	for i, n := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(n.String())
+	}
+	return b.String()
+}
+
+// distance is the number of letters to add, drop or change between a and b.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range y {
+			cost := diagonal
+			if x[i] != y[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(y)]
+}

@@ -1,0 +1,131 @@
+package fleet
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Answer replies to a message and, where it reached the one who answers, leaves
+// the receipt with it: both or neither.
+type Answer struct {
+	As      Who
+	To      protocol.Path
+	Body    string
+	Act     protocol.Act // empty: a reply
+	ByAgent bool         // an agent's door answers, so the hops grow (R13)
+}
+
+func (c Answer) decide(s *State) ([]Draft, error) {
+	asked, err := s.answerable(c.To)
+	if err != nil {
+		return nil, err
+	}
+	body := protocol.NormalBody(c.Body)
+	if strings.TrimSpace(body) == "" {
+		return nil, refuse(Senseless, "write the text after the path, or - to read it from standard input", "the answer is empty")
+	}
+	to := s.authorOf(asked, c.As.Host)
+	d := Draft{
+		Message: protocol.Message{From: c.As.Name, To: []protocol.Address{to}, Type: protocol.TypeText, Act: c.Act, Body: body},
+		Channel: asked.Path.Channel(),
+		Groups:  s.groups(c.As, to),
+	}
+	d.Message.Re = protocol.Refer(d.Channel, asked.Path)
+	if d.Message.Act == "" {
+		d.Message.Act = protocol.ActReply
+	}
+	if c.ByAgent {
+		d.Message.Hops = asked.Hops + 1
+	}
+	return append([]Draft{d}, s.receiptFor(asked, c.As)...), nil
+}
+
+// answerable is the message at p, unless it is one that cannot be answered.
+func (s *State) answerable(p protocol.Path) (*Item, error) {
+	it, ok := s.items[p]
+	switch {
+	case !ok:
+		return nil, refuse(Unknown, "", "there is no message %s", p)
+	case it.Type != protocol.TypeText:
+		return nil, refuse(Forbidden, "", "%s is a receipt: nobody waits for an answer to it", p)
+	case s.Signature(it) == protocol.SignatureRefused:
+		return nil, refuse(Forbidden, "", "%s bears a wrong signature: it is not answered", p)
+	}
+	return it, nil
+}
+
+// authorOf addresses the author of a message: at its host where that signed the
+// message and is not the one that answers, else by the bare name.
+func (s *State) authorOf(it *Item, here protocol.Name) protocol.Address {
+	to, err := protocol.ParseAddress(it.From)
+	if err != nil || to.Host != "" && !strings.Contains(it.From, "@") {
+		to = protocol.Address{Name: it.From} // a name of its own kind: the writer judges
+	}
+	if s.Signature(it) == protocol.SignatureValid && it.Host != here {
+		to.Host = it.Host.String()
+	}
+	return to
+}
+
+// Acknowledge leaves a receipt for a message. Where there is nothing to
+// acknowledge (a receipt is there already, or the message is not for this
+// participant) it decides no message and no refusal.
+type Acknowledge struct {
+	As Who
+	Of protocol.Path
+}
+
+func (c Acknowledge) decide(s *State) ([]Draft, error) {
+	it, ok := s.items[c.Of]
+	if !ok {
+		return nil, refuse(Unknown, "", "there is no message %s", c.Of)
+	}
+	return s.receiptFor(it, c.As), nil
+}
+
+// receiptFor is the receipt of who for the message: to its author, never to
+// all, never for a receipt, once (Crosstalk, "Message types").
+func (s *State) receiptFor(it *Item, who Who) []Draft {
+	if !s.Reaches(it, who) || s.IsRead(it.Path, who) {
+		return nil
+	}
+	return []Draft{{
+		Message: protocol.Message{
+			From: who.Name,
+			To:   []protocol.Address{{Name: it.From}},
+			Type: protocol.TypeRead,
+			Act:  protocol.ActRead,
+			Ref:  it.Path.Rel(),
+		},
+		Channel: it.Path.Channel(),
+	}}
+}
+
+// Stop ends a conversation of agents that has run too long (R13): the host
+// tells both sides once, and the message that went too far gets its receipt.
+type Stop struct {
+	As   Who
+	At   protocol.Path
+	Body string
+}
+
+func (c Stop) decide(s *State) ([]Draft, error) {
+	asked, err := s.answerable(c.At)
+	if err != nil {
+		return nil, err
+	}
+	d := Draft{
+		Message: protocol.Message{
+			From: c.As.Host.String(),
+			To:   []protocol.Address{s.authorOf(asked, c.As.Host), {Name: c.As.Name, Host: c.As.Host.String()}},
+			Type: protocol.TypeText,
+			Act:  protocol.ActFailed,
+			Re:   protocol.Refer(asked.Path.Channel(), asked.Path),
+			Hops: asked.Hops + 1,
+			Body: c.Body,
+		},
+		Channel: asked.Path.Channel(),
+	}
+	return append([]Draft{d}, s.receiptFor(asked, c.As)...), nil
+}

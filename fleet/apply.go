@@ -1,0 +1,202 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// ErrKnown says that the state holds the same bytes at that path already.
+var ErrKnown = errors.New("the message is known")
+
+// RefusedError says that a message's signature does not hold. Such a message is
+// not part of the state.
+type RefusedError struct{ Err error }
+
+// Error returns why.
+func (e *RefusedError) Error() string { return "the signature is refused: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Apply folds the file data at path p into the state. The error is ErrKnown for
+// a second arrival, a *RefusedError for a wrong signature, and otherwise says
+// what is malformed; in each case the state is as before.
+//
+// Where two files claim one path, the one that Prefer names stays.
+func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
+	it, err := s.read(p, data)
+	if err != nil {
+		return nil, err
+	}
+	if old, ok := s.items[p]; ok {
+		if old.Hash == it.Hash || s.beats(old, it) {
+			return old, ErrKnown
+		}
+		s.remove(old)
+	}
+	s.add(it)
+	return it, nil
+}
+
+// Check says what Apply would say of the file data at path p, without changing
+// the state. The message it returns is whole.
+func (s *State) Check(p protocol.Path, data []byte) (*protocol.Message, error) {
+	m, err := protocol.Decode(p, data)
+	if err != nil {
+		return nil, err
+	}
+	it, err := s.read(p, data)
+	if err != nil {
+		return nil, err
+	}
+	if old, ok := s.items[p]; ok && (old.Hash == it.Hash || s.beats(old, it)) {
+		return m, ErrKnown
+	}
+	return m, nil
+}
+
+// Prefer reports whether a, rather than b, is the message at p: what is signed
+// by the key of its host beats what is not, then the lower hash wins.
+func (s *State) Prefer(p protocol.Path, a, b []byte) bool {
+	x, errX := s.read(p, a)
+	y, errY := s.read(p, b)
+	if errX != nil || errY != nil {
+		return errX == nil || errY != nil && protocol.Hash(a) < protocol.Hash(b)
+	}
+	return s.beats(x, y)
+}
+
+func (s *State) beats(a, b *Item) bool {
+	va, vb := s.Signature(a) == protocol.SignatureValid, s.Signature(b) == protocol.SignatureValid
+	if va != vb {
+		return va
+	}
+	return a.Hash < b.Hash
+}
+
+// read decodes and checks one file without touching the state.
+func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
+	m, err := protocol.Decode(p, data)
+	if err != nil {
+		return nil, err
+	}
+	sig, err := protocol.CheckSignature(m, s.recordID, data)
+	if sig == protocol.SignatureRefused {
+		return nil, &RefusedError{err}
+	}
+	it := &Item{Message: *m, Hash: protocol.Hash(data), sealed: sig == protocol.SignatureValid}
+	if err := s.readHostAct(it); err != nil {
+		return nil, err
+	}
+	it.Body = ""
+	it.Extra = nil
+	it.Place = s.placeOf(it)
+	return it, nil
+}
+
+// readHostAct parses what a message of the system channel says of its host.
+// Only a host's own signed word counts; anything else there is mail.
+func (s *State) readHostAct(it *Item) error {
+	act := it.Act
+	if act != protocol.ActHostJoin && act != protocol.ActHostAgents {
+		return nil
+	}
+	if !it.sealed || it.Path.Channel() != s.system || it.Type != protocol.TypeText {
+		it.Act = protocol.ActHey
+		return nil
+	}
+	h, err := protocol.ParseHost(it.Body)
+	if err != nil {
+		return fmt.Errorf("the %s is malformed: %w", act, err)
+	}
+	if h.Host != it.Host || act == protocol.ActHostJoin && h.Key != it.Key {
+		return &RefusedError{fmt.Errorf("the %s speaks for another host or key than it is signed by", act)}
+	}
+	it.host = &h
+	return nil
+}
+
+func (s *State) add(it *Item) {
+	s.items[it.Path] = it
+	s.byHash[it.Hash] = it
+	s.writers[it.From] += it.counts()
+	s.order.insert(it)
+	s.channel(it.Path.Channel()).insert(it)
+	if it.Prev != "" {
+		s.followers[it.Prev] = append(s.followers[it.Prev], it)
+	}
+	if p, ok := it.AnsweredPath(); ok {
+		s.answers[p] = append(s.answers[p], it)
+	}
+	s.addMail(it)
+	s.addToHost(it)
+	s.lift(it)
+}
+
+// counts is 1 for a message that makes its author known, 0 for the word of a
+// host, which nobody can write to.
+func (it *Item) counts() int {
+	if it.sealed && it.From == it.Host.String() {
+		return 0
+	}
+	return 1
+}
+
+func (s *State) addMail(it *Item) {
+	if p, ok := it.ReadPath(); ok {
+		s.receipts[p] = append(s.receipts[p], it)
+		return
+	}
+	if it.ToAll() {
+		s.broadcasts = append(s.broadcasts, it)
+		return
+	}
+	for i, a := range it.To {
+		if !addressedBefore(it.To[:i], a.Name) {
+			s.mail[a.Name] = append(s.mail[a.Name], it)
+		}
+	}
+}
+
+func addressedBefore(to []protocol.Address, name string) bool {
+	for _, a := range to {
+		if a.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// remove takes out an item whose path another file has won.
+func (s *State) remove(it *Item) {
+	delete(s.items, it.Path)
+	delete(s.byHash, it.Hash)
+	s.writers[it.From] -= it.counts()
+	s.order.remove(it)
+	s.channel(it.Path.Channel()).remove(it)
+	if it.Prev != "" {
+		s.followers[it.Prev] = without(s.followers[it.Prev], it)
+	}
+	if p, ok := it.AnsweredPath(); ok {
+		s.answers[p] = without(s.answers[p], it)
+	}
+	if p, ok := it.ReadPath(); ok {
+		s.receipts[p] = without(s.receipts[p], it)
+	}
+	s.broadcasts = without(s.broadcasts, it)
+	for _, a := range it.To {
+		s.mail[a.Name] = without(s.mail[a.Name], it)
+	}
+	s.removeFromHost(it)
+}
+
+func (s *State) channel(c protocol.ChannelID) *sequence {
+	seq := s.channels[c]
+	if seq == nil {
+		seq = &sequence{}
+		s.channels[c] = seq
+	}
+	return seq
+}

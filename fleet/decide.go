@@ -1,0 +1,76 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Command is what a participant or a host wants to do: one of the types of this
+// package that Decide takes.
+type Command interface {
+	decide(s *State) ([]Draft, error)
+}
+
+// Decide turns a command into the messages that carry it out, all of them or
+// none, or a *Refusal. The state is not changed: what was decided counts once it
+// has been written and applied.
+func (s *State) Decide(c Command, now time.Time) ([]Draft, error) {
+	drafts, err := c.decide(s)
+	for i := range drafts {
+		drafts[i].Message.Timestamp = now
+	}
+	return drafts, err
+}
+
+// Draft is a message that is still to get its path, its place in its host's
+// chain and its signature from the writer.
+type Draft struct {
+	Message protocol.Message
+	Channel protocol.ChannelID
+	Groups  []Group // for each addressed agent, the instances that one is chosen of
+}
+
+// Group is the instances of one addressed agent in their order.
+type Group struct {
+	Agent     string
+	Instances []protocol.Instance
+}
+
+// Choose picks the instances that act on the message at p (R6, R7).
+func (d *Draft) Choose(p protocol.Path) []protocol.Choice {
+	var choices []protocol.Choice
+	for _, g := range d.Groups {
+		c := protocol.Choice{Agent: g.Agent, Instance: g.Instances[protocol.Select(p.Rel(), len(g.Instances))]}
+		if len(d.Message.To) == 1 && d.Message.To[0].Name == g.Agent {
+			c.Agent = ""
+		}
+		choices = append(choices, c)
+	}
+	return choices
+}
+
+// Refusal says that a command is not carried out, why, and what to try.
+type Refusal struct {
+	Reason string
+	Hint   string
+	Kind   RefusalKind
+}
+
+// RefusalKind is what is wrong with a refused command.
+type RefusalKind int
+
+// The kinds of refusal.
+const (
+	Forbidden RefusalKind = iota // a rule forbids it
+	Unknown                      // it names what does not exist
+	Senseless                    // it makes no sense as it stands
+)
+
+// Error returns the reason.
+func (r *Refusal) Error() string { return r.Reason }
+
+func refuse(kind RefusalKind, hint, format string, args ...any) *Refusal {
+	return &Refusal{Reason: fmt.Sprintf(format, args...), Hint: hint, Kind: kind}
+}

@@ -1,0 +1,14 @@
+// Package fleet is the rules: what is true, and what may come next. It is not
+// the machines; those are in package node.
+//
+// At heart it is two functions. State.Apply folds one message into what the
+// record says; State.Decide turns a command into the messages that carry it
+// out, or a refusal. Neither sends anything, reads a file or asks the time, so
+// every rule can be told as a story of messages in and messages out.
+//
+// The fold is pure: the same messages give the same state in whatever order
+// they arrive, because every answer goes by the place of a message (Place) and
+// by what the record holds, never by arrival.
+//
+// A State is not safe for concurrent use; the node guards it.
+package fleet

@@ -1,0 +1,64 @@
+package fleet
+
+import (
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Handling is what an exec door does with a message that reaches its agent.
+type Handling int
+
+// The ways to handle a message.
+const (
+	Ignore  Handling = iota // it is not for this agent, or done already
+	Receipt                 // show it and leave a receipt, run nothing
+	Run                     // run the agent's command
+	Halt                    // the conversation has run too long: stop it and tell both sides
+)
+
+// Limits are what a host's operator allows its agents.
+type Limits struct {
+	MaxHops     int  // answers of agents to agents in a row
+	RunsReplies bool // whether an answer to the agent's own message is run
+}
+
+// Handle says what the exec door of an agent does with a message (R4, R13).
+func (s *State) Handle(it *Item, who Who, limits Limits) Handling {
+	switch {
+	case !s.Reaches(it, who) || s.IsRead(it.Path, who):
+		return Ignore
+	case !it.Act.Mail():
+		return Receipt
+	case it.Hops > limits.MaxHops:
+		return Halt
+	case s.answersOwn(it, who) && !limits.RunsReplies:
+		return Receipt
+	}
+	return Run
+}
+
+// answersOwn reports whether it answers a message of the participant itself.
+func (s *State) answersOwn(it *Item, who Who) bool {
+	p, ok := it.AnsweredPath()
+	if !ok {
+		return false
+	}
+	asked, ok := s.items[p]
+	return ok && s.own(asked, who)
+}
+
+// Misaddressed reports whether the message is meant for an agent of this host
+// that the host does not serve: worth one warning (Crosstalk, "Tier
+// validation").
+func (s *State) Misaddressed(it *Item, host protocol.Name) (agent string, yes bool) {
+	h, joined := s.Host(host)
+	if !joined || it.Type != protocol.TypeText {
+		return "", false
+	}
+	for _, a := range it.To {
+		if a.Host != host.String() || h.declared[a.Name] {
+			continue
+		}
+		return a.Name, true
+	}
+	return "", false
+}

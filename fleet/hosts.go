@@ -1,0 +1,171 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Host is a host with a key, as its own signed messages describe it.
+type Host struct {
+	Alias    protocol.Name
+	Key      string
+	Hostname string
+	Humans   []protocol.Name
+	Agents   []protocol.HostedAgent
+
+	joins    sequence // host-join messages for this alias, whatever their key
+	acts     sequence // host-agents messages, whatever their key
+	declared map[string]bool
+	last     *Item // greatest path signed by the host's key
+	sealed   []*Item
+}
+
+// Joined reports whether the fleet knows the host's key.
+func (h *Host) Joined() bool { return h != nil && h.Key != "" }
+
+// Serves returns the agent of that name that the host serves.
+func (h *Host) Serves(name string) (protocol.HostedAgent, bool) {
+	for _, a := range h.Agents {
+		if a.Name.String() == name {
+			return a, true
+		}
+	}
+	return protocol.HostedAgent{}, false
+}
+
+// Host is the host of that alias, if it has joined.
+func (s *State) Host(alias protocol.Name) (*Host, bool) {
+	h := s.hosts[alias]
+	return h, h.Joined()
+}
+
+// Hosts are the joined hosts by alias.
+func (s *State) Hosts() []*Host {
+	var all []*Host
+	for _, h := range s.hosts {
+		if h.Joined() {
+			all = append(all, h)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Host) int { return compareNames(a.Alias, b.Alias) })
+	return all
+}
+
+func compareNames(a, b protocol.Name) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// HostOfKey is the alias of the host whose key this is.
+func (s *State) HostOfKey(key string) (protocol.Name, bool) {
+	for alias, h := range s.hosts {
+		if h.Joined() && h.Key == key {
+			return alias, true
+		}
+	}
+	return "", false
+}
+
+// SetHostFile tells the state what a host file of the record says. It counts
+// only for hosts without a key: those of other programs.
+func (s *State) SetHostFile(h protocol.HostState) { s.files[h.Host] = h }
+
+// DropHostFile forgets the host file of alias.
+func (s *State) DropHostFile(alias protocol.Name) { delete(s.files, alias) }
+
+// Signature is the state of a message's signature in this fleet: valid if the
+// host's key signed it and the host declared its author, refused if another key
+// than the host's signed it, else unverified. The first key seen for an alias,
+// by place, stays its key.
+func (s *State) Signature(it *Item) protocol.Signature {
+	h := s.hosts[it.Host]
+	switch {
+	case !it.sealed || !h.Joined():
+		return protocol.SignatureUnverified
+	case h.Key != it.Key:
+		return protocol.SignatureRefused
+	case it.From != it.Host.String() && !h.declared[it.From]:
+		return protocol.SignatureUnverified
+	}
+	return protocol.SignatureValid
+}
+
+// addToHost notes a signed message with its host, and folds host acts.
+func (s *State) addToHost(it *Item) {
+	if !it.sealed {
+		return
+	}
+	h := s.hosts[it.Host]
+	if h == nil {
+		h = &Host{Alias: it.Host}
+		s.hosts[it.Host] = h
+	}
+	h.sealed = append(h.sealed, it)
+	h.follow(it)
+	switch {
+	case it.host == nil:
+		return
+	case it.Act == protocol.ActHostJoin:
+		h.joins.insert(it)
+	default:
+		h.acts.insert(it)
+	}
+	h.refold()
+}
+
+func (s *State) removeFromHost(it *Item) {
+	h := s.hosts[it.Host]
+	if h == nil {
+		return
+	}
+	h.sealed = without(h.sealed, it)
+	h.joins.items = without(h.joins.items, it)
+	h.acts.items = without(h.acts.items, it)
+	h.refold()
+}
+
+// refold derives the host from its acts: the first join gives the key, every
+// act of that key declares names, the last one says who is served now.
+func (h *Host) refold() {
+	key := h.Key
+	h.Key, h.Hostname, h.Humans, h.Agents, h.declared = "", "", nil, nil, map[string]bool{}
+	if len(h.joins.items) > 0 {
+		first := h.joins.items[0].host
+		h.Key, h.Hostname = first.Key, first.Hostname
+		h.take(first)
+	}
+	for _, it := range h.acts.items {
+		if it.Key == h.Key {
+			h.take(it.host)
+		}
+	}
+	if h.Key != key {
+		h.last = nil
+		for _, it := range h.sealed {
+			h.follow(it)
+		}
+	}
+}
+
+func (h *Host) take(says *protocol.HostState) {
+	h.Humans, h.Agents = says.Humans, says.Agents
+	for _, n := range says.Humans {
+		h.declared[n.String()] = true
+	}
+	for _, a := range says.Agents {
+		h.declared[a.Name.String()] = true
+	}
+}
+
+// follow keeps the last message of the host's chain.
+func (h *Host) follow(it *Item) {
+	if it.Key == h.Key && (h.last == nil || h.last.Path.Compare(it.Path) < 0) {
+		h.last = it
+	}
+}

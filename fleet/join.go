@@ -1,0 +1,48 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Join brings a host and its key into the fleet, or tells the fleet that who is
+// served there has changed. Where the record says the same already, it decides
+// no message.
+type Join struct{ Host protocol.HostState }
+
+func (c Join) decide(s *State) ([]Draft, error) {
+	h, joined := s.Host(c.Host.Host)
+	if !joined {
+		return []Draft{s.hostDraft(protocol.ActHostJoin, c.Host)}, nil
+	}
+	if h.Key != c.Host.Key {
+		return nil, refuse(Forbidden, "choose another alias for this host",
+			"the fleet has a host called %s already, with another key", c.Host.Host)
+	}
+	if slices.Equal(h.Humans, c.Host.Humans) && slices.EqualFunc(h.Agents, c.Host.Agents, equalAgents) {
+		return nil, nil
+	}
+	says := c.Host
+	says.Key, says.Hostname = "", ""
+	return []Draft{s.hostDraft(protocol.ActHostAgents, says)}, nil
+}
+
+func equalAgents(a, b protocol.HostedAgent) bool {
+	return a.Name == b.Name && slices.Equal(a.Tiers, b.Tiers)
+}
+
+// hostDraft addresses what a host says of itself to the host's own name: every
+// node reads it, and no participant of any program takes it for mail.
+func (s *State) hostDraft(act protocol.Act, says protocol.HostState) Draft {
+	return Draft{
+		Message: protocol.Message{
+			From: says.Host.String(),
+			To:   []protocol.Address{{Name: says.Host.String()}},
+			Type: protocol.TypeText,
+			Act:  act,
+			Body: protocol.FormatHost(act, says),
+		},
+		Channel: s.system,
+	}
+}

@@ -1,0 +1,93 @@
+package fleet
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Say sends a body to one addressee, to several, or to all.
+type Say struct {
+	As    Who
+	To    []string // addresses, or "all"
+	Act   protocol.Act
+	Body  string
+	Cross bool // every address must name its host: a wormhole
+}
+
+func (c Say) decide(s *State) ([]Draft, error) {
+	body := protocol.NormalBody(c.Body)
+	if strings.TrimSpace(body) == "" {
+		return nil, refuse(Senseless, "write the text after the name, or - to read it from standard input", "the message is empty")
+	}
+	d := Draft{Message: protocol.Message{From: c.As.Name, Type: protocol.TypeText, Act: c.Act, Body: body}}
+	names := []string{c.As.Name}
+	for _, text := range c.To {
+		to, err := s.resolve(c, text)
+		if err != nil {
+			return nil, err
+		}
+		if addressedBefore(d.Message.To, to.Name) {
+			continue
+		}
+		d.Message.To = append(d.Message.To, to)
+		d.Groups = append(d.Groups, s.groups(c.As, to)...)
+		names = append(names, to.Name)
+	}
+	if len(d.Message.To) == 0 {
+		return nil, refuse(Senseless, "name at least one addressee", "the message is addressed to nobody")
+	}
+	if d.Message.ToAll() {
+		d.Message.To = []protocol.Address{{Name: protocol.All}}
+		names = []string{protocol.All}
+	}
+	if d.Message.Act == "" {
+		d.Message.Act = defaultAct(&d.Message)
+	}
+	d.Channel = protocol.DeriveChannel(s.recordID, names...)
+	return []Draft{d}, nil
+}
+
+func defaultAct(m *protocol.Message) protocol.Act {
+	switch {
+	case m.ToAll():
+		return protocol.ActBroadcast
+	case len(m.To) > 1:
+		return protocol.ActTell
+	}
+	return protocol.ActHey
+}
+
+// groups are the instances that one is chosen of, for the agent addressed or,
+// where to is all, for each agent of the fleet. An agent served on the sender's
+// own host is preferred there.
+func (s *State) groups(as Who, to protocol.Address) []Group {
+	if to.Name != protocol.All {
+		if g := s.preferred(as, to.Name, to.Host); len(g) > 0 {
+			return []Group{{Agent: to.Name, Instances: g}}
+		}
+		return nil
+	}
+	var groups []Group
+	seen := map[string]bool{as.Name: true}
+	for _, h := range s.Hosts() {
+		for _, a := range h.Agents {
+			if name := a.Name.String(); !seen[name] {
+				seen[name] = true
+				groups = append(groups, Group{Agent: name, Instances: s.preferred(as, name, "")})
+			}
+		}
+	}
+	return groups
+}
+
+// preferred is the group of an agent on the sender's own host or, where that
+// serves none, over the fleet.
+func (s *State) preferred(as Who, agent, host string) []protocol.Instance {
+	if host == "" {
+		if local := s.group(agent, as.Host.String()); len(local) > 0 {
+			return local
+		}
+	}
+	return s.group(agent, host)
+}

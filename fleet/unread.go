@@ -1,0 +1,136 @@
+package fleet
+
+import (
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Who is a participant at a host: the one who acts, reads or is served.
+type Who struct {
+	Name string
+	Host protocol.Name
+}
+
+// Inbox lists the mail of a participant in the order of the record: what is
+// unread or, with all, everything. An agent sees what is addressed to its
+// instances on its host, a human all that bears the name.
+func (s *State) Inbox(who Who, all bool) []*Item {
+	var box sequence
+	for _, it := range s.addressedTo(who.Name) {
+		if s.reaches(it, who) && (all || !s.IsRead(it.Path, who)) {
+			box.insert(it)
+		}
+	}
+	return box.items
+}
+
+// addressedTo is everything that names name or all, in no order.
+func (s *State) addressedTo(name string) []*Item {
+	return append(s.mail[name][:len(s.mail[name]):len(s.mail[name])], s.broadcasts...)
+}
+
+// Reaches reports whether the message is for this participant: addressed to it,
+// not its own, not refused, and chosen for its host where an agent's name is
+// served by several instances (R4, R6, R7).
+func (s *State) Reaches(it *Item, who Who) bool {
+	return s.addresses(it, who.Name) && s.reaches(it, who)
+}
+
+func (s *State) addresses(it *Item, name string) bool {
+	if it.ToAll() {
+		return it.From != name
+	}
+	return addressedBefore(it.To, name)
+}
+
+func (s *State) reaches(it *Item, who Who) bool {
+	if it.Type != protocol.TypeText || s.Signature(it) == protocol.SignatureRefused || s.own(it, who) {
+		return false
+	}
+	h, joined := s.Host(who.Host)
+	if !joined {
+		return true
+	}
+	if _, serves := h.Serves(who.Name); !serves {
+		return true
+	}
+	return s.chosenHost(it, who.Name) == who.Host
+}
+
+// own reports whether the participant wrote the message itself: same name and
+// same host; of an unsigned message the name alone (R4).
+func (s *State) own(it *Item, who Who) bool {
+	return it.From == who.Name && (it.Host == who.Host || !it.sealed)
+}
+
+// chosenHost is the host whose instance of agent is to act on the message: the
+// one that the sender chose, else by the rule over all that serve the name.
+// Empty if no host with a key serves it.
+func (s *State) chosenHost(it *Item, agent string) protocol.Name {
+	if i, ok := it.ChosenFor(agent); ok && s.Signature(it) == protocol.SignatureValid {
+		return i.Host
+	}
+	var group []protocol.Instance
+	for _, a := range it.To {
+		if a.Name == agent || a.Name == protocol.All {
+			group = append(group, s.group(agent, a.Host)...)
+		}
+	}
+	if len(group) == 0 {
+		return ""
+	}
+	return group[protocol.Select(it.Path.Rel(), len(group))].Host
+}
+
+// ChosenTier is the tier and worker of the participant that act on the message,
+// by the same rule.
+func (s *State) ChosenTier(it *Item, who Who) (tier string, n int) {
+	if i, ok := it.ChosenFor(who.Name); ok && s.Signature(it) == protocol.SignatureValid && i.Host == who.Host {
+		return i.Tier, i.N
+	}
+	group := s.group(who.Name, who.Host.String())
+	if len(group) == 0 {
+		return "", 0
+	}
+	i := group[protocol.Select(it.Path.Rel(), len(group))]
+	return i.Tier, i.N
+}
+
+// group is the fleet-wide group of an agent's instances: hosts by alias, then
+// the order that each host declared (R6, R7). A host narrows it.
+func (s *State) group(agent, host string) []protocol.Instance {
+	var group []protocol.Instance
+	for _, h := range s.Hosts() {
+		if host != "" && h.Alias.String() != host {
+			continue
+		}
+		if a, ok := h.Serves(agent); ok {
+			group = append(group, a.Instances(h.Alias)...)
+		}
+	}
+	return group
+}
+
+// IsRead reports whether a receipt of the participant for the message at p
+// counts.
+func (s *State) IsRead(p protocol.Path, who Who) bool {
+	for _, r := range s.receipts[p] {
+		if r.From == who.Name && s.receiptCounts(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// receiptCounts applies R9: a receipt counts from a host that serves or
+// declared its author, or unsigned where no host with a key does.
+func (s *State) receiptCounts(r *Item) bool {
+	if r.sealed {
+		return s.Signature(r) == protocol.SignatureValid
+	}
+	for _, h := range s.hosts {
+		if h.Joined() && h.declared[r.From] {
+			return false
+		}
+	}
+	return true
+}
