@@ -1,0 +1,128 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// AnswerError is a question's answer that says why there is none: the other
+// host did answer.
+type AnswerError struct {
+	Host, What protocol.Name
+	Reason     string // the other host's words
+}
+
+// Error tells who was asked for what, and the reason.
+func (e *AnswerError) Error() string {
+	return fmt.Sprintf("cannot ask %s for %s: it says %q", e.Host, e.What, e.Reason)
+}
+
+// An answer begins with a line that says whether it is one; it is part of what
+// is signed.
+const (
+	answerOK    = "ok\n"
+	answerError = "error\n"
+)
+
+// waiting is who waits for an answer.
+type waiting struct {
+	mu   sync.Mutex                // guards asks
+	asks map[string]chan *nats.Msg // by the inbox that is asked for
+}
+
+// Ask asks host for what and waits for the answer until ctx ends. Question and
+// answer are signed, and the answer refers to the question; anything else that
+// arrives in its place is counted as refused and passed over. Without an
+// answer the error is that of ctx; where the other host gives a reason, it is
+// an *AnswerError.
+func (b *Bus) Ask(ctx context.Context, host, what protocol.Name, request []byte) ([]byte, error) {
+	if host == b.opts.Alias {
+		return nil, fmt.Errorf("cannot ask %s for %s: that is this host itself", host, what)
+	}
+	q := b.letter(b.subjects.Ask(b.opts.Alias, host, what), "", request)
+	msg, err := b.seal(q, q.Subject)
+	if err != nil {
+		return nil, fmt.Errorf("cannot ask %s for %s: %w", host, what, err)
+	}
+	msg.Reply = b.inbox + "." + rand.Text()
+	answers, forget := b.waiting.expect(msg.Reply)
+	defer forget()
+	if err := b.send(msg); err != nil {
+		return nil, fmt.Errorf("cannot ask %s for %s: %w", host, what, err)
+	}
+	for {
+		select {
+		case answer := <-answers:
+			data, err := b.openAnswer(q, host, answer)
+			if err != nil {
+				b.countRefused(answer, err)
+				continue
+			}
+			return readAnswer(host, what, data)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("cannot ask %s for %s: no answer: %w", host, what, context.Cause(ctx))
+		case <-b.ctx.Done():
+			return nil, fmt.Errorf("cannot ask %s for %s: %w", host, what, ErrClosed)
+		}
+	}
+}
+
+// openAnswer is what host signed as its answer to the question q.
+func (b *Bus) openAnswer(q *protocol.Letter, host protocol.Name, msg *nats.Msg) ([]byte, error) {
+	l, err := readLetter(msg, q.Subject)
+	if err != nil {
+		return nil, err
+	}
+	if l.Re != q.Sig {
+		return nil, errors.New("it does not answer this question")
+	}
+	if err := b.verify(l, host); err != nil {
+		return nil, err
+	}
+	return l.Data, nil
+}
+
+func readAnswer(host, what protocol.Name, data []byte) ([]byte, error) {
+	if answer, ok := bytes.CutPrefix(data, []byte(answerOK)); ok {
+		return answer, nil
+	}
+	if reason, ok := bytes.CutPrefix(data, []byte(answerError)); ok {
+		return nil, &AnswerError{Host: host, What: what, Reason: strings.ToValidUTF8(string(reason), "\uFFFD")}
+	}
+	return nil, fmt.Errorf("cannot ask %s for %s: its answer is neither ok nor an error", host, what)
+}
+
+// expect registers an inbox. forget must be called.
+func (w *waiting) expect(inbox string) (answers <-chan *nats.Msg, forget func()) {
+	c := make(chan *nats.Msg, 4)
+	w.mu.Lock()
+	w.asks[inbox] = c
+	w.mu.Unlock()
+	return c, func() {
+		w.mu.Lock()
+		delete(w.asks, inbox)
+		w.mu.Unlock()
+	}
+}
+
+// answered hands an answer to whoever waits for it. One that comes too late, or
+// behind more of them than a question can have, is dropped. It runs on the
+// connection's goroutine and never waits.
+func (w *waiting) answered(msg *nats.Msg) {
+	w.mu.Lock()
+	c := w.asks[msg.Subject]
+	w.mu.Unlock()
+	select {
+	case c <- msg:
+	default:
+	}
+}

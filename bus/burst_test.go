@@ -1,0 +1,140 @@
+package bus
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Whatever is lost in a burst is known: delivered and dropped add up.
+func TestBurstIsDeliveredOrCounted(t *testing.T) {
+	const total = 20000
+	hub, leaf := pair(t)
+	m, data := message(t, leaf, 1)
+	for n := range total {
+		m.Seq = uint64(n + 1)
+		if err := leaf.Publish(m, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hub.await(t, "all messages", func() bool { return uint64(len(hub.messages))+hub.Dropped() == total })
+	t.Logf("%d delivered in %d batches, %d dropped", len(hub.messages), hub.batches, hub.Dropped())
+}
+
+// A handler that stands still costs messages, counted, and neither memory nor
+// the link.
+func TestFullQueueDropsAndCounts(t *testing.T) {
+	f := newFleet()
+	hub, leaf := newHost(t, f, "white"), newHost(t, f, "oracle-world")
+	hub.opts.Links = "127.0.0.1:0"
+	entered, release := make(chan struct{}, 1), make(chan struct{})
+	record := hub.opts.Handlers.Message
+	hub.opts.Handlers.Message = func(batch []Incoming) {
+		select {
+		case entered <- struct{}{}:
+			<-release
+		default:
+		}
+		record(batch)
+	}
+	hub.start(t)
+	leaf.opts.Hubs = []string{hub.Addresses().Links}
+	leaf.start(t).awaitLinked(t, 1)
+	leaf.publish(t, 0)
+	<-entered
+	const lost = 100
+	m, data := message(t, leaf, 1)
+	for range maxQueued + lost {
+		if err := leaf.Publish(m, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	awaitTrue(t, "the drops to be counted", func() bool { return hub.Dropped() == lost })
+	close(release)
+	hub.await(t, "what was queued", func() bool { return len(hub.messages) == 1+maxQueued })
+	hub.nothingButMarker(t, leaf, 2)
+}
+
+func TestQueueIsBoundedInBytes(t *testing.T) {
+	q := newQueue()
+	big := Incoming{Data: make([]byte, maxQueuedBytes/2)}
+	if !q.message(big) || !q.message(big) {
+		t.Fatal("the queue refuses what it should hold")
+	}
+	if q.message(Incoming{Data: []byte{0}}) {
+		t.Error("the queue takes more than its bytes")
+	}
+	q.linked()
+	if got := q.take(); len(got.messages) != 2 || !got.linked {
+		t.Errorf("take gave %d messages, linked %v", len(got.messages), got.linked)
+	}
+	if !q.message(big) {
+		t.Error("the queue stays full when it is emptied")
+	}
+}
+
+// BenchmarkAcrossLink measures from Publish on one host to the handler on the
+// other, and beside it a bare NATS request and reply across the same link.
+func BenchmarkAcrossLink(b *testing.B) {
+	f := newFleet()
+	hub, leaf := newHost(b, f, "white"), newHost(b, f, "oracle-world")
+	hub.opts.Listen = "127.0.0.1:0"
+	arrived := make(chan struct{}, 1)
+	hub.opts.Handlers.Message = func([]Incoming) { arrived <- struct{}{} }
+	hub.start(b)
+	leaf.opts.Hubs = []string{hub.Addresses().Links}
+	leaf.start(b)
+	hub.awaitLinked(b, 1)
+	leaf.awaitLinked(b, 1)
+	m, data := message(b, leaf, 1)
+
+	b.Run("publish-receive", func(b *testing.B) {
+		for b.Loop() {
+			if err := leaf.Publish(m, data); err != nil {
+				b.Fatal(err)
+			}
+			<-arrived
+		}
+	})
+	b.Run("raw-request", func(b *testing.B) {
+		echo, err := hub.conn.Subscribe("_INBOX.dawn.white.echo", func(m *nats.Msg) { _ = m.Respond(m.Data) })
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer func() { _ = echo.Unsubscribe() }()
+		asker, err := nats.Connect("", nats.InProcessServer(leaf.server), nats.CustomInboxPrefix("_INBOX.dawn.oracle-world"),
+			nats.Nkey(leaf.key, leaf.opts.Key.Sign))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer asker.Close()
+		awaitTrue(b, "the echo's subscription to cross the link", func() bool {
+			_, err := asker.Request("_INBOX.dawn.white.echo", data, time.Second)
+			return err == nil
+		})
+		for b.Loop() {
+			if _, err := asker.Request("_INBOX.dawn.white.echo", data, time.Second); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("ask", func(b *testing.B) {
+		hub.Serve("echo", echo)
+		for b.Loop() {
+			if _, err := leaf.Ask(b.Context(), hub.alias, "echo", data); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("heard", func(b *testing.B) {
+		paths := []protocol.Path{m.Path}
+		for b.Loop() {
+			if err := leaf.PublishHeard(paths); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

@@ -1,0 +1,199 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// closeWait bounds each step of Close that waits for others.
+const closeWait = 2 * time.Second
+
+// Bus is one host's place on the bus. Its methods may be called from any
+// goroutine; after Close the ones that send return ErrClosed.
+type Bus struct {
+	opts     Options
+	subjects protocol.Subjects
+	key      string         // public key of opts.Key
+	server   *server.Server // nil where an existing system is used
+	conn     *nats.Conn
+	inboxSub *nats.Subscription
+	fleetSub *nats.Subscription
+	inbox    string // answers to us arrive below it
+
+	queue     *queue
+	links     *links
+	questions chan question
+	waiting   waiting
+	services  services
+
+	dropped   atomic.Uint64
+	malformed atomic.Uint64
+	refused   atomic.Uint64
+
+	ctx      context.Context // ends when Close begins
+	cancel   context.CancelFunc
+	workers  sync.WaitGroup
+	teardown stack
+	close    sync.Once
+	closed   error
+}
+
+// ErrClosed says that the bus has been closed. ErrNotConnected says that the
+// existing system has not been reached since Start; later breaks are bridged, as
+// far as 8 MiB of what is published last.
+var (
+	ErrClosed       = errors.New("the bus is closed")
+	ErrNotConnected = errors.New("the NATS system cannot be reached yet")
+)
+
+// Start starts the server, or dials the existing system, and subscribes to the
+// fleet. When it returns the server is ready and we are subscribed; links, and
+// the connection to an existing system that is out of reach, are retried for
+// ever. ctx bounds only the starting: Close ends the bus.
+func Start(ctx context.Context, opts Options) (*Bus, error) {
+	if err := opts.check(); err != nil {
+		return nil, fmt.Errorf("cannot start the bus: %w", err)
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	b, err := newBus(opts)
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the bus: %w", err)
+	}
+	if err := b.start(ctx); err != nil {
+		return nil, fmt.Errorf("cannot start the bus: %w", errors.Join(err, b.Close()))
+	}
+	return b, nil
+}
+
+func newBus(opts Options) (*Bus, error) {
+	public, err := opts.Key.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the public key: %w", err)
+	}
+	if !nkeys.IsValidPublicUserKey(public) {
+		return nil, fmt.Errorf("the key %s is not a user nkey", public)
+	}
+	b := &Bus{
+		opts:      opts,
+		subjects:  protocol.Subjects{Fleet: opts.Fleet},
+		key:       public,
+		inbox:     newInbox(opts.Fleet, opts.Alias),
+		queue:     newQueue(),
+		questions: make(chan question, maxQuestions),
+		waiting:   waiting{asks: map[string]chan *nats.Msg{}},
+		services:  newServices(opts.Services),
+	}
+	b.links = newLinks(b)
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	b.teardown.push("end of the workers", b.wait)
+	return b, nil
+}
+
+func (b *Bus) start(ctx context.Context) error {
+	if b.opts.URL == "" {
+		if err := b.startServer(ctx); err != nil {
+			return err
+		}
+	}
+	if err := b.connect(); err != nil {
+		return err
+	}
+	if err := b.subscribe(ctx); err != nil {
+		return err
+	}
+	b.workers.Go(b.dispatch)
+	b.workers.Go(b.answerAll)
+	b.workers.Go(b.links.watch)
+	return nil
+}
+
+// subscribe waits until the server knows our subscriptions, where there is a
+// connection.
+func (b *Bus) subscribe(ctx context.Context) error {
+	var err error
+	if b.inboxSub, err = b.conn.Subscribe(b.inbox+".*", b.waiting.answered); err != nil {
+		return fmt.Errorf("cannot subscribe to answers: %w", err)
+	}
+	if b.fleetSub, err = b.conn.Subscribe(b.subjects.All(), b.arrived); err != nil {
+		return fmt.Errorf("cannot subscribe to the fleet: %w", err)
+	}
+	if !b.conn.IsConnected() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, startWait)
+	defer cancel()
+	if err := b.conn.FlushWithContext(ctx); err != nil && b.server != nil {
+		return fmt.Errorf("cannot subscribe to the fleet: %w", err)
+	}
+	return nil
+}
+
+// wait gives the workers, and through them a handler that still runs, closeWait
+// to end.
+func (b *Bus) wait() error {
+	done := make(chan struct{})
+	go func() { // ends with the last worker
+		b.workers.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-time.After(closeWait):
+		return errors.New("a handler is still running")
+	}
+}
+
+// Close sends what was published (for at most 2 s), leaves the fleet and stops
+// the server. What has not reached the handlers by then is dropped. It may be
+// called again, and then says the same.
+func (b *Bus) Close() error {
+	b.close.Do(func() {
+		b.cancel()
+		if err := b.teardown.unwind(); err != nil {
+			b.closed = fmt.Errorf("cannot close the bus cleanly: %w", err)
+		}
+	})
+	return b.closed
+}
+
+// Addresses are the addresses that are bound.
+func (b *Bus) Addresses() Addresses {
+	if b.server == nil {
+		return Addresses{}
+	}
+	return serverAddresses(b.server)
+}
+
+// Links are the links to other servers, those that should be up and are not
+// among them, in the order of their peers.
+func (b *Bus) Links() []Link { return b.links.list() }
+
+// Dropped counts the messages, letters and questions that were lost here
+// because they came faster than they were handled. Git repairs that.
+func (b *Bus) Dropped() uint64 {
+	lost := b.dropped.Load()
+	if n, err := b.fleetSub.Dropped(); err == nil && n > 0 {
+		lost += uint64(n)
+	}
+	return lost
+}
+
+// Malformed counts what arrived on the fleet's subjects and could not be read.
+func (b *Bus) Malformed() uint64 { return b.malformed.Load() }
+
+// Refused counts the letters, questions and answers whose signature or key does
+// not prove their sender, or whose time is too far from ours.
+func (b *Bus) Refused() uint64 { return b.refused.Load() }

@@ -1,0 +1,37 @@
+// Package bus moves messages and letters between the nodes of a fleet over
+// NATS: a server inside the process, leaf links to the servers of other hosts,
+// or an existing NATS system (DESIGN section 7).
+//
+// What it promises:
+//
+//   - At most once. A message that Publish accepted reaches every host that is
+//     linked at that moment, unless a link breaks or a receiver is too slow. The
+//     bus repeats nothing and stores nothing; the journal and git repair gaps.
+//   - Order. What one host publishes, one after the other, arrives in that order
+//     while the same links stay up. Nothing is promised between two senders, or
+//     across a reconnect. Handlers run on one goroutine. Of what queued up while
+//     they ran, the messages come first, as one batch in their order of arrival,
+//     then the letters in theirs: a letter never overtakes a message.
+//   - Lost: what is published while a link is down (nobody stores it), what is
+//     under way when a link breaks, and what arrives when the receiving queue is
+//     full. That is counted (Dropped). Linked tells the node that a link came up,
+//     after the peer can hear it, so that it can say again what matters.
+//   - Blocking. Publish and its like hand over to the connection and return; a
+//     connection that takes nothing for 2 s is given up, which bounds them. Ask
+//     waits for its answer until its context ends. Handlers hold up the queue.
+//   - Bounds. At most 8,192 messages and letters or 64 MiB wait for the handlers,
+//     256 questions for their turn, of which 16 are answered at a time; a message
+//     with its headers may have 1 MiB.
+//
+// Messages are not checked here: who signed one, and whether that counts, is
+// for the node. The sender of an Incoming is what its subject says, and the
+// bus guards subjects only at the first hop. Letters are checked: signed for
+// this record, by a key that is trusted for the host in the subject.
+//
+// Who may connect: a host that proves a trusted key may publish below its own
+// name, a server that proves one may link, anybody who reaches the listening
+// port may read the fleet's subjects and say nothing. A leaf link carries the
+// letters of all hosts behind it, so a host that holds a trusted key and runs a
+// changed program can speak on another's subjects or read answers that pass;
+// it cannot sign for another.
+package bus

@@ -1,0 +1,154 @@
+package bus
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+)
+
+// startExisting is somebody's own NATS system at address, which wants one of
+// keys where there are any.
+func startExisting(t *testing.T, address string, keys ...nkeys.KeyPair) *server.Server {
+	t.Helper()
+	host, port, err := splitAddress(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := &server.Options{ServerName: "existing", Host: host, Port: anyPort(port), NoSigs: true, NoLog: true}
+	for _, key := range keys {
+		opts.Nkeys = append(opts.Nkeys, &server.NkeyUser{Nkey: publicKey(t, key)})
+	}
+	srv, err := server.NewServer(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+	if !srv.ReadyForConnections(patience) {
+		t.Fatal("the existing system does not start")
+	}
+	return srv
+}
+
+func TestExistingSystem(t *testing.T) {
+	for _, asks := range []bool{true, false} {
+		name := "asks for no key"
+		if asks {
+			name = "asks for a key"
+		}
+		t.Run(name, func(t *testing.T) {
+			f := newFleet()
+			one, two := newHost(t, f, "white"), newHost(t, f, "oracle-world")
+			var keys []nkeys.KeyPair
+			if asks {
+				keys = []nkeys.KeyPair{one.opts.Key, two.opts.Key}
+			}
+			srv := startExisting(t, "127.0.0.1:0", keys...)
+			for _, h := range []*host{one, two} {
+				h.opts.URL = srv.ClientURL()
+				h.start(t).awaitLinked(t, 1)
+			}
+			two.Serve("echo", echo)
+			one.publish(t, 1)
+			two.await(t, "the message", func() bool { return len(two.messages) == 1 })
+			if got, err := one.Ask(askContext(t), two.alias, "echo", []byte("hello")); err != nil || string(got) != "white said hello" {
+				t.Errorf("Ask = %q, %v", got, err)
+			}
+			if l := one.Links(); len(l) != 1 || !l[0].Up || !l[0].Out || l[0].Peer != "existing" || l[0].Since.IsZero() || l[0].RTT <= 0 {
+				t.Errorf("Links() = %+v", l)
+			}
+			if got := one.Addresses(); got != (Addresses{}) {
+				t.Errorf("Addresses() = %+v, want none", got)
+			}
+		})
+	}
+}
+
+// The system is down when the node starts, comes up, asks for no key, is
+// replaced by one that does.
+func TestExistingSystemComesAndChanges(t *testing.T) {
+	f := newFleet()
+	h := newHost(t, f, "white")
+	address := closedPort(t)
+	h.opts.URL = "nats://" + address
+	h.start(t)
+	if l := h.Links(); len(l) != 1 || l[0].Up || l[0].Peer != h.opts.URL || l[0].Since.IsZero() {
+		t.Errorf("Links() = %+v, want one that is down", l)
+	}
+	m, data := message(t, h, 1)
+	if err := h.Publish(m, data); !errors.Is(err, ErrNotConnected) {
+		t.Errorf("published without a connection: %v", err)
+	}
+	first := startExisting(t, address)
+	h.awaitLinked(t, 1)
+	first.Shutdown()
+	first.WaitForShutdown()
+	awaitTrue(t, "the break", func() bool { l := h.Links()[0]; return !l.Up && l.Problem != "" })
+	startExisting(t, address, h.opts.Key)
+	h.awaitLinked(t, 2)
+	if err := h.Close(); err != nil { // before the system goes
+		t.Error(err)
+	}
+}
+
+func TestSecretsAreNotShown(t *testing.T) {
+	for in, want := range map[string]string{
+		"nats://a:4222":                          "nats://a:4222",
+		"nats://me:secret@a:4222, nats://b:4222": "nats://…@a:4222, nats://b:4222",
+		"nats://token@a:4222":                    "nats://…@a:4222",
+		"a:4222":                                 "a:4222",
+	} {
+		if got := withoutSecrets(in); got != want {
+			t.Errorf("withoutSecrets(%q) = %q, want %q", in, got, want)
+		}
+		if got := hasUser(in); got != strings.Contains(in, "@") {
+			t.Errorf("hasUser(%q) = %v", in, got)
+		}
+	}
+}
+
+// A peer that greets with nothing, or without end, is given up.
+func TestGreetingIsBounded(t *testing.T) {
+	for name, talk := range map[string]func(net.Conn){
+		"silence": func(net.Conn) {},
+		"no end": func(c net.Conn) {
+			for {
+				if _, err := c.Write(make([]byte, 4<<10)); err != nil {
+					return
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ours, theirs := net.Pipe()
+			defer ours.Close()
+			defer theirs.Close()
+			go talk(theirs) // ends when the pipe is closed
+			if _, err := readGreeting(ours, 50*time.Millisecond); err == nil {
+				t.Error("it was taken for a greeting")
+			}
+		})
+	}
+}
+
+func FuzzWithNonce(f *testing.F) {
+	f.Add([]byte("INFO {\"server_id\":\"a\"}\r\n"))
+	f.Add([]byte("INFO {\"nonce\":\"abc\"}\r\nPING\r\n"))
+	f.Add([]byte("INFO null\n"))
+	f.Add([]byte("-ERR 'no'\r\n"))
+	f.Fuzz(func(t *testing.T, greeting []byte) {
+		got := withNonce(greeting)
+		_, rest, _ := strings.Cut(string(greeting), "\n")
+		if !strings.HasSuffix(string(got), rest) {
+			t.Errorf("withNonce(%q) = %q, which loses what follows", greeting, got)
+		}
+		if again := withNonce(got); string(again) != string(got) {
+			t.Errorf("withNonce is not stable: %q, then %q", got, again)
+		}
+	})
+}

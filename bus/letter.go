@@ -1,0 +1,164 @@
+package bus
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// letterWindow is how far a letter's time may be from ours. It is wide,
+	// because clocks that are a day apart must not silence a host; what letters
+	// say is harmless when it is repeated.
+	letterWindow = 36 * time.Hour
+	// askWindow is the same for questions, which make a host work.
+	askWindow = 5 * time.Minute
+
+	maxAgents  = 4096
+	maxVersion = 128
+)
+
+// letter is a letter of this host, not yet signed.
+func (b *Bus) letter(subject, re string, data []byte) *protocol.Letter {
+	now := b.opts.Now().UTC().Truncate(time.Millisecond)
+	return &protocol.Letter{Subject: subject, Host: b.opts.Alias, Time: now, Re: re, Data: data}
+}
+
+// seal signs l and puts it into a NATS message to subject, which for an answer
+// is not the subject that is signed.
+func (b *Bus) seal(l *protocol.Letter, subject string) (*nats.Msg, error) {
+	if err := l.Seal(b.opts.RecordID, b.opts.Key); err != nil {
+		return nil, err
+	}
+	msg := nats.NewMsg(subject)
+	msg.Data = l.Data
+	msg.Header.Set(protocol.HeaderHost, l.Host.String())
+	msg.Header.Set(protocol.HeaderKey, l.Key)
+	msg.Header.Set(protocol.HeaderTime, l.Time.Format(protocol.TimestampLayout))
+	if l.Re != "" {
+		msg.Header.Set(protocol.HeaderRe, l.Re)
+	}
+	msg.Header.Set(protocol.HeaderSig, l.Sig)
+	return msg, nil
+}
+
+// readLetter reads the letter in msg, unchecked, as one that was signed for
+// subject.
+func readLetter(msg *nats.Msg, subject string) (*protocol.Letter, error) {
+	host, err := protocol.ParseName(msg.Header.Get(protocol.HeaderHost))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the letter: host %w", err)
+	}
+	at, err := time.Parse(protocol.TimestampLayout, msg.Header.Get(protocol.HeaderTime))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the letter: its time: %w", err)
+	}
+	return &protocol.Letter{
+		Subject: subject,
+		Host:    host,
+		Key:     msg.Header.Get(protocol.HeaderKey),
+		Time:    at,
+		Re:      msg.Header.Get(protocol.HeaderRe),
+		Sig:     msg.Header.Get(protocol.HeaderSig),
+		Data:    msg.Data,
+	}, nil
+}
+
+// verify checks that l comes from the host from: signed for this record, by a
+// key that is trusted for it.
+func (b *Bus) verify(l *protocol.Letter, from protocol.Name) error {
+	if l.Host != from {
+		return fmt.Errorf("it says it is from %s and came as one from %s", l.Host, from)
+	}
+	alias, ok := b.opts.Trusted(l.Key)
+	if !ok || alias != from {
+		return fmt.Errorf("its key is not a key of %s", from)
+	}
+	return l.Open(b.opts.RecordID)
+}
+
+// checkTime refuses a letter whose time is further than window from ours.
+func (b *Bus) checkTime(l *protocol.Letter, window time.Duration) error {
+	if off := l.Time.Sub(b.opts.Now()); off.Abs() > window {
+		return fmt.Errorf("its time is %s from the clock of %s, more than %s", off.Abs().Round(time.Second), b.opts.Alias, window)
+	}
+	return nil
+}
+
+// encodeHeard writes paths, one a line.
+func encodeHeard(paths []protocol.Path) []byte {
+	lines := make([]string, len(paths))
+	for i, p := range paths {
+		lines[i] = p.String()
+	}
+	return []byte(strings.Join(lines, "\n"))
+}
+
+// decodeHeard reads what encodeHeard writes.
+func decodeHeard(data []byte) ([]protocol.Path, error) {
+	if n := strings.Count(string(data), "\n") + 1; n > maxHeard {
+		return nil, fmt.Errorf("cannot read the heard letter: %d paths are more than %d", n, maxHeard)
+	}
+	var paths []protocol.Path
+	for line := range strings.SplitSeq(string(data), "\n") {
+		p, err := protocol.ParsePath(line)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the heard letter: %w", err)
+		}
+		paths = append(paths, p)
+	}
+	return paths, nil
+}
+
+func encodePresence(p Presence) ([]byte, error) {
+	if p.Agents == nil {
+		p.Agents = []string{}
+	}
+	p.Since = p.Since.UTC()
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := decodePresence(data); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// decodePresence reads what encodePresence writes. Fields it does not know are
+// skipped, so that later versions can add some.
+func decodePresence(data []byte) (Presence, error) {
+	var p Presence
+	if err := json.Unmarshal(data, &p); err != nil {
+		return Presence{}, fmt.Errorf("cannot read the presence letter: %w", err)
+	}
+	if err := checkPresence(p); err != nil {
+		return Presence{}, fmt.Errorf("cannot read the presence letter: %w", err)
+	}
+	return p, nil
+}
+
+func checkPresence(p Presence) error {
+	if _, err := protocol.ParseName(p.Host.String()); err != nil {
+		return fmt.Errorf("host %w", err)
+	}
+	if len(p.Agents) > maxAgents {
+		return fmt.Errorf("%d agents are more than %d", len(p.Agents), maxAgents)
+	}
+	for _, a := range p.Agents {
+		if err := protocol.CheckForeignName(a); err != nil {
+			return err
+		}
+	}
+	if len(p.Version) > maxVersion || !utf8.ValidString(p.Version) {
+		return errors.New("its version is too long or not text")
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package bus
+
+import (
+	"cmp"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+const (
+	linksIdle  = time.Second           // between two looks at the links
+	linksEager = 10 * time.Millisecond // while one is coming up
+	eagerFor   = 3 * time.Second       // after something happened to a link
+)
+
+const halfUp = "connected, but the peer does not hear the fleet's subjects yet"
+
+// links watches the links to other servers. The server has no event for "the
+// peer's subscriptions have arrived", which is the moment from which a letter
+// reaches it, so that has to be looked for: quickly while something happens,
+// else once a second.
+type links struct {
+	bus  *Bus
+	wake chan struct{} // holds one token while something has happened
+
+	mu      sync.Mutex // guards the fields below
+	hubs    []string   // that we dial
+	known   map[uint64]Link
+	problem string    // the last reason why no hub is linked
+	told    bool      // that has been logged since a hub was linked last
+	down    time.Time // since when no hub, or no existing system, is linked
+	since   time.Time // since when the existing system is connected
+}
+
+func newLinks(b *Bus) *links {
+	return &links{bus: b, wake: make(chan struct{}, 1), known: map[uint64]Link{}, down: b.opts.Now()}
+}
+
+// dial notes the hubs that the server dials.
+func (l *links) dial(hubs []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hubs = hubs
+}
+
+// heardOf notes that something happened to a link, and why one is not up.
+func (l *links) heardOf(problem string) {
+	if problem != "" {
+		l.mu.Lock()
+		first := !l.told
+		l.problem, l.told = problem, true
+		l.mu.Unlock()
+		if first {
+			l.bus.opts.Log.Warn().Str("problem", problem).Msg("no hub is linked; dialling goes on")
+		}
+	}
+	l.poke()
+}
+
+func (l *links) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// watch tells when links have come up, until the bus closes.
+func (l *links) watch() {
+	if l.bus.server == nil {
+		return
+	}
+	timer := time.NewTimer(linksEager)
+	defer timer.Stop()
+	eager := time.Now().Add(eagerFor)
+	for {
+		select {
+		case <-l.bus.ctx.Done():
+			return
+		case <-l.wake:
+			eager = time.Now().Add(eagerFor)
+		case <-timer.C:
+		}
+		l.look()
+		if time.Now().Before(eager) {
+			timer.Reset(linksEager)
+		} else {
+			timer.Reset(linksIdle)
+		}
+	}
+}
+
+// look compares the server's links with those that are known, and tells when
+// one has come up, whoever it is that looks.
+func (l *links) look() {
+	z, err := l.bus.server.Leafz(&server.LeafzOptions{Subscriptions: true})
+	if err != nil {
+		return
+	}
+	now := l.bus.opts.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	came, known := false, make(map[uint64]Link, len(z.Leafs))
+	for _, leaf := range z.Leafs {
+		link := l.read(leaf, now)
+		if link.Up && !l.known[leaf.ID].Up {
+			came = true
+			l.bus.opts.Log.Info().Str("peer", link.Peer).Bool("out", link.Out).Msg("a link is up")
+		}
+		known[leaf.ID] = link
+	}
+	l.lost(known, now)
+	l.known = known
+	if came {
+		l.bus.queue.linked()
+	}
+}
+
+// lost notes which of the known links are not among those that are there now.
+// l.mu is held.
+func (l *links) lost(there map[uint64]Link, now time.Time) {
+	for id, link := range l.known {
+		if _, ok := there[id]; ok {
+			continue
+		}
+		l.bus.opts.Log.Info().Str("peer", link.Peer).Bool("out", link.Out).Msg("a link is down")
+		if link.Out {
+			l.down, l.problem, l.told = now, "the connection was lost", false
+		}
+	}
+}
+
+// read is what the server tells about one link, and since when that holds. l.mu
+// is held.
+func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
+	link := Link{Peer: leaf.Name, Out: leaf.IsSpoke, Since: now}
+	if link.Peer == "" {
+		link.Peer = net.JoinHostPort(leaf.IP, strconv.Itoa(leaf.Port))
+	}
+	link.RTT, _ = time.ParseDuration(leaf.RTT)
+	link.Up = slices.Contains(leaf.Subs, l.bus.subjects.All())
+	if !link.Up {
+		link.Problem = halfUp
+	}
+	if before, ok := l.known[leaf.ID]; ok && before.Up == link.Up {
+		link.Since = before.Since
+	}
+	return link
+}
+
+// list is what Links returns.
+func (l *links) list() []Link {
+	if l.bus.server == nil {
+		return []Link{l.existing()}
+	}
+	l.look()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	list := slices.Collect(maps.Values(l.known))
+	if len(l.hubs) > 0 && !slices.ContainsFunc(list, func(k Link) bool { return k.Out }) {
+		list = append(list, Link{Peer: strings.Join(l.hubs, ", "), Out: true, Since: l.down, Problem: l.problem})
+	}
+	slices.SortFunc(list, func(a, b Link) int { return cmp.Compare(a.Peer, b.Peer) })
+	return list
+}

@@ -1,0 +1,157 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nkeys"
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Config is where this host meets others. The zero value is a server inside the
+// process without any port.
+type Config struct {
+	// Listen is the host:port where NATS clients may connect; "" opens no port,
+	// port 0 lets the system choose.
+	Listen string
+	// Links is the host:port where other hosts link up. "" with Listen set means
+	// the port after it on the same host, or any where Listen has port 0.
+	Links string
+	// Hubs are the links addresses, host:port, of other hosts, the preferred one
+	// first. One of them is linked at a time.
+	Hubs []string
+	// URL is an existing NATS system, several addresses separated by commas, used
+	// instead of a server of our own. It excludes the other three.
+	URL string
+}
+
+// Options is all that a Bus needs to know.
+type Options struct {
+	Config
+	Fleet    protocol.Name
+	Alias    protocol.Name // this host
+	RecordID string        // letters are signed for this record
+	Key      nkeys.KeyPair // the host's user nkey with its seed: signs letters, proves the host to servers
+	// Trusted tells which host a public nkey belongs to, by the record's key
+	// history. It is asked at every use, from several goroutines, and may change
+	// its mind while the bus runs. This host's own key needs no mention.
+	Trusted func(publicKey string) (alias protocol.Name, ok bool)
+	// ServerID is random, kept by the node: the server is called Alias-ServerID,
+	// and equal names make linked servers throw each other off.
+	ServerID string
+	Log      zerolog.Logger
+	Now      func() time.Time // nil: time.Now
+	Handlers Handlers
+	// Services answer questions from the first moment; Serve adds others later.
+	Services map[protocol.Name]Service
+}
+
+// Service answers one kind of question of other hosts. from is proved by its
+// key. ctx ends after 30 s and when the bus closes. An error is sent to the
+// asker as its text. Up to 16 calls run at once.
+type Service func(ctx context.Context, from protocol.Name, request []byte) ([]byte, error)
+
+// Incoming is a message as it came by the bus, unchecked.
+type Incoming struct {
+	Sender protocol.Name // as the subject says
+	Path   protocol.Path // as the header says
+	Data   []byte        // the exact bytes of the file; the receiver's to keep
+}
+
+// Handlers receive what other hosts say; nil ones are skipped. All of them are
+// called from one goroutine, so they must not block long. The first call may
+// come before Start has returned.
+type Handlers struct {
+	// Message gets everything that has queued up while the last calls ran, in the
+	// order of arrival, so that one fsync serves all. The batch is the handler's to
+	// keep.
+	Message func(batch []Incoming)
+	// Heard tells that a host has fsynced these messages, 1 to 500 of them.
+	Heard func(from protocol.Name, paths []protocol.Path)
+	// Bell tells that, as that host knows, the remote has moved.
+	Bell func(from protocol.Name)
+	// Presence tells about a host that came, is still there or leaves.
+	Presence func(Presence)
+	// Linked tells that a link to another server, or the connection to URL, came
+	// up and can be used, at least once for each time. The node announces itself
+	// again.
+	Linked func()
+}
+
+// Presence is what a host tells about itself.
+type Presence struct {
+	Host    protocol.Name `json:"host"`  // set by Announce; of a received one, proved
+	Live    bool          `json:"live"`  // false: it is about to leave
+	Since   time.Time     `json:"since"` // when its node started
+	Version string        `json:"version"`
+	Agents  []string      `json:"agents"`
+	Seen    time.Time     `json:"-"` // when it was received, by our clock
+}
+
+// Addresses are the bound addresses, host:port, of a bus; "" where there is no
+// port.
+type Addresses struct {
+	Clients string // for any NATS client
+	Links   string // for other hosts
+}
+
+// Link is one link to another server, up or not.
+type Link struct {
+	Peer    string        // the server's name, or its address while the name is unknown
+	Out     bool          // we dial it
+	Up      bool          // the peer hears the fleet's subjects through it
+	RTT     time.Duration // round trip, 0 while unknown
+	Since   time.Time     // when it came to be up, or down
+	Problem string        // why it is not up, as far as known
+}
+
+// check refuses options that cannot work.
+func (o *Options) check() error {
+	switch {
+	case o.Fleet == "" || o.Alias == "":
+		return errors.New("fleet and alias are required")
+	case o.RecordID == "":
+		return errors.New("the record id is required")
+	case o.Key == nil || o.Trusted == nil:
+		return errors.New("a key, and a way to know the keys of others, are required")
+	case o.URL != "" && (o.Listen != "" || o.Links != "" || len(o.Hubs) > 0):
+		return errors.New("a url excludes listen, links and hubs")
+	case o.URL == "" && o.ServerID == "":
+		return errors.New("a server id is required")
+	}
+	return nil
+}
+
+// linksAddress is the address for the links of other hosts, "" for none.
+func (c Config) linksAddress() (string, error) {
+	if c.Links != "" || c.Listen == "" {
+		return c.Links, nil
+	}
+	host, port, err := splitAddress(c.Listen)
+	if err != nil {
+		return "", err
+	}
+	if port != 0 {
+		port++
+	}
+	return net.JoinHostPort(host, strconv.Itoa(port)), nil
+}
+
+// splitAddress reads host:port.
+func splitAddress(address string) (string, int, error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return "", 0, fmt.Errorf("address %q is not host:port", address)
+	}
+	port, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return "", 0, fmt.Errorf("address %q has no port between 0 and 65535", address)
+	}
+	return host, int(port), nil
+}

@@ -1,0 +1,83 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// maxHeard is the most paths that one letter carries.
+const maxHeard = 500
+
+// Publish sends the message m, whose file has the bytes data, on its one
+// subject. It does not wait for delivery. A message of another host is refused,
+// because a host speaks only below its own name; so is one above 1 MiB.
+func (b *Bus) Publish(m *protocol.Message, data []byte) error {
+	if m.Host != b.opts.Alias {
+		return fmt.Errorf("cannot publish %s: it was sent by %q, not by this host", m.Path, m.Host)
+	}
+	msg := nats.NewMsg(b.subjects.Message(m))
+	msg.Data = data
+	msg.Header.Set(protocol.HeaderPath, m.Path.String())
+	msg.Header.Set(protocol.HeaderHost, m.Host.String())
+	msg.Header.Set(protocol.HeaderRun, m.Run)
+	msg.Header.Set(protocol.HeaderSeq, strconv.FormatUint(m.Seq, 10))
+	if err := b.send(msg); err != nil {
+		return fmt.Errorf("cannot publish %s: %w", m.Path, err)
+	}
+	return nil
+}
+
+// PublishHeard tells the fleet that this host has fsynced the messages at
+// paths, 500 in a letter. No paths, no letter.
+func (b *Bus) PublishHeard(paths []protocol.Path) error {
+	for len(paths) > 0 {
+		n := min(len(paths), maxHeard)
+		if err := b.publishLetter(protocol.KindHeard, encodeHeard(paths[:n])); err != nil {
+			return err
+		}
+		paths = paths[n:]
+	}
+	return nil
+}
+
+// Ring rings the bell: the remote has moved.
+func (b *Bus) Ring() error { return b.publishLetter(protocol.KindBell, nil) }
+
+// Announce tells the fleet about this host; p.Host is set to it.
+func (b *Bus) Announce(p Presence) error {
+	p.Host = b.opts.Alias
+	data, err := encodePresence(p)
+	if err != nil {
+		return fmt.Errorf("cannot announce this host: %w", err)
+	}
+	return b.publishLetter(protocol.KindPresence, data)
+}
+
+func (b *Bus) publishLetter(kind protocol.Kind, data []byte) error {
+	l := b.letter(b.subjects.Letter(b.opts.Alias, kind), "", data)
+	msg, err := b.seal(l, l.Subject)
+	if err == nil {
+		err = b.send(msg)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot send the %s letter: %w", kind, err)
+	}
+	return nil
+}
+
+// send hands msg to the connection, whose own goroutine flushes it at once.
+func (b *Bus) send(msg *nats.Msg) error {
+	err := b.conn.PublishMsg(msg)
+	switch {
+	case errors.Is(err, nats.ErrConnectionClosed):
+		return ErrClosed
+	case errors.Is(err, nats.ErrHeadersNotSupported) && !b.conn.IsConnected():
+		return ErrNotConnected // the client knows nothing about a server it has not seen
+	}
+	return err
+}

@@ -1,0 +1,117 @@
+package bus
+
+import (
+	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// arrived sorts what comes on the fleet's subjects. It runs on the connection's
+// own goroutine and must never wait.
+func (b *Bus) arrived(msg *nats.Msg) {
+	s, err := b.subjects.Parse(msg.Subject)
+	if err != nil {
+		b.countMalformed(msg, err)
+		return
+	}
+	ok := true
+	switch {
+	case s.Sender == b.opts.Alias:
+	case s.Kind.Message():
+		path, err := protocol.ParsePath(msg.Header.Get(protocol.HeaderPath))
+		if err != nil {
+			b.countMalformed(msg, err)
+			return
+		}
+		ok = b.queue.message(Incoming{Sender: s.Sender, Path: path, Data: msg.Data})
+	case s.Kind == protocol.KindAsk:
+		ok = s.Rest[0] != b.opts.Alias.String() || b.asked(s, msg)
+	default:
+		ok = b.queue.letter(letterIn{subject: s, msg: msg})
+	}
+	if !ok && b.dropped.Add(1) == 1 {
+		b.opts.Log.Warn().Str("from", s.Sender.String()).Msg("the bus brings more than this host can handle; git will repair what is dropped")
+	}
+}
+
+func (b *Bus) countMalformed(msg *nats.Msg, err error) {
+	b.malformed.Add(1)
+	b.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("something on the bus cannot be read")
+}
+
+func (b *Bus) countRefused(msg *nats.Msg, err error) {
+	b.refused.Add(1)
+	b.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("a letter on the bus was refused")
+}
+
+// dispatch calls the handlers until the bus closes.
+func (b *Bus) dispatch() {
+	for {
+		select {
+		case <-b.ctx.Done():
+			return
+		case <-b.queue.wake:
+			b.deliver(b.queue.take())
+		}
+	}
+}
+
+func (b *Bus) deliver(next batch) {
+	h := b.opts.Handlers
+	if next.linked && h.Linked != nil {
+		h.Linked()
+	}
+	if len(next.messages) > 0 && h.Message != nil {
+		h.Message(next.messages)
+	}
+	for _, l := range next.letters {
+		b.deliverLetter(l)
+	}
+}
+
+func (b *Bus) deliverLetter(in letterIn) {
+	l, err := readLetter(in.msg, in.msg.Subject)
+	if err != nil {
+		b.countMalformed(in.msg, err)
+		return
+	}
+	if err = b.verify(l, in.subject.Sender); err == nil {
+		err = b.checkTime(l, letterWindow)
+	}
+	if err != nil {
+		b.countRefused(in.msg, err)
+		return
+	}
+	if err := b.handleLetter(in.subject, l); err != nil {
+		b.countMalformed(in.msg, err)
+	}
+}
+
+// handleLetter hands a letter that has been checked to its handler.
+func (b *Bus) handleLetter(s protocol.Subject, l *protocol.Letter) error {
+	h := b.opts.Handlers
+	switch s.Kind {
+	case protocol.KindHeard:
+		paths, err := decodeHeard(l.Data)
+		if err != nil {
+			return err
+		}
+		if h.Heard != nil {
+			h.Heard(s.Sender, paths)
+		}
+	case protocol.KindBell:
+		if h.Bell != nil {
+			h.Bell(s.Sender)
+		}
+	case protocol.KindPresence:
+		p, err := decodePresence(l.Data)
+		if err != nil {
+			return err
+		}
+		p.Host, p.Seen = s.Sender, b.opts.Now()
+		if h.Presence != nil {
+			h.Presence(p)
+		}
+	}
+	return nil
+}

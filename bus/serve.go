@@ -1,0 +1,146 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	maxQuestions = 256              // that wait for their turn
+	maxAnswering = 16               // that are answered at a time
+	serviceTime  = 30 * time.Second // for one answer
+	answerSlack  = 4 << 10          // of the payload limit, for an answer's headers
+)
+
+// question is a question to us that waits for its turn.
+type question struct {
+	from, what protocol.Name
+	msg        *nats.Msg
+}
+
+// services is who answers what.
+type services struct {
+	mu     *sync.RWMutex // guards byName
+	byName map[protocol.Name]Service
+}
+
+func newServices(first map[protocol.Name]Service) services {
+	byName := maps.Clone(first)
+	if byName == nil {
+		byName = map[protocol.Name]Service{}
+	}
+	return services{mu: &sync.RWMutex{}, byName: byName}
+}
+
+func (s services) get(what protocol.Name) Service {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.byName[what]
+}
+
+// Serve lets h answer the questions of other hosts for what, from now on, in
+// place of what answered them before.
+func (b *Bus) Serve(what protocol.Name, h Service) {
+	b.services.mu.Lock()
+	defer b.services.mu.Unlock()
+	b.services.byName[what] = h
+}
+
+// asked queues a question to us, or reports that there is no room. It runs on
+// the connection's goroutine.
+func (b *Bus) asked(s protocol.Subject, msg *nats.Msg) bool {
+	what, err := protocol.ParseName(s.Rest[1])
+	if err != nil {
+		b.countMalformed(msg, err)
+		return true
+	}
+	select {
+	case b.questions <- question{from: s.Sender, what: what, msg: msg}:
+		return true
+	default:
+		return false
+	}
+}
+
+// answerAll takes the questions in their order and answers maxAnswering at a
+// time, until the bus closes.
+func (b *Bus) answerAll() {
+	places := make(chan struct{}, maxAnswering)
+	for {
+		select {
+		case <-b.ctx.Done():
+			return
+		case q := <-b.questions:
+			select {
+			case <-b.ctx.Done():
+				return
+			case places <- struct{}{}:
+			}
+			b.workers.Go(func() { // ends with its service
+				defer func() { <-places }()
+				b.answer(q)
+			})
+		}
+	}
+}
+
+// answer checks one question and answers it. One that is not proved gets no
+// answer at all.
+func (b *Bus) answer(q question) {
+	l, err := readLetter(q.msg, q.msg.Subject)
+	if err != nil {
+		b.countMalformed(q.msg, err)
+		return
+	}
+	if !inboxOf(q.msg.Reply, b.opts.Fleet, q.from) {
+		err = errors.New("the answer would not go to its sender")
+	} else {
+		err = b.verify(l, q.from)
+	}
+	if err != nil {
+		b.countRefused(q.msg, err)
+		return
+	}
+	b.reply(q, l)
+}
+
+func (b *Bus) reply(q question, l *protocol.Letter) {
+	data, err := b.serve(q, l)
+	text := append([]byte(answerOK), data...)
+	if limit := b.conn.MaxPayload() - answerSlack; err == nil && int64(len(text)) > limit {
+		err = fmt.Errorf("the answer has %d bytes, more than %d", len(text), limit)
+	}
+	if err != nil {
+		text = append([]byte(answerError), err.Error()...)
+		text = text[:min(len(text), answerSlack)]
+	}
+	msg, err := b.seal(b.letter(l.Subject, l.Sig, text), q.msg.Reply)
+	if err == nil {
+		err = b.send(msg)
+	}
+	if err != nil && !errors.Is(err, ErrClosed) {
+		b.opts.Log.Warn().Err(err).Str("host", q.from.String()).Str("what", q.what.String()).Msg("cannot answer a question")
+	}
+}
+
+func (b *Bus) serve(q question, l *protocol.Letter) ([]byte, error) {
+	if err := b.checkTime(l, askWindow); err != nil {
+		b.countRefused(q.msg, err)
+		return nil, fmt.Errorf("the question is refused: %w", err)
+	}
+	h := b.services.get(q.what)
+	if h == nil {
+		return nil, fmt.Errorf("this host does not know the question %q", q.what)
+	}
+	ctx, cancel := context.WithTimeout(b.ctx, serviceTime)
+	defer cancel()
+	return h(ctx, q.from, l.Data)
+}

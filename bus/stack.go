@@ -1,0 +1,30 @@
+package bus
+
+import (
+	"errors"
+	"fmt"
+)
+
+// stack is what must be undone, the last thing first. It is filled by Start and
+// unwound once.
+type stack []step
+
+type step struct {
+	name string
+	undo func() error
+}
+
+func (s *stack) push(name string, undo func() error) { *s = append(*s, step{name, undo}) }
+
+// unwind undoes everything, whatever fails on the way.
+func (s *stack) unwind() error {
+	var errs []error
+	for len(*s) > 0 {
+		last := (*s)[len(*s)-1]
+		*s = (*s)[:len(*s)-1]
+		if err := last.undo(); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", last.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
