@@ -58,7 +58,7 @@ func (a Agent) problems() []Problem {
 		add("dir", "%q is not an absolute path", a.Dir)
 	}
 	if a.Timeout < 0 || a.Timeout > maxTimeout {
-		add("timeout", "%s is not from 0s (the default of config.yaml) to %s", a.Timeout, showDuration(maxTimeout))
+		add("timeout", "%s is not from 0s (the default of config.yaml) to %s", showDuration(a.Timeout), showDuration(maxTimeout))
 	}
 	if a.DispatchSince != "" && !isCommit(a.DispatchSince) {
 		add("dispatch_since", "%q is not a commit: it should be 40 hex digits", a.DispatchSince)

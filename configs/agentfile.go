@@ -119,7 +119,9 @@ func readTiers(n *yaml.Node, tiers *[]Tier) error {
 	var problems []Problem
 	for i, element := range elements {
 		if element.Kind != yaml.MappingNode {
-			return fmt.Errorf("tier %d should hold the keys name, count and exec", i+1)
+			problems = append(problems, Problem{Line: element.Line, Key: fmt.Sprintf("tiers[%d]", i),
+				Text: "should hold the keys name, count and exec"})
+			continue
 		}
 		tier := Tier{Count: 1}
 		problems = append(problems, readMapping(element, fmt.Sprintf("tiers[%d].", i), []field{
@@ -180,9 +182,21 @@ type agentFile struct {
 }
 
 type tierFile struct {
-	Name  string `yaml:"name"`
-	Count int    `yaml:"count"`
-	Exec  string `yaml:"exec"`
+	Name  string      `yaml:"name"`
+	Count int         `yaml:"count"`
+	Exec  commandLine `yaml:"exec"`
+}
+
+// commandLine is quoted where it has several lines: as a block, the encoder
+// loses line ends at its beginning.
+type commandLine string
+
+// MarshalYAML implements yaml.Marshaler.
+func (c commandLine) MarshalYAML() (any, error) {
+	if strings.Contains(string(c), "\n") {
+		return &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Value: string(c)}, nil
+	}
+	return string(c), nil
 }
 
 func renderAgent(a Agent) ([]byte, error) {
@@ -190,7 +204,7 @@ func renderAgent(a Agent) ([]byte, error) {
 		Name: a.Name.String(), Door: a.Door, Dir: a.Dir, Answers: a.RunReplies, DispatchSince: a.DispatchSince,
 	}
 	for _, t := range a.Tiers {
-		f.Tiers = append(f.Tiers, tierFile(t))
+		f.Tiers = append(f.Tiers, tierFile{Name: t.Name, Count: t.Count, Exec: commandLine(t.Exec)})
 	}
 	if a.Timeout != 0 {
 		f.Timeout = showDuration(a.Timeout)

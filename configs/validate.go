@@ -1,6 +1,7 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -81,7 +82,7 @@ func checkRemote(remote string) error {
 		return fmt.Errorf("%q contains control characters or surrounding space", remote)
 	case strings.HasPrefix(remote, "-"):
 		return fmt.Errorf("%q begins with a dash, which git takes for an option", remote)
-	case filepath.IsAbs(remote), remoteHost(remote) != "", strings.Contains(remote, "://"):
+	case filepath.IsAbs(remote), strings.HasPrefix(remote, "/"), remoteHost(remote) != "", strings.Contains(remote, "://"):
 		return nil
 	}
 	return fmt.Errorf("%q is neither a git URL nor an absolute path", remote)
@@ -124,7 +125,7 @@ func (b Bus) problems() []Problem {
 func checkURL(s string) error {
 	u, err := url.Parse(s)
 	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
-		return fmt.Errorf("%q is not the URL of a NATS system: it should look like nats://host:4222", s)
+		return errors.New("this is not the URL of a NATS system: it should look like nats://host:4222") // s may hold a password
 	}
 	return nil
 }

@@ -1,0 +1,198 @@
+package configs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+type duration = time.Duration
+
+var added = time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
+
+func agents(dir string) []Agent {
+	return []Agent{
+		{
+			Name: "mawjs", Door: DoorExec, Dir: dir, Timeout: 90 * time.Second, RunReplies: true,
+			Tiers: []Tier{
+				{Name: "haiku", Count: 5, Exec: "python3 -c 'print(\"ψ: #1\")\n\tprint(2)\n'"},
+				{Name: "2.5-flash", Count: 1, Exec: "true"},
+				{Name: "lines", Count: 1, Exec: "\n x\n"}, // a block of YAML would lose the first
+			},
+			DispatchSince: strings.Repeat("0123456789", 4), Added: added,
+		},
+		{Name: "null", Door: DoorInbox},
+	}
+}
+
+func TestAgents(t *testing.T) {
+	dir := t.TempDir()
+	want := agents(dir)
+	for _, a := range []Agent{want[1], want[0]} {
+		if err := WriteAgent(dir, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantPrivate(t, filepath.Join(dir, "mawjs.yaml"))
+	for _, name := range []string{".hidden.yaml", tempPrefix + "1", "mawjs.yaml~"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := ReadAgents(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	want[1].Timeout = time.Second
+	if err := WriteAgent(dir, want[1]); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = ReadAgents(dir); err != nil || !cmp.Equal(want, got) {
+		t.Errorf("written again: %v %v", got, err)
+	}
+}
+
+// What the program writes is for people to read, too.
+func TestAgentText(t *testing.T) {
+	got, err := renderAgent(agents("/srv/mawjs")[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	const golden = "testdata/agent.golden"
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestReadAgentsPartly(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"good.yaml":  "name: good\ndoor: inbox\n",
+		"other.yaml": "name: good\ndoor: inbox\n",
+		"bad.yaml":   "name: bad\ndoor: window\n",
+		"short.yml":  "name: short\ndoor: inbox\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := ReadAgents(dir)
+	if diff := cmp.Diff([]Agent{{Name: "good", Door: DoorInbox}}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, part := range []string{
+		"bad.yaml: line 2: door: ",
+		`other.yaml: name: is "good", but the file is called other.yaml`,
+		"short.yml: the file of an agent ends in .yaml",
+	} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("%q is not said in: %v", part, err)
+		}
+	}
+	if got, err := ReadAgents(filepath.Join(dir, "gone")); got != nil || err != nil {
+		t.Errorf("no folder: %v %v", got, err)
+	}
+	if _, err := ReadAgents(filepath.Join(dir, "good.yaml")); err == nil {
+		t.Error("a file for a folder: no error")
+	}
+}
+
+func TestWriteAgentRefuses(t *testing.T) {
+	dir := t.TempDir()
+	for _, a := range []Agent{
+		{Name: "../x", Door: DoorInbox},
+		{Name: "all", Door: DoorInbox},
+		{Name: "x", Door: DoorExec, Tiers: []Tier{{Name: "a", Count: 1, Exec: "a\x00b"}}},
+		{Name: "x", Door: DoorExec, Tiers: []Tier{{Name: "a", Count: 1, Exec: strings.Repeat("x", maxFileBytes)}}},
+	} {
+		if err := WriteAgent(dir, a); err == nil || !strings.HasPrefix(err.Error(), "cannot write the agent ") {
+			t.Errorf("%q: %v", a.Name, err)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v %v", entries, err)
+	}
+}
+
+// Removing an agent keeps its file, and another of the same name later.
+func TestRemoveAgent(t *testing.T) {
+	dir := t.TempDir()
+	a := Agent{Name: "bc", Door: DoorInbox}
+	remove := func(now time.Time) error {
+		t.Helper()
+		if err := WriteAgent(dir, a); err != nil {
+			t.Fatal(err)
+		}
+		return RemoveAgent(dir, a.Name, now)
+	}
+	zone := time.FixedZone("", 7*3600)
+	for _, now := range []time.Time{added.In(zone), added.Add(time.Millisecond)} {
+		if err := remove(now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := remove(added); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("at the same time: %v", err)
+	}
+	if got, err := ReadAgents(dir); err != nil || len(got) != 1 {
+		t.Errorf("the agent that could not be removed is gone: %v %v", got, err)
+	}
+	for _, name := range []string{"bc-20260523T190100.000Z.yaml", "bc-20260523T190100.001Z.yaml"} {
+		if data, err := os.ReadFile(filepath.Join(dir, "removed", name)); err != nil || len(data) == 0 {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
+	}
+	err := RemoveAgent(dir, protocol.Name("nobody"), added)
+	if !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "cannot remove the agent nobody: ") {
+		t.Errorf("nobody: %v", err)
+	}
+}
+
+func FuzzAgent(f *testing.F) {
+	for _, a := range agents("/srv/mawjs") {
+		data, err := renderAgent(a)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Add([]byte("name: bc\ndoor: exec\ntiers: [{name: a, exec: \"b\\t\\n #: ' \\u2028\"}]\nadded: 2026-05-23T19:01:00.5+07:00\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, problems := parseAgent(data)
+		if len(problems) > 0 {
+			return
+		}
+		text, err := renderAgent(a)
+		if err != nil {
+			return // larger than a file may be
+		}
+		again, problems := parseAgent(text)
+		if err := asError("", problems); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if diff := cmp.Diff(a, again); diff != "" {
+			t.Errorf("(-want +got):\n%s\n%s", diff, text)
+		}
+	})
+}

@@ -1,0 +1,165 @@
+package configs
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// loadText is what Load makes of a text.
+func loadText(t *testing.T, text []byte) Config {
+	t.Helper()
+	c, problems := parse(text)
+	if err := asError("", problems); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return c
+}
+
+// The example is the reference: it has every key, in the order of the struct,
+// with the defaults as values, and each key is explained by a comment.
+func TestExample(t *testing.T) {
+	got := loadText(t, []byte(Example()))
+	want := Default()
+	want.Fleet, want.Alias, want.Human = got.Fleet, got.Alias, got.Human
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("not the defaults (-want +got):\n%s", diff)
+	}
+	root, problems := document([]byte(Example()))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	lines, text := keyLines(root), strings.Split(Example(), "\n")
+	previous := 0
+	for _, s := range settings(&Config{}) {
+		line := lines[s.key]
+		if line <= previous {
+			t.Errorf("%s is missing, or not where it should be", s.key)
+			continue
+		}
+		if above := strings.TrimSpace(text[line-2]); !strings.HasPrefix(above, "# ") {
+			t.Errorf("%s is not explained", s.key)
+		}
+		previous = line
+		delete(lines, s.key)
+	}
+	delete(lines, "bus")
+	if len(lines) > 0 {
+		t.Errorf("keys of no setting: %v", lines)
+	}
+}
+
+// settings names every field of Config: one that it leaves out would keep its
+// zero here.
+func TestSettingsAreComplete(t *testing.T) {
+	var got Config
+	from := full()
+	from.Bus.URL = "nats://127.0.0.1:4222"
+	to := settings(&got)
+	for i, s := range settings(&from) {
+		root, problems := document([]byte("k: " + s.show()))
+		if len(problems) > 0 {
+			t.Fatal(s.key, problems)
+		}
+		if err := to[i].set(root.Content[1]); err != nil {
+			t.Fatal(s.key, err)
+		}
+	}
+	if diff := cmp.Diff(from, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRender(t *testing.T) {
+	plain := Default()
+	plain.Fleet, plain.Alias, plain.Human = "f", "a", "h"
+	nats := plain
+	nats.Bus.URL = "nats://user:pass%23word@127.0.0.1:4222"
+	for _, c := range []Config{plain, nats, full()} {
+		if diff := cmp.Diff(c, loadText(t, Render(c))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	example := loadText(t, []byte(Example()))
+	if diff := cmp.Diff(Example(), string(Render(example))); diff != "" {
+		t.Errorf("the example is not as it would be rendered (-want +got):\n%s", diff)
+	}
+}
+
+func TestWriteConfig(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := WriteConfig(path, full()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(full(), got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	wantPrivate(t, path)
+	if err := WriteConfig(path, loadText(t, []byte(Example()))); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("the second time: %v", err)
+	}
+	if again, _ := Load(path); !cmp.Equal(got, again) {
+		t.Error("the second time changed the file")
+	}
+	other := filepath.Join(t.TempDir(), "config.yaml")
+	if err := WriteConfig(other, Default()); err == nil || !strings.Contains(err.Error(), "fleet: is missing") {
+		t.Errorf("without names: %v", err)
+	}
+	if _, err := os.Stat(other); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("a file was written that could not be read")
+	}
+	gone := filepath.Join(t.TempDir(), "gone", "config.yaml")
+	if err := WriteConfig(gone, full()); err == nil || !strings.HasPrefix(err.Error(), "cannot write "+gone) {
+		t.Errorf("without its folder: %v", err)
+	}
+}
+
+// Any bytes are read without a panic, and what is accepted means the same when
+// it is written and read again.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(Example()))
+	f.Add(Render(full()))
+	f.Add([]byte("fleet: f\nalias: a\nhuman: h\nbus:\n  hubs: [127.0.0.1:1, \"[::1]:2\"]\n"))
+	f.Add([]byte("fleet: f\nalias: a\nhuman: h\nremote: \"host:\\u00e4\\u2028'\\\"#x\"\nbus: {url: 'tls://a#b'}"))
+	f.Add([]byte("? [a]\n: *b\n--- !x &y |\n z"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, problems := parse(data)
+		for _, p := range problems {
+			if p.Text == "" {
+				t.Errorf("nothing is said about %+v", p)
+			}
+		}
+		if len(problems) > 0 {
+			return
+		}
+		if diff := cmp.Diff(c, loadText(t, Render(c))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func FuzzDurationsAndSizes(f *testing.F) {
+	f.Add(int64(0))
+	f.Add(int64(3_600_000_000_000))
+	f.Add(int64(90_000_000_000))
+	f.Add(int64(512 << 10))
+	f.Fuzz(func(t *testing.T, n int64) {
+		d, err := parseDuration(showDuration(duration(n)))
+		if err != nil || d != duration(n) {
+			t.Errorf("%d was written %s and read %d, %v", n, showDuration(duration(n)), d, err)
+		}
+		size := int(n & (1<<31 - 1))
+		if got, err := parseSize(showSize(size)); err != nil || got != size {
+			t.Errorf("%d was written %s and read %d, %v", size, showSize(size), got, err)
+		}
+	})
+}
