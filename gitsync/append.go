@@ -1,0 +1,116 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/gitsync/journal"
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Append stores letters: all of them or none, durable when it returns nil. A
+// letter that is in the journal or in main already with the same bytes is
+// nothing. Data must not be changed after. Concurrent callers share one fsync.
+func (r *Record) Append(ctx context.Context, letters []Letter) error {
+	if r.isClosed() {
+		return fmt.Errorf("cannot store: %w", ErrClosed)
+	}
+	var fresh []Letter
+	var blobs []objects.Hash
+	for _, l := range letters {
+		if l.Path.IsZero() {
+			return errors.New("cannot store a letter without a path")
+		}
+		blob := objects.BlobHash(l.Data)
+		if r.keeps(l.Path, blob) || contains(fresh, blobs, l.Path, blob) {
+			continue
+		}
+		fresh = append(fresh, l)
+		blobs = append(blobs, blob)
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	entries := make([]journal.Entry, len(fresh))
+	for i, l := range fresh {
+		entries[i] = journal.Entry{Path: l.Path.String(), Peer: l.Peer, Data: l.Data}
+	}
+	ids, err := r.journal.Append(ctx, entries)
+	if err != nil {
+		if errors.Is(err, journal.ErrClosed) {
+			err = ErrClosed
+		}
+		return fmt.Errorf("cannot store %d letters: %w", len(fresh), err)
+	}
+	for i, l := range fresh {
+		r.hold(l, blobs[i], ids[i])
+	}
+	ring(r.commitBell)
+	return nil
+}
+
+func contains(letters []Letter, blobs []objects.Hash, p protocol.Path, blob objects.Hash) bool {
+	for i := range letters {
+		if blobs[i] == blob && letters[i].Path == p {
+			return true
+		}
+	}
+	return false
+}
+
+// hold enters a letter that is in the journal.
+func (r *Record) hold(l Letter, blob objects.Hash, id journal.ID) {
+	h := &heldLetter{path: l.Path, blob: blob, data: l.Data, peer: l.Peer, since: time.Now(), id: id}
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	r.state.held[l.Path] = append(r.state.held[l.Path], h)
+	r.state.pending = append(r.state.pending, h)
+}
+
+// keeps reports whether exactly these bytes are stored at the path already.
+func (r *Record) keeps(p protocol.Path, blob objects.Hash) bool {
+	r.state.mu.Lock()
+	tree := r.state.tree
+	for _, h := range r.state.held[p] {
+		if h.blob == blob {
+			r.state.mu.Unlock()
+			return true
+		}
+	}
+	r.state.mu.Unlock()
+	e, ok, err := r.store.Lookup(tree, p.RepoPath())
+	return err == nil && ok && e.Hash == blob
+}
+
+func (r *Record) isClosed() bool {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	return r.state.closed
+}
+
+// PutFile has a file outside data/ go into the next commit, such as
+// hosts/<alias>.md. It is not journaled: durable only when it is in main. The
+// last content put wins.
+func (r *Record) PutFile(file string, data []byte) error {
+	if r.isClosed() {
+		return fmt.Errorf("cannot put %s: %w", file, ErrClosed)
+	}
+	for _, part := range strings.Split(file, "/") {
+		if strings.EqualFold(part, ".git") || part == ".." {
+			return fmt.Errorf("cannot put %q: not a path in the record", file)
+		}
+	}
+	if path.Clean("/"+file) != "/"+file || file == "" || file == "data" || strings.HasPrefix(file, "data/") || strings.ContainsRune(file, 0) {
+		return fmt.Errorf("cannot put %q: not a path in the record outside data", file)
+	}
+	r.state.mu.Lock()
+	r.state.files[file] = data
+	r.state.mu.Unlock()
+	ring(r.commitBell)
+	return nil
+}

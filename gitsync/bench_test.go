@@ -1,0 +1,117 @@
+package gitsync
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+func benchRecord(b *testing.B) *Record {
+	b.Helper()
+	opts := Options{Dir: filepath.Join(b.TempDir(), "a"), Author: Author{Name: "a", Email: "a@example.org"}}
+	if _, err := Init(b.Context(), opts, rootFiles); err != nil {
+		b.Fatal(err)
+	}
+	r, err := Open(b.Context(), opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func benchLetter(n int64) Letter {
+	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Millisecond)
+	return Letter{Path: protocol.NewPath(testChannel, at, uint32(n)), Data: make([]byte, 400)}
+}
+
+// BenchmarkAppend measures what a caller of Append waits for, alone and with 64
+// at a time.
+func BenchmarkAppend(b *testing.B) {
+	for _, writers := range []int{1, 64} {
+		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {
+			r := benchRecord(b)
+			var next atomic.Int64
+			b.SetParallelism(writers)
+			b.ResetTimer()
+			if writers == 1 {
+				for b.Loop() {
+					if err := r.Append(b.Context(), []Letter{benchLetter(next.Add(1))}); err != nil {
+						b.Fatal(err)
+					}
+				}
+				return
+			}
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+					if err := r.Append(b.Context(), []Letter{benchLetter(next.Add(1))}); err != nil {
+						b.Error(err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkCommit measures one commit of a batch, on a day that holds 1,000
+// messages to begin with.
+func BenchmarkCommit(b *testing.B) {
+	for _, batch := range []int{1, 100, 1000} {
+		b.Run(fmt.Sprintf("letters=%d", batch), func(b *testing.B) {
+			r := benchRecord(b)
+			n := int64(0)
+			letters := func(count int) []Letter {
+				var out []Letter
+				for range count {
+					n++
+					out = append(out, benchLetter(n))
+				}
+				return out
+			}
+			if err := r.Append(b.Context(), letters(1000)); err != nil {
+				b.Fatal(err)
+			}
+			if err := r.Sync(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			b.ResetTimer()
+			for range b.N {
+				b.StopTimer()
+				if err := r.Append(b.Context(), letters(batch)); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				if err := r.commit(b.Context(), true); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "letters/s")
+		})
+	}
+}
+
+// BenchmarkPlace measures what is asked for every message that is shown.
+func BenchmarkPlace(b *testing.B) {
+	r := benchRecord(b)
+	var all []Letter
+	for n := range int64(5000) {
+		all = append(all, benchLetter(n))
+	}
+	if err := r.Append(b.Context(), all); err != nil {
+		b.Fatal(err)
+	}
+	if err := r.Sync(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	n := 0
+	for b.Loop() {
+		n++
+		if r.Place(all[n%len(all)].Path) != Recorded {
+			b.Fatal("a message is not recorded")
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+const (
+	maxCommitLetters = 8192     // in one commit; the rest goes into the next
+	maxCommitBytes   = 64 << 20 // of their contents
+)
+
+// commit brings what is stored into main: letters of this node at once, those
+// of peers when their grace is over, or all of them. It first takes in what
+// others did to main.
+func (r *Record) commit(ctx context.Context, all bool) error {
+	r.work.Lock()
+	defer r.work.Unlock()
+	for ctx.Err() == nil {
+		if err := r.takeInMain(); err != nil {
+			return err
+		}
+		letters, files := r.choose(all)
+		if len(letters) == 0 && len(files) == 0 {
+			return nil
+		}
+		err := r.commitChosen(letters, files)
+		if err != nil && !errors.Is(err, objects.ErrRefMoved) {
+			return fmt.Errorf("cannot commit %d messages: %w", len(letters), err)
+		}
+	}
+	return fmt.Errorf("cannot commit: %w", context.Cause(ctx))
+}
+
+// choose takes what is to be committed now.
+func (r *Record) choose(all bool) ([]*heldLetter, map[string][]byte) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	var chosen []*heldLetter
+	size := 0
+	for _, h := range r.state.pending {
+		if !all && h.peer && r.opts.Remote != "" && time.Since(h.since) < r.opts.Grace {
+			continue
+		}
+		if len(chosen) == maxCommitLetters || size > maxCommitBytes {
+			break
+		}
+		chosen = append(chosen, h)
+		size += len(h.data)
+	}
+	return chosen, maps.Clone(r.state.files)
+}
+
+// nextGrace is how long until a letter of a peer becomes ours to commit.
+func (r *Record) nextGrace() (time.Duration, bool) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	for _, h := range r.state.pending {
+		if h.peer {
+			return max(0, r.opts.Grace-time.Since(h.since)), true
+		}
+	}
+	return 0, false
+}
+
+// commitChosen makes one commit on main. The caller holds work.
+func (r *Record) commitChosen(letters []*heldLetter, files map[string][]byte) error {
+	tip, base := r.mainTip()
+	d := draft{r: r, base: base, changes: map[string]objects.Change{}}
+	var said []Letter
+	for _, h := range letters {
+		blob := d.builder.Blob(h.data)
+		added, err := d.place(h.path, blob, h.data)
+		if err != nil {
+			return err
+		}
+		if added {
+			said = append(said, Letter{Path: h.path, Data: h.data, Peer: h.peer})
+		}
+	}
+	changed, err := d.put(files)
+	if err != nil {
+		return err
+	}
+	tree, err := r.store.Update(base, d.changes, &d.builder)
+	if err != nil {
+		return err
+	}
+	if tree != base {
+		message := r.describe(said, changed)
+		if tip, err = r.writeCommit(&d.builder, tree, message, tip, tip); err != nil {
+			return err
+		}
+	}
+	r.committed(tip, tree, said, files)
+	r.recorded(letters)
+	return nil
+}
+
+func (r *Record) mainTip() (tip, tree objects.Hash) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	return r.state.tip, r.state.tree
+}
+
+func (r *Record) describe(letters []Letter, files []string) string {
+	switch {
+	case len(letters) > 0:
+		return r.opts.Describe(letters)
+	case len(files) == 1:
+		return "update " + files[0]
+	}
+	return fmt.Sprintf("update %d files\n\n%s", len(files), strings.Join(files, "\n"))
+}
+
+// writeCommit installs a commit and moves main from current to it.
+func (r *Record) writeCommit(b *objects.Builder, tree objects.Hash, message string, current objects.Hash, parents ...objects.Hash) (objects.Hash, error) {
+	next := b.Commit(objects.Commit{
+		Tree: tree, Parents: parents, Author: r.author, Committer: r.author, When: r.opts.Now(), Message: message,
+	})
+	if err := r.store.Install(b); err != nil {
+		return objects.Zero, err
+	}
+	return next, r.store.MoveRef(mainRef, current, next)
+}

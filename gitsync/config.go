@@ -1,0 +1,110 @@
+package gitsync
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/config"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+const (
+	versionFile = "upstream/CROSSTALK-VERSION"
+	versionText = "5.0"
+)
+
+func readConfig(dir string) (*config.Config, error) {
+	data, err := os.ReadFile(filepath.Join(dir, "config"))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the repository's config: %w", err)
+	}
+	c := config.New()
+	if err := config.NewDecoder(bytes.NewReader(data)).Decode(c); err != nil {
+		return nil, fmt.Errorf("cannot read the repository's config: %w", err)
+	}
+	return c, nil
+}
+
+// checkConfig refuses repositories whose objects or refs this program cannot
+// read.
+func checkConfig(dir string) error {
+	c, err := readConfig(dir)
+	if err != nil {
+		return err
+	}
+	extensions := c.Section("extensions")
+	if format := extensions.Option("objectformat"); format != "" && !strings.EqualFold(format, "sha1") {
+		return fmt.Errorf("%s has %s objects; parley needs SHA-1: make it anew with \"git init --bare --object-format=sha1\"", repoName, format)
+	}
+	if storage := extensions.Option("refstorage"); storage != "" && !strings.EqualFold(storage, "files") {
+		return fmt.Errorf("%s keeps its refs as %s; run \"git refs migrate --ref-format=files\" in it", repoName, storage)
+	}
+	return nil
+}
+
+// remoteOf is the remote that the record was last shared with.
+func remoteOf(dir string) (string, error) {
+	c, err := readConfig(dir)
+	if err != nil {
+		return "", err
+	}
+	return c.Section("remote").Subsection("origin").Option("url"), nil
+}
+
+// setRemote notes the remote, for Open and for people who run git by hand.
+func setRemote(dir, remote string) error {
+	c, err := readConfig(dir)
+	if err != nil {
+		return err
+	}
+	c.SetOption("remote", "origin", "url", remote)
+	c.SetOption("remote", "origin", "fetch", "+"+mainRef+":"+remoteRef)
+	return writeConfig(dir, c)
+}
+
+func writeConfig(dir string, c *config.Config) error {
+	var out bytes.Buffer
+	if err := config.NewEncoder(&out).Encode(c); err != nil {
+		return fmt.Errorf("cannot write the repository's config: %w", err)
+	}
+	return objects.WriteFile(filepath.Join(dir, "config"), out.Bytes())
+}
+
+// checkVersion refuses a tree that is no record of the version this program
+// speaks (R1).
+func checkVersion(store *objects.Store, tree objects.Hash) error {
+	text, ok, err := readFile(store, tree, versionFile)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return fmt.Errorf("%w: it has no %s", ErrForeign, versionFile)
+	case strings.TrimSuffix(string(text), "\n") != versionText:
+		return fmt.Errorf("%w: %s says %.20q, not %s", ErrForeign, versionFile, text, versionText)
+	}
+	return nil
+}
+
+// recordID is the root commit, as pinned; a record without a pin gets one.
+func recordID(store *objects.Store, dir string, tip objects.Hash) (objects.Hash, error) {
+	path := filepath.Join(dir, idName)
+	text, err := os.ReadFile(path)
+	if pinned := strings.TrimSpace(string(text)); err == nil && plumbing.IsHash(pinned) {
+		return plumbing.NewHash(pinned), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return objects.Zero, fmt.Errorf("cannot read which record this is: %w", err)
+	}
+	root, err := store.Root(tip)
+	if err != nil {
+		return objects.Zero, err
+	}
+	return root, objects.WriteFile(path, []byte(root.String()+"\n"))
+}

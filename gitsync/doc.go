@@ -1,0 +1,45 @@
+// Package gitsync keeps the messages of a fleet: first in a journal, then in a
+// bare git repository (the record), then in the repository that the fleet
+// shares. It knows paths and bytes; what a message says is others' business.
+//
+// # What is promised
+//
+// Durability. When [Record.Append] returns nil, all letters of that call are on
+// disk, fsynced, and survive kill -9 and power loss; a crash keeps either all of
+// them or none. When [Record.Append] returns an error, none of them is stored,
+// except if the process also dies before its next Append succeeds: then a
+// restart may find them.
+//
+// Order. One caller's letters stand in the journal in the order of its calls.
+// Commits take them in that order. [Events.Arrived] reports what one fetch
+// brought in the order of [protocol.Path.Compare], in batches.
+//
+// Loss. Nothing that was stored leaves the journal before its bytes are in a
+// commit of local main and, where there is a shared repository, in a tip of it
+// that this node fetched or pushed. Nothing is deleted from main: messages that
+// somebody removes, or that a rewritten remote lacks, are put back and a warning
+// is logged. Of two different contents of one path, one stays and the other is
+// kept below data/conflicts.
+//
+// Repetition. A letter is in main once however often it is appended. Events are
+// about what happened since [Open]; they are not repeated, and those that a
+// crash prevented are not made up for. [Record.Walk] at the next start is how a
+// node learns what it missed. Between Append and Arrived a message can be
+// reported although a concurrent Append of it succeeds: the receiver must take a
+// second arrival as nothing.
+//
+// Blocking. Append waits for one fsync, which it shares with all concurrent
+// callers. It never waits for commits or the network. Commits wait for no
+// network. Callbacks of [Events] run on a goroutine of their own inside
+// [Record.Run]: a slow callback delays later events only.
+//
+// # How it works inside
+//
+// The journal is the package journal. Objects, packs and refs of the repository
+// are the package objects: every commit goes into one small rolling pack, and
+// refs move under git's own lock files, so that the git program can work on the
+// same repository at any time. Fetch and push run the git program, through one
+// function (git.go). After a fetch, main is shaped as the remote's tip plus what
+// it lacks (reshape.go); the same code takes in what an operator commits to
+// main by hand.
+package gitsync

@@ -1,0 +1,88 @@
+package gitsync
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"slices"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const conflictsPrefix = "data/conflicts/"
+
+// conflictPath is where a content goes that lost its path to another.
+func conflictPath(p protocol.Path, data []byte) string {
+	sum := sha256.Sum256(data)
+	return conflictsPrefix + p.String() + "-" + hex.EncodeToString(sum[:8])
+}
+
+// draft is a tree in the making: a base and what is to change in it.
+type draft struct {
+	r       *Record
+	base    objects.Hash
+	changes map[string]objects.Change
+	builder objects.Builder
+}
+
+// at is what stands at a path with the changes made so far.
+func (d *draft) at(path string) (objects.Hash, bool, error) {
+	if c, ok := d.changes[path]; ok {
+		return c.Hash, c.Hash != objects.Zero, nil
+	}
+	e, ok, err := d.r.store.Lookup(d.base, path)
+	return e.Hash, ok, err
+}
+
+// place brings a message to its path. If other bytes stand there, one of both
+// goes to data/conflicts. It reports whether the message is at its path now and
+// was not before.
+func (d *draft) place(p protocol.Path, blob objects.Hash, data []byte) (bool, error) {
+	there, ok, err := d.at(p.RepoPath())
+	if err != nil || ok && there == blob {
+		return false, err
+	}
+	if !ok {
+		d.changes[p.RepoPath()] = objects.Change{Hash: blob}
+		return true, nil
+	}
+	other, err := d.content(there)
+	if err != nil {
+		return false, err
+	}
+	d.r.log.Warn().Stringer("path", p).Msg("a message exists with two different contents; both are kept")
+	if d.r.opts.Prefer(p, data, other) {
+		d.changes[p.RepoPath()] = objects.Change{Hash: blob}
+		d.changes[conflictPath(p, other)] = objects.Change{Hash: there}
+		return true, nil
+	}
+	d.changes[conflictPath(p, data)] = objects.Change{Hash: blob}
+	return false, nil
+}
+
+// content reads a blob that is in the store or among the new ones.
+func (d *draft) content(blob objects.Hash) ([]byte, error) {
+	if data, ok := d.builder.Content(blob); ok {
+		return data, nil
+	}
+	return d.r.store.Blob(blob)
+}
+
+// put changes files outside data; it returns those that differ.
+func (d *draft) put(files map[string][]byte) ([]string, error) {
+	var changed []string
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		blob := objects.BlobHash(files[file])
+		there, ok, err := d.at(file)
+		if err != nil {
+			return nil, err
+		}
+		if ok && there == blob {
+			continue
+		}
+		d.changes[file] = objects.Change{Hash: d.builder.Blob(files[file])}
+		changed = append(changed, file)
+	}
+	return changed, nil
+}

@@ -1,0 +1,104 @@
+package gitsync
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const arrivedBatch = 256
+
+// eventQueue holds calls of Events until the goroutine of Run, or Sync, makes
+// them one after the other.
+type eventQueue struct {
+	wake    chan struct{}
+	calling sync.Mutex // held while calls are made
+
+	mu    sync.Mutex // guards calls
+	calls []func()
+}
+
+func (q *eventQueue) add(call func()) {
+	q.mu.Lock()
+	q.calls = append(q.calls, call)
+	q.mu.Unlock()
+	ring(q.wake)
+}
+
+// deliver makes all calls that wait.
+func (q *eventQueue) deliver() {
+	q.calling.Lock()
+	defer q.calling.Unlock()
+	for {
+		q.mu.Lock()
+		if len(q.calls) == 0 {
+			q.mu.Unlock()
+			return
+		}
+		call := q.calls[0]
+		q.calls = q.calls[1:]
+		q.mu.Unlock()
+		call()
+	}
+}
+
+// run delivers until ctx ends.
+func (q *eventQueue) run(ctx context.Context) {
+	for {
+		select {
+		case <-q.wake:
+			q.deliver()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// arrival is a message that came with main; its bytes are read when it is told.
+type arrival struct {
+	path protocol.Path
+	blob objects.Hash
+}
+
+func (r *Record) tellArrived(arrivals []arrival) {
+	if r.opts.Events.Arrived == nil || len(arrivals) == 0 {
+		return
+	}
+	slices.SortFunc(arrivals, func(a, b arrival) int { return a.path.Compare(b.path) })
+	for batch := range slices.Chunk(arrivals, arrivedBatch) {
+		r.events.add(func() {
+			letters := make([]Letter, 0, len(batch))
+			for _, a := range batch {
+				data, err := r.store.Blob(a.blob)
+				if err != nil {
+					r.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
+					continue
+				}
+				letters = append(letters, Letter{Path: a.path, Data: data})
+			}
+			r.opts.Events.Arrived(letters)
+		})
+	}
+}
+
+func (r *Record) tellFiles(paths []string) {
+	if r.opts.Events.Files != nil && len(paths) > 0 {
+		r.events.add(func() { r.opts.Events.Files(paths) })
+	}
+}
+
+func (r *Record) tellRecorded(paths []protocol.Path) {
+	if r.opts.Events.Recorded != nil && len(paths) > 0 {
+		r.events.add(func() { r.opts.Events.Recorded(paths) })
+	}
+}
+
+func (r *Record) tellPushed(paths []protocol.Path) {
+	if r.opts.Events.Pushed != nil && len(paths) > 0 {
+		slices.SortFunc(paths, protocol.Path.Compare)
+		r.events.add(func() { r.opts.Events.Pushed(paths) })
+	}
+}

@@ -1,0 +1,138 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestTwoHostsFillOneRemoteAtOnce(t *testing.T) {
+	for range 4 {
+		remote := bareRemote(t)
+		var ids [2]string
+		var hosts sync.WaitGroup
+		for i := range ids {
+			opts := Options{Dir: filepath.Join(t.TempDir(), "home"), Remote: remote, Author: Author{Name: string(rune('a' + i))}}
+			hosts.Go(func() {
+				found, err := Init(t.Context(), opts, rootFiles)
+				if err != nil {
+					t.Error(err)
+				}
+				ids[i] = found.ID
+			})
+		}
+		hosts.Wait()
+		if ids[0] != ids[1] || ids[0] == "" {
+			t.Errorf("two records were begun: %q", ids)
+		}
+	}
+}
+
+// sshScript makes a program stand in for ssh.
+func sshScript(t *testing.T, script string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	path := filepath.Join(t.TempDir(), "ssh")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_SSH_COMMAND", path)
+}
+
+func TestErrorsOfSSHAreReadable(t *testing.T) {
+	sshScript(t, "echo 'git@host: Permission denied (publickey).' >&2; exit 255\n")
+	_, err := Init(t.Context(), Options{Dir: t.TempDir(), Remote: "git@host:x.git", Author: Author{Name: "a"}}, rootFiles)
+	if err == nil || !strings.Contains(err.Error(), "Permission denied (publickey)") || strings.Contains(err.Error(), "\n") {
+		t.Errorf("Init: %v", err)
+	}
+}
+
+// TestHungRemoteIsKilled prevents: a helper of git that hangs keeps the node
+// from stopping.
+func TestHungRemoteIsKilled(t *testing.T) {
+	started := filepath.Join(t.TempDir(), "started")
+	sshScript(t, "echo $$ > "+started+"; exec sleep 1000\n")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := Init(ctx, Options{Dir: t.TempDir(), Remote: "git@host:x.git", Author: Author{Name: "a"}}, rootFiles)
+		done <- err
+	}()
+	eventually(t, "ssh runs", func() bool { data, err := os.ReadFile(started); return err == nil && len(data) > 0 })
+	begin := time.Now()
+	cancel(errors.New("the operator had enough"))
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "had enough") {
+		t.Errorf("Init: %v", err)
+	}
+	if took := time.Since(begin); took > gitLinger {
+		t.Errorf("it took %s", took)
+	}
+}
+
+// TestInheritedRepositoryIsIgnored prevents: parley started from a git hook
+// works on the repository of the hook.
+func TestInheritedRepositoryIsIgnored(t *testing.T) {
+	t.Setenv("GIT_DIR", t.TempDir())
+	t.Setenv("GIT_INDEX_FILE", "x")
+	t.Setenv("GIT_CONFIG_COUNT", "1")
+	t.Setenv("GIT_CONFIG_KEY_0", "core.bare")
+	t.Setenv("GIT_CONFIG_VALUE_0", "false")
+	h := newHome(t, "a", bareRemote(t))
+	h.append(t, testLetter(1, 1))
+	h.sync(t)
+	env := gitEnvironment([]string{"GIT_DIR=x", "HOME=y", "GIT_CONFIG_KEY_7=z"})
+	if slices.Contains(env, "GIT_DIR=x") || slices.Contains(env, "GIT_CONFIG_KEY_7=z") || !slices.Contains(env, "HOME=y") {
+		t.Errorf("environment = %q", env)
+	}
+}
+
+func TestLastMeaningfulLine(t *testing.T) {
+	for output, want := range map[string]string{
+		"":                             "",
+		"fatal: a\n":                   "a",
+		"error: one\nfatal: two\n\n":   "two",
+		"hint: x\nerror: y\nhint: z\n": "y",
+		"To /x\n":                      "",
+		"Host key verification failed.\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n": "Host key verification failed.",
+		"fatal: \x1b[31mred\x07": "[31mred",
+	} {
+		if got := lastMeaningfulLine(output); got != want {
+			t.Errorf("lastMeaningfulLine(%q) = %q, want %q", output, got, want)
+		}
+	}
+}
+
+func TestRefusedPushIsNoRace(t *testing.T) {
+	remote := bareRemote(t)
+	h := newHome(t, "a", remote)
+	hook := filepath.Join(remote, "hooks", "pre-receive")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\necho not today >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	h.append(t, testLetter(1, 1))
+	if err := h.Sync(t.Context()); !errors.Is(err, ErrRemote) {
+		t.Errorf("Sync: %v", err)
+	}
+	if got := h.Status().RemoteError; !strings.Contains(got, "cannot push main") {
+		t.Errorf("RemoteError = %q", got)
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	h.sync(t)
+	if got := h.Status().RemoteError; got != "" {
+		t.Errorf("RemoteError = %q", got)
+	}
+}

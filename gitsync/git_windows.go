@@ -1,0 +1,13 @@
+package gitsync
+
+import (
+	"os/exec"
+
+	"golang.org/x/sys/windows"
+)
+
+// ownGroup keeps the console's interrupts from the command; killing it leaves
+// its helpers to end by their closed pipes.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+}

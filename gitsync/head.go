@@ -1,0 +1,46 @@
+package gitsync
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// fixHead makes the HEAD of a bare remote name main, or says how to (R1).
+func (g *gitProgram) fixHead(ctx context.Context) (note string, err error) {
+	if folder := localRemote(g.remote); folder != "" {
+		if !isBare(folder) {
+			return "", nil
+		}
+		remote := newGitProgram(filepath.Clean(folder), "")
+		head, err := remote.run(ctx, "symbolic-ref", "--quiet", "HEAD")
+		if err == nil && strings.TrimSpace(head) == mainRef {
+			return "", nil
+		}
+		if _, err := remote.run(ctx, "symbolic-ref", "HEAD", mainRef); err != nil {
+			return "", fmt.Errorf("cannot set the HEAD of the remote: %w", err)
+		}
+		return "The HEAD of " + folder + " named another branch; it names main now.", nil
+	}
+	out, err := g.run(ctx, "ls-remote", "--symref", "--end-of-options", g.remote, "HEAD")
+	if err != nil {
+		return "", fmt.Errorf("cannot look at the HEAD of the remote: %w", err)
+	}
+	if strings.HasPrefix(out, "ref: "+mainRef+"\t") {
+		return "", nil
+	}
+	return "The remote's HEAD does not name main, so a plain clone shows nothing: set its default branch to main " +
+		"(on a server of your own: git symbolic-ref HEAD refs/heads/main, in the repository).", nil
+}
+
+// isBare reports whether a folder looks like a bare repository.
+func isBare(folder string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,242 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+const (
+	newRepoName = "record.git.new" // becomes repoName when it is whole
+	bareConfig  = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
+)
+
+// Init makes the record below opts.Dir. Without a remote, or with an empty one,
+// it begins one whose root commit has files, and pushes it; a remote that holds
+// a record is adopted, as opts.Check allows. On any error nothing is left
+// behind. Errors: ErrExists, ErrForeign if the remote holds something else (R1),
+// ErrRemote if it cannot be reached.
+func Init(ctx context.Context, opts Options, files func() map[string][]byte) (Found, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return Found{}, fmt.Errorf("cannot begin a record: %w", err)
+	}
+	if _, err := os.Lstat(filepath.Join(opts.Dir, repoName)); err == nil {
+		return Found{}, fmt.Errorf("cannot begin a record in %s: %w", opts.Dir, ErrExists)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return Found{}, fmt.Errorf("cannot begin a record: %w", err)
+	}
+	made, err := makeDirs(opts.Dir)
+	if err != nil {
+		return Found{}, fmt.Errorf("cannot begin a record: %w", err)
+	}
+	f := founding{opts: opts, dir: filepath.Join(opts.Dir, newRepoName), files: files}
+	found, err := f.found(ctx)
+	if err != nil {
+		err = errors.Join(fmt.Errorf("cannot begin a record: %w", err), os.RemoveAll(f.dir))
+		for _, dir := range made {
+			if removeErr := os.Remove(dir); removeErr != nil {
+				break // somebody put something there
+			}
+		}
+		return Found{}, err
+	}
+	return found, nil
+}
+
+// makeDirs makes a folder and what is missing above it; it returns what it
+// made, deepest first.
+func makeDirs(dir string) (made []string, err error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || at == filepath.Dir(at) {
+			break
+		}
+		made = append(made, at)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the folder: %w", err)
+	}
+	return made, nil
+}
+
+// founding is one Init on its way.
+type founding struct {
+	opts  Options
+	dir   string
+	files func() map[string][]byte
+	store *objects.Store
+	git   *gitProgram
+}
+
+func (f *founding) found(ctx context.Context) (Found, error) {
+	if err := f.makeRepository(); err != nil {
+		return Found{}, err
+	}
+	var found Found
+	var err error
+	if f.opts.Remote == "" {
+		found.ID, err = f.begin()
+	} else {
+		found, err = f.foundShared(ctx)
+	}
+	if err != nil {
+		return Found{}, err
+	}
+	if err := objects.WriteFile(filepath.Join(f.dir, idName), []byte(found.ID+"\n")); err != nil {
+		return Found{}, err
+	}
+	if err := f.store.Seal(); err != nil {
+		return Found{}, err
+	}
+	return found, objects.RenameDir(f.dir, filepath.Join(f.opts.Dir, repoName))
+}
+
+// makeRepository writes an empty bare repository, which takes no git program.
+func (f *founding) makeRepository() error {
+	if err := os.RemoveAll(f.dir); err != nil {
+		return fmt.Errorf("cannot clear away an unfinished record: %w", err)
+	}
+	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(f.dir, filepath.FromSlash(dir)), 0o755); err != nil {
+			return fmt.Errorf("cannot make the repository: %w", err)
+		}
+	}
+	for _, file := range []struct{ name, text string }{{"HEAD", "ref: " + mainRef + "\n"}, {"config", bareConfig}} {
+		if err := objects.WriteFile(filepath.Join(f.dir, file.name), []byte(file.text)); err != nil {
+			return err
+		}
+	}
+	var err error
+	f.store, err = objects.Open(f.dir, f.opts.Log)
+	f.git = newGitProgram(f.dir, f.opts.Remote)
+	f.git.timeout.Store(int64(gitPatience)) // the first fetch brings everything
+	return err
+}
+
+// begin writes the root commit, without a parent.
+func (f *founding) begin() (string, error) {
+	d := draft{r: &Record{store: f.store}, changes: map[string]objects.Change{}}
+	if _, err := d.put(f.files()); err != nil {
+		return "", err
+	}
+	tree, err := f.store.Update(objects.Zero, d.changes, &d.builder)
+	if err != nil {
+		return "", err
+	}
+	if err := f.store.Install(&d.builder); err != nil {
+		return "", err
+	}
+	if err := checkVersion(f.store, tree); err != nil {
+		return "", err
+	}
+	author := objects.Identity(f.opts.Author).Clean()
+	var b objects.Builder
+	root := b.Commit(objects.Commit{Tree: tree, Author: author, Committer: author, When: f.opts.Now(), Message: "begin the record"})
+	if err := f.store.Install(&b); err != nil {
+		return "", err
+	}
+	return root.String(), f.store.MoveRef(mainRef, objects.Zero, root)
+}
+
+// foundShared adopts what the remote holds, or fills it. When two hosts fill it
+// at once, the second one adopts.
+func (f *founding) foundShared(ctx context.Context) (Found, error) {
+	found, err := f.adopt(ctx)
+	if errors.Is(err, errNoMain) {
+		found, err = f.fill(ctx)
+	}
+	if errors.Is(err, errRejected) {
+		if err := f.makeRepository(); err != nil {
+			return Found{}, err
+		}
+		found, err = f.adopt(ctx)
+	}
+	if err != nil {
+		return Found{}, err
+	}
+	if err := setRemote(f.dir, f.opts.Remote); err != nil {
+		return Found{}, err
+	}
+	note, err := f.git.fixHead(ctx)
+	if err != nil {
+		note = err.Error()
+	}
+	if note != "" {
+		found.Notes = append(found.Notes, note)
+	}
+	return found, nil
+}
+
+func (f *founding) adopt(ctx context.Context) (Found, error) {
+	out, err := f.git.run(ctx, "ls-remote", "--heads", "--end-of-options", f.opts.Remote)
+	if err != nil {
+		return Found{}, fmt.Errorf("cannot reach the remote: %w", err)
+	}
+	heads := strings.Fields(out)
+	if len(heads) == 0 {
+		return Found{}, errNoMain
+	}
+	err = f.git.fetchMain(ctx)
+	if errors.Is(err, errNoMain) {
+		return Found{}, fmt.Errorf("%w: the remote has the branch %s but no main; give an empty repository or one with a record",
+			ErrForeign, strings.TrimPrefix(heads[1], "refs/heads/"))
+	}
+	if err != nil {
+		return Found{}, fmt.Errorf("cannot fetch main: %w", err)
+	}
+	if err := f.store.Rescan(); err != nil {
+		return Found{}, err
+	}
+	tip, _, err := f.store.Ref(fetchedRef)
+	if err != nil {
+		return Found{}, err
+	}
+	if err := f.check(tip); err != nil {
+		return Found{}, fmt.Errorf("cannot adopt what the remote holds: %w", err)
+	}
+	root, err := f.store.Root(tip)
+	if err != nil {
+		return Found{}, err
+	}
+	for _, ref := range []string{mainRef, remoteRef} {
+		if err := f.store.MoveRef(ref, objects.Zero, tip); err != nil {
+			return Found{}, err
+		}
+	}
+	return Found{ID: root.String(), Adopted: true}, nil
+}
+
+func (f *founding) check(tip objects.Hash) error {
+	tree, err := f.store.TreeOf(tip)
+	if err != nil {
+		return err
+	}
+	if err := checkVersion(f.store, tree); err != nil {
+		return err
+	}
+	if f.opts.Check == nil {
+		return nil
+	}
+	return f.opts.Check(func(path string) ([]byte, bool, error) { return readFile(f.store, tree, path) })
+}
+
+func (f *founding) fill(ctx context.Context) (Found, error) {
+	id, err := f.begin()
+	if err != nil {
+		return Found{}, err
+	}
+	tip, _, err := f.store.Ref(mainRef)
+	if err != nil {
+		return Found{}, err
+	}
+	if err := f.git.push(ctx, tip); err != nil {
+		return Found{}, fmt.Errorf("cannot push main: %w", err)
+	}
+	return Found{ID: id}, f.store.MoveRef(remoteRef, objects.Zero, tip)
+}

@@ -1,0 +1,243 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// ErrClosed says that the journal was closed.
+var ErrClosed = errors.New("the journal is closed")
+
+const (
+	defaultSegment  = 4 << 20
+	defaultCompact  = 64 << 20
+	retireAbove     = 256 << 10 // an idle current segment larger than this is replaced
+	maxBatch        = 4 << 20   // bytes that one fsync takes
+	waitingRequests = 1024
+)
+
+// ID names an entry as long as the journal is open.
+type ID uint64
+
+// Replayed is an entry that an earlier run stored.
+type Replayed struct {
+	ID ID
+	Entry
+}
+
+// Options say how large the journal's files may grow. Zero values are right.
+type Options struct {
+	SegmentBytes int64 // then another segment is begun; 0 means 4 MiB
+	CompactBytes int64 // above this, segments with few entries left are rewritten; 0 means 64 MiB
+
+	open func(path string) (file, error) // tests make it fail
+}
+
+// file is what the journal does with a segment that it writes.
+type file interface {
+	Write([]byte) (int, error)
+	Sync() error
+	Truncate(int64) error
+	Close() error
+}
+
+// Journal is an open journal. All methods may be called concurrently.
+type Journal struct {
+	dir      string
+	opts     Options
+	requests chan *request
+	stop     chan struct{} // closed by Close
+	stopped  chan struct{} // closed by the writer when it ends
+
+	closing sync.Once
+
+	// Only the writer goroutine uses these after Open.
+	current   file
+	last      uint64 // number of the newest segment
+	lastValid uint64 // how much of it is valid
+	nonce     uint64 // of the current segment
+
+	mu       sync.Mutex // guards the fields below
+	segments []*segment // oldest first; the last one is the current one if current is set
+	ids      map[ID]*segment
+	nextID   ID
+	bytes    int64
+
+	replayed []Replayed
+	trouble  []string
+}
+
+// segment is one file.
+type segment struct {
+	number uint64
+	size   int64
+	count  int        // entries that were ever written
+	live   map[ID]int // entries that are not done, and which of the file they are
+	// current marks the segment that the writer appends to.
+	current bool
+	// torn marks a segment that may hold records whose fsync failed. The header
+	// of the next one says where they begin, so that one must not go before it.
+	torn bool
+}
+
+type request struct {
+	ctx     context.Context
+	entries []Entry
+	encoded int
+	ids     []ID
+	result  chan error
+}
+
+// Open opens the journal in dir, which is made if it is not there, and replays
+// it. One goroutine writes until Close.
+func Open(dir string, opts Options) (*Journal, error) {
+	if opts.SegmentBytes <= 0 {
+		opts.SegmentBytes = defaultSegment
+	}
+	if opts.CompactBytes <= 0 {
+		opts.CompactBytes = defaultCompact
+	}
+	if opts.open == nil {
+		opts.open = createFile
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot make the journal: %w", err)
+	}
+	j := &Journal{
+		dir:      dir,
+		opts:     opts,
+		requests: make(chan *request, waitingRequests),
+		stop:     make(chan struct{}),
+		stopped:  make(chan struct{}),
+		ids:      map[ID]*segment{},
+	}
+	if err := j.replay(); err != nil {
+		return nil, err
+	}
+	for _, seg := range j.segments {
+		j.bytes += seg.size
+	}
+	go j.write()
+	return j, nil
+}
+
+func createFile(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+}
+
+// Replayed returns the entries that Open found, in the order they were
+// appended, and what it could not read, a sentence each. It forgets them.
+func (j *Journal) Replayed() ([]Replayed, []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	entries, trouble := j.replayed, j.trouble
+	j.replayed, j.trouble = nil, nil
+	return entries, trouble
+}
+
+// Append stores entries, all or none, and returns when they are on disk. When
+// it returns an error they are not stored, and never come back unless the
+// process dies before another Append succeeds. A ctx that ends counts only as
+// long as the writer has not taken the entries up.
+func (j *Journal) Append(ctx context.Context, entries []Entry) ([]ID, error) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	r := &request{ctx: ctx, entries: entries, result: make(chan error, 1)}
+	for _, e := range entries {
+		r.encoded += len(e.Path) + len(e.Data) + 16
+	}
+	if r.encoded+16 > maxRecord {
+		return nil, fmt.Errorf("cannot store %d bytes at once: the most is %d", r.encoded, maxRecord)
+	}
+	select {
+	case j.requests <- r:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("cannot store: %w", context.Cause(ctx))
+	case <-j.stop:
+		return nil, ErrClosed
+	}
+	select {
+	case err := <-r.result:
+		return r.ids, err
+	case <-j.stopped:
+	}
+	// The writer may have answered just before it ended.
+	select {
+	case err := <-r.result:
+		return r.ids, err
+	default:
+		return nil, ErrClosed
+	}
+}
+
+// Done says that somebody else keeps these entries now. A segment without any
+// other is removed.
+func (j *Journal) Done(ids ...ID) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, id := range ids {
+		if seg := j.ids[id]; seg != nil {
+			delete(seg.live, id)
+			delete(j.ids, id)
+		}
+	}
+	return j.removeDone()
+}
+
+// Bytes is the size of all segments.
+func (j *Journal) Bytes() int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.bytes
+}
+
+// Close ends the writer; what was acknowledged stays. It may be called twice.
+func (j *Journal) Close() error {
+	var err error
+	j.closing.Do(func() {
+		close(j.stop)
+		<-j.stopped
+		err = j.closeCurrent()
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		err = errors.Join(err, j.removeDone())
+	})
+	return err
+}
+
+func (j *Journal) path(number uint64) string { return filepath.Join(j.dir, segmentName(number)) }
+
+// newID gives the next entry of a segment its name. The caller holds mu, or is Open.
+func (j *Journal) newID(seg *segment) ID {
+	j.nextID++
+	j.ids[j.nextID] = seg
+	seg.live[j.nextID] = seg.count
+	seg.count++
+	return j.nextID
+}
+
+// removeDone removes segments that hold nothing any more. The caller holds mu.
+func (j *Journal) removeDone() error {
+	var kept []*segment
+	var errs []error
+	for _, seg := range j.segments {
+		needed := len(kept) > 0 && kept[len(kept)-1].torn && kept[len(kept)-1].number == seg.number-1
+		if len(seg.live) > 0 || seg.current || needed {
+			kept = append(kept, seg)
+			continue
+		}
+		if err := os.Remove(j.path(seg.number)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("cannot remove a segment of the journal: %w", err))
+			kept = append(kept, seg)
+			continue
+		}
+		j.bytes -= seg.size
+	}
+	j.segments = kept
+	return errors.Join(errs...)
+}

@@ -1,0 +1,214 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// record is one record of a segment and where it begins.
+type record struct {
+	at      int
+	entries []Entry
+}
+
+// scan is what one segment holds.
+type scan struct {
+	header  header
+	records []record
+	valid   int      // where the last good record ends
+	trouble []string // what could not be read
+}
+
+// scanSegment reads all records of a segment. After a corrupt one it looks for
+// the next that has a right check sum.
+func scanSegment(data []byte) (scan, error) {
+	h, err := decodeHeader(data)
+	if err != nil {
+		return scan{}, err
+	}
+	s := scan{header: h, valid: headerSize}
+	for at := headerSize; at < len(data); {
+		entries, size, err := decodeRecord(data[at:], h.nonce)
+		if err == nil {
+			s.records = append(s.records, record{at: at, entries: entries})
+			at += size
+			s.valid = at
+			continue
+		}
+		next := nextRecord(data, at+1, h.nonce)
+		if next < 0 {
+			s.trouble = append(s.trouble, fmt.Sprintf("%d bytes at its end are no whole record", len(data)-at))
+			break
+		}
+		s.trouble = append(s.trouble, fmt.Sprintf("%d bytes at %d are unreadable: %v", next-at, at, err))
+		at = next
+	}
+	return s, nil
+}
+
+func nextRecord(data []byte, from int, nonce uint64) int {
+	magic := binary.BigEndian.AppendUint32(nil, recordMagic)
+	for from < len(data) {
+		i := bytes.Index(data[from:], magic)
+		if i < 0 {
+			return -1
+		}
+		from += i
+		if _, _, err := decodeRecord(data[from:], nonce); err == nil {
+			return from
+		}
+		from++
+	}
+	return -1
+}
+
+func segmentName(number uint64) string { return fmt.Sprintf("%016x.log", number) }
+
+// segmentNumbers lists the segments in a folder, oldest first.
+func segmentNumbers(dir string) ([]uint64, error) {
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the journal: %w", err)
+	}
+	var numbers []uint64
+	for _, entry := range names {
+		hex, ok := strings.CutSuffix(entry.Name(), ".log")
+		if !ok || len(hex) != 16 {
+			continue
+		}
+		if n, err := strconv.ParseUint(hex, 16, 64); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// replay reads all segments into j. A tail that is no whole record is cut off
+// the last one: it was never acknowledged. Segments without a readable header
+// are set aside.
+func (j *Journal) replay() error {
+	numbers, err := segmentNumbers(j.dir)
+	if err != nil {
+		return err
+	}
+	scans := make([]scan, len(numbers))
+	readable := make([]bool, len(numbers))
+	for i, number := range numbers {
+		j.last = number
+		data, err := os.ReadFile(j.path(number))
+		if err != nil {
+			return fmt.Errorf("cannot read the journal: %w", err)
+		}
+		if scans[i], err = scanSegment(data); err != nil {
+			if err := j.setAside(number, len(data), err); err != nil {
+				return err
+			}
+			continue
+		}
+		readable[i] = true
+	}
+	for i, number := range numbers {
+		if !readable[i] {
+			continue
+		}
+		torn := false
+		if i+1 < len(numbers) && readable[i+1] && numbers[i+1] == number+1 {
+			if n := scans[i].cutAt(scans[i+1].header.before); n > 0 {
+				j.report(number, fmt.Sprintf("%d records that were never acknowledged are left out", n))
+				torn = true
+			}
+		}
+		j.takeIn(number, scans[i], torn)
+	}
+	return j.cutTail()
+}
+
+// cutAt drops the records behind the length that the next segment noted, and
+// returns how many: they were written, but their fsync failed and their callers
+// were told so.
+func (s *scan) cutAt(length uint64) int {
+	for i, r := range s.records {
+		if length > 0 && uint64(r.at) >= length {
+			dropped := len(s.records) - i
+			s.records = s.records[:i]
+			s.valid = r.at
+			return dropped
+		}
+	}
+	return 0
+}
+
+func (j *Journal) takeIn(number uint64, s scan, torn bool) {
+	for _, t := range s.trouble {
+		j.report(number, t)
+	}
+	seg := &segment{number: number, size: int64(s.valid), live: map[ID]int{}, torn: torn}
+	j.segments = append(j.segments, seg)
+	if number == j.last {
+		j.lastValid = uint64(s.valid)
+	}
+	for _, r := range s.records {
+		for _, e := range r.entries {
+			j.replayed = append(j.replayed, Replayed{ID: j.newID(seg), Entry: e})
+		}
+	}
+}
+
+// cutTail cuts the last segment to what is valid in it.
+func (j *Journal) cutTail() error {
+	if len(j.segments) == 0 {
+		return nil
+	}
+	seg := j.segments[len(j.segments)-1]
+	if seg.number != j.last {
+		return nil
+	}
+	path := j.path(seg.number)
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("cannot look at the journal: %w", err)
+	}
+	if info.Size() == seg.size {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("cannot cut the journal's torn tail: %w", err)
+	}
+	err = f.Truncate(seg.size)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("cannot cut the journal's torn tail: %w", err)
+	}
+	return nil
+}
+
+func (j *Journal) setAside(number uint64, size int, why error) error {
+	path := j.path(number)
+	if size < headerSize {
+		// The process died while it made the segment: nothing in it was acknowledged.
+		if err := os.Remove(path); err != nil {
+			return fmt.Errorf("cannot remove an empty segment of the journal: %w", err)
+		}
+		return nil
+	}
+	j.report(number, why.Error()+"; set aside")
+	if err := os.Rename(path, path+".bad"); err != nil {
+		return fmt.Errorf("cannot set a segment of the journal aside: %w", err)
+	}
+	return nil
+}
+
+func (j *Journal) report(number uint64, what string) {
+	j.trouble = append(j.trouble, filepath.Base(j.path(number))+": "+what)
+}

@@ -1,0 +1,254 @@
+package journal
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+)
+
+// write is the goroutine that writes for all callers; Close ends it.
+func (j *Journal) write() {
+	defer close(j.stopped)
+	for {
+		select {
+		case r := <-j.requests:
+			j.writeBatch(j.gather(r))
+		case <-j.stop:
+			j.drain()
+			return
+		}
+	}
+}
+
+// gather takes what waits besides the first request, so that it shares the fsync.
+func (j *Journal) gather(first *request) []*request {
+	batch := []*request{first}
+	for size := first.encoded; size < maxBatch; {
+		select {
+		case r := <-j.requests:
+			batch = append(batch, r)
+			size += r.encoded
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+func (j *Journal) drain() {
+	for {
+		select {
+		case r := <-j.requests:
+			r.result <- ErrClosed
+		default:
+			return
+		}
+	}
+}
+
+func (j *Journal) writeBatch(batch []*request) {
+	batch = slices.DeleteFunc(batch, func(r *request) bool {
+		gone := r.ctx.Err() != nil
+		if gone {
+			r.result <- fmt.Errorf("cannot store: %w", context.Cause(r.ctx))
+		}
+		return gone
+	})
+	if len(batch) == 0 {
+		return
+	}
+	err := j.rotate()
+	if err == nil {
+		err = j.store(batch)
+	}
+	for _, r := range batch {
+		r.result <- err
+	}
+}
+
+// rotate makes sure that there is a segment to append to.
+func (j *Journal) rotate() error {
+	if j.current != nil && j.mustRotate() {
+		if err := j.closeCurrent(); err != nil {
+			return err
+		}
+	}
+	if j.current != nil {
+		return nil
+	}
+	j.mu.Lock()
+	err := j.removeDone()
+	j.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := j.begin(); err != nil {
+		return err
+	}
+	// Compacting is house-keeping: what it cannot do now it tries at the next
+	// rotation. Only the loss of the new segment concerns the callers.
+	if err := j.compact(); err != nil && j.current == nil {
+		return err
+	}
+	return nil
+}
+
+func (j *Journal) mustRotate() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	seg := j.segments[len(j.segments)-1]
+	return seg.size >= j.opts.SegmentBytes || len(seg.live) == 0 && seg.size >= retireAbove
+}
+
+// begin makes a new segment with a durable header.
+func (j *Journal) begin() error {
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return fmt.Errorf("cannot begin a segment of the journal: %w", err)
+	}
+	h := header{number: j.last + 1, nonce: binary.BigEndian.Uint64(random[:]), before: j.lastValid}
+	path := j.path(h.number)
+	f, err := j.opts.open(path)
+	if err != nil {
+		return fmt.Errorf("cannot begin a segment of the journal: %w", err)
+	}
+	_, err = f.Write(h.encode())
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = syncDir(j.dir)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("cannot begin a segment of the journal: %w", err), f.Close(), os.Remove(path))
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.segments = append(j.segments, &segment{number: h.number, size: headerSize, live: map[ID]int{}, current: true})
+	j.bytes += headerSize
+	j.current, j.last, j.lastValid, j.nonce = f, h.number, headerSize, h.nonce
+	return nil
+}
+
+// store writes a batch and syncs it. After any error the segment is given up.
+func (j *Journal) store(batch []*request) error {
+	var out []byte
+	for _, r := range batch {
+		out = appendRecord(out, j.nonce, r.entries)
+	}
+	_, err := j.current.Write(out)
+	if err == nil {
+		err = j.current.Sync()
+	}
+	if err != nil {
+		err = fmt.Errorf("cannot write the journal: %w", err)
+		// The next segment notes what is valid; this only helps a reader sooner.
+		j.mu.Lock()
+		j.segments[len(j.segments)-1].torn = true
+		j.mu.Unlock()
+		return errors.Join(err, j.current.Truncate(int64(j.lastValid)), j.closeCurrent())
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	seg := j.segments[len(j.segments)-1]
+	for _, r := range batch {
+		for range r.entries {
+			r.ids = append(r.ids, j.newID(seg))
+		}
+	}
+	seg.size += int64(len(out))
+	j.bytes += int64(len(out))
+	j.lastValid = uint64(seg.size)
+	return nil
+}
+
+func (j *Journal) closeCurrent() error {
+	if j.current == nil {
+		return nil
+	}
+	f := j.current
+	j.current = nil
+	j.mu.Lock()
+	j.segments[len(j.segments)-1].current = false
+	j.mu.Unlock()
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("cannot close a segment of the journal: %w", err)
+	}
+	return nil
+}
+
+// compact moves the entries of segments that hold few any more into the current
+// one, when the journal as a whole is large.
+func (j *Journal) compact() error {
+	j.mu.Lock()
+	var sparse []*segment
+	if j.bytes > j.opts.CompactBytes {
+		for _, seg := range j.segments {
+			if !seg.current && len(seg.live) > 0 && len(seg.live)*4 <= seg.count {
+				sparse = append(sparse, seg)
+			}
+		}
+	}
+	j.mu.Unlock()
+	for _, seg := range sparse {
+		if err := j.moveEntries(seg); err != nil {
+			return fmt.Errorf("cannot compact the journal: %w", err)
+		}
+	}
+	return nil
+}
+
+// moveEntries stores the entries of a segment again; their IDs stay.
+func (j *Journal) moveEntries(seg *segment) error {
+	data, err := os.ReadFile(j.path(seg.number))
+	if err != nil {
+		return err
+	}
+	s, err := scanSegment(data)
+	if err != nil {
+		return err
+	}
+	var all []Entry
+	for _, r := range s.records {
+		all = append(all, r.entries...)
+	}
+	j.mu.Lock()
+	old := slices.Sorted(maps.Keys(seg.live))
+	var entries []Entry
+	for _, id := range old {
+		if index := seg.live[id]; index < len(all) {
+			entries = append(entries, all[index])
+		}
+	}
+	j.mu.Unlock()
+	if len(entries) < len(old) {
+		return fmt.Errorf("%w: %s lost entries since it was written", errBad, segmentName(seg.number))
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	moved := &request{entries: entries}
+	if err := j.store([]*request{moved}); err != nil {
+		return err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i, id := range moved.ids {
+		// The new place takes the old name, unless that was done meanwhile.
+		to := j.ids[id]
+		index := to.live[id]
+		delete(to.live, id)
+		delete(j.ids, id)
+		if j.ids[old[i]] == seg {
+			delete(seg.live, old[i])
+			to.live[old[i]] = index
+			j.ids[old[i]] = to
+		}
+	}
+	return j.removeDone()
+}

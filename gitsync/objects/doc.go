@@ -1,0 +1,11 @@
+// Package objects reads and writes the objects, packs and refs of a bare git
+// repository that the git program works on at the same time.
+//
+// Reading finds packs that appeared and forgets packs that vanished: an object
+// that is not found is looked for once more after the pack folder was read
+// again. No file stays open between calls.
+//
+// Writing goes into one rolling pack (see Store.Install); refs move under git's
+// own lock files (see Store.MoveRef). Everything is fsynced before a ref names
+// it. Only SHA-1 repositories with loose or packed refs are understood.
+package objects

@@ -1,0 +1,157 @@
+package objects
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+const (
+	idxHeader  = 8
+	idxFanout  = 256 * 4
+	idxTrailer = 40
+	hashBytes  = 20
+	smallIndex = 1 << 20 // indexes up to this size are kept in memory
+)
+
+var errCorrupt = errors.New("corrupt pack")
+
+// pack is the index of one pack. The pack itself is opened for each read.
+type pack struct {
+	base     string // path without ending
+	modified time.Time
+	count    int64
+	size     int64 // of the idx
+	fanout   [256]uint32
+	memory   []byte // the whole idx, or nil if it is read from disk each time
+}
+
+func openPack(base string) (*pack, error) {
+	f, err := os.Open(base + ".idx")
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a pack's index: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a pack's index: %w", err)
+	}
+	p := &pack{base: base, modified: info.ModTime(), size: info.Size()}
+	if info.Size() <= smallIndex {
+		p.memory = make([]byte, info.Size())
+		if _, err := io.ReadFull(f, p.memory); err != nil {
+			return nil, fmt.Errorf("cannot read a pack's index: %w", err)
+		}
+		return p, p.readHeader(bytes.NewReader(p.memory))
+	}
+	return p, p.readHeader(f)
+}
+
+func (p *pack) readHeader(r io.ReaderAt) error {
+	head := make([]byte, idxHeader+idxFanout)
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return fmt.Errorf("%w: %s.idx is too short", errCorrupt, p.base)
+	}
+	if !bytes.Equal(head[:8], []byte{0xff, 't', 'O', 'c', 0, 0, 0, 2}) {
+		return fmt.Errorf("%w: %s.idx is not an index of version 2", errCorrupt, p.base)
+	}
+	last := uint32(0)
+	for i := range p.fanout {
+		n := binary.BigEndian.Uint32(head[idxHeader+4*i:])
+		if n < last {
+			return fmt.Errorf("%w: %s.idx has a fan-out that falls", errCorrupt, p.base)
+		}
+		p.fanout[i], last = n, n
+	}
+	p.count = int64(last)
+	if p.size < idxHeader+idxFanout+p.count*(hashBytes+4+4)+idxTrailer {
+		return fmt.Errorf("%w: %s.idx is cut short", errCorrupt, p.base)
+	}
+	return nil
+}
+
+// index opens the index for reading; done must be called after.
+func (p *pack) index() (r io.ReaderAt, done func(), err error) {
+	if p.memory != nil {
+		return bytes.NewReader(p.memory), func() {}, nil
+	}
+	f, err := os.Open(p.base + ".idx")
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot open a pack's index: %w", err)
+	}
+	return f, func() { _ = f.Close() }, nil
+}
+
+// find returns the offset of an object in the pack.
+func (p *pack) find(h Hash) (int64, bool, error) {
+	low := int64(0)
+	if h[0] > 0 {
+		low = int64(p.fanout[h[0]-1])
+	}
+	high := int64(p.fanout[h[0]])
+	if low == high {
+		return 0, false, nil
+	}
+	r, done, err := p.index()
+	if err != nil {
+		return 0, false, err
+	}
+	defer done()
+	var name Hash
+	for low < high {
+		middle := (low + high) / 2
+		if _, err := r.ReadAt(name[:], idxHeader+idxFanout+middle*hashBytes); err != nil {
+			return 0, false, fmt.Errorf("cannot read %s.idx: %w", p.base, err)
+		}
+		switch bytes.Compare(h[:], name[:]) {
+		case 0:
+			offset, err := p.offset(r, middle)
+			return offset, err == nil, err
+		case -1:
+			high = middle
+		default:
+			low = middle + 1
+		}
+	}
+	return 0, false, nil
+}
+
+func (p *pack) offset(r io.ReaderAt, i int64) (int64, error) {
+	table := idxHeader + idxFanout + p.count*(hashBytes+4)
+	var word [8]byte
+	if _, err := r.ReadAt(word[:4], table+4*i); err != nil {
+		return 0, fmt.Errorf("cannot read %s.idx: %w", p.base, err)
+	}
+	n := int64(binary.BigEndian.Uint32(word[:4]))
+	if n&(1<<31) == 0 {
+		return n, nil
+	}
+	n &^= 1 << 31
+	if _, err := r.ReadAt(word[:], table+4*p.count+8*n); err != nil {
+		return 0, fmt.Errorf("cannot read %s.idx: %w", p.base, err)
+	}
+	return int64(binary.BigEndian.Uint64(word[:]) &^ (1 << 63)), nil
+}
+
+// names calls visit with each object of the pack.
+func (p *pack) names(visit func(Hash)) error {
+	r, done, err := p.index()
+	if err != nil {
+		return err
+	}
+	defer done()
+	in := bufio.NewReader(io.NewSectionReader(r, idxHeader+idxFanout, p.count*hashBytes))
+	for range p.count {
+		var h Hash
+		if _, err := io.ReadFull(in, h[:]); err != nil {
+			return fmt.Errorf("cannot read %s.idx: %w", p.base, err)
+		}
+		visit(h)
+	}
+	return nil
+}

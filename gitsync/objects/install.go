@@ -1,0 +1,175 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	keepText = "parley: the rolling pack, see gitsync/objects\n"
+	// retireAfter is how long a replaced pack stays for programs that have
+	// begun to read it.
+	retireAfter = 5 * time.Second
+)
+
+// retired is a pack whose objects are all in a newer one.
+type retired struct {
+	base  string
+	since time.Time
+}
+
+// Install writes the objects of b into the rolling pack and makes it durable;
+// after that, and only then, a ref may name them.
+//
+// The pack gets its .keep before its .idx, so no gc ever sees it without: a
+// "git gc --prune=now" between Install and the move of the ref cannot drop the
+// new objects. The pack that it replaces is removed seconds later. Once it is
+// full, the next Install begins another; the full one loses its .keep, and by
+// then a ref names what it holds.
+func (s *Store) Install(b *Builder) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if s.rolling != nil && s.rolling.full() {
+		if err := s.seal(); err != nil {
+			return err
+		}
+	}
+	old := s.rolling
+	if old == nil {
+		old = &rolling{}
+	}
+	next, err := old.with(b)
+	if err != nil {
+		return err
+	}
+	if len(next.entries) == len(old.entries) {
+		return nil
+	}
+	pack, name, idx := next.encode()
+	next.base = filepath.Join(s.packDir(), "pack-"+name.String())
+	if err := s.place(next.base, pack, idx); err != nil {
+		return fmt.Errorf("cannot install a pack: %w", err)
+	}
+	if err := s.addPack(next.base); err != nil {
+		return fmt.Errorf("cannot install a pack: %w", err)
+	}
+	if old.base != "" {
+		s.retired = append(s.retired, retired{base: old.base, since: time.Now()})
+	}
+	s.rolling = next
+	return s.removeRetired(time.Now().Add(-retireAfter))
+}
+
+// place puts the three files of a pack there, in the order that makes the pack
+// visible last, and syncs the folder.
+func (s *Store) place(base string, pack, idx []byte) error {
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{base + ".pack", pack}, {base + ".keep", []byte(keepText)}, {base + ".idx", idx}} {
+		if err := writeAtomically(file.name, file.data); err != nil {
+			return err
+		}
+	}
+	return syncDir(s.packDir())
+}
+
+// WriteFile replaces a file at once and makes it durable.
+func WriteFile(path string, data []byte) error {
+	if err := writeAtomically(path, data); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// RenameDir gives a folder its place beside, for good.
+func RenameDir(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return fmt.Errorf("cannot put %s in place: %w", filepath.Base(to), err)
+	}
+	return syncDir(filepath.Dir(to))
+}
+
+// writeAtomically writes a file beside its place, syncs it and moves it there.
+// The folder is not synced.
+func writeAtomically(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "tmp_parley_")
+	if err != nil {
+		return fmt.Errorf("cannot create a file: %w", err)
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("cannot write %s: %w", filepath.Base(path), err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Seal ends the rolling pack, so that the operator's gc may take it. Call it
+// when a ref names all that was installed.
+func (s *Store) Seal() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.seal()
+}
+
+func (s *Store) seal() error {
+	if s.rolling == nil {
+		return nil
+	}
+	if err := removeFile(s.rolling.base + ".keep"); err != nil {
+		return fmt.Errorf("cannot seal a pack: %w", err)
+	}
+	s.rolling = nil
+	return nil
+}
+
+// Retire removes replaced packs that nobody can be reading any more.
+func (s *Store) Retire() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.removeRetired(time.Now().Add(-retireAfter))
+}
+
+func (s *Store) removeRetired(before time.Time) error {
+	for len(s.retired) > 0 && s.retired[0].since.Before(before) {
+		if err := removePack(s.retired[0].base); err != nil {
+			return err
+		}
+		s.dropPack(s.retired[0].base)
+		s.retired = s.retired[1:]
+	}
+	return nil
+}
+
+// removePack removes a pack whose objects are all elsewhere: the .idx first, so
+// that nobody opens what is about to go, the .keep last, so that a crash leaves
+// something that Repair recognises as ours.
+func removePack(base string) error {
+	for _, ending := range []string{".idx", ".pack", ".keep"} {
+		if err := removeFile(base + ending); err != nil {
+			return fmt.Errorf("cannot remove a replaced pack: %w", err)
+		}
+	}
+	return nil
+}
+
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot remove %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}

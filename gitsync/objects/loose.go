@@ -1,0 +1,63 @@
+package objects
+
+import (
+	"bufio"
+	"compress/zlib"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// readLoose reads an object that the git program wrote as a file of its own.
+func readLoose(dir string, h Hash) (plumbing.ObjectType, []byte, error) {
+	name := h.String()
+	f, err := os.Open(filepath.Join(dir, "objects", name[:2], name[2:]))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil, ErrNotFound
+	}
+	if err != nil {
+		return 0, nil, fmt.Errorf("cannot open a loose object: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	typ, data, err := decodeLoose(f)
+	if err != nil {
+		return 0, nil, fmt.Errorf("cannot read loose object %s: %w", h, err)
+	}
+	return typ, data, nil
+}
+
+func decodeLoose(in io.Reader) (plumbing.ObjectType, []byte, error) {
+	z, err := zlib.NewReader(in)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", errCorrupt, err)
+	}
+	r := bufio.NewReader(io.LimitReader(z, maxObject+64))
+	head, err := r.ReadString(0)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", errCorrupt, err)
+	}
+	kind, length, _ := strings.Cut(strings.TrimSuffix(head, "\x00"), " ")
+	typ, err := plumbing.ParseObjectType(kind)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", errCorrupt, err)
+	}
+	size, err := strconv.ParseInt(length, 10, 64)
+	if err != nil || size < 0 || size > maxObject {
+		return 0, nil, fmt.Errorf("%w: an object of %q bytes", errCorrupt, length)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%w: %w", errCorrupt, err)
+	}
+	if int64(len(data)) != size {
+		return 0, nil, fmt.Errorf("%w: an object has %d bytes where its header says %d", errCorrupt, len(data), size)
+	}
+	return typ, data, nil
+}

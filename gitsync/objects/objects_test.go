@@ -1,0 +1,443 @@
+package objects
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+)
+
+func git(t testing.TB, dir, input string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Stdin = strings.NewReader(input)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull, "LC_ALL=C",
+		"GIT_AUTHOR_NAME=op", "GIT_AUTHOR_EMAIL=o@example.org", "GIT_COMMITTER_NAME=op", "GIT_COMMITTER_EMAIL=o@example.org")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func newStore(t testing.TB) *Store {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "r.git")
+	git(t, t.TempDir(), "", "init", "--quiet", "--bare", "--initial-branch=main", dir)
+	s, err := Open(dir, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func install(t testing.TB, s *Store, b *Builder) {
+	t.Helper()
+	if err := s.Install(b); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestUpdateAndDiffAgreeWithGit makes random changes to a tree, by Update and
+// by git itself, and compares names, differences and lookups.
+func TestUpdateAndDiffAgreeWithGit(t *testing.T) {
+	s := newStore(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	names := []string{"a", "a.b", "a0", "a-b", "b", "ab", "A", "ä", "z"}
+	randomPath := func() string {
+		var parts []string
+		for range 1 + random.IntN(3) {
+			parts = append(parts, names[random.IntN(len(names))])
+		}
+		return strings.Join(parts, "/")
+	}
+	files := map[string]string{} // what the tree should hold
+	tree := Zero
+	for round := range 60 {
+		before, old := maps.Clone(files), tree
+		changes := map[string]Change{}
+		var b Builder
+		for range 1 + random.IntN(8) {
+			path := randomPath()
+			if conflicts(changes, path) {
+				continue
+			}
+			if _, there := files[path]; there && random.IntN(3) == 0 {
+				changes[path] = Change{}
+				delete(files, path)
+				continue
+			}
+			text := fmt.Sprintf("round %d %s", round, path)
+			changes[path] = Change{Hash: b.Blob([]byte(text))}
+			maps.DeleteFunc(files, func(other, _ string) bool {
+				return strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/")
+			})
+			files[path] = text
+		}
+		var err error
+		if tree, err = s.Update(tree, changes, &b); err != nil {
+			t.Fatal(err)
+		}
+		b.tree(s, nil) // git wants the empty tree to exist when it is compared
+		install(t, s, &b)
+		if want := treeByGit(t, s.dir, files); tree.String() != want {
+			t.Fatalf("round %d: the tree is %s, git says %s", round, tree, want)
+		}
+		wantDiff(t, s, old, tree, before, files)
+		for _, path := range append(slices.Collect(maps.Keys(files)), randomPath()) {
+			e, ok, err := s.Lookup(tree, path)
+			text, want := files[path]
+			if err != nil || ok != want || ok && e.Hash != BlobHash([]byte(text)) {
+				t.Fatalf("Lookup(%s) = %v, %v, %v", path, e, ok, err)
+			}
+		}
+	}
+	git(t, s.dir, "", "fsck", "--strict", "--no-dangling", tree.String())
+}
+
+// conflicts says that a change stands above or below another one.
+func conflicts(changes map[string]Change, path string) bool {
+	for other := range changes {
+		if other == path || strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func treeByGit(t *testing.T, dir string, files map[string]string) string {
+	t.Helper()
+	index := "GIT_INDEX_FILE=" + filepath.Join(t.TempDir(), "index")
+	var input strings.Builder
+	for path, text := range files {
+		fmt.Fprintf(&input, "100644 %s\t%s\n", BlobHash([]byte(text)), path)
+	}
+	run := func(input string, args ...string) string {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), index)
+		cmd.Stdin = strings.NewReader(input)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	run(input.String(), "update-index", "--index-info")
+	return run("", "write-tree")
+}
+
+func wantDiff(t *testing.T, s *Store, old, new Hash, before, after map[string]string) {
+	t.Helper()
+	var got, want []string
+	err := s.Diff(old, new, func(d Difference) error {
+		got = append(got, fmt.Sprintf("%s %v>%v", d.Path, d.Old.Hash != Zero, d.New.Hash != Zero))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for path := range all {
+		a, inA := before[path]
+		b, inB := after[path]
+		if inA != inB || a != b {
+			want = append(want, fmt.Sprintf("%s %v>%v", path, inA, inB))
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("Diff (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadWhatGitPacked(t *testing.T) {
+	s := newStore(t)
+	random := rand.New(rand.NewPCG(3, 4))
+	text := make([]byte, 40_000)
+	for i := range text {
+		text[i] = byte('a' + random.IntN(26))
+	}
+	want := map[Hash][]byte{}
+	for n := range 40 {
+		text[n*100] = '\n'
+		data := bytes.Clone(text)
+		h := plumbing.NewHash(git(t, s.dir, string(data), "hash-object", "-w", "--stdin"))
+		want[h] = data
+	}
+	check := func(how string) {
+		t.Helper()
+		for h, data := range want {
+			got, err := s.Blob(h)
+			if err != nil || !bytes.Equal(got, data) {
+				t.Fatalf("%s: blob %s: %d bytes, %v", how, h, len(got), err)
+			}
+		}
+	}
+	check("loose")
+	var names strings.Builder
+	for h := range want {
+		fmt.Fprintf(&names, "%s file\n", h)
+	}
+	git(t, s.dir, names.String(), "pack-objects", "--quiet", "--delta-base-offset", "objects/pack/pack")
+	git(t, s.dir, "", "prune-packed", "--quiet")
+	check("offset deltas")
+	old, err := filepath.Glob(filepath.Join(s.packDir(), "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	git(t, s.dir, names.String(), "-c", "pack.compression=3", "pack-objects", "--quiet", "--no-reuse-delta", "--no-reuse-object", "objects/pack/pack")
+	for _, name := range old {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("reference deltas, after the first pack vanished")
+	if _, _, err := s.Read(plumbing.NewHash(strings.Repeat("12", 20))); err == nil {
+		t.Error("an object that does not exist was read")
+	}
+}
+
+func TestLargeIndexIsReadFromDisk(t *testing.T) {
+	var entries []placed
+	for n := range 40_000 {
+		entries = append(entries, placed{hash: BlobHash(fmt.Append(nil, n)), offset: uint32(12 + n)})
+	}
+	base := filepath.Join(t.TempDir(), "pack-x")
+	if err := os.WriteFile(base+".idx", encodeIndex(entries, Zero), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := openPack(base)
+	if err != nil || p.memory != nil {
+		t.Fatalf("openPack: %v; in memory: %v", err, p.memory != nil)
+	}
+	for n := 0; n < 40_000; n += 997 {
+		offset, ok, err := p.find(BlobHash(fmt.Append(nil, n)))
+		if err != nil || !ok || offset != int64(12+n) {
+			t.Fatalf("find(%d) = %d, %v, %v", n, offset, ok, err)
+		}
+	}
+	if _, ok, err := p.find(BlobHash([]byte("nothing"))); ok || err != nil {
+		t.Errorf("find of nothing: %v, %v", ok, err)
+	}
+}
+
+func TestRollingPackAndItsKeep(t *testing.T) {
+	s := newStore(t)
+	var b Builder
+	h := b.Blob([]byte("one"))
+	install(t, s, &b)
+	files := func(ending string) int {
+		names, err := filepath.Glob(filepath.Join(s.packDir(), "*"+ending))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(names)
+	}
+	b = Builder{}
+	b.Blob([]byte("two"))
+	install(t, s, &b)
+	if files(".pack") != 2 || files(".keep") != 2 || files(".idx") != 2 {
+		t.Error("the replaced pack does not stay for those who read it")
+	}
+	s.retired[0].since = time.Now().Add(-time.Hour)
+	if err := s.Retire(); err != nil {
+		t.Fatal(err)
+	}
+	if files(".pack") != 1 || files(".keep") != 1 || files(".idx") != 1 {
+		t.Error("the replaced pack was not removed")
+	}
+	if _, err := s.Blob(h); err != nil {
+		t.Error(err)
+	}
+	if err := s.Seal(); err != nil {
+		t.Fatal(err)
+	}
+	if files(".keep") != 0 {
+		t.Error("a sealed pack keeps its .keep")
+	}
+	git(t, s.dir, "", "fsck", "--strict", "--no-dangling")
+	b = Builder{}
+	b.Blob(make([]byte, 100))
+	install(t, s, &b)
+	b = Builder{}
+	noise := make([]byte, sealBytes)
+	random := rand.New(rand.NewPCG(5, 6))
+	for i := range noise {
+		noise[i] = byte(random.Uint32())
+	}
+	b.Blob(noise)
+	install(t, s, &b)
+	b = Builder{}
+	b.Blob([]byte("after"))
+	install(t, s, &b)
+	if s.rolling.commits != 0 || len(s.rolling.entries) != 1 {
+		t.Errorf("a full pack was not sealed: %d entries", len(s.rolling.entries))
+	}
+}
+
+func TestRefs(t *testing.T) {
+	s := newStore(t)
+	var b Builder
+	one := b.Commit(Commit{Author: Identity{"a\n<", "b>"}, Committer: Identity{"a", "b"}, When: time.Unix(1, 0), Message: "one\n\n"})
+	two := b.Commit(Commit{Parents: []Hash{one}, Author: Identity{"a", "b"}, Committer: Identity{"a", "b"}, When: time.Unix(2, 0), Message: "two"})
+	install(t, s, &b)
+	if _, ok, err := s.Ref("refs/heads/main"); ok || err != nil {
+		t.Errorf("Ref of nothing: %v, %v", ok, err)
+	}
+	if err := s.MoveRef("refs/heads/main", Zero, one); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MoveRef("refs/heads/main", Zero, two); err == nil {
+		t.Error("a ref was made although it exists")
+	}
+	git(t, s.dir, "", "pack-refs", "--all")
+	for _, name := range []string{"refs/heads/main", "HEAD"} {
+		if h, ok, err := s.Ref(name); h != one || !ok || err != nil {
+			t.Errorf("Ref(%s) packed: %s, %v, %v", name, h, ok, err)
+		}
+	}
+	if err := s.MoveRef("refs/heads/main", one, two); err != nil {
+		t.Fatal(err)
+	}
+	if got := git(t, s.dir, "", "rev-parse", "main"); got != two.String() {
+		t.Errorf("git says %s", got)
+	}
+	git(t, s.dir, "", "fsck", "--strict")
+	if c, err := s.CommitAt(one); err != nil || c.Author != (Identity{"a", "b"}) || c.Message != "one\n" {
+		t.Errorf("CommitAt = %+v, %v", c, err)
+	}
+	lock := filepath.Join(s.dir, "refs/heads/main.lock")
+	if err := os.WriteFile(lock, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.MoveRef("refs/heads/main", two, one); err == nil {
+		t.Error("a ref was moved under another program's lock")
+	}
+	if did, err := s.Repair("refs/heads/main"); err != nil || len(did) != 1 {
+		t.Errorf("Repair: %q, %v", did, err)
+	}
+	if err := s.MoveRef("refs/heads/main", two, one); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAncestryAgreesWithGit compares merge bases and commit lists on a random
+// history whose dates lie a little.
+func TestAncestryAgreesWithGit(t *testing.T) {
+	s := newStore(t)
+	random := rand.New(rand.NewPCG(7, 8))
+	var b Builder
+	var all []Hash
+	for n := range 60 {
+		c := Commit{
+			Author: Identity{"a", "b"}, Committer: Identity{"a", "b"}, Message: fmt.Sprint(n),
+			When: time.Unix(int64(1_000_000+10*n+random.IntN(25)), 0),
+		}
+		if n > 0 {
+			c.Parents = append(c.Parents, all[max(0, n-1-random.IntN(4))])
+			if other := all[max(0, n-1-random.IntN(8))]; random.IntN(3) == 0 && other != c.Parents[0] {
+				c.Parents = append(c.Parents, other)
+			}
+		}
+		all = append(all, b.Commit(c))
+	}
+	stranger := b.Commit(Commit{Author: Identity{"a", "b"}, Committer: Identity{"a", "b"}, When: time.Unix(5, 0)})
+	install(t, s, &b)
+	for range 60 {
+		one, two := all[random.IntN(len(all))], all[random.IntN(len(all))]
+		base, ok, err := s.MergeBase(one, two)
+		want := strings.Fields(git(t, s.dir, "", "merge-base", "--all", one.String(), two.String()))
+		if err != nil || !ok || !slices.Contains(want, base.String()) {
+			t.Errorf("MergeBase(%s, %s) = %s, %v, %v; git says %s", one, two, base, ok, err, want)
+		}
+		only, err := s.Only(one, two)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, h := range only {
+			got = append(got, h.String())
+		}
+		wantOnly := strings.Fields(git(t, s.dir, "", "rev-list", one.String(), "^"+two.String()))
+		slices.Sort(got)
+		slices.Sort(wantOnly)
+		if !slices.Equal(got, wantOnly) {
+			t.Errorf("Only(%s, %s) has %d commits, git %d", one, two, len(got), len(wantOnly))
+		}
+	}
+	if _, ok, err := s.MergeBase(all[50], stranger); ok || err != nil {
+		t.Errorf("MergeBase with a stranger: %v, %v", ok, err)
+	}
+	if root, err := s.Root(all[59]); err != nil || root != all[0] {
+		t.Errorf("Root = %s, %v", root, err)
+	}
+}
+
+func TestRepairPacks(t *testing.T) {
+	s := newStore(t)
+	var b Builder
+	one := b.Blob([]byte("one"))
+	install(t, s, &b)
+	first := s.rolling.base
+	b = Builder{}
+	b.Blob([]byte("two"))
+	install(t, s, &b)
+	if err := os.WriteFile(filepath.Join(s.packDir(), "pack-torn.pack"), []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Minute)
+	for _, base := range []string{filepath.Join(s.packDir(), "pack-torn"), s.rolling.base} {
+		if err := os.Chtimes(base+".pack", old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Remove(s.rolling.base + ".idx"); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Open(s.dir, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	did, err := again.Repair()
+	if err != nil || len(did) != 3 {
+		t.Errorf("Repair: %q, %v", did, err)
+	}
+	if _, err := os.Stat(first + ".pack"); !os.IsNotExist(err) {
+		t.Errorf("the replaced pack is still there: %v", err)
+	}
+	if _, err := again.Blob(one); err != nil {
+		t.Error(err)
+	}
+	git(t, s.dir, "", "fsck", "--strict", "--no-dangling")
+	if did, err := again.Repair(); err != nil || len(did) != 0 {
+		t.Errorf("a second Repair: %q, %v", did, err)
+	}
+}
+
+func TestTreeCacheIsBounded(t *testing.T) {
+	c := newTreeCache(10_000)
+	for n := range 1000 {
+		c.put(BlobHash(fmt.Append(nil, n)), []Entry{{Name: "some name"}})
+	}
+	if c.size > 10_000 || len(c.byKey) != c.order.Len() || c.order.Len() < 10 {
+		t.Errorf("the cache holds %d trees of %d bytes", c.order.Len(), c.size)
+	}
+	if _, ok := c.get(BlobHash(fmt.Append(nil, 999))); !ok {
+		t.Error("the newest tree is gone")
+	}
+}

@@ -1,0 +1,83 @@
+package objects
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Rescan makes packs known that another program installed since.
+func (s *Store) Rescan() error { return s.rescan() }
+
+// rescan reads the pack folder again; indexes that it knows are kept.
+func (s *Store) rescan() error {
+	names, err := os.ReadDir(s.packDir())
+	if err != nil {
+		return fmt.Errorf("cannot list packs: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := make(map[string]*pack, len(s.packs))
+	for _, p := range s.packs {
+		known[p.base] = p
+	}
+	var packs []*pack
+	for _, entry := range names {
+		base, ok := strings.CutSuffix(entry.Name(), ".idx")
+		if !ok {
+			continue
+		}
+		base = filepath.Join(s.packDir(), base)
+		if p := known[base]; p != nil {
+			packs = append(packs, p)
+			continue
+		}
+		p, err := openPack(base)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				s.log.Warn().Err(err).Msg("a pack of the record is left out")
+			}
+			continue
+		}
+		packs = append(packs, p)
+	}
+	slices.SortStableFunc(packs, func(a, b *pack) int { return b.modified.Compare(a.modified) })
+	s.packs = packs
+	return nil
+}
+
+// addPack makes a pack that was just installed known, without reading the folder.
+func (s *Store) addPack(base string) error {
+	p, err := openPack(base)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.packs = append([]*pack{p}, s.packs...)
+	return nil
+}
+
+func (s *Store) dropPack(base string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.packs = slices.DeleteFunc(slices.Clone(s.packs), func(p *pack) bool { return p.base == base })
+}
+
+// packNames lists the packs on disk by their paths without ending, sorted.
+func (s *Store) packNames(ending string) ([]string, error) {
+	names, err := filepath.Glob(filepath.Join(s.packDir(), "pack-*"+ending))
+	if err != nil {
+		return nil, fmt.Errorf("cannot list packs: %w", err)
+	}
+	for i, name := range names {
+		names[i] = strings.TrimSuffix(name, ending)
+	}
+	slices.SortFunc(names, cmp.Compare)
+	return names, nil
+}

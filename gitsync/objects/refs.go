@@ -1,0 +1,119 @@
+package objects
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+const (
+	lockPatience = time.Second
+	lockPause    = 5 * time.Millisecond
+	symrefDepth  = 5
+)
+
+// Ref reads a ref such as refs/heads/main: the loose file, else packed-refs.
+// ok is false if there is none.
+func (s *Store) Ref(name string) (h Hash, ok bool, err error) {
+	for range symrefDepth {
+		data, err := os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(name)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return s.packedRef(name)
+		}
+		if err != nil {
+			return Zero, false, fmt.Errorf("cannot read ref %s: %w", name, err)
+		}
+		text := strings.TrimSpace(string(data))
+		if target, ok := strings.CutPrefix(text, "ref: "); ok {
+			name = target
+			continue
+		}
+		if !plumbing.IsHash(text) {
+			return Zero, false, fmt.Errorf("cannot read ref %s: it does not hold the name of a commit", name)
+		}
+		return plumbing.NewHash(text), true, nil
+	}
+	return Zero, false, fmt.Errorf("cannot read ref %s: too many symbolic refs", name)
+}
+
+func (s *Store) packedRef(name string) (Hash, bool, error) {
+	f, err := os.Open(filepath.Join(s.dir, "packed-refs"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Zero, false, nil
+	}
+	if err != nil {
+		return Zero, false, fmt.Errorf("cannot read packed-refs: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		hex, ref, _ := strings.Cut(lines.Text(), " ")
+		if ref == name && plumbing.IsHash(hex) {
+			return plumbing.NewHash(hex), true, nil
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return Zero, false, fmt.Errorf("cannot read packed-refs: %w", err)
+	}
+	return Zero, false, nil
+}
+
+// MoveRef makes a ref name next if it names old; Zero as old means that it must
+// not exist. It works under git's own lock file, waits a second for another
+// program's, and is durable when it returns. The error is ErrRefMoved if the
+// ref names something else.
+func (s *Store) MoveRef(name string, old, next Hash) error {
+	path := filepath.Join(s.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("cannot move %s: %w", name, err)
+	}
+	lock, err := takeLock(path + ".lock")
+	if err != nil {
+		return fmt.Errorf("cannot move %s: %w", name, err)
+	}
+	if err := s.moveLocked(name, path, lock, old, next); err != nil {
+		return errors.Join(fmt.Errorf("cannot move %s: %w", name, err), removeFile(path+".lock"))
+	}
+	return nil
+}
+
+func (s *Store) moveLocked(name, path string, lock *os.File, old, next Hash) error {
+	current, _, err := s.Ref(name)
+	if err == nil && current != old {
+		err = fmt.Errorf("%w: it names %s, not %s", ErrRefMoved, current, old)
+	}
+	if err == nil {
+		_, err = lock.WriteString(next.String() + "\n")
+	}
+	if err == nil {
+		err = lock.Sync()
+	}
+	if err = errors.Join(err, lock.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(path+".lock", path); err != nil {
+		return fmt.Errorf("cannot put the ref in place: %w", err)
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+func takeLock(path string) (*os.File, error) {
+	deadline := time.Now().Add(lockPatience)
+	for {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err == nil {
+			return f, nil
+		}
+		if !errors.Is(err, fs.ErrExist) || time.Now().After(deadline) {
+			return nil, fmt.Errorf("cannot take git's lock: %w", err)
+		}
+		time.Sleep(lockPause)
+	}
+}

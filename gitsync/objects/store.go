@@ -1,0 +1,118 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/rs/zerolog"
+)
+
+// Hash names an object.
+type Hash = plumbing.Hash
+
+// Zero is the hash that names nothing.
+var Zero = plumbing.ZeroHash
+
+// ErrNotFound says that an object or ref is not in the repository.
+var ErrNotFound = errors.New("not in the repository")
+
+// ErrRefMoved says that a ref did not have the value it was to be moved from.
+var ErrRefMoved = errors.New("the ref was moved by another program")
+
+// maxObject bounds what one object may inflate to: a message file is small, and
+// a tree of a day that holds a million messages is 60 MB.
+const maxObject = 256 << 20
+
+// Store is one bare repository.
+type Store struct {
+	dir   string
+	log   zerolog.Logger
+	trees *treeCache
+
+	mu    sync.RWMutex // guards packs
+	packs []*pack      // newest first
+
+	writing sync.Mutex // guards rolling and retired: one writer at a time
+	rolling *rolling
+	retired []retired
+}
+
+// Open reads the list of packs of the bare repository at dir.
+func Open(dir string, log zerolog.Logger) (*Store, error) {
+	s := &Store{dir: dir, log: log, trees: newTreeCache(treeCacheBytes)}
+	if err := s.rescan(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) packDir() string { return filepath.Join(s.dir, "objects", "pack") }
+
+// Read returns the type and content of an object. The content must not be
+// changed.
+func (s *Store) Read(h Hash) (plumbing.ObjectType, []byte, error) {
+	typ, data, err := s.readOnce(h)
+	if err == nil {
+		return typ, data, nil
+	}
+	// A gc, a repack or a push may have moved the object meanwhile.
+	if scanErr := s.rescan(); scanErr != nil {
+		return 0, nil, scanErr
+	}
+	typ, data, err = s.readOnce(h)
+	if err != nil {
+		return 0, nil, fmt.Errorf("cannot read object %s: %w", h, err)
+	}
+	return typ, data, nil
+}
+
+// Blob returns the content of a blob.
+func (s *Store) Blob(h Hash) ([]byte, error) { return s.typed(h, plumbing.BlobObject) }
+
+func (s *Store) typed(h Hash, want plumbing.ObjectType) ([]byte, error) {
+	typ, data, err := s.Read(h)
+	if err != nil {
+		return nil, err
+	}
+	if typ != want {
+		return nil, fmt.Errorf("object %s is a %s, not a %s", h, typ, want)
+	}
+	return data, nil
+}
+
+func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
+	s.mu.RLock()
+	packs := s.packs
+	s.mu.RUnlock()
+	var broken error
+	for _, p := range packs {
+		offset, ok, err := p.find(h)
+		if err != nil {
+			broken = err
+			continue
+		}
+		if !ok {
+			continue
+		}
+		typ, data, err := p.read(offset, s.readOnce)
+		if err == nil {
+			return typ, data, nil
+		}
+		broken = err
+	}
+	typ, data, err := readLoose(s.dir, h)
+	if errors.Is(err, ErrNotFound) && broken != nil {
+		return 0, nil, broken
+	}
+	return typ, data, err
+}
+
+// Packs is the number of packs that were there when the folder was last read.
+func (s *Store) Packs() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.packs)
+}

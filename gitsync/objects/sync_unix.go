@@ -1,0 +1,21 @@
+//go:build !windows
+
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// syncDir makes the names in a folder durable.
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("cannot sync a folder: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("cannot sync %s: %w", path, err)
+	}
+	return nil
+}

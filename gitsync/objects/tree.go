@@ -1,0 +1,189 @@
+package objects
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Mode is the mode of a tree's entry, as git writes it in octal.
+type Mode uint32
+
+// The modes that this package tells apart.
+const (
+	ModeDir  Mode = 0o040000
+	ModeFile Mode = 0o100644
+)
+
+// IsDir reports whether the entry is another tree.
+func (m Mode) IsDir() bool { return m&0o170000 == 0o040000 }
+
+// IsFile reports whether the entry is a regular file, executable or not.
+func (m Mode) IsFile() bool { return m&0o170000 == 0o100000 }
+
+// Entry is one name in a tree.
+type Entry struct {
+	Name string
+	Mode Mode
+	Hash Hash
+}
+
+// compareEntries is git's order: the names of trees count as if they ended in "/".
+func compareEntries(a, b Entry) int {
+	n := min(len(a.Name), len(b.Name))
+	if c := cmp.Compare(a.Name[:n], b.Name[:n]); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.byteAt(n), b.byteAt(n)); c != 0 {
+		return c
+	}
+	return cmp.Compare(len(a.Name), len(b.Name))
+}
+
+func (e Entry) byteAt(i int) byte {
+	switch {
+	case i < len(e.Name):
+		return e.Name[i]
+	case e.Mode.IsDir():
+		return '/'
+	}
+	return 0
+}
+
+// decodeTree reads a tree in the order it has.
+func decodeTree(data []byte) ([]Entry, error) {
+	entries := make([]Entry, 0, len(data)/48)
+	for len(data) > 0 {
+		space := bytes.IndexByte(data, ' ')
+		if space < 0 {
+			return nil, fmt.Errorf("a tree's entry has no mode")
+		}
+		mode, err := strconv.ParseUint(string(data[:space]), 8, 32)
+		if err != nil {
+			return nil, fmt.Errorf("a tree's entry has the mode %q", data[:space])
+		}
+		data = data[space+1:]
+		end := bytes.IndexByte(data, 0)
+		if end < 0 || len(data) < end+1+hashBytes {
+			return nil, fmt.Errorf("a tree is cut short")
+		}
+		e := Entry{Name: string(data[:end]), Mode: Mode(mode)}
+		copy(e.Hash[:], data[end+1:])
+		entries = append(entries, e)
+		data = data[end+1+hashBytes:]
+	}
+	return entries, nil
+}
+
+func encodeTree(entries []Entry) []byte {
+	size := 0
+	for _, e := range entries {
+		size += len(e.Name) + 8 + hashBytes
+	}
+	out := make([]byte, 0, size)
+	for _, e := range entries {
+		out = strconv.AppendUint(out, uint64(e.Mode), 8)
+		out = append(out, ' ')
+		out = append(out, e.Name...)
+		out = append(out, 0)
+		out = append(out, e.Hash[:]...)
+	}
+	return out
+}
+
+// Tree returns the entries of a tree in git's order; they must not be changed.
+// Zero is the empty tree.
+func (s *Store) Tree(h Hash) ([]Entry, error) {
+	if h == Zero || h == emptyTree {
+		return nil, nil
+	}
+	if entries, ok := s.trees.get(h); ok {
+		return entries, nil
+	}
+	data, err := s.typed(h, plumbing.TreeObject)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := decodeTree(data)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read tree %s: %w", h, err)
+	}
+	if !slices.IsSortedFunc(entries, compareEntries) {
+		entries = slices.SortedFunc(slices.Values(entries), compareEntries)
+	}
+	s.trees.put(h, entries)
+	return entries, nil
+}
+
+// emptyTree is the name that git gives to a tree without entries.
+var emptyTree = plumbing.ComputeHash(plumbing.TreeObject, nil)
+
+// findEntry looks for a name as a file or as a directory.
+func findEntry(entries []Entry, name string, dir bool) (int, bool) {
+	want := Entry{Name: name, Mode: ModeFile}
+	if dir {
+		want.Mode = ModeDir
+	}
+	return slices.BinarySearchFunc(entries, want, compareEntries)
+}
+
+// Lookup finds the file at a slash-separated path below a tree; ok is false if
+// there is no regular file.
+func (s *Store) Lookup(tree Hash, path string) (e Entry, ok bool, err error) {
+	for {
+		name, rest, deeper := cutPath(path)
+		entries, err := s.Tree(tree)
+		if err != nil {
+			return Entry{}, false, err
+		}
+		i, found := findEntry(entries, name, deeper)
+		if !found {
+			return Entry{}, false, nil
+		}
+		if !deeper {
+			return entries[i], entries[i].Mode.IsFile(), nil
+		}
+		tree, path = entries[i].Hash, rest
+	}
+}
+
+// Subtree finds the directory at path below a tree; "" is the tree itself.
+func (s *Store) Subtree(tree Hash, path string) (Hash, bool, error) {
+	for path != "" {
+		name, rest, _ := cutPath(path)
+		entries, err := s.Tree(tree)
+		if err != nil {
+			return Zero, false, err
+		}
+		i, found := findEntry(entries, name, true)
+		if !found {
+			return Zero, false, nil
+		}
+		tree, path = entries[i].Hash, rest
+	}
+	return tree, true, nil
+}
+
+// Files calls visit with every file that is not a directory below tree, in
+// git's order. Paths begin with prefix.
+func (s *Store) Files(tree Hash, prefix string, visit func(path string, e Entry) error) error {
+	entries, err := s.Tree(tree)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Mode.IsDir() {
+			err = s.Files(e.Hash, prefix+e.Name+"/", visit)
+		} else {
+			err = visit(prefix+e.Name, e)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package gitsync
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// commitByHand does what an operator does in a bare repository.
+func commitByHand(t *testing.T, repo string, letters ...Letter) {
+	t.Helper()
+	index := filepath.Join(t.TempDir(), "index")
+	git := func(input string, args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir = repo
+		cmd.Stdin = strings.NewReader(input)
+		cmd.Env = append(gitEnvironment(os.Environ()), "GIT_INDEX_FILE="+index,
+			"GIT_AUTHOR_NAME=op", "GIT_AUTHOR_EMAIL=o@example.org", "GIT_COMMITTER_NAME=op", "GIT_COMMITTER_EMAIL=o@example.org")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	parent := git("", "rev-parse", "main")
+	git("", "read-tree", "main")
+	for _, l := range letters {
+		blob := git(string(l.Data), "hash-object", "-w", "--stdin")
+		git("", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+l.Path.RepoPath())
+	}
+	commit := git("", "commit-tree", "-p", parent, "-m", "by hand", git("", "write-tree"))
+	git("", "update-ref", "refs/heads/main", commit, parent)
+}
+
+func TestOperatorCommitsByHand(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	mine, hand, theirs := testLetter(1, 1), testLetter(3, 2), testLetter(2, 3)
+	a.append(t, mine)
+	if err := a.commit(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	commitByHand(t, a.repo(), hand)
+	b.append(t, theirs)
+	b.sync(t)
+	a.sync(t)
+	wantSame(t, "messages", messages(t, remote, "main"), paths(mine, hand, theirs))
+	wantSame(t, "arrived", a.seen.get(&a.seen.arrived), paths(hand, theirs))
+	wantOnce(t, "pushed by a", a.seen.get(&a.seen.pushed), 2)
+	if got := gitOut(t, remote, "log", "--format=%s", "--author=op", "main"); got != "by hand" {
+		t.Errorf("the operator's commit is not in the history: %q", got)
+	}
+	if got := gitOut(t, remote, "log", "-1", "--format=%p", "main"); len(strings.Fields(got)) != 2 {
+		t.Errorf("the tip has the parents %q", got)
+	}
+	wantClean(t, a.repo())
+	wantClean(t, remote)
+}
+
+func TestOperatorCommitIsNoticedByRun(t *testing.T) {
+	a := newHome(t, "a", "")
+	a.run(t)
+	hand := testLetter(3, 2)
+	commitByHand(t, a.repo(), hand)
+	eventually(t, "the message arrives", func() bool { return len(a.seen.get(&a.seen.arrived)) == 1 })
+	a.append(t, testLetter(1, 3))
+	eventually(t, "ours is recorded", func() bool { return a.Place(testPath(1, 3)) == Recorded })
+	wantSame(t, "messages", messages(t, a.repo(), "main"), []string{hand.Path.String(), testPath(1, 3).String()})
+}
+
+func TestOperatorSetsMainBackOrDeletesIt(t *testing.T) {
+	a := newHome(t, "a", "")
+	root := a.Tip()
+	one := testLetter(1, 1)
+	a.append(t, one)
+	a.sync(t)
+	gitOut(t, a.repo(), "update-ref", mainRef, root)
+	a.sync(t)
+	wantSame(t, "messages", messages(t, a.repo(), "main"), paths(one))
+	gitOut(t, a.repo(), "pack-refs", "--all")
+	a.append(t, testLetter(1, 2))
+	a.sync(t)
+	gitOut(t, a.repo(), "update-ref", "-d", mainRef)
+	a.sync(t)
+	wantSame(t, "messages", messages(t, a.repo(), "main"), []string{one.Path.String(), testPath(1, 2).String()})
+	wantClean(t, a.repo())
+}
+
+func TestCommitsSurviveGcAndRepackInBetween(t *testing.T) {
+	a := newHome(t, "a", "")
+	// An object is installed and no ref names it yet: the moment that a gc must
+	// not catch.
+	var b objects.Builder
+	blob := b.Blob([]byte("not yet referenced\n"))
+	if err := a.store.Install(&b); err != nil {
+		t.Fatal(err)
+	}
+	gitOut(t, a.repo(), "gc", "--quiet", "--prune=now")
+	if got := gitOut(t, a.repo(), "cat-file", "-t", blob.String()); got != "blob" {
+		t.Errorf("the object is a %s", got)
+	}
+	a.run(t)
+	var all []Letter
+	for n := range 120 {
+		l := testLetter(1, n)
+		all = append(all, l)
+		a.append(t, l)
+		if n%20 == 0 {
+			gitOut(t, a.repo(), "repack", "-adq")
+			gitOut(t, a.repo(), "prune", "--expire=now")
+		}
+	}
+	eventually(t, "all are recorded", func() bool { return a.Status().Unrecorded == 0 })
+	wantSame(t, "messages", messages(t, a.repo(), "main"), paths(all...))
+	wantClean(t, a.repo())
+}
+
+func TestOpenRepairs(t *testing.T) {
+	a := newHome(t, "a", "")
+	one := testLetter(1, 1)
+	a.append(t, one)
+	a.sync(t)
+	a.close(t)
+	pack := filepath.Join(a.repo(), "objects", "pack")
+	writeFile(t, filepath.Join(a.repo(), mainRef+".lock"), "")
+	writeFile(t, filepath.Join(pack, "tmp_parley_1"), "half")
+	writeFile(t, filepath.Join(pack, "pack-1234567890123456789012345678901234567890.keep"), "parley: the rolling pack, see gitsync/objects\n")
+	indexes, err := filepath.Glob(filepath.Join(pack, "*.idx"))
+	if err != nil || len(indexes) == 0 {
+		t.Fatal(indexes, err)
+	}
+	for _, name := range indexes {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-time.Minute)
+		if err := os.Chtimes(strings.TrimSuffix(name, ".idx")+".pack", old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.open(t)
+	a.append(t, testLetter(1, 2))
+	a.sync(t)
+	wantSame(t, "messages", messages(t, a.repo(), "main"), []string{one.Path.String(), testPath(1, 2).String()})
+	wantClean(t, a.repo())
+	left, err := filepath.Glob(filepath.Join(pack, "*"))
+	if err != nil || strings.Contains(strings.Join(left, " "), "tmp_") || strings.Contains(strings.Join(left, " "), "pack-12345") {
+		t.Errorf("left in the pack folder: %q, %v", left, err)
+	}
+}
+
+func TestOpenRefusesWhatItCannotKeep(t *testing.T) {
+	for _, c := range []struct{ name, add, says string }{
+		{"SHA-256", "[extensions]\n\tobjectformat = sha256\n", "object-format=sha1"},
+		{"reftable", "[extensions]\n\trefstorage = reftable\n", "refs migrate"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			a := newHome(t, "a", "")
+			a.close(t)
+			writeFile(t, filepath.Join(a.repo(), "config"), bareConfig+c.add)
+			if _, err := Open(t.Context(), a.opts); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("Open: %v", err)
+			}
+		})
+	}
+	t.Run("another version", func(t *testing.T) {
+		a := newHome(t, "a", "")
+		if err := a.PutFile(versionFile, []byte("6.0\n")); err != nil {
+			t.Fatal(err)
+		}
+		a.sync(t)
+		a.close(t)
+		if _, err := Open(t.Context(), a.opts); !errors.Is(err, ErrForeign) {
+			t.Errorf("Open: %v", err)
+		}
+	})
+}
+
+func TestWithoutTheGitProgram(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	dir := t.TempDir()
+	opts := Options{Dir: filepath.Join(dir, "a"), Author: Author{Name: "a"}}
+	if _, err := Init(t.Context(), opts, rootFiles); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	if err := r.Append(t.Context(), []Letter{testLetter(1, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	opts = Options{Dir: filepath.Join(dir, "b"), Author: Author{Name: "b"}, Remote: filepath.Join(dir, "remote")}
+	if _, err := Init(t.Context(), opts, rootFiles); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "install") {
+		t.Errorf("Init with a remote: %v", err)
+	}
+}
+
+func TestMovingMainComparesUnderTheLock(t *testing.T) {
+	a := newHome(t, "a", "")
+	wrong := plumbing.NewHash(strings.Repeat("1", 40))
+	if err := a.store.MoveRef(mainRef, wrong, wrong); !errors.Is(err, objects.ErrRefMoved) {
+		t.Errorf("MoveRef: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(a.repo(), mainRef+".lock")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the lock stays: %v", err)
+	}
+}

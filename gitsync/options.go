@@ -1,0 +1,192 @@
+package gitsync
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// What can be asked of an error with errors.Is.
+var (
+	// ErrExists says that Init found a record where it was to make one.
+	ErrExists = errors.New("a record exists already")
+	// ErrNotFound says that a path is neither in the journal nor in main.
+	ErrNotFound = errors.New("not in the record")
+	// ErrNoRecord says that Open found no record.
+	ErrNoRecord = errors.New("there is no record")
+	// ErrForeign says that a repository holds something else than the record
+	// that was expected: other content, another version, another root.
+	ErrForeign = errors.New("not a record of this fleet")
+	// ErrRemote says that the shared repository could not be reached or used.
+	ErrRemote = errors.New("the remote cannot be used")
+	// ErrInUse says that another process has the record open.
+	ErrInUse = errors.New("the record is in use by another process")
+	// ErrClosed says that the record was closed.
+	ErrClosed = errors.New("the record is closed")
+)
+
+// Letter is the exact bytes of one message file.
+type Letter struct {
+	Path protocol.Path
+	Data []byte
+	// Peer marks a letter heard from another host over the bus. It is that
+	// host's to commit, and this node's only when the remote still lacks it
+	// after Options.Grace.
+	Peer bool
+}
+
+// Author is the author and committer of this node's commits.
+type Author struct {
+	Name  string // the host's alias
+	Email string
+}
+
+// Options say where a record is and how it is shared. Dir and Author are
+// required; the zero value of every other field is right.
+type Options struct {
+	// Dir is the node's home; record.git and journal are below it.
+	Dir string
+	// Remote is the URL or path of the shared repository; "" means none.
+	Remote string
+	Author Author
+
+	FetchInterval time.Duration // between looks at the remote; 0 means 10 s
+	PushInterval  time.Duration // least time between two pushes; 0 means 1 s
+	Grace         time.Duration // before letters of peers are committed here; 0 means 30 s
+
+	Log    zerolog.Logger
+	Now    func() time.Time // nil means time.Now
+	Events Events
+
+	// Prefer decides which of two different contents of one path stays there;
+	// it must give the same answer on every host and whatever the order of a
+	// and b. nil means the one with the lower SHA-256.
+	Prefer func(p protocol.Path, a, b []byte) (aWins bool)
+	// Describe is the commit message for letters, in the order of the journal;
+	// nil means "N messages". It must not call the Record.
+	Describe func([]Letter) string
+	// Check looks at a record that Init is about to adopt; an error refuses it,
+	// and nothing is left behind. read reads one file of its main.
+	Check func(read func(path string) ([]byte, bool, error)) error
+}
+
+// Events tell what happened. They are called one at a time, from a goroutine of
+// Run or from Sync, never while Append waits for them; any may be nil. They may
+// call every method of the Record but Run, Sync and Close.
+type Events struct {
+	// Arrived has messages that are new in main and that this node did not
+	// hold in its journal, in the order of their paths, at most 256 at a time.
+	// Their objects are durable.
+	Arrived func([]Letter)
+	// Files has the paths of other files that others changed in main: all
+	// outside data/channels, and what is no message below it.
+	Files func(changed []string)
+	// Recorded has letters of the journal that are now in a commit of main.
+	Recorded func([]protocol.Path)
+	// Pushed has messages that are now at their path in a tip of the remote
+	// that this node fetched or pushed.
+	Pushed func([]protocol.Path)
+}
+
+// Place says how far a message has come here.
+type Place int
+
+// The places of a message, from nowhere to everywhere.
+const (
+	Absent   Place = iota // neither in the journal nor in main
+	Stored                // in the journal only
+	Recorded              // in a commit of main
+	Pushed                // in the known tip of the remote as well
+)
+
+// String returns the word that people read.
+func (p Place) String() string {
+	switch p {
+	case Stored:
+		return "stored"
+	case Recorded:
+		return "recorded"
+	case Pushed:
+		return "pushed"
+	}
+	return "absent"
+}
+
+// Found is what Init made or adopted.
+type Found struct {
+	ID      string   // hex of the root commit
+	Adopted bool     // the remote held the record already
+	Notes   []string // what the operator should know or do, a sentence each
+}
+
+// Status is a snapshot of the record.
+type Status struct {
+	Remote       string // as configured, without a password
+	Tip          string // commit of main
+	RemoteTip    string // last known commit of the remote's main, or ""
+	Unrecorded   int    // letters in the journal only
+	Unpushed     int    // messages in main that the remote lacks; 0 without a remote
+	LastFetch    time.Time
+	LastPush     time.Time
+	RemoteError  string // why the remote cannot be used, one line, or ""
+	Packs        int
+	JournalBytes int64
+}
+
+const (
+	defaultFetchInterval = 10 * time.Second
+	defaultPushInterval  = time.Second
+	defaultGrace         = 30 * time.Second
+)
+
+// withDefaults fills in what the operator left open.
+func (o Options) withDefaults() (Options, error) {
+	if o.Dir == "" {
+		return o, errors.New("no directory for the record was given")
+	}
+	if o.Author.Name == "" {
+		return o, errors.New("no author for the record's commits was given")
+	}
+	remote, err := cleanRemote(o.Remote)
+	if err != nil {
+		return o, err
+	}
+	o.Remote = remote
+	if o.FetchInterval <= 0 {
+		o.FetchInterval = defaultFetchInterval
+	}
+	if o.PushInterval <= 0 {
+		o.PushInterval = defaultPushInterval
+	}
+	if o.Grace <= 0 {
+		o.Grace = defaultGrace
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Prefer == nil {
+		o.Prefer = lowerHash
+	}
+	if o.Describe == nil {
+		o.Describe = countLetters
+	}
+	return o, nil
+}
+
+func lowerHash(_ protocol.Path, a, b []byte) bool {
+	ha, hb := sha256.Sum256(a), sha256.Sum256(b)
+	return bytes.Compare(ha[:], hb[:]) <= 0
+}
+
+func countLetters(letters []Letter) string {
+	if len(letters) == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", len(letters))
+}

@@ -1,0 +1,185 @@
+package gitsync
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const channelsPrefix = protocol.ChannelsDir + "/"
+
+// messagePath reads the path of a message from a path in the record. Only the
+// form that protocol.Path writes is one: there is one file per message.
+func messagePath(repoPath string) (protocol.Path, bool) {
+	if !strings.HasPrefix(repoPath, channelsPrefix) {
+		return protocol.Path{}, false
+	}
+	p, err := protocol.ParsePath(repoPath)
+	return p, err == nil && p.RepoPath() == repoPath
+}
+
+// mainTree is the tree of main at this moment.
+func (r *Record) mainTree() objects.Hash {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	return r.state.tree
+}
+
+// Get returns the bytes of a message, from main or else from the journal; the
+// error is ErrNotFound if it is in neither.
+func (r *Record) Get(p protocol.Path) ([]byte, error) {
+	r.state.mu.Lock()
+	tree := r.state.tree
+	for _, h := range r.state.held[p] {
+		if !h.recorded {
+			data := h.data
+			r.state.mu.Unlock()
+			return data, nil
+		}
+	}
+	r.state.mu.Unlock()
+	e, ok, err := r.store.Lookup(tree, p.RepoPath())
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", p, err)
+	}
+	if !ok {
+		return nil, fmt.Errorf("cannot read %s: %w", p, ErrNotFound)
+	}
+	data, err := r.store.Blob(e.Hash)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", p, err)
+	}
+	return data, nil
+}
+
+// Has reports whether a message is in the journal or in main.
+func (r *Record) Has(p protocol.Path) bool { return r.Place(p) != Absent }
+
+// Place says how far a message has come. It reads no message.
+func (r *Record) Place(p protocol.Path) Place {
+	r.state.mu.Lock()
+	tree := r.state.tree
+	held := len(r.state.held[p]) > 0
+	_, unpushed := r.state.unpushed[p]
+	r.state.mu.Unlock()
+	_, ok, err := r.store.Lookup(tree, p.RepoPath())
+	if err != nil {
+		r.log.Error().Err(err).Stringer("path", p).Msg("cannot look a message up")
+	}
+	switch {
+	case err != nil || !ok:
+		if held {
+			return Stored
+		}
+		return Absent
+	case unpushed || r.opts.Remote == "":
+		return Recorded
+	}
+	return Pushed
+}
+
+// Contains reports whether a message is in the tree of a commit, given in hex.
+func (r *Record) Contains(commit string, p protocol.Path) (bool, error) {
+	if !plumbing.IsHash(commit) {
+		return false, fmt.Errorf("%q is not the name of a commit", commit)
+	}
+	tree, err := r.store.TreeOf(plumbing.NewHash(commit))
+	if err != nil {
+		return false, fmt.Errorf("cannot look into commit %s: %w", commit, err)
+	}
+	_, ok, err := r.store.Lookup(tree, p.RepoPath())
+	if err != nil {
+		return false, fmt.Errorf("cannot look into commit %s: %w", commit, err)
+	}
+	return ok, nil
+}
+
+// ReadFile returns a file of main; ok is false if there is none.
+func (r *Record) ReadFile(path string) (data []byte, ok bool, err error) {
+	return readFile(r.store, r.mainTree(), path)
+}
+
+func readFile(store *objects.Store, tree objects.Hash, path string) ([]byte, bool, error) {
+	e, ok, err := store.Lookup(tree, path)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	data, err := store.Blob(e.Hash)
+	if err != nil {
+		return nil, false, fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	return data, true, nil
+}
+
+// ListFiles lists the files of main below a folder ("" is all of main), with
+// their whole paths, sorted by folder.
+func (r *Record) ListFiles(dir string) ([]string, error) {
+	dir = strings.Trim(dir, "/")
+	tree, ok, err := r.store.Subtree(r.mainTree(), dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list %s: %w", dir, err)
+	}
+	if !ok {
+		return nil, nil
+	}
+	prefix := ""
+	if dir != "" {
+		prefix = dir + "/"
+	}
+	var paths []string
+	err = r.store.Files(tree, prefix, func(path string, _ objects.Entry) error {
+		paths = append(paths, path)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot list %s: %w", dir, err)
+	}
+	return paths, nil
+}
+
+// Walk calls visit with every message of main, channel by channel in the order
+// of their paths, then with those that are only in the journal, in its order.
+// It sees the record as it was when it began. visit's error ends it.
+func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
+	r.state.mu.Lock()
+	tree := r.state.tree
+	stored := make([]Letter, 0, len(r.state.pending))
+	for _, h := range r.state.pending {
+		stored = append(stored, Letter{Path: h.path, Data: h.data, Peer: h.peer})
+	}
+	r.state.mu.Unlock()
+	channels, ok, err := r.store.Subtree(tree, protocol.ChannelsDir)
+	if err == nil && ok {
+		err = r.store.Files(channels, channelsPrefix, func(path string, e objects.Entry) error {
+			p, isMessage := messagePath(path)
+			if !isMessage || !e.Mode.IsFile() {
+				return nil
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			data, err := r.store.Blob(e.Hash)
+			if err != nil {
+				return err
+			}
+			return visit(Letter{Path: p, Data: data})
+		})
+	}
+	for _, l := range stored {
+		if err != nil {
+			break
+		}
+		if err = ctx.Err(); err == nil {
+			err = visit(l)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot walk the record: %w", err)
+	}
+	return nil
+}

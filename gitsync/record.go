@@ -1,0 +1,290 @@
+package gitsync
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/gitsync/journal"
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	repoName    = "record.git"
+	journalName = "journal"
+	lockName    = "lock"
+	idName      = "parley-record" // in record.git: the root commit, pinned
+	mainRef     = "refs/heads/main"
+	remoteRef   = "refs/remotes/origin/main" // a tip of the remote that was taken in
+	fetchedRef  = "refs/parley/fetched"      // what the last fetch brought, taken in or not
+)
+
+// Record is the messages of a fleet on this node. All methods may be called
+// concurrently.
+type Record struct {
+	opts    Options
+	log     zerolog.Logger
+	id      objects.Hash
+	author  objects.Identity
+	store   *objects.Store
+	journal *journal.Journal
+	git     *gitProgram
+	unlock  func() error
+
+	// work is held while main is moved, or what moved it is taken in. Nobody
+	// waits for the network while holding it.
+	work sync.Mutex
+	// share is held during a fetch or push, so that there is one at a time.
+	share sync.Mutex
+
+	commitBell chan struct{} // there may be something to commit
+	shareBell  chan struct{} // there may be something to push
+	fetchBell  chan struct{} // the remote may have moved
+
+	events eventQueue
+	state  state
+
+	closing  sync.Once
+	closeErr error
+}
+
+// state is what a Record knows at the moment.
+type state struct {
+	mu sync.Mutex // guards all fields
+
+	tip, tree             objects.Hash // main
+	remoteTip, remoteTree objects.Hash // the remote's main as last taken in, or Zero
+
+	// held has every letter of the journal, by path; more than one only where
+	// a path was stored with different contents.
+	held map[protocol.Path][]*heldLetter
+	// pending are those that are in no commit yet, in the order of the journal.
+	pending []*heldLetter
+	// unpushed are the messages in main that are not at their path in the
+	// remote's; nil without a remote.
+	unpushed map[protocol.Path]struct{}
+
+	files map[string][]byte       // put and not yet committed
+	mine  map[string]objects.Hash // files that this run committed
+
+	lastFetch, lastPush time.Time
+	fetchErr, pushErr   string // why the last one failed
+	closed              bool
+}
+
+// heldLetter is a letter that is in the journal.
+type heldLetter struct {
+	path     protocol.Path
+	blob     objects.Hash
+	data     []byte // nil once it is in a commit
+	peer     bool
+	since    time.Time
+	id       journal.ID
+	recorded bool
+}
+
+// Open opens the record below opts.Dir, and what an earlier run left in the
+// journal. It puts right what a crash leaves behind, and logs that. Errors:
+// ErrNoRecord, ErrInUse, ErrForeign if upstream/CROSSTALK-VERSION is not 5.0 (R1).
+func Open(ctx context.Context, opts Options) (*Record, error) {
+	opts, err := opts.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the record: %w", err)
+	}
+	dir := filepath.Join(opts.Dir, repoName)
+	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("cannot open the record: %w in %s", ErrNoRecord, opts.Dir)
+		}
+		return nil, fmt.Errorf("cannot open the record: %w", err)
+	}
+	r := &Record{
+		opts:       opts,
+		log:        opts.Log,
+		author:     objects.Identity(opts.Author).Clean(),
+		git:        newGitProgram(dir, opts.Remote),
+		commitBell: make(chan struct{}, 1),
+		shareBell:  make(chan struct{}, 1),
+		fetchBell:  make(chan struct{}, 1),
+		events:     eventQueue{wake: make(chan struct{}, 1)},
+	}
+	r.state.held = map[protocol.Path][]*heldLetter{}
+	r.state.files = map[string][]byte{}
+	r.state.mine = map[string]objects.Hash{}
+	if err := r.open(ctx, dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot open the record: %w", err), r.Close())
+	}
+	return r, nil
+}
+
+func (r *Record) open(ctx context.Context, dir string) error {
+	journalDir := filepath.Join(r.opts.Dir, journalName)
+	if err := os.MkdirAll(journalDir, 0o700); err != nil {
+		return fmt.Errorf("cannot make the journal: %w", err)
+	}
+	var err error
+	if r.unlock, err = lockFile(filepath.Join(journalDir, lockName)); err != nil {
+		return err
+	}
+	if err := checkConfig(dir); err != nil {
+		return err
+	}
+	if r.store, err = objects.Open(dir, r.log); err != nil {
+		return err
+	}
+	did, err := r.store.Repair(mainRef, remoteRef, fetchedRef)
+	for _, what := range did {
+		r.log.Warn().Msg("record repaired: " + what)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.openMain(dir); err != nil {
+		return err
+	}
+	if err := r.openRemote(dir); err != nil {
+		return err
+	}
+	if r.journal, err = journal.Open(journalDir, journal.Options{}); err != nil {
+		return err
+	}
+	if err := r.replay(ctx); err != nil {
+		return err
+	}
+	return r.settle()
+}
+
+func (r *Record) openMain(dir string) error {
+	tip, ok, err := r.store.Ref(mainRef)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("its branch main does not exist")
+	}
+	tree, err := r.store.TreeOf(tip)
+	if err != nil {
+		return err
+	}
+	if err := checkVersion(r.store, tree); err != nil {
+		return err
+	}
+	r.state.tip, r.state.tree = tip, tree
+	r.id, err = recordID(r.store, dir, tip)
+	return err
+}
+
+// openRemote recalls the remote's tip, if it is still the same remote.
+func (r *Record) openRemote(dir string) error {
+	if r.opts.Remote == "" {
+		return nil
+	}
+	r.state.unpushed = map[protocol.Path]struct{}{}
+	known, err := remoteOf(dir)
+	if err != nil || known != r.opts.Remote {
+		return err
+	}
+	tip, ok, err := r.store.Ref(remoteRef)
+	if err != nil || !ok {
+		return err
+	}
+	tree, err := r.store.TreeOf(tip)
+	if err != nil {
+		return err
+	}
+	r.state.remoteTip, r.state.remoteTree = tip, tree
+	return nil
+}
+
+// replay takes in what earlier runs left in the journal; what is in main
+// already is only waiting for the remote.
+func (r *Record) replay(ctx context.Context) error {
+	entries, trouble := r.journal.Replayed()
+	for _, what := range trouble {
+		r.log.Warn().Msg("journal: " + what)
+	}
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("cannot read the journal: %w", err)
+		}
+		p, err := protocol.ParsePath(e.Path)
+		if err != nil {
+			r.log.Error().Err(err).Msg("an entry of the journal is left there")
+			continue
+		}
+		r.hold(Letter{Path: p, Data: e.Data, Peer: e.Peer}, objects.BlobHash(e.Data), e.ID)
+	}
+	return r.recordPresent()
+}
+
+// Close ends the use of the record; what was stored stays. End Run before. It
+// may be called twice.
+func (r *Record) Close() error {
+	r.closing.Do(func() {
+		r.state.mu.Lock()
+		r.state.closed = true
+		r.state.mu.Unlock()
+		// The reverse of open: the lock goes last.
+		var errs []error
+		if r.journal != nil {
+			errs = append(errs, r.journal.Close())
+		}
+		if r.store != nil {
+			errs = append(errs, r.store.Seal())
+		}
+		if r.unlock != nil {
+			errs = append(errs, r.unlock())
+		}
+		if err := errors.Join(errs...); err != nil {
+			r.closeErr = fmt.Errorf("cannot close the record: %w", err)
+		}
+	})
+	return r.closeErr
+}
+
+// ID is the hex name of the root commit, which names the record.
+func (r *Record) ID() string { return r.id.String() }
+
+// Tip is the hex name of main's commit.
+func (r *Record) Tip() string {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	return r.state.tip.String()
+}
+
+// Status is a snapshot for people.
+func (r *Record) Status() Status {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	s := Status{
+		Remote:       redact(r.opts.Remote),
+		Tip:          r.state.tip.String(),
+		Unrecorded:   len(r.state.pending),
+		Unpushed:     len(r.state.unpushed),
+		LastFetch:    r.state.lastFetch,
+		LastPush:     r.state.lastPush,
+		RemoteError:  cmp.Or(r.state.fetchErr, r.state.pushErr),
+		Packs:        r.store.Packs(),
+		JournalBytes: r.journal.Bytes(),
+	}
+	if r.state.remoteTip != objects.Zero {
+		s.RemoteTip = r.state.remoteTip.String()
+	}
+	return s
+}
+
+func ring(bell chan struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default:
+	}
+}

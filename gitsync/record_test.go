@@ -1,0 +1,176 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+func TestAppendCommitRead(t *testing.T) {
+	h := newHome(t, "a", "")
+	one, two := testLetter(1, 1), testLetter(1, 2)
+	h.append(t, one, two, one)
+	if got := h.Place(one.Path); got != Stored {
+		t.Errorf("after Append the place is %s", got)
+	}
+	h.sync(t)
+	h.append(t, one)
+	for _, l := range []Letter{one, two} {
+		data, err := h.Get(l.Path)
+		if err != nil || string(data) != string(l.Data) {
+			t.Errorf("Get(%s) = %q, %v", l.Path, data, err)
+		}
+		if got := h.Place(l.Path); got != Recorded {
+			t.Errorf("after Sync the place is %s", got)
+		}
+	}
+	wantSame(t, "messages in git", messages(t, h.repo(), "main"), paths(one, two))
+	wantSame(t, "recorded", h.seen.get(&h.seen.recorded), paths(one, two))
+	if got := h.Status(); got.Unrecorded != 0 || got.Unpushed != 0 {
+		t.Errorf("status = %+v", got)
+	}
+	if _, err := h.Get(testPath(9, 9)); !errors.Is(err, ErrNotFound) {
+		t.Errorf("Get of nothing: %v", err)
+	}
+	wantClean(t, h.repo())
+}
+
+func TestWalkAndContains(t *testing.T) {
+	h := newHome(t, "a", "")
+	one, two, three := testLetter(1, 1), testLetter(1, 2), testLetter(1, 3)
+	h.append(t, two)
+	h.append(t, one)
+	h.sync(t)
+	before := h.Tip()
+	h.append(t, three)
+	var walked []string
+	err := h.Walk(t.Context(), func(l Letter) error {
+		walked = append(walked, l.Path.String())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "walked", walked, paths(one, two, three))
+	h.sync(t)
+	for _, c := range []struct {
+		commit string
+		path   protocol.Path
+		want   bool
+	}{{before, one.Path, true}, {before, three.Path, false}, {h.Tip(), three.Path, true}} {
+		if got, err := h.Contains(c.commit, c.path); err != nil || got != c.want {
+			t.Errorf("Contains(%.7s, %s) = %v, %v", c.commit, c.path, got, err)
+		}
+	}
+}
+
+func TestPutFile(t *testing.T) {
+	h := newHome(t, "a", "")
+	if err := h.PutFile("hosts/a.md", []byte("one\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.PutFile("hosts/a.md", []byte("two\n")); err != nil {
+		t.Fatal(err)
+	}
+	h.sync(t)
+	data, ok, err := h.ReadFile("hosts/a.md")
+	if err != nil || !ok || string(data) != "two\n" {
+		t.Errorf("ReadFile = %q, %v, %v", data, ok, err)
+	}
+	files, err := h.ListFiles("hosts")
+	if err != nil || !slices.Equal(files, []string{"hosts/a.md"}) {
+		t.Errorf("ListFiles = %q, %v", files, err)
+	}
+	if got := gitOut(t, h.repo(), "log", "-1", "--format=%s"); got != "update hosts/a.md" {
+		t.Errorf("the commit says %q", got)
+	}
+	for _, bad := range []string{"", "data/x", "data", "/x", "a/../b", "a//b", ".git/config", "x/.GIT/y", "a/"} {
+		if err := h.PutFile(bad, nil); err == nil {
+			t.Errorf("PutFile took %q", bad)
+		}
+	}
+	if got := h.seen.get(&h.seen.files); len(got) > 0 {
+		t.Errorf("our own files were told as changed by others: %q", got)
+	}
+}
+
+func TestReopenKeepsWhatWasStored(t *testing.T) {
+	h := newHome(t, "a", "")
+	id := h.ID()
+	one, two := testLetter(1, 1), testLetter(1, 2)
+	h.append(t, one)
+	h.sync(t)
+	h.append(t, two)
+	h.close(t)
+	if err := h.Append(t.Context(), []Letter{one}); !errors.Is(err, ErrClosed) {
+		t.Errorf("Append after Close: %v", err)
+	}
+	h.open(t)
+	if h.ID() != id || h.Place(one.Path) != Recorded || h.Place(two.Path) != Stored {
+		t.Errorf("after reopening: %s, %s", h.Place(one.Path), h.Place(two.Path))
+	}
+	h.sync(t)
+	wantSame(t, "messages in git", messages(t, h.repo(), "main"), paths(one, two))
+}
+
+func TestOpenTwice(t *testing.T) {
+	h := newHome(t, "a", "")
+	if _, err := Open(t.Context(), h.opts); !errors.Is(err, ErrInUse) {
+		t.Errorf("a second Open: %v", err)
+	}
+	if _, err := Open(t.Context(), Options{Dir: t.TempDir(), Author: h.opts.Author}); !errors.Is(err, ErrNoRecord) {
+		t.Errorf("Open of nothing: %v", err)
+	}
+}
+
+func TestRunCommitsAndDrains(t *testing.T) {
+	h := newHome(t, "a", "")
+	stop := h.run(t)
+	one := testLetter(1, 1)
+	h.append(t, one)
+	eventually(t, "the letter is recorded", func() bool { return len(h.seen.get(&h.seen.recorded)) == 1 })
+	two := testLetter(1, 2)
+	h.append(t, two)
+	stop()
+	if h.Place(two.Path) != Recorded {
+		t.Error("Run ended without committing what was stored")
+	}
+}
+
+func TestManyCommitsSealAndStayReadable(t *testing.T) {
+	h := newHome(t, "a", "")
+	var all []Letter
+	for n := range 150 {
+		l := testLetter(1, n)
+		all = append(all, l)
+		h.append(t, l)
+		h.sync(t)
+	}
+	wantSame(t, "messages in git", messages(t, h.repo(), "main"), paths(all...))
+	wantClean(t, h.repo())
+	gitOut(t, h.repo(), "gc", "--quiet", "--prune=now")
+	for _, l := range all {
+		if _, err := h.Get(l.Path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.append(t, testLetter(1, 1000))
+	h.sync(t)
+	wantClean(t, h.repo())
+}
+
+func TestAppendHonoursItsContext(t *testing.T) {
+	h := newHome(t, "a", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	one := testLetter(1, 1)
+	if err := h.Append(ctx, []Letter{one}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Append with an ended context: %v", err)
+	}
+	if h.Has(one.Path) {
+		t.Error("a letter was stored although Append failed")
+	}
+}

@@ -1,0 +1,135 @@
+package gitsync
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// takeInMain notices that somebody else moved main: an operator who committed
+// or pushed here. The caller holds work.
+func (r *Record) takeInMain() error {
+	current, ok, err := r.store.Ref(mainRef)
+	if err != nil {
+		return fmt.Errorf("cannot read main: %w", err)
+	}
+	tip, _ := r.mainTip()
+	if current == tip {
+		return nil
+	}
+	if !ok {
+		r.log.Warn().Msg("main was deleted; it is put back")
+		return r.store.MoveRef(mainRef, objects.Zero, tip)
+	}
+	if err := r.reshape(current, current); err != nil {
+		return fmt.Errorf("cannot take in what another program did to main: %w", err)
+	}
+	return r.settle()
+}
+
+// reshape makes main out of what this node knows as main and another tip, which
+// came from the remote or from an operator. main names current at the moment.
+// Nothing that was in main is lost by it: every message stays, and where
+// commits of others would leave history they stay as a parent. The caller
+// holds work.
+//
+//   - the other tip is an ancestor: main stays, or is put back
+//   - main is an ancestor, or all commits that only main has are this node's:
+//     the other tip, and ONE commit on it with what it lacks
+//   - else: a merge commit
+func (r *Record) reshape(other, current objects.Hash) error {
+	tip, _ := r.mainTip()
+	base, ok, err := r.store.MergeBase(tip, other)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return fmt.Errorf("%w: its history does not begin with %s", ErrForeign, r.id)
+	}
+	if base == other {
+		if current == tip {
+			return nil
+		}
+		r.log.Warn().Stringer("commit", other).Msg("main was set back; it is put forward again")
+		return r.store.MoveRef(mainRef, current, tip)
+	}
+	u, err := r.unite(tip, other, base)
+	if err != nil {
+		return err
+	}
+	parents := []objects.Hash{other}
+	if base != tip {
+		own, err := r.ownOnly(tip, other)
+		if err != nil {
+			return err
+		}
+		if !own {
+			parents = append(parents, tip)
+		}
+	}
+	next := other
+	if u.tree != u.otherTree || len(parents) > 1 {
+		if next, err = r.writeCommit(&u.draft.builder, u.tree, u.message(len(parents) > 1), current, parents...); err != nil {
+			return err
+		}
+	} else if err := r.store.MoveRef(mainRef, current, next); err != nil {
+		return err
+	}
+	return r.moved(next, u.tree)
+}
+
+// ownOnly reports whether all commits that tip has and other lacks were made by
+// this node.
+func (r *Record) ownOnly(tip, other objects.Hash) (bool, error) {
+	commits, err := r.store.Only(tip, other)
+	if err != nil {
+		return false, err
+	}
+	for _, h := range commits {
+		c, err := r.store.CommitAt(h)
+		if err != nil {
+			return false, err
+		}
+		if c.Committer != r.author {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// moved notes that main is another commit now, and tells what came with it. The
+// caller settles after, when it knows what the remote has.
+func (r *Record) moved(tip, tree objects.Hash) error {
+	_, before := r.mainTip()
+	var arrivals []arrival
+	var files []string
+	err := r.store.Diff(before, tree, func(d objects.Difference) error {
+		p, isMessage := messagePath(d.Path)
+		switch {
+		case !isMessage:
+			files = append(files, d.Path)
+		case d.New.Mode.IsFile() && d.New.Hash != d.Old.Hash && !r.holds(p, d.New.Hash):
+			arrivals = append(arrivals, arrival{path: p, blob: d.New.Hash})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.state.mu.Lock()
+	r.state.tip, r.state.tree = tip, tree
+	r.state.mu.Unlock()
+	r.tellArrived(arrivals)
+	r.tellFiles(files)
+	ring(r.shareBell)
+	return r.recordPresent()
+}
+
+// holds reports whether the journal has these bytes at the path.
+func (r *Record) holds(p protocol.Path, blob objects.Hash) bool {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	return slices.ContainsFunc(r.state.held[p], func(h *heldLetter) bool { return h.blob == blob })
+}

@@ -1,0 +1,280 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// The seed's jitter: random(0, min(ceiling, base * 2^attempt)).
+const (
+	jitterBase    = 100 * time.Millisecond
+	jitterCeiling = 5 * time.Second
+)
+
+// errRejected says that somebody else pushed first.
+var errRejected = errors.New("the remote moved meanwhile")
+
+func jitter(attempt int) time.Duration {
+	limit := jitterCeiling
+	if attempt < 6 {
+		limit = min(limit, jitterBase<<attempt)
+	}
+	return rand.N(limit)
+}
+
+// fetchMain brings the remote's main to fetchedRef; Zero means that it has none.
+func (g *gitProgram) fetchMain(ctx context.Context) error {
+	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head",
+		"--end-of-options", g.remote, "+"+mainRef+":"+fetchedRef)
+	var failed *gitError
+	if errors.As(err, &failed) && strings.Contains(failed.output, "couldn't find remote ref") {
+		return errNoMain
+	}
+	return err
+}
+
+// errNoMain says that the remote has no branch main.
+var errNoMain = errors.New("the remote has no branch main")
+
+// push makes commit the remote's main, if that is one of its ancestors.
+func (g *gitProgram) push(ctx context.Context, commit objects.Hash) error {
+	_, err := g.run(ctx, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
+		"--end-of-options", g.remote, commit.String()+":"+mainRef)
+	var failed *gitError
+	if errors.As(err, &failed) && wasRace(failed.output) {
+		return errRejected
+	}
+	return err
+}
+
+// wasRace tells a push that came second from one that will never be let in.
+func wasRace(output string) bool {
+	for _, line := range strings.Split(output, "\n") {
+		if !strings.HasPrefix(line, "!") {
+			continue
+		}
+		for _, sign := range []string{
+			"[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "failed to lock",
+			"reference already exists", "stale info",
+		} {
+			if strings.Contains(line, sign) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fetch brings what is new in the remote into main. The caller holds share.
+func (r *Record) fetch(ctx context.Context) error {
+	err := r.fetchOnce(ctx)
+	r.noteRemote(err, &r.state.lastFetch, &r.state.fetchErr)
+	return err
+}
+
+func (r *Record) fetchOnce(ctx context.Context) error {
+	err := r.git.fetchMain(ctx)
+	tip := objects.Zero
+	switch {
+	case errors.Is(err, errNoMain):
+	case err != nil:
+		return fmt.Errorf("cannot fetch main: %w", err)
+	default:
+		if tip, _, err = r.store.Ref(fetchedRef); err != nil {
+			return fmt.Errorf("cannot fetch main: %w", err)
+		}
+	}
+	r.work.Lock()
+	defer r.work.Unlock()
+	if err := r.takeInRemote(tip); err != nil {
+		return fmt.Errorf("cannot take in the remote's main: %w", err)
+	}
+	return nil
+}
+
+// takeInRemote brings a tip of the remote into main. The caller holds work.
+func (r *Record) takeInRemote(tip objects.Hash) error {
+	r.state.mu.Lock()
+	known := r.state.remoteTip
+	r.state.mu.Unlock()
+	if err := r.takeInMain(); err != nil {
+		return err
+	}
+	if tip != known {
+		if err := r.warnRewritten(known, tip); err != nil {
+			return err
+		}
+	}
+	if tip != objects.Zero {
+		for {
+			current, _ := r.mainTip()
+			err := r.reshape(tip, current)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, objects.ErrRefMoved) {
+				return err
+			}
+			if err := r.takeInMain(); err != nil {
+				return err
+			}
+		}
+	}
+	return r.remoteIs(tip)
+}
+
+// warnRewritten says so when the remote lost what it had.
+func (r *Record) warnRewritten(known, tip objects.Hash) error {
+	if known == objects.Zero {
+		return nil
+	}
+	if tip == objects.Zero {
+		r.log.Warn().Stringer("was", known).Msg("the remote's main is gone; it is pushed again")
+		return nil
+	}
+	kept, err := r.store.IsAncestor(known, tip)
+	if err != nil {
+		return err
+	}
+	if !kept {
+		r.log.Warn().Stringer("was", known).Stringer("is", tip).Msg("the remote's main was rewritten; what is missing is put back")
+	}
+	return nil
+}
+
+// remoteIs notes the remote's tip, which main has as an ancestor.
+func (r *Record) remoteIs(tip objects.Hash) error {
+	r.state.mu.Lock()
+	known := r.state.remoteTip
+	r.state.mu.Unlock()
+	if tip != known {
+		if err := r.pinRemote(tip); err != nil {
+			return err
+		}
+		tree, err := r.store.TreeOf(tip)
+		if err != nil {
+			return err
+		}
+		r.state.mu.Lock()
+		r.state.remoteTip, r.state.remoteTree = tip, tree
+		r.state.mu.Unlock()
+	}
+	return r.settle()
+}
+
+// pinRemote writes down the remote's tip, so that the next start knows it.
+func (r *Record) pinRemote(tip objects.Hash) error {
+	if tip == objects.Zero {
+		return nil
+	}
+	old, _, err := r.store.Ref(remoteRef)
+	if err != nil {
+		return err
+	}
+	if old != tip {
+		if err := r.store.MoveRef(remoteRef, old, tip); err != nil {
+			return err
+		}
+	}
+	noted, err := remoteOf(r.git.dir)
+	if err != nil || noted == r.opts.Remote {
+		return err
+	}
+	return setRemote(r.git.dir, r.opts.Remote)
+}
+
+// needsPush reports whether main has what the remote lacks.
+func (r *Record) needsPush() bool {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	return r.opts.Remote != "" && r.state.tip != r.state.remoteTip
+}
+
+// push brings main to the remote; errRejected means that a fetch must come
+// first. The caller holds share.
+func (r *Record) push(ctx context.Context) error {
+	tip, _ := r.mainTip()
+	err := r.git.push(ctx, tip)
+	switch {
+	case errors.Is(err, errRejected):
+		return err
+	case err != nil:
+		err = fmt.Errorf("cannot push main: %w", err)
+	default:
+		r.work.Lock()
+		err = r.remoteIs(tip)
+		r.work.Unlock()
+	}
+	r.noteRemote(err, &r.state.lastPush, &r.state.pushErr)
+	return err
+}
+
+// pushUntilTaken pushes, and fetches and pushes again as long as others come
+// first.
+func (r *Record) pushUntilTaken(ctx context.Context) error {
+	for attempt := 0; r.needsPush(); attempt++ {
+		err := r.push(ctx)
+		if !errors.Is(err, errRejected) {
+			return err
+		}
+		if err := r.fetch(ctx); err != nil {
+			return err
+		}
+		// The first retry is at once: most likely nobody else is waiting.
+		if attempt == 0 {
+			continue
+		}
+		select {
+		case <-time.After(jitter(attempt)):
+		case <-ctx.Done():
+			return fmt.Errorf("cannot push main: %w", context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// noteRemote keeps the outcome of a fetch or push for Status.
+func (r *Record) noteRemote(err error, when *time.Time, trouble *string) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	if err == nil {
+		*when = r.opts.Now()
+		if *trouble != "" {
+			r.log.Info().Msg("the remote can be used again")
+		}
+		*trouble = ""
+		return
+	}
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	if text != *trouble && !errors.Is(err, context.Canceled) {
+		r.log.Warn().Str("remote", redact(r.opts.Remote)).Msg(text)
+		*trouble = text
+	}
+}
+
+// Sync commits all that is stored, whoever is to commit it, pushes it and
+// fetches, once, and tells all events before it returns. It does not need Run.
+func (r *Record) Sync(ctx context.Context) error {
+	defer r.events.deliver()
+	if r.isClosed() {
+		return fmt.Errorf("cannot sync: %w", ErrClosed)
+	}
+	if r.opts.Remote == "" {
+		return r.commit(ctx, true)
+	}
+	r.share.Lock()
+	defer r.share.Unlock()
+	if err := r.fetch(ctx); err != nil {
+		return errors.Join(err, r.commit(ctx, true))
+	}
+	if err := r.commit(ctx, true); err != nil {
+		return err
+	}
+	return r.pushUntilTaken(ctx)
+}

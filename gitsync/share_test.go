@@ -1,0 +1,466 @@
+package gitsync
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestInitFillsAnEmptyRemoteAndOthersAdopt(t *testing.T) {
+	remote := bareRemote(t)
+	a := newHome(t, "a", remote)
+	b := newHome(t, "b", remote)
+	if a.ID() != b.ID() || gitOut(t, remote, "rev-list", "--max-parents=0", "main") != a.ID() {
+		t.Errorf("the ids are %s and %s", a.ID(), b.ID())
+	}
+	found, err := Init(t.Context(), Options{Dir: t.TempDir(), Remote: remote, Author: Author{Name: "c"}}, rootFiles)
+	if err != nil || !found.Adopted || found.ID != a.ID() || len(found.Notes) > 0 {
+		t.Errorf("Init = %+v, %v", found, err)
+	}
+	if _, err := Init(t.Context(), a.opts, rootFiles); !errors.Is(err, ErrExists) {
+		t.Errorf("a second Init: %v", err)
+	}
+}
+
+func TestInitSetsTheHeadOfALocalRemote(t *testing.T) {
+	remote := filepath.Join(t.TempDir(), "remote.git")
+	gitOut(t, t.TempDir(), "init", "--quiet", "--bare", "--initial-branch=master", remote)
+	opts := Options{Dir: filepath.Join(t.TempDir(), "a"), Remote: "file://" + remote, Author: Author{Name: "a"}}
+	found, err := Init(t.Context(), opts, rootFiles)
+	if err != nil || len(found.Notes) != 1 {
+		t.Fatalf("Init = %+v, %v", found, err)
+	}
+	if got := gitOut(t, remote, "symbolic-ref", "HEAD"); got != mainRef {
+		t.Errorf("HEAD of the remote is %s", got)
+	}
+}
+
+func TestInitRefusesAndLeavesNothingBehind(t *testing.T) {
+	foreign := func(branch string, files map[string]string) string {
+		remote, work := bareRemote(t), t.TempDir()
+		gitOut(t, work, "init", "--quiet", "--initial-branch="+branch)
+		for name, text := range files {
+			writeFile(t, filepath.Join(work, name), text)
+		}
+		gitOut(t, work, "add", "-A")
+		gitOut(t, work, "commit", "--quiet", "--allow-empty", "-m", "other")
+		gitOut(t, work, "push", "--quiet", remote, branch)
+		return remote
+	}
+	refusing := bareRemote(t)
+	newHome(t, "first", refusing)
+	for _, c := range []struct {
+		name, remote, says string
+		want               error
+	}{
+		{"other content", foreign("main", map[string]string{"README": "x"}), versionFile, ErrForeign},
+		{"another version", foreign("main", map[string]string{versionFile: "4.0\n"}), `"4.0\n"`, ErrForeign},
+		{"two newlines", foreign("main", map[string]string{versionFile: "5.0\n\n"}), "5.0", ErrForeign},
+		{"no main", foreign("master", nil), "branch master", ErrForeign},
+		{"unreachable", filepath.Join(t.TempDir(), "nothing"), "does not appear to be a git repository", ErrRemote},
+		{"an option", "--upload-pack=x", "shared repository", nil},
+		{"a helper", "ext::sh -c true", "shared repository", nil},
+		{"refused by the caller", refusing, "not this fleet", nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "deep", "home")
+			opts := Options{Dir: dir, Remote: c.remote, Author: Author{Name: "a"}}
+			opts.Check = func(func(string) ([]byte, bool, error)) error { return errors.New("not this fleet") }
+			_, err := Init(t.Context(), opts, rootFiles)
+			if err == nil || !strings.Contains(err.Error(), c.says) || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("Init: %v", err)
+			}
+			if _, err := os.Lstat(filepath.Dir(dir)); !errors.Is(err, os.ErrNotExist) {
+				t.Error("something was left behind")
+			}
+		})
+	}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestTwoRecordsInterleaved(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	var all []Letter
+	for n := range 12 {
+		one, two := testLetter(1, n), testLetter(2, n)
+		all = append(all, one, two)
+		a.append(t, one)
+		b.append(t, two)
+		if err := a.commit(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.commit(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+		if n%3 == 0 {
+			// b pushes first without a's knowledge: a's push is rejected.
+			b.sync(t)
+			if err := a.pushUntilTaken(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	a.sync(t)
+	b.sync(t)
+	a.sync(t)
+	want := paths(all...)
+	slices.Sort(want)
+	for _, repo := range []string{a.repo(), b.repo(), remote} {
+		wantSame(t, "messages", messages(t, repo, "main"), want)
+		wantClean(t, repo)
+	}
+	if a.Tip() != b.Tip() {
+		t.Errorf("the tips differ: %s and %s", a.Tip(), b.Tip())
+	}
+	if merges := gitOut(t, remote, "rev-list", "--merges", "main"); merges != "" {
+		t.Errorf("nodes alone made merge commits: %s", merges)
+	}
+	for _, h := range []*home{a, b} {
+		if s := h.Status(); s.Unpushed != 0 || s.Unrecorded != 0 || h.journal.Bytes() > 4096 && len(h.state.held) > 0 {
+			t.Errorf("status = %+v", s)
+		}
+	}
+	if got := a.Place(testPath(2, 0)); got != Pushed {
+		t.Errorf("a message of the other host is %s", got)
+	}
+	wantOnce(t, "arrived at a", a.seen.get(&a.seen.arrived), 12)
+	wantOnce(t, "arrived at b", b.seen.get(&b.seen.arrived), 12)
+	wantOnce(t, "pushed by a", a.seen.get(&a.seen.pushed), 12)
+}
+
+func wantOnce(t *testing.T, what string, got []string, count int) {
+	t.Helper()
+	slices.Sort(got)
+	if n := len(slices.Compact(slices.Clone(got))); n != count || len(got) != count {
+		t.Errorf("%s: %d of which %d different, want %d once each", what, len(got), n, count)
+	}
+}
+
+func TestPlainCloneParticipates(t *testing.T) {
+	remote := bareRemote(t)
+	h := newHome(t, "a", remote)
+	clone := filepath.Join(t.TempDir(), "clone")
+	gitOut(t, t.TempDir(), "clone", "--quiet", remote, clone)
+	var want []string
+	for n := range 20 {
+		l := testLetter(7, 19-n)
+		writeFile(t, filepath.Join(clone, l.Path.RepoPath()), string(l.Data))
+		want = append(want, l.Path.String())
+	}
+	slices.Sort(want)
+	writeFile(t, filepath.Join(clone, "hosts/x.md"), "x\n")
+	gitOut(t, clone, "add", "-A")
+	gitOut(t, clone, "commit", "--quiet", "-m", "twenty letters")
+	gitOut(t, clone, "push", "--quiet")
+	h.append(t, testLetter(1, 1))
+	h.sync(t)
+	h.sync(t)
+	wantSame(t, "arrived", h.seen.get(&h.seen.arrived), want)
+	wantSame(t, "files", h.seen.get(&h.seen.files), []string{"hosts/x.md"})
+	gitOut(t, clone, "pull", "--quiet", "--rebase")
+	if _, err := os.Stat(filepath.Join(clone, testPath(1, 1).RepoPath())); err != nil {
+		t.Error(err)
+	}
+	wantClean(t, remote)
+}
+
+func TestPeerLettersWaitForTheirGrace(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	one := testLetter(1, 1)
+	a.append(t, one)
+	heard := one
+	heard.Peer = true
+	b.append(t, heard)
+	if err := b.commit(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Place(one.Path); got != Stored {
+		t.Errorf("within the grace the place is %s", got)
+	}
+	a.sync(t)
+	b.sync(t)
+	if got := b.Place(one.Path); got != Pushed {
+		t.Errorf("after its own host pushed it the place is %s", got)
+	}
+	wantSame(t, "arrived", b.seen.get(&b.seen.arrived), nil)
+	wantSame(t, "recorded", b.seen.get(&b.seen.recorded), paths(one))
+	wantSame(t, "pushed", b.seen.get(&b.seen.pushed), paths(one))
+	if a.Tip() != b.Tip() {
+		t.Errorf("b made a commit although it had nothing to add:\n%s\n%s", gitOut(t, b.repo(), "log", "--stat", "--format=%h %an %s"), b.log)
+	}
+
+	two := testLetter(1, 2)
+	two.Peer = true
+	b.Record.opts.Grace = time.Nanosecond
+	b.append(t, two)
+	if err := b.commit(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.Place(two.Path); got != Recorded {
+		t.Errorf("after the grace the place is %s", got)
+	}
+}
+
+func TestRemoteRewritten(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	first := gitOut(t, remote, "rev-parse", "main")
+	one, two, three := testLetter(1, 1), testLetter(2, 2), testLetter(3, 3)
+	a.append(t, one)
+	a.sync(t)
+	b.append(t, two)
+	b.sync(t)
+	a.sync(t)
+	// Somebody throws both messages away and pushes something else.
+	clone := filepath.Join(t.TempDir(), "clone")
+	gitOut(t, t.TempDir(), "clone", "--quiet", remote, clone)
+	gitOut(t, clone, "reset", "--quiet", "--hard", first)
+	writeFile(t, filepath.Join(clone, three.Path.RepoPath()), string(three.Data))
+	gitOut(t, clone, "add", "-A")
+	gitOut(t, clone, "commit", "--quiet", "-m", "rewritten")
+	gitOut(t, clone, "push", "--quiet", "--force")
+	a.sync(t)
+	wantSame(t, "messages", messages(t, remote, "main"), paths(one, two, three))
+	wantSame(t, "arrived", a.seen.get(&a.seen.arrived), paths(two, three))
+	if !strings.Contains(a.log.String(), "rewritten") {
+		t.Errorf("the log does not say so: %s", a.log)
+	}
+	// Only set back, without anything new.
+	gitOut(t, remote, "update-ref", mainRef, first)
+	b.sync(t)
+	wantSame(t, "messages", messages(t, remote, "main")[:2], paths(one, two))
+	wantClean(t, remote)
+	// Gone altogether.
+	gitOut(t, remote, "update-ref", "-d", mainRef)
+	a.sync(t)
+	wantSame(t, "messages", messages(t, remote, "main"), paths(one, two, three))
+}
+
+func TestMessagesRemovedByACommitComeBack(t *testing.T) {
+	remote := bareRemote(t)
+	a := newHome(t, "a", remote)
+	one := testLetter(1, 1)
+	a.append(t, one)
+	a.sync(t)
+	clone := filepath.Join(t.TempDir(), "clone")
+	gitOut(t, t.TempDir(), "clone", "--quiet", remote, clone)
+	gitOut(t, clone, "rm", "--quiet", "-r", "data/channels/"+testChannel.String(), "README.md")
+	// Even a file in the way of the channel's folder does not keep it away.
+	writeFile(t, filepath.Join(clone, "data/channels", testChannel.String()), "in the way\n")
+	gitOut(t, clone, "add", "-A")
+	gitOut(t, clone, "commit", "--quiet", "-m", "vandal")
+	gitOut(t, clone, "push", "--quiet")
+	a.sync(t)
+	wantSame(t, "messages", messages(t, remote, "main"), paths(one))
+	if _, ok, err := a.ReadFile("README.md"); ok || err != nil {
+		t.Errorf("another file that was removed is there: %v, %v", ok, err)
+	}
+	wantClean(t, remote)
+}
+
+func TestAnotherRecordIsRefused(t *testing.T) {
+	remote := bareRemote(t)
+	a := newHome(t, "a", remote)
+	a.append(t, testLetter(1, 1))
+	a.sync(t)
+	tip := a.Tip()
+	other := bareRemote(t)
+	newHome(t, "b", other)
+	gitOut(t, other, "push", "--quiet", "--force", remote, "main")
+	if err := a.Sync(t.Context()); !errors.Is(err, ErrForeign) {
+		t.Errorf("Sync: %v", err)
+	}
+	if a.Tip() != tip || a.Status().RemoteTip != tip {
+		t.Error("something changed")
+	}
+	if got := a.Status().RemoteError; !strings.Contains(got, a.ID()) || strings.Contains(got, "\n") {
+		t.Errorf("RemoteError = %q", got)
+	}
+}
+
+func TestUnreachableRemote(t *testing.T) {
+	remote := bareRemote(t)
+	a := newHome(t, "a", remote)
+	if err := os.Rename(remote, remote+".away"); err != nil {
+		t.Fatal(err)
+	}
+	one := testLetter(1, 1)
+	a.append(t, one)
+	if err := a.Sync(t.Context()); !errors.Is(err, ErrRemote) {
+		t.Errorf("Sync: %v", err)
+	}
+	if got := a.Place(one.Path); got != Recorded {
+		t.Errorf("the letter is %s: commits must not wait for the remote", got)
+	}
+	if a.Status().RemoteError == "" || a.Status().Unpushed != 1 {
+		t.Errorf("status = %+v", a.Status())
+	}
+	// What is not pushed is still in the journal after a restart.
+	a.close(t)
+	a.open(t)
+	if a.Status().Unpushed != 1 || len(a.state.held) != 1 {
+		t.Errorf("after a restart: %+v", a.Status())
+	}
+	if err := os.Rename(remote+".away", remote); err != nil {
+		t.Fatal(err)
+	}
+	a.sync(t)
+	if s := a.Status(); s.RemoteError != "" || s.Unpushed != 0 || a.Place(one.Path) != Pushed {
+		t.Errorf("status = %+v", s)
+	}
+	wantSame(t, "pushed", a.seen.get(&a.seen.pushed), paths(one))
+}
+
+func TestOneMessageWithTwoContents(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	p := testPath(1, 1)
+	ours, theirs := Letter{Path: p, Data: []byte("ours\n")}, Letter{Path: p, Data: []byte("theirs\n")}
+	winner, loser := ours.Data, theirs.Data
+	if !lowerHash(p, winner, loser) {
+		winner, loser = loser, winner
+	}
+	a.append(t, ours)
+	b.append(t, theirs)
+	a.sync(t)
+	b.sync(t)
+	a.sync(t)
+	for _, h := range []*home{a, b} {
+		data, err := h.Get(p)
+		if err != nil || string(data) != string(winner) {
+			t.Errorf("at the path: %q, %v", data, err)
+		}
+		kept, ok, err := h.ReadFile(conflictPath(p, loser))
+		if err != nil || !ok || string(kept) != string(loser) {
+			t.Errorf("kept: %q, %v, %v", kept, ok, err)
+		}
+		if n := h.Status(); n.Unpushed != 0 || len(h.state.held) != 0 {
+			t.Errorf("status = %+v", n)
+		}
+	}
+	if a.Tip() != b.Tip() {
+		t.Error("the tips differ")
+	}
+	wantClean(t, remote)
+}
+
+func TestRunSharesBothWays(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	for _, h := range []*home{a, b} {
+		h.Record.opts.FetchInterval = 20 * time.Millisecond
+		h.Record.opts.PushInterval = time.Millisecond
+		h.run(t)
+	}
+	const each = 25
+	for n := range each {
+		a.append(t, testLetter(1, n))
+		b.append(t, testLetter(2, n))
+	}
+	eventually(t, "both have everything and it is pushed", func() bool {
+		return len(a.seen.get(&a.seen.arrived)) == each && len(b.seen.get(&b.seen.arrived)) == each &&
+			a.Status().Unpushed == 0 && b.Status().Unpushed == 0 &&
+			a.Place(testPath(2, each-1)) == Pushed && b.Place(testPath(1, each-1)) == Pushed
+	})
+	wantOnce(t, "in the remote", messages(t, remote, "main"), 2*each)
+	if a.seen.overlapped || b.seen.overlapped {
+		t.Error("events were told concurrently")
+	}
+}
+
+func TestRingFetchesSoon(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	b.Record.opts.FetchInterval = time.Hour
+	b.run(t)
+	eventually(t, "the first fetch is over", func() bool { return !b.Status().LastFetch.IsZero() })
+	a.append(t, testLetter(1, 1))
+	a.sync(t)
+	for range 5 {
+		b.Ring()
+	}
+	eventually(t, "the message is there", func() bool { return b.Has(testPath(1, 1)) })
+}
+
+func TestStopTriesOneLastPush(t *testing.T) {
+	remote := bareRemote(t)
+	a := newHome(t, "a", remote)
+	a.Record.opts.PushInterval = time.Hour
+	stop := a.run(t)
+	a.append(t, testLetter(1, 1))
+	eventually(t, "the first is pushed", func() bool { return a.Place(testPath(1, 1)) == Pushed })
+	a.append(t, testLetter(1, 2))
+	stop()
+	wantSame(t, "in the remote", messages(t, remote, "main"), []string{testPath(1, 1).String(), testPath(1, 2).String()})
+}
+
+func TestFilesOfTwoHosts(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	for _, c := range []struct {
+		h    *home
+		name string
+		n    int
+	}{{a, "a", 1}, {b, "b", 1}, {a, "a", 2}, {b, "b", 2}} {
+		if err := c.h.PutFile("hosts/"+c.name+".md", fmt.Appendf(nil, "%s %d\n", c.name, c.n)); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.h.commit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.sync(t)
+	b.sync(t)
+	a.sync(t)
+	for _, name := range []string{"a", "b"} {
+		if got := gitOut(t, remote, "show", "main:hosts/"+name+".md"); got != name+" 2" {
+			t.Errorf("hosts/%s.md is %q", name, got)
+		}
+	}
+	wantSame(t, "files told to a", a.seen.get(&a.seen.files), []string{"hosts/b.md"})
+}
+
+func TestRemotePasswordIsNotShown(t *testing.T) {
+	remote := "https://ann:secret@127.0.0.1:1/x.git"
+	_, err := Init(t.Context(), Options{Dir: filepath.Join(t.TempDir(), "a"), Remote: remote, Author: Author{Name: "a"}}, rootFiles)
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("Init: %v", err)
+	}
+	if got := redact(remote); strings.Contains(got, "secret") {
+		t.Errorf("redact = %q", got)
+	}
+}
+
+func TestCleanRemote(t *testing.T) {
+	here, err := filepath.Abs("x/y")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for remote, want := range map[string]string{
+		"": "", "https://h/x": "https://h/x", "git@h:x.git": "git@h:x.git", "x/y": here, "./a:b/../x": "",
+	} {
+		got, err := cleanRemote(remote)
+		if err != nil {
+			t.Errorf("cleanRemote(%q): %v", remote, err)
+		}
+		if want != "" && got != want {
+			t.Errorf("cleanRemote(%q) = %q, want %q", remote, got, want)
+		}
+	}
+}

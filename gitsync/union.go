@@ -1,0 +1,121 @@
+package gitsync
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// maxDescribed bounds how many letters are read only to describe a commit.
+const maxDescribed = 64
+
+// union is the tree that another tip becomes with what main has.
+type union struct {
+	r                             *Record
+	draft                         draft
+	mineTree, otherTree, baseTree objects.Hash
+	tree                          objects.Hash
+	kept                          []arrival // messages of main that the other tip lacked
+}
+
+func (r *Record) unite(tip, other, base objects.Hash) (*union, error) {
+	u := &union{r: r}
+	for _, c := range []struct {
+		commit objects.Hash
+		tree   *objects.Hash
+	}{{tip, &u.mineTree}, {other, &u.otherTree}, {base, &u.baseTree}} {
+		var err error
+		if *c.tree, err = r.store.TreeOf(c.commit); err != nil {
+			return nil, err
+		}
+	}
+	u.draft = draft{r: r, base: u.otherTree, changes: map[string]objects.Change{}}
+	if err := r.store.Diff(u.otherTree, u.mineTree, u.keep); err != nil {
+		return nil, err
+	}
+	var err error
+	u.tree, err = r.store.Update(u.otherTree, u.draft.changes, &u.draft.builder)
+	return u, err
+}
+
+// keep decides about one path that differs; Old is the other tip's, New main's.
+func (u *union) keep(d objects.Difference) error {
+	switch p, isMessage := messagePath(d.Path); {
+	case isMessage && d.New.Mode.IsFile():
+		return u.keepMessage(p, d.New)
+	case isMessage:
+		return nil
+	case strings.HasPrefix(d.Path, conflictsPrefix):
+		if d.Old.Hash == objects.Zero {
+			u.draft.changes[d.Path] = objects.Change{Hash: d.New.Hash, Mode: d.New.Mode}
+		}
+		return nil
+	}
+	return u.keepFile(d)
+}
+
+func (u *union) keepMessage(p protocol.Path, e objects.Entry) error {
+	data, err := u.r.store.Blob(e.Hash)
+	if err != nil {
+		return err
+	}
+	added, err := u.draft.place(p, e.Hash, data)
+	if added {
+		u.kept = append(u.kept, arrival{path: p, blob: e.Hash})
+	}
+	return err
+}
+
+// keepFile merges any other file: the side that changed it since the base wins;
+// if both did, the other tip's stays, unless this node itself put the file.
+func (u *union) keepFile(d objects.Difference) error {
+	before, _, err := u.r.store.Lookup(u.baseTree, d.Path)
+	if err != nil {
+		return err
+	}
+	same := func(a, b objects.Entry) bool { return a.Hash == b.Hash && a.Mode == b.Mode }
+	if same(before, d.New) {
+		return nil
+	}
+	if !same(before, d.Old) {
+		u.r.state.mu.Lock()
+		mine := d.New.Hash != objects.Zero && u.r.state.mine[d.Path] == d.New.Hash
+		u.r.state.mu.Unlock()
+		if !mine {
+			u.r.log.Warn().Str("path", d.Path).Msg("a file was changed here and elsewhere; the one from elsewhere stays")
+			return nil
+		}
+	}
+	u.draft.changes[d.Path] = objects.Change{Hash: d.New.Hash, Mode: d.New.Mode}
+	return nil
+}
+
+// message describes the commit of a union.
+func (u *union) message(merge bool) string {
+	said := u.describe()
+	if !merge {
+		return said
+	}
+	return "merge main of " + u.r.author.Name + "\n\n" + said
+}
+
+func (u *union) describe() string {
+	slices.SortFunc(u.kept, func(a, b arrival) int { return a.path.Compare(b.path) })
+	if len(u.kept) == 0 {
+		return "keep what another tip of main lacked"
+	}
+	if len(u.kept) > maxDescribed {
+		return countLetters(make([]Letter, len(u.kept)))
+	}
+	letters := make([]Letter, 0, len(u.kept))
+	for _, k := range u.kept {
+		data, err := u.r.store.Blob(k.blob)
+		if err != nil {
+			return countLetters(make([]Letter, len(u.kept)))
+		}
+		letters = append(letters, Letter{Path: k.path, Data: data})
+	}
+	return u.r.opts.Describe(letters)
+}
