@@ -1,6 +1,7 @@
 package door
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"syscall"
@@ -13,7 +14,6 @@ import (
 // starts, and ends with the last handle to it, that is with the node.
 type group struct {
 	job     windows.Handle // 0 where the system gave none
-	leader  windows.Handle // 0 where the command had ended already
 	process *os.Process
 }
 
@@ -23,13 +23,7 @@ func prepare(cmd *exec.Cmd) {
 }
 
 func adopt(p *os.Process) group {
-	const access = windows.PROCESS_SET_QUOTA | windows.PROCESS_TERMINATE | windows.SYNCHRONIZE
 	g := group{process: p}
-	leader, err := windows.OpenProcess(access, false, uint32(p.Pid))
-	if err != nil {
-		return g
-	}
-	g.leader = leader
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return g
@@ -39,7 +33,11 @@ func adopt(p *os.Process) group {
 	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
 		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
 	if err == nil {
-		err = windows.AssignProcessToJobObject(job, leader)
+		var assignErr error
+		err = p.WithHandle(func(handle uintptr) {
+			assignErr = windows.AssignProcessToJobObject(job, windows.Handle(handle))
+		})
+		err = errors.Join(err, assignErr)
 	}
 	if err != nil {
 		windows.CloseHandle(job)
@@ -63,16 +61,14 @@ func (g group) kill() {
 
 // waitLeader blocks until the command has ended.
 func (g group) waitLeader() {
-	if g.leader != 0 {
-		_, _ = windows.WaitForSingleObject(g.leader, windows.INFINITE)
-	}
+	_ = g.process.WithHandle(func(handle uintptr) {
+		_, _ = windows.WaitForSingleObject(windows.Handle(handle), windows.INFINITE)
+	})
 }
 
 func (g group) release() {
-	for _, handle := range []windows.Handle{g.job, g.leader} {
-		if handle != 0 {
-			windows.CloseHandle(handle)
-		}
+	if g.job != 0 {
+		windows.CloseHandle(g.job)
 	}
 }
 

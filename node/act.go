@@ -1,0 +1,75 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// act decides a command and writes what was decided. Commands about the same
+// message wait for each other, so that none is answered or receipted twice.
+func (n *Node) act(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) {
+	if !about.IsZero() {
+		defer n.once.lock(about)()
+	}
+	n.mu.Lock()
+	drafts, err := n.state.Decide(c, n.now())
+	n.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	return n.writer.write(ctx, drafts)
+}
+
+func isRefusal(err error) bool {
+	var r *fleet.Refusal
+	return errors.As(err, &r)
+}
+
+// load reads a whole message from the record.
+func (n *Node) load(p protocol.Path) (*protocol.Message, error) {
+	data, err := n.record.Get(p)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", p, err)
+	}
+	return protocol.Decode(p, data)
+}
+
+// onceEach is a lock for each message. The zero value is ready.
+type onceEach struct {
+	mu   sync.Mutex // guards busy
+	busy map[protocol.Path]*turn
+}
+
+type turn struct {
+	sync.Mutex
+	waiting int
+}
+
+// lock waits for its turn at p and returns what ends the turn.
+func (o *onceEach) lock(p protocol.Path) (unlock func()) {
+	o.mu.Lock()
+	if o.busy == nil {
+		o.busy = map[protocol.Path]*turn{}
+	}
+	t := o.busy[p]
+	if t == nil {
+		t = &turn{}
+		o.busy[p] = t
+	}
+	t.waiting++
+	o.mu.Unlock()
+	t.Lock()
+	return func() {
+		t.Unlock()
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if t.waiting--; t.waiting == 0 {
+			delete(o.busy, p)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/control/controltest"
+)
+
+func TestServiceInProcess(t *testing.T) {
+	controltest.Run(t, func(t *testing.T) control.Service {
+		n, _ := runNode(t, initHome(t, nil))
+		return n
+	})
+}
+
+func TestServiceOverSocket(t *testing.T) {
+	controltest.Run(t, func(t *testing.T) control.Service {
+		n, _ := runNode(t, initHome(t, nil))
+		return control.NewClient(n.home.Socket(), "test")
+	})
+}

@@ -1,0 +1,107 @@
+package control
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"reflect"
+)
+
+// API is the version of the requests and answers in this package. It rises with
+// every change that an older node would not understand or would get wrong.
+const API = 1
+
+// Every answer carries both headers, and every request the second, so that a
+// command and a node of different versions notice it before anything happens.
+const (
+	headerVersion = "Parley-Version"
+	headerAPI     = "Parley-Api"
+)
+
+const (
+	pathPrefix = "/v1/"
+	typeJSON   = "application/json"
+	typeStream = "application/x-ndjson"
+)
+
+// The verbs, as they stand in the path of a request.
+const (
+	verbStatus      = "status"
+	verbSend        = "send"
+	verbWait        = "wait"
+	verbInbox       = "inbox"
+	verbRead        = "read"
+	verbShow        = "show"
+	verbLog         = "log"
+	verbAgents      = "agents"
+	verbAddAgent    = "add-agent"
+	verbRemoveAgent = "remove-agent"
+	verbList        = "list"
+	verbStop        = "stop"
+)
+
+// anyAPI reports the verbs that a newer command may ask of an older node: those
+// with which its operator finds out and replaces it.
+func anyAPI(verb string) bool { return verb == verbStatus || verb == verbStop }
+
+// httpStatus is the status of an answer that is an error of kind k.
+func (k Kind) httpStatus() int {
+	switch k {
+	case KindUsage:
+		return http.StatusBadRequest
+	case KindNotFound:
+		return http.StatusNotFound
+	case KindRefused:
+		return http.StatusForbidden
+	case KindConflict:
+		return http.StatusConflict
+	case KindUnavailable:
+		return http.StatusServiceUnavailable
+	case KindTimeout:
+		return http.StatusGatewayTimeout
+	case KindOldNode:
+		return http.StatusNotImplemented
+	}
+	return http.StatusInternalServerError
+}
+
+// none is the request or the answer of a verb that has none.
+type none struct{}
+
+// WriteJSON writes v as one line of JSON in which every list is an array, never
+// null (R17), and text stands as it is, without escapes for HTML.
+func WriteJSON(w io.Writer, v any) error {
+	copied := reflect.New(reflect.TypeOf(v)).Elem()
+	copied.Set(reflect.ValueOf(v))
+	fillLists(copied)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(copied.Interface())
+}
+
+// fillLists replaces the nil slices in v by empty ones. Lists that hold lists
+// are copied first, because v shares them with the caller.
+func fillLists(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Field(i); field.CanSet() {
+				fillLists(field)
+			}
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+			return
+		}
+		if v.Type().Elem().Kind() != reflect.Struct {
+			return
+		}
+		copied := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(copied, v)
+		v.Set(copied)
+		for i := range v.Len() {
+			fillLists(v.Index(i))
+		}
+	}
+}

@@ -1,0 +1,16 @@
+package control_test
+
+import (
+	"testing"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/control/controltest"
+)
+
+func TestContractInProcess(t *testing.T) {
+	controltest.Run(t, func(*testing.T) control.Service { return newMemory() })
+}
+
+func TestContractOverSocket(t *testing.T) {
+	controltest.Run(t, func(t *testing.T) control.Service { return controltest.OverSocket(t, newMemory()) })
+}

@@ -1,0 +1,143 @@
+// Package controltest is the contract of control.Service as tests, which every
+// implementation runs: the node in process, and the client over a socket.
+package controltest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// patience bounds every call, so that a broken implementation fails instead of
+// hanging.
+const patience = 20 * time.Second
+
+// Run checks an implementation. Each test gets its own service from start: a
+// fresh node alone in its fleet, with a human and without agents; start
+// registers its own cleaning up.
+func Run(t *testing.T, start func(t *testing.T) control.Service) {
+	tests := []struct {
+		name string
+		run  func(s *suite)
+	}{
+		{"status names the node", testStatus},
+		{"an agent is added, listed and removed", testAgents},
+		{"agents that cannot be added are refused", testAgentRefusals},
+		{"a message reaches an inbox and is read once", testInbox},
+		{"the only agent here speaks where nobody is named", testSpeaker},
+		{"a reply ends a wait", testReply},
+		{"a wait without an answer times out", testNoAnswer},
+		{"a wait ends with its context", testWaitCancelled},
+		{"messages are found by path, prefix and hex", testFind},
+		{"what does not exist is not found", testNotFound},
+		{"requests without sense are refused", testUsage},
+		{"any text comes back as it was sent", testTexts},
+		{"the log is in order and can be cut", testLog},
+		{"the log stops at the first error of its reader", testLogStops},
+		{"following goes on until its context ends", testFollow},
+		{"a broadcast reaches every inbox", testBroadcast},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			t.Cleanup(cancel)
+			s := &suite{T: t, ctx: ctx, service: start(t)}
+			status, err := s.service.Status(ctx)
+			s.must(err)
+			s.human = status.Human.String()
+			test.run(s)
+		})
+	}
+}
+
+// OverSocket serves s on a control socket and returns a client of it. Both end
+// with the test.
+func OverSocket(t *testing.T, s control.Service) *control.Client {
+	t.Helper()
+	// A test's own temporary folder can be too deep for the path of a socket.
+	dir, err := os.MkdirTemp("", "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	path := filepath.Join(dir, "control.sock")
+	listener, err := control.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- control.Serve(ctx, listener, s, control.Info{Version: "test", API: control.API}) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return control.NewClient(path, "test")
+}
+
+// suite is one running test of the contract.
+type suite struct {
+	*testing.T
+	ctx     context.Context
+	service control.Service
+	human   string
+}
+
+func (s *suite) must(err error) {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// equal compares what was wanted with what came.
+func (s *suite) equal(what string, want, got any) {
+	s.Helper()
+	if !reflect.DeepEqual(want, got) {
+		s.Errorf("%s: want %+v, got %+v", what, want, got)
+	}
+}
+
+// wantKind checks that err is an Error of a kind.
+func (s *suite) wantKind(what string, err error, kind control.Kind) {
+	s.Helper()
+	var e *control.Error
+	if !errors.As(err, &e) || e.Kind != kind || e.Message == "" {
+		s.Errorf("%s: error %v (%T), want an Error of kind %s", what, err, err, kind)
+	}
+}
+
+// inboxAgent adds an agent behind the inbox door.
+func (s *suite) inboxAgent(name string) {
+	s.Helper()
+	_, err := s.service.AddAgent(s.ctx, control.AddAgentRequest{Name: name, Inbox: true, Dir: s.TempDir()})
+	s.must(err)
+}
+
+// hey sends text from the human.
+func (s *suite) hey(to, text string) control.Message {
+	s.Helper()
+	m, err := s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{to}, Body: text})
+	s.must(err)
+	return m
+}
+
+// bodies are the texts in an inbox.
+func (s *suite) bodies(r control.InboxRequest) []string {
+	s.Helper()
+	mail, err := s.service.Inbox(s.ctx, r)
+	s.must(err)
+	texts := []string{}
+	for _, m := range mail {
+		texts = append(texts, m.Body)
+	}
+	return texts
+}

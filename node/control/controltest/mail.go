@@ -1,0 +1,142 @@
+package controltest
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+func testInbox(s *suite) {
+	s.inboxAgent("mawjs")
+	first, second := s.hey("mawjs", "first"), s.hey("mawjs", "second")
+	if first.Stage < protocol.StageStored || first.Host == "" || first.Signature != protocol.SignatureValid {
+		s.Errorf("sent message %+v: want it stored, signed and with its host", first)
+	}
+	s.equal("inbox, oldest first", []string{"first", "second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
+	for range 2 {
+		m, err := s.service.Read(s.ctx, control.ReadRequest{As: "mawjs", Path: first.Path.String()})
+		s.must(err)
+		if m.Body != "first" {
+			s.Errorf("read %q, want first", m.Body)
+		}
+	}
+	shown, err := s.service.Show(s.ctx, control.ShowRequest{Path: first.Path.String()})
+	s.must(err)
+	if shown.Stage != protocol.StageRead {
+		s.Errorf("stage after reading: %s, want read", shown.Stage)
+	}
+	_, err = s.service.Show(s.ctx, control.ShowRequest{Path: second.Path.String()})
+	s.must(err)
+	s.equal("unread after read and show", []string{"second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
+	s.equal("all mail", []string{"first", "second"}, s.bodies(control.InboxRequest{As: "mawjs", All: true}))
+	s.wantReceipts(1)
+}
+
+// wantReceipts counts the receipts in the record.
+func (s *suite) wantReceipts(want int) {
+	s.Helper()
+	got := 0
+	s.must(s.service.Log(s.ctx, control.LogRequest{Everything: true}, func(m control.Message) error {
+		if m.Type == protocol.TypeRead {
+			got++
+		}
+		return nil
+	}))
+	if got != want {
+		s.Errorf("%d receipts, want %d", got, want)
+	}
+}
+
+func testSpeaker(s *suite) {
+	_, err := s.service.Send(s.ctx, control.SendRequest{To: []string{s.human}, Body: "a note to myself"})
+	s.wantKind("to oneself", err, control.KindRefused)
+	s.inboxAgent("mawjs")
+	m, err := s.service.Send(s.ctx, control.SendRequest{To: []string{s.human}, Body: "a report"})
+	s.must(err)
+	if m.From != "mawjs" {
+		s.Errorf("with one agent, from %q, want mawjs (R14)", m.From)
+	}
+	m, err = s.service.Send(s.ctx, control.SendRequest{To: []string{"mawjs"}, Body: "a question"})
+	s.must(err)
+	if m.From != s.human {
+		s.Errorf("to the one agent, from %q, want the human %q", m.From, s.human)
+	}
+}
+
+func testReply(s *suite) {
+	s.inboxAgent("mawjs")
+	question := s.hey("mawjs", "ready?")
+	sent := make(chan error, 1)
+	go func() { // ends after its one call
+		_, err := s.service.Send(s.ctx, control.SendRequest{As: "mawjs", Re: question.Path.String(), Act: protocol.ActReply, Body: "ready"})
+		sent <- err
+	}()
+	for _, when := range []string{"while it comes", "once it is there"} {
+		reply, err := s.service.Wait(s.ctx, control.WaitRequest{Re: question.Path.String(), Within: patience})
+		s.must(err)
+		re, err := protocol.JoinPath(reply.Channel, reply.Re)
+		if err != nil {
+			re, err = protocol.ParsePath(reply.Re)
+		}
+		if err != nil || re != question.Path || reply.Body != "ready" || reply.From != "mawjs" {
+			s.Errorf("%s: reply %+v, want mawjs to say ready to %s", when, reply, question.Path)
+		}
+	}
+	s.must(<-sent)
+	shown, err := s.service.Show(s.ctx, control.ShowRequest{Path: question.Path.String()})
+	s.must(err)
+	if shown.Stage != protocol.StageAnswered {
+		s.Errorf("stage of the question: %s, want answered", shown.Stage)
+	}
+	s.equal("the human's inbox", []string{"ready"}, s.bodies(control.InboxRequest{As: s.human}))
+}
+
+func testNoAnswer(s *suite) {
+	s.inboxAgent("mawjs")
+	question := s.hey("mawjs", "anyone?")
+	_, err := s.service.Wait(s.ctx, control.WaitRequest{Re: question.Path.String(), Within: time.Millisecond})
+	s.wantKind("wait", err, control.KindTimeout)
+}
+
+func testWaitCancelled(s *suite) {
+	s.inboxAgent("mawjs")
+	question := s.hey("mawjs", "anyone?")
+	ctx, cancel := context.WithCancel(s.ctx)
+	cancel()
+	if m, err := s.service.Wait(ctx, control.WaitRequest{Re: question.Path.String(), Within: patience}); err == nil {
+		s.Errorf("wait returned %+v, want an error", m)
+	}
+}
+
+func testTexts(s *suite) {
+	s.inboxAgent("mawjs")
+	texts := []string{
+		"---\nfrom: nobody\n---\n\nnot a frontmatter",
+		"สวัสดี 世界 שלום 👩\u200d🚀 \u202eevil \x1b[31mred",
+		"one\r\ntwo\n\n  three  ",
+		"<b>&amp;</b> \u2028 \\ \"",
+		strings.Repeat("long ", 20_000),
+	}
+	for _, text := range texts {
+		sent := s.hey("mawjs", text)
+		got, err := s.service.Show(s.ctx, control.ShowRequest{Path: sent.Path.String()})
+		s.must(err)
+		if got.Body != text {
+			s.Errorf("a text of %d bytes came back as one of %d:\n%.200q\n%.200q", len(text), len(got.Body), text, got.Body)
+		}
+	}
+}
+
+func testBroadcast(s *suite) {
+	s.inboxAgent("mawjs")
+	s.inboxAgent("volt")
+	_, err := s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{protocol.All}, Act: protocol.ActBroadcast, Body: "all hands"})
+	s.must(err)
+	for _, name := range []string{"mawjs", "volt"} {
+		s.equal("inbox of "+name, []string{"all hands"}, s.bodies(control.InboxRequest{As: name}))
+	}
+	s.equal("inbox of the sender", []string{}, s.bodies(control.InboxRequest{As: s.human}))
+}

@@ -1,0 +1,133 @@
+package controltest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+func testFind(s *suite) {
+	s.inboxAgent("mawjs")
+	sent := s.hey("mawjs", "find me")
+	for _, path := range []string{sent.Path.String(), sent.Path.RepoPath(), sent.Path.Suffix()} {
+		m, err := s.service.Show(s.ctx, control.ShowRequest{Path: path})
+		s.must(err)
+		if m.Path != sent.Path {
+			s.Errorf("%s shows %s, want %s", path, m.Path, sent.Path)
+		}
+	}
+}
+
+func testNotFound(s *suite) {
+	s.inboxAgent("mawjs")
+	const nowhere = "adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md"
+	_, err := s.service.Show(s.ctx, control.ShowRequest{Path: nowhere})
+	s.wantKind("show", err, control.KindNotFound)
+	_, err = s.service.Read(s.ctx, control.ReadRequest{As: "mawjs", Path: nowhere})
+	s.wantKind("read", err, control.KindNotFound)
+	_, err = s.service.Wait(s.ctx, control.WaitRequest{Re: nowhere, Within: patience})
+	s.wantKind("wait", err, control.KindNotFound)
+	_, err = s.service.Send(s.ctx, control.SendRequest{As: s.human, Re: nowhere, Body: "yes"})
+	s.wantKind("reply", err, control.KindNotFound)
+	_, err = s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{"nobody"}, Body: "hello"})
+	s.wantKind("hey", err, control.KindNotFound)
+}
+
+func testUsage(s *suite) {
+	s.inboxAgent("mawjs")
+	sent := s.hey("mawjs", "hello")
+	for name, r := range map[string]control.SendRequest{
+		"to nobody":      {As: s.human, Body: "hello"},
+		"to and re":      {As: s.human, To: []string{"mawjs"}, Re: sent.Path.String(), Body: "hello"},
+		"without a text": {As: s.human, To: []string{"mawjs"}},
+		"cross, no host": {As: s.human, To: []string{"mawjs"}, Cross: true, Body: "hello"},
+		"to a bad name":  {As: s.human, To: []string{"a\x1bb"}, Body: "hello"},
+	} {
+		_, err := s.service.Send(s.ctx, r)
+		s.wantKind(name, err, control.KindUsage)
+	}
+	_, err := s.service.Show(s.ctx, control.ShowRequest{Path: "../../etc/passwd"})
+	s.wantKind("show", err, control.KindUsage)
+}
+
+// logBodies are the texts of a log.
+func (s *suite) logBodies(r control.LogRequest) []string {
+	s.Helper()
+	texts := []string{}
+	s.must(s.service.Log(s.ctx, r, func(m control.Message) error {
+		texts = append(texts, m.Body)
+		return nil
+	}))
+	return texts
+}
+
+func testLog(s *suite) {
+	s.inboxAgent("mawjs")
+	s.inboxAgent("volt")
+	var all []string
+	for i := range 5 {
+		all = append(all, fmt.Sprintf("message %d", i))
+		s.hey("mawjs", all[i])
+	}
+	other := s.hey("volt", "elsewhere")
+	_, err := s.service.Read(s.ctx, control.ReadRequest{As: "volt", Path: other.Path.String()})
+	s.must(err)
+	all = append(all, "elsewhere")
+	s.equal("log, oldest first and without receipts", all, s.logBodies(control.LogRequest{}))
+	s.equal("the last two", all[4:], s.logBodies(control.LogRequest{Last: 2}))
+	s.equal("one channel", all[5:], s.logBodies(control.LogRequest{Channel: other.Channel.String()}))
+	s.wantReceipts(1)
+}
+
+func testLogStops(s *suite) {
+	s.inboxAgent("mawjs")
+	for range 3 {
+		s.hey("mawjs", "hello")
+	}
+	enough := errors.New("enough")
+	seen := 0
+	err := s.service.Log(s.ctx, control.LogRequest{Follow: true}, func(control.Message) error {
+		seen++
+		return enough
+	})
+	if !errors.Is(err, enough) || seen != 1 {
+		s.Errorf("log called its reader %d times and returned %v, want once and the reader's error", seen, err)
+	}
+}
+
+func testFollow(s *suite) {
+	s.inboxAgent("mawjs")
+	s.hey("mawjs", "message 0")
+	ctx, cancel := context.WithCancel(s.ctx)
+	defer cancel()
+	heard, ended := make(chan string, 8), make(chan struct{})
+	go func() { // ends with ctx
+		defer close(ended)
+		_ = s.service.Log(ctx, control.LogRequest{Follow: true}, func(m control.Message) error {
+			heard <- m.Body
+			return nil
+		})
+	}()
+	for i := range 4 {
+		want := fmt.Sprintf("message %d", i)
+		if i > 0 {
+			s.hey("mawjs", want)
+		}
+		select {
+		case got := <-heard:
+			if got != want {
+				s.Fatalf("heard %q, want %q", got, want)
+			}
+		case <-s.ctx.Done():
+			s.Fatalf("%q never came", want)
+		}
+	}
+	cancel()
+	select {
+	case <-ended:
+	case <-s.ctx.Done():
+		s.Fatal("following did not end with its context")
+	}
+}

@@ -1,0 +1,47 @@
+package control
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind is what sort of failure an Error is, where someone decides by it.
+type Kind string
+
+// The kinds of failure.
+const (
+	KindUsage       Kind = "usage"       // the request makes no sense as it stands
+	KindNotFound    Kind = "not-found"   // what it names does not exist
+	KindRefused     Kind = "refused"     // a rule forbids it
+	KindConflict    Kind = "conflict"    // it exists already, or someone else holds it
+	KindUnavailable Kind = "unavailable" // no node is running, or it is draining
+	KindTimeout     Kind = "timeout"     // waited and nothing came
+	KindOldNode     Kind = "old-node"    // the running node is older than its client
+	KindFailed      Kind = "failed"      // anything else
+)
+
+// Error is a failure as a person reads it: what could not be done and why, and
+// what to try.
+type Error struct {
+	Message string `json:"error"`
+	Kind    Kind   `json:"kind"`
+	Hint    string `json:"hint"`
+}
+
+// Error returns the message without the hint.
+func (e *Error) Error() string { return e.Message }
+
+// Errorf makes an Error of a kind with a hint (empty: none).
+func Errorf(kind Kind, hint, format string, args ...any) *Error {
+	return &Error{Message: fmt.Sprintf(format, args...), Kind: kind, Hint: hint}
+}
+
+// AsError is err as an Error: err itself where it is one, else KindFailed with
+// its text.
+func AsError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Message: err.Error(), Kind: KindFailed}
+}

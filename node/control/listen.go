@@ -1,0 +1,160 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+const (
+	socketMode fs.FileMode = 0o600
+	folderMode fs.FileMode = 0o700
+	// shortPrefix begins the folders that hold sockets whose own path would be
+	// too long for the system.
+	shortPrefix = "parley-"
+	shortName   = "control.sock"
+)
+
+// maxSocketPath is the longest path of a socket, in bytes: the system's
+// sun_path without its final NUL.
+func maxSocketPath() int {
+	switch runtime.GOOS {
+	case "linux", "windows":
+		return 107
+	}
+	return 103
+}
+
+// Listen opens the control socket at path, for its owner alone, in a folder that
+// it makes with mode 0700 where it is missing. The caller holds the lock of the
+// home, so a socket that is there already is a dead node's and is replaced;
+// anything else is left alone and is an error. Where path is too long for the
+// system, the socket lies in a private temporary folder and path is a symbolic
+// link to it. Close removes what Listen made.
+func Listen(path string) (net.Listener, error) {
+	l, err := listen(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the control socket: %w", err)
+	}
+	return l, nil
+}
+
+func listen(path string) (net.Listener, error) {
+	if err := os.MkdirAll(filepath.Dir(path), folderMode); err != nil {
+		return nil, err
+	}
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	if len(path) > maxSocketPath() {
+		return listenShort(path)
+	}
+	return bind(path)
+}
+
+// bind makes the socket. Until its mode is set, the folder's guards it.
+func bind(path string) (net.Listener, error) {
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, socketMode); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// removeStale removes what a dead node left at path.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch info.Mode().Type() {
+	case fs.ModeSocket:
+	case fs.ModeSymlink:
+		removeShort(path)
+	case fs.ModeIrregular: // how Windows shows a socket
+	default:
+		return fmt.Errorf("%s is in the way: it is no socket; move it elsewhere", path)
+	}
+	return os.Remove(path)
+}
+
+// removeShort removes the temporary folder that the link at path leads to, if
+// it is one that listenShort made. What fails is left to the system's cleaning
+// of temporary files.
+func removeShort(path string) {
+	target, err := os.Readlink(path)
+	if err != nil || filepath.Base(target) != shortName || !strings.HasPrefix(filepath.Base(filepath.Dir(target)), shortPrefix) {
+		return
+	}
+	_ = os.Remove(target)
+	_ = os.Remove(filepath.Dir(target)) // only if it is empty
+}
+
+// listenShort binds a socket in a private temporary folder and links to it.
+func listenShort(path string) (net.Listener, error) {
+	dir, err := shortFolder()
+	if err != nil {
+		return nil, err
+	}
+	real := filepath.Join(dir, shortName)
+	l, err := bind(real)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	if err := os.Symlink(real, path); err != nil {
+		return nil, errors.Join(err, l.Close(), os.RemoveAll(dir))
+	}
+	return &linkedListener{Listener: l, close: sync.OnceValue(func() error {
+		return errors.Join(l.Close(), os.Remove(path), os.RemoveAll(dir))
+	})}, nil
+}
+
+// shortFolder makes a private folder (mode 0700) in which the path of a socket
+// is short enough.
+func shortFolder() (string, error) {
+	for _, parent := range []string{os.TempDir(), "/tmp"} {
+		dir, err := os.MkdirTemp(parent, shortPrefix)
+		if err != nil {
+			continue
+		}
+		if len(filepath.Join(dir, shortName)) <= maxSocketPath() {
+			return dir, nil
+		}
+		_ = os.Remove(dir)
+	}
+	return "", errors.New("its path is too long for this system, and no temporary folder with a shorter one could be made")
+}
+
+// linkedListener is a listener whose Close also removes the link to its socket.
+type linkedListener struct {
+	net.Listener
+	close func() error // once
+}
+
+// Close closes the listener and removes the socket, its folder and the link.
+func (l *linkedListener) Close() error { return l.close() }
+
+// Dial connects to the control socket at path, wherever Listen had to put it.
+func Dial(ctx context.Context, path string) (net.Conn, error) {
+	if len(path) > maxSocketPath() {
+		target, err := os.Readlink(path)
+		if err != nil {
+			return nil, err
+		}
+		path = target
+	}
+	return new(net.Dialer).DialContext(ctx, "unix", path)
+}

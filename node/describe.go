@@ -1,0 +1,48 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// describe is the commit message for letters: who does what to whom for the
+// first, how many more there are, and a list of them all.
+func describe(letters []gitsync.Letter) string {
+	const most = 20
+	if len(letters) == 0 {
+		return "host file"
+	}
+	lines := make([]string, 0, most+1)
+	for i, l := range letters {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("… and %d more", len(letters)-most))
+			break
+		}
+		lines = append(lines, describeOne(l))
+	}
+	if len(letters) == 1 {
+		return lines[0]
+	}
+	return fmt.Sprintf("%s, and %d more\n\n%s", lines[0], len(letters)-1, strings.Join(lines, "\n"))
+}
+
+func describeOne(l gitsync.Letter) string {
+	m, err := protocol.Decode(l.Path, l.Data)
+	if err != nil {
+		return l.Path.String()
+	}
+	return fmt.Sprintf("%s: %s → %s", m.Act, printable(m.From), printable(strings.Join(m.Names(), ", ")))
+}
+
+// printable keeps a commit message to one plain line whatever a name holds.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, s)
+}

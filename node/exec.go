@@ -1,0 +1,232 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// worker is the exec door of one agent: it runs the agent's command for each
+// message, oldest first, as many at a time as the agent's tiers allow. Agents
+// never wait for each other. Its goroutines run from start until the context
+// given there ends.
+type worker struct {
+	n     *Node
+	agent configs.Agent
+	wake  chan struct{}
+	work  sync.WaitGroup
+	end   context.CancelFunc
+
+	// Guarded by the node's mu.
+	queue   []*fleet.Item
+	held    map[protocol.Path]bool // queued or running
+	running map[string]int         // by tier
+}
+
+func newWorker(n *Node, a configs.Agent) *worker {
+	return &worker{
+		n: n, agent: a, wake: make(chan struct{}, 1),
+		held: map[protocol.Path]bool{}, running: map[string]int{},
+	}
+}
+
+func (w *worker) who() fleet.Who { return w.n.me(w.agent.Name.String()) }
+
+func (w *worker) limits() fleet.Limits {
+	return fleet.Limits{MaxHops: w.n.cfg.MaxHops, RunsReplies: w.agent.RunReplies}
+}
+
+// add queues a message that the state says is this agent's to handle. The
+// caller holds the node's mu.
+func (w *worker) add(it *fleet.Item) {
+	if w.held[it.Path] || w.n.state.Handle(it, w.who(), w.limits()) == fleet.Ignore {
+		return
+	}
+	w.held[it.Path] = true
+	i, _ := slices.BinarySearchFunc(w.queue, it, byPlace)
+	w.queue = slices.Insert(w.queue, i, it)
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+func byPlace(a, b *fleet.Item) int {
+	if c := a.Place.Compare(b.Place); c != 0 {
+		return c
+	}
+	return a.Path.Compare(b.Path)
+}
+
+// start takes messages until taking ends; commands that run then may go on
+// until killing ends.
+func (w *worker) start(taking, killing context.Context) {
+	taking, w.end = context.WithCancel(taking)
+	w.work.Go(func() {
+		for {
+			select {
+			case <-w.wake:
+			case <-taking.Done():
+				return
+			}
+			for it, tier, ok := w.take(); ok; it, tier, ok = w.take() {
+				w.work.Go(func() {
+					w.handle(killing, it, tier)
+					w.release(it, tier)
+				})
+			}
+		}
+	})
+}
+
+// take removes the oldest queued message whose tier has a free slot.
+func (w *worker) take() (*fleet.Item, configs.Tier, bool) {
+	w.n.mu.Lock()
+	defer w.n.mu.Unlock()
+	for i, it := range w.queue {
+		tier := w.tierFor(it)
+		if w.running[tier.Name] < tier.Count {
+			w.queue = slices.Delete(w.queue, i, i+1)
+			w.running[tier.Name]++
+			return it, tier, true
+		}
+	}
+	return nil, configs.Tier{}, false
+}
+
+// tierFor is the tier that was chosen for the message; a tier that is no longer
+// there gives way to the first. The caller holds the node's mu.
+func (w *worker) tierFor(it *fleet.Item) configs.Tier {
+	name, _ := w.n.state.ChosenTier(it, w.who())
+	for _, t := range w.agent.Tiers {
+		if t.Name == name {
+			return t
+		}
+	}
+	return w.agent.Tiers[0]
+}
+
+func (w *worker) release(it *fleet.Item, tier configs.Tier) {
+	w.n.mu.Lock()
+	defer w.n.mu.Unlock()
+	delete(w.held, it.Path)
+	w.running[tier.Name]--
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+}
+
+// handle does with one message what the rules say. Where the node stops before
+// the result is stored, nothing was done and the next start does it.
+func (w *worker) handle(ctx context.Context, it *fleet.Item, tier configs.Tier) {
+	w.n.mu.Lock()
+	handling := w.n.state.Handle(it, w.who(), w.limits())
+	w.n.mu.Unlock()
+	switch handling {
+	case fleet.Receipt:
+		w.keep(ctx, it, fleet.Acknowledge{As: w.who(), Of: it.Path})
+	case fleet.Halt:
+		w.keep(ctx, it, fleet.Stop{As: w.who(), At: it.Path, Body: fmt.Sprintf(
+			"FAILED | the conversation was stopped: %d answers of agents in a row (max_hops is %d); %s was not run.\nA human can go on with: parley reply %s TEXT",
+			it.Hops, w.n.cfg.MaxHops, w.agent.Name, it.Path)})
+	case fleet.Run:
+		w.run(ctx, it, tier)
+	}
+}
+
+// run asks the agent and stores its answer, or why there is none (R16).
+func (w *worker) run(ctx context.Context, it *fleet.Item, tier configs.Tier) {
+	asked, err := w.n.load(it.Path)
+	if err != nil {
+		w.n.log.Error().Err(err).Stringer("path", it.Path).Msg("cannot read the message for its agent")
+		return
+	}
+	result := w.execute(ctx, asked, tier)
+	if result.Failure == door.Canceled {
+		return
+	}
+	w.n.log.Info().Stringer("agent", w.agent.Name).Stringer("path", it.Path).Stringer("failure", result.Failure).
+		Dur("elapsed", result.Elapsed).Msg("agent ran")
+	answer := fleet.Answer{As: w.who(), To: it.Path, Body: result.Output, ByAgent: true}
+	if result.Failure != door.None {
+		answer.Act = protocol.ActFailed
+		answer.Body = w.failure(result)
+	} else if result.Truncated {
+		answer.Body += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", w.agent.Name, len(result.Output))
+	}
+	w.keep(ctx, it, answer)
+}
+
+func (w *worker) failure(r door.Result) string {
+	text := fmt.Sprintf("FAILED | %s gave no answer: %s", w.agent.Name, r.Problem())
+	if out := strings.TrimSpace(r.Output); out != "" {
+		text += "\nIt had printed:\n" + out
+	}
+	return text
+}
+
+func (w *worker) execute(ctx context.Context, asked *protocol.Message, tier configs.Tier) door.Result {
+	argv, err := door.SplitCommand(tier.Exec)
+	if err != nil {
+		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
+	}
+	timeout := w.agent.Timeout
+	if timeout == 0 {
+		timeout = w.n.cfg.CommandTimeout
+	}
+	return door.Run(ctx, door.Command{
+		Argv:      argv,
+		Dir:       w.agent.Dir,
+		Stdin:     []byte(asked.Body + "\n"),
+		Timeout:   timeout,
+		MaxOutput: w.n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
+		Env: []string{
+			"PARLEY_HOME=" + w.n.home.Dir,
+			"PARLEY_AGENT=" + w.agent.Name.String(),
+			"PARLEY_HOST=" + w.n.cfg.Alias.String(),
+			"PARLEY_FROM=" + asked.From,
+			"PARLEY_MESSAGE=" + asked.Path.String(),
+			"PARLEY_CHANNEL=" + asked.Path.Channel().String(),
+		},
+	})
+}
+
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
+
+// keep stores the outcome of handling a message. What an agent said is not
+// thrown away because a disk is full: storing is tried again until it works or
+// the node stops.
+func (w *worker) keep(ctx context.Context, it *fleet.Item, c fleet.Command) {
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		_, err := w.n.act(ctx, c, it.Path)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		w.n.log.Error().Err(err).Stringer("agent", w.agent.Name).Stringer("path", it.Path).Msg("cannot store the agent's answer")
+		if isRefusal(err) {
+			// Nothing will make it good; without a receipt the next start would
+			// run the agent again.
+			if _, acknowledged := c.(fleet.Acknowledge); acknowledged {
+				return
+			}
+			c = fleet.Acknowledge{As: w.who(), Of: it.Path}
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}

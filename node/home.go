@@ -1,0 +1,155 @@
+package node
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/nats-io/nkeys"
+	"gopkg.in/yaml.v3"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/gitsync"
+)
+
+// A node that has just stopped may hold its lock a moment longer than its
+// socket.
+const (
+	lockWithin = time.Second
+	lockRetry  = 20 * time.Millisecond
+)
+
+// takeLock makes sure that one node at most runs on a home.
+func takeLock(home configs.Home) (*flock.Flock, error) {
+	lock := flock.New(home.Lock(), flock.SetPermissions(0o600))
+	ctx, cancel := context.WithTimeout(context.Background(), lockWithin)
+	defer cancel()
+	ok, err := lock.TryLockContext(ctx, lockRetry)
+	switch {
+	case !ok && ctx.Err() != nil:
+		return nil, fmt.Errorf("cannot use the home %s: %w", home.Dir, ErrLocked)
+	case err != nil:
+		return nil, fmt.Errorf("cannot lock the home %s: %w", home.Dir, err)
+	}
+	return lock, nil
+}
+
+func keyFile(home configs.Home) string { return filepath.Join(home.Keys(), "host.nk") }
+
+// loadKey reads the host's key, the seed of an nkey.
+func loadKey(home configs.Home) (nkeys.KeyPair, error) {
+	seed, err := os.ReadFile(keyFile(home))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read this host's key: %w", err)
+	}
+	key, err := nkeys.FromSeed([]byte(strings.TrimSpace(string(seed))))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read this host's key %s: %w", keyFile(home), err)
+	}
+	return key, nil
+}
+
+// makeKey creates the host's key unless it is there already.
+func makeKey(home configs.Home) (nkeys.KeyPair, error) {
+	if key, err := loadKey(home); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make this host's key: %w", err)
+	}
+	seed, err := key.Seed()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make this host's key: %w", err)
+	}
+	return key, writeOnce(keyFile(home), append(seed, '\n'))
+}
+
+// serverID is the random part of the bus server's name, kept with the key.
+func serverID(home configs.Home) (string, error) {
+	file := filepath.Join(home.Keys(), "server.id")
+	data, err := os.ReadFile(file)
+	if err == nil {
+		return strings.TrimSpace(string(data)), nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("cannot read the id of the bus server: %w", err)
+	}
+	id := randomHex(8)
+	return id, writeOnce(file, []byte(id+"\n"))
+}
+
+// writeOnce writes a private file that must not exist, durably.
+func writeOnce(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+func randomHex(bytes int) string {
+	b := make([]byte, bytes)
+	random(b)
+	return hex.EncodeToString(b)
+}
+
+// author signs the commits of this host.
+func author(c configs.Config) gitsync.Author {
+	return gitsync.Author{Name: c.Alias.String(), Email: c.Alias.String() + "@" + c.Fleet.String() + ".parley.local"}
+}
+
+// identityFile belongs to the fleet: who it is (Crosstalk, "Your identity", R1).
+const identityFile = "local/CROSSTALK.md"
+
+type identity struct {
+	Name  string `yaml:"name"`
+	Email string `yaml:"email"`
+	Fleet string `yaml:"fleet"`
+}
+
+func parseIdentity(data []byte) (identity, error) {
+	var id identity
+	_, rest, _ := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), "---\n")
+	front, _, ok := strings.Cut(rest, "\n---")
+	if !ok {
+		return id, errors.New("it has no frontmatter")
+	}
+	if err := yaml.Unmarshal([]byte(front), &id); err != nil {
+		return id, fmt.Errorf("its frontmatter is not YAML: %w", err)
+	}
+	return id, nil
+}
+
+// checkIdentity is the gate of the seed: a record whose identity is missing or
+// not configured is not written to.
+func checkIdentity(record *gitsync.Record, cfg configs.Config) error {
+	data, ok, err := record.ReadFile(identityFile)
+	if err != nil {
+		return fmt.Errorf("cannot read %s of the record: %w", identityFile, err)
+	}
+	if !ok {
+		return fmt.Errorf("cannot use the record: it has no %s, which names the fleet", identityFile)
+	}
+	id, err := parseIdentity(data)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot use the record: %s: %w", identityFile, err)
+	case id.Name == "" || id.Email == "" || id.Name == "CONFIGURE" || id.Email == "CONFIGURE":
+		return fmt.Errorf("cannot use the record: name or email in its %s is still to be configured: edit it in a clone and push", identityFile)
+	case id.Fleet != "" && id.Fleet != cfg.Fleet.String():
+		return fmt.Errorf("cannot use the record: it belongs to the fleet %q, the configuration says %q", id.Fleet, cfg.Fleet)
+	}
+	return nil
+}

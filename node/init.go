@@ -1,0 +1,211 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// InitOptions say what a new node is called. Home and Version are required;
+// what is empty gets a default: the fleet's name from the record or "home", the
+// alias from the machine's name, the human from the user's.
+type InitOptions struct {
+	Home    configs.Home
+	Version string
+	Fleet   string
+	Alias   string
+	Human   string
+	Remote  string
+	Listen  string   // bus.listen of the configuration
+	Hubs    []string // bus.hubs of the configuration
+	Log     zerolog.Logger
+}
+
+// InitResult is what Init made.
+type InitResult struct {
+	Config  configs.Config
+	Record  string   // record id
+	Key     string   // this host's public key
+	Adopted bool     // the remote held the record already
+	Notes   []string // what the operator should know or do
+}
+
+const defaultFleet = "home"
+
+// Init makes a home: a key, the record (adopted from the remote where that
+// holds one), the configuration, and the signed message by which the host joins
+// the fleet. Where it fails nothing of it is left behind.
+func Init(ctx context.Context, o InitOptions) (InitResult, error) {
+	cfg, err := o.config()
+	if err != nil {
+		return InitResult{}, err
+	}
+	if err := o.Home.Check(); err != nil {
+		return InitResult{}, control.Errorf(control.KindRefused, "choose another folder: parley --home DIR init", "%v", err)
+	}
+	if _, err := os.Stat(o.Home.Config()); err == nil {
+		return InitResult{}, control.Errorf(control.KindConflict, "start it: parley up",
+			"cannot make a node: %s is one already", o.Home.Dir)
+	}
+	undo, err := o.prepare()
+	if err != nil {
+		return InitResult{}, err
+	}
+	result, err := o.fill(ctx, cfg)
+	if err != nil {
+		undo()
+		return InitResult{}, err
+	}
+	return result, nil
+}
+
+// config is the configuration that the options and the machine give.
+func (o InitOptions) config() (configs.Config, error) {
+	cfg := configs.Default()
+	cfg.Remote, cfg.Bus.Listen, cfg.Bus.Hubs = o.Remote, o.Listen, o.Hubs
+	alias, _ := os.Hostname()
+	human := ""
+	if u, err := user.Current(); err == nil {
+		human = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
+	}
+	for _, field := range []struct {
+		flag, given, fallback string
+		at                    *protocol.Name
+	}{
+		{"--fleet", o.Fleet, defaultFleet, &cfg.Fleet},
+		{"--alias", o.Alias, nameFrom(alias, "host"), &cfg.Alias},
+		{"--human", o.Human, nameFrom(human, "human"), &cfg.Human},
+	} {
+		text := field.given
+		if text == "" {
+			text = field.fallback
+		}
+		name, err := protocol.ParseName(text)
+		if err != nil {
+			return cfg, control.Errorf(control.KindUsage, "", "cannot make a node: %s: %v", field.flag, err)
+		}
+		*field.at = name
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, control.Errorf(control.KindUsage, "", "cannot make a node: %v", err)
+	}
+	return cfg, nil
+}
+
+// nameFrom makes a name of what the system calls a machine or a user.
+func nameFrom(s, fallback string) string {
+	s, _, _ = strings.Cut(strings.ToLower(s), ".")
+	s = strings.Trim(regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(s, "-"), "-_")
+	if len(s) > 64 {
+		s = s[:64]
+	}
+	if _, err := protocol.ParseName(s); err != nil {
+		return fallback
+	}
+	return s
+}
+
+// prepare makes the home's folders and returns what removes the new ones again.
+func (o InitOptions) prepare() (undo func(), err error) {
+	_, statErr := os.Stat(o.Home.Dir)
+	entries, _ := os.ReadDir(o.Home.Dir)
+	undo = func() {}
+	if errors.Is(statErr, fs.ErrNotExist) {
+		undo = func() { os.RemoveAll(o.Home.Dir) }
+	} else if len(entries) == 0 {
+		undo = func() {
+			made, _ := os.ReadDir(o.Home.Dir)
+			for _, e := range made {
+				os.RemoveAll(o.Home.Dir + string(os.PathSeparator) + e.Name())
+			}
+		}
+	}
+	return undo, o.Home.Create()
+}
+
+// fill makes what a home holds.
+func (o InitOptions) fill(ctx context.Context, cfg configs.Config) (InitResult, error) {
+	key, err := makeKey(o.Home)
+	if err != nil {
+		return InitResult{}, err
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return InitResult{}, err
+	}
+	found, err := gitsync.Init(ctx, gitsync.Options{
+		Dir: o.Home.Dir, Remote: cfg.Remote, Author: author(cfg), Log: o.Log,
+		Check: func(read func(string) ([]byte, bool, error)) error { return o.adopt(&cfg, public, read) },
+	}, func() map[string][]byte { return recordFiles(cfg) })
+	if err != nil {
+		return InitResult{}, err
+	}
+	if err := configs.WriteConfig(o.Home.Config(), cfg); err != nil {
+		return InitResult{}, err
+	}
+	if err := o.join(ctx); err != nil {
+		return InitResult{}, err
+	}
+	return InitResult{Config: cfg, Record: found.ID, Key: public, Adopted: found.Adopted, Notes: found.Notes}, nil
+}
+
+// adopt looks at a record that is about to be adopted: its fleet's name becomes
+// ours, or must be the one that was asked for, and the alias must be free.
+func (o InitOptions) adopt(cfg *configs.Config, key string, read func(string) ([]byte, bool, error)) error {
+	data, ok, err := read(identityFile)
+	if err != nil || !ok {
+		return errors.Join(err, fmt.Errorf("the record has no %s, which names its fleet", identityFile))
+	}
+	id, err := parseIdentity(data)
+	if err != nil {
+		return fmt.Errorf("%s of the record: %w", identityFile, err)
+	}
+	switch {
+	case id.Fleet != "" && o.Fleet != "" && id.Fleet != o.Fleet:
+		return control.Errorf(control.KindRefused, "leave --fleet out to join it, or name another remote",
+			"cannot make a node: the record at %s belongs to the fleet %q, not %q", o.Remote, id.Fleet, o.Fleet)
+	case id.Fleet != "":
+		if cfg.Fleet, err = protocol.ParseName(id.Fleet); err != nil {
+			return fmt.Errorf("%s of the record: fleet %w", identityFile, err)
+		}
+	}
+	host, ok, err := read(protocol.HostFilePath(cfg.Alias))
+	if err != nil || !ok {
+		return err
+	}
+	if says, err := protocol.ParseHostFile(host); err == nil && says.Key == key {
+		return nil
+	}
+	return control.Errorf(control.KindConflict, "choose another name for this one: parley init --alias NAME",
+		"cannot make a node: the fleet has a host called %s already", cfg.Alias)
+}
+
+// join writes the message by which the host enters the fleet, commits it and
+// pushes it.
+func (o InitOptions) join(ctx context.Context) error {
+	n, err := Open(ctx, Options{Home: o.Home, Version: o.Version, Log: o.Log})
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	defer n.writer.close()
+	if err := n.publishHost(ctx); err != nil {
+		return asError(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	return n.record.Sync(ctx)
+}

@@ -1,0 +1,191 @@
+package node
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// within bounds everything a test waits for.
+const within = 20 * time.Second
+
+// initHome makes a home with init.
+func initHome(t *testing.T, change func(*InitOptions)) configs.Home {
+	t.Helper()
+	o := InitOptions{
+		Home: configs.Home{Dir: filepath.Join(t.TempDir(), "home")}, Version: "test",
+		Fleet: "demo", Alias: "oracle-world", Human: "nat", Log: zerolog.Nop(),
+	}
+	if change != nil {
+		change(&o)
+	}
+	if _, err := Init(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	return o.Home
+}
+
+// runNode opens the node of a home and runs it until stop, or the test's end.
+func runNode(t *testing.T, home configs.Home) (n *Node, stop func()) {
+	t.Helper()
+	n, err := Open(t.Context(), Options{Home: home, Version: "test", Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- n.Run(ctx, func() { close(ready) }) }()
+	select {
+	case <-ready:
+	case err := <-ended:
+		cancel()
+		n.Close()
+		t.Fatalf("the node ended at once: %v", err)
+	}
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("the node ended with: %v", err)
+		}
+		if err := n.Close(); err != nil {
+			t.Errorf("the node did not close: %v", err)
+		}
+	}
+	t.Cleanup(stop)
+	return n, stop
+}
+
+// bareRemote makes an empty shared repository.
+func bareRemote(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "shared.git")
+	if out, err := exec.Command("git", "init", "--quiet", "--bare", "--initial-branch=main", dir).CombinedOutput(); err != nil {
+		t.Fatalf("git init: %v: %s", err, out)
+	}
+	return dir
+}
+
+// say sends a message as the human.
+func say(t *testing.T, n control.Service, to, body string) control.Message {
+	t.Helper()
+	m, err := n.Send(t.Context(), control.SendRequest{To: []string{to}, Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// answerTo waits for the answer to a message.
+func answerTo(t *testing.T, n control.Service, p protocol.Path) control.Message {
+	t.Helper()
+	m, err := n.Wait(t.Context(), control.WaitRequest{Re: p.String(), Within: within})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func addExec(t *testing.T, n control.Service, name, command string) {
+	t.Helper()
+	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: name, Exec: command}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// everything is the whole record as the node sees it.
+func everything(t *testing.T, n control.Service) []control.Message {
+	t.Helper()
+	var all []control.Message
+	err := n.Log(t.Context(), control.LogRequest{Everything: true}, func(m control.Message) error {
+		all = append(all, m)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// eventually asks until it is so. The pauses only save processor time.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(within)
+	for !so() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited %s in vain until %s", within, what)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// cloneOf is a work tree of the shared repository, as a participant with plain
+// git has it.
+func cloneOf(t *testing.T, remote string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "clone")
+	git(t, filepath.Dir(dir), "clone", "--quiet", remote, dir)
+	git(t, dir, "config", "user.name", "alice")
+	git(t, dir, "config", "user.email", "alice@example.org")
+	return dir
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v: %s", args, err, out)
+	}
+}
+
+// plainMail commits a message as one writes it with a text editor. stamp is of
+// the form 20060102T150405000.
+func plainMail(t *testing.T, clone, channel, stamp, from, to, body string) protocol.Path {
+	t.Helper()
+	at, err := time.Parse("20060102T150405.000", stamp[:15]+"."+stamp[15:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := protocol.ParseChannelID(channel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := protocol.NewPath(id, at, 0xa11ce)
+	file := filepath.Join(clone, filepath.FromSlash(p.RepoPath()))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := "---\nfrom: " + from + "\nto: " + to + "\ntype: text\ntimestamp: " + at.Format(protocol.TimestampLayout) + "\n---\n\n" + body + "\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(t, clone, "add", ".")
+	git(t, clone, "commit", "--quiet", "-m", "mail")
+	return p
+}
+
+// push brings commits of a clone to the shared repository, as often as the
+// node's own pushes get in between.
+func push(t *testing.T, clone string) {
+	t.Helper()
+	eventually(t, "the push is taken", func() bool {
+		git(t, clone, "pull", "--quiet", "--rebase")
+		cmd := exec.Command("git", "push", "--quiet")
+		cmd.Dir = clone
+		return cmd.Run() == nil
+	})
+}

@@ -1,0 +1,39 @@
+package node
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"github.com/parleyfleet/parley/configs"
+)
+
+// layout holds the files of a new record that are the same for every fleet.
+// Dot files and empty folders of the record are added by recordFiles.
+//
+//go:embed layout
+var layout embed.FS
+
+// recordFiles is the first commit of a record: the folders of the seed, the
+// protocol's version, our own words about it, a default actor, and the fleet's
+// identity (R1).
+func recordFiles(cfg configs.Config) map[string][]byte {
+	files := map[string][]byte{
+		".gitattributes":             []byte("data/** -text\n"),
+		"upstream/CROSSTALK-VERSION": []byte("5.0\n"),
+		identityFile: fmt.Appendf(nil,
+			"---\nname: %[1]s\nemail: %[1]s@parley.local\nfleet: %[1]s\n---\n\nThis record belongs to the fleet %[1]s.\n", cfg.Fleet),
+	}
+	for _, folder := range []string{"local/actors", "hosts", "data/channels", "data/memories"} {
+		files[folder+"/.gitkeep"] = nil
+	}
+	_ = fs.WalkDir(layout, "layout", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := layout.ReadFile(path)
+		files[path[len("layout/"):]] = data
+		return err
+	})
+	return files
+}

@@ -1,0 +1,127 @@
+package node
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	presenceEvery = 5 * time.Second
+	presenceLasts = 3 * presenceEvery
+	heardWait     = 50 * time.Millisecond // how long a cumulative "heard" gathers
+	maxHeard      = 20000                 // messages whose hearers are remembered
+)
+
+// live is what the node knows of the moment: which hosts are connected and who
+// has heard what. None of it is state; it is gone with the process.
+type live struct {
+	now func() time.Time
+
+	mu       sync.Mutex // guards what follows
+	presence map[protocol.Name]bus.Presence
+	heard    map[protocol.Path][]protocol.Name
+	order    []protocol.Path // of heard, oldest first
+	later    []protocol.Path
+	change   chan struct{} // closed and replaced at every change
+}
+
+func newLive(now func() time.Time) *live {
+	return &live{
+		now:      now,
+		presence: map[protocol.Name]bus.Presence{},
+		heard:    map[protocol.Path][]protocol.Name{},
+		change:   make(chan struct{}),
+	}
+}
+
+// next returns a channel that is closed at the next change.
+func (l *live) next() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.change
+}
+
+// signal wakes whoever waits for a change. The caller holds mu.
+func (l *live) signal() {
+	close(l.change)
+	l.change = make(chan struct{})
+}
+
+// changed wakes whoever waits for the stage of one of these messages.
+func (l *live) changed([]protocol.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.signal()
+}
+
+// see takes in a host's presence.
+func (l *live) see(p bus.Presence) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p.Live {
+		l.presence[p.Host] = p
+	} else {
+		delete(l.presence, p.Host)
+	}
+	l.signal()
+}
+
+// presenceOf is the last presence of a host that is connected now.
+func (l *live) presenceOf(host protocol.Name) (bus.Presence, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, ok := l.presence[host]
+	return p, ok && l.now().Sub(p.Seen) < presenceLasts
+}
+
+// hear takes in that a host has fsynced these messages.
+func (l *live) hear(host protocol.Name, paths []protocol.Path) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range paths {
+		by, known := l.heard[p]
+		if !known {
+			l.order = append(l.order, p)
+		}
+		if i, found := slices.BinarySearch(by, host); !found {
+			l.heard[p] = slices.Insert(by, i, host)
+		}
+	}
+	for len(l.order) > maxHeard {
+		delete(l.heard, l.order[0])
+		l.order = l.order[1:]
+	}
+	l.signal()
+}
+
+// hearers are the hosts known to have fsynced the message, by alias.
+func (l *live) hearers(p protocol.Path) []protocol.Name {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.heard[p])
+}
+
+// heardLater gathers messages to acknowledge and has them published together a
+// moment later.
+func (l *live) heardLater(paths []protocol.Path, publish func([]protocol.Path)) {
+	if len(paths) == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first := len(l.later) == 0
+	l.later = append(l.later, paths...)
+	if first {
+		time.AfterFunc(heardWait, func() {
+			l.mu.Lock()
+			all := l.later
+			l.later = nil
+			l.mu.Unlock()
+			publish(all)
+		})
+	}
+}

@@ -1,0 +1,105 @@
+package node
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Log implements control.Service.
+func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control.Message) error) error {
+	wanted, err := n.logFilter(r)
+	if err != nil {
+		return err
+	}
+	f := n.follow()
+	defer n.unfollow(f)
+	if err := n.logPast(ctx, r, f, wanted, yield); err != nil || !r.Follow {
+		return err
+	}
+	for {
+		select {
+		case <-f.wake:
+		case <-ctx.Done():
+			return nil
+		}
+		paths, lost := n.drain(f)
+		for _, p := range paths {
+			if err := n.logOne(p, wanted, yield); err != nil {
+				return err
+			}
+		}
+		if lost {
+			return control.Errorf(control.KindFailed, "start it again", "cannot follow the log: messages came faster than they were taken")
+		}
+	}
+}
+
+// logFilter says which messages the request is about.
+func (n *Node) logFilter(r control.LogRequest) (func(*fleet.Item) bool, error) {
+	var channel protocol.ChannelID
+	if r.Channel != "" {
+		id, err := protocol.ParseChannelID(r.Channel)
+		if err != nil {
+			return nil, control.Errorf(control.KindUsage, "the part of a path before its first / is the channel's id", "%v", err)
+		}
+		channel = id
+	}
+	return func(it *fleet.Item) bool {
+		switch {
+		case channel != "" && it.Path.Channel() != channel:
+			return false
+		case r.Everything:
+			return true
+		}
+		return it.Type == protocol.TypeText && it.Act != protocol.ActHostJoin && it.Act != protocol.ActHostAgents
+	}, nil
+}
+
+// logPast yields what the record holds and empties the feed at the same moment,
+// so that what arrives meanwhile is yielded once.
+func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+	n.mu.Lock()
+	f.paths = nil
+	var all []facts
+	for _, it := range n.state.All() {
+		if wanted(it) {
+			all = append(all, n.factsOf(it))
+		}
+	}
+	n.mu.Unlock()
+	if r.Last > 0 && len(all) > r.Last {
+		all = all[len(all)-r.Last:]
+	}
+	for _, f := range all {
+		if err := ctx.Err(); err != nil {
+			return asError(err)
+		}
+		m, err := n.view(f)
+		if err != nil {
+			return asError(err)
+		}
+		if err := yield(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Node) logOne(p protocol.Path, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+	n.mu.Lock()
+	it, ok := n.state.Item(p)
+	if !ok || !wanted(it) {
+		n.mu.Unlock()
+		return nil
+	}
+	f := n.factsOf(it)
+	n.mu.Unlock()
+	m, err := n.view(f)
+	if err != nil {
+		return asError(err)
+	}
+	return yield(m)
+}

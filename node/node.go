@@ -1,0 +1,212 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/nats-io/nkeys"
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Options say which node to open. Home and Version are required.
+type Options struct {
+	Home    configs.Home
+	Version string
+	Log     zerolog.Logger
+	Now     func() time.Time // nil: time.Now
+}
+
+// Node is one host of a fleet.
+type Node struct {
+	home      configs.Home
+	cfg       configs.Config
+	version   string
+	log       zerolog.Logger
+	now       func() time.Time
+	started   time.Time
+	lock      *flock.Flock
+	key       nkeys.KeyPair
+	publicKey string
+	record    *gitsync.Record
+	writer    *writer
+	bus       atomic.Pointer[bus.Bus] // nil until Run starts it
+	stop      context.CancelFunc      // ends Run; nil until then
+	taking    context.Context         // of doors: ends when no new message is taken
+	killing   context.Context         // of doors: ends when running commands must
+	live      *live
+	once      onceEach   // answers and receipts, by message
+	serving   sync.Mutex // held while the agents served here change
+
+	mu      sync.Mutex // guards what follows
+	state   *fleet.State
+	agents  []configs.Agent
+	workers map[protocol.Name]*worker
+	feeds   map[*feed]struct{}
+	warned  map[string]bool
+	notices []string
+	refused int
+}
+
+// ErrLocked says that another node runs on the same home.
+var ErrLocked = errors.New("another node runs on this home")
+
+// Open takes the home's lock, opens its record and folds the fleet's state from
+// it. Nothing runs yet and no other host is told; Close undoes it.
+func Open(ctx context.Context, o Options) (_ *Node, err error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	n := &Node{
+		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
+		live:    newLive(o.Now),
+		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{},
+	}
+	defer func() {
+		if err != nil {
+			n.Close()
+		}
+	}()
+	if err := n.openHome(); err != nil {
+		return nil, err
+	}
+	if err := n.openRecord(ctx); err != nil {
+		return nil, err
+	}
+	if err := n.fold(ctx); err != nil {
+		return nil, err
+	}
+	n.writer = newWriter(n)
+	return n, nil
+}
+
+// openHome checks the home, takes its lock and reads what the operator decided.
+func (n *Node) openHome() error {
+	if err := n.home.Check(); err != nil {
+		return err
+	}
+	cfg, err := configs.Load(n.home.Config())
+	if err != nil {
+		return err
+	}
+	n.cfg = cfg
+	if n.lock, err = takeLock(n.home); err != nil {
+		return err
+	}
+	if n.agents, err = configs.ReadAgents(n.home.Agents()); err != nil {
+		return err
+	}
+	if n.key, err = loadKey(n.home); err != nil {
+		return err
+	}
+	n.publicKey, err = n.key.PublicKey()
+	return err
+}
+
+func (n *Node) openRecord(ctx context.Context) error {
+	record, err := gitsync.Open(ctx, gitsync.Options{
+		Dir:           n.home.Dir,
+		Remote:        n.cfg.Remote,
+		Author:        author(n.cfg),
+		FetchInterval: n.cfg.FetchInterval,
+		PushInterval:  n.cfg.PushEvery(),
+		Grace:         n.cfg.CourierGrace,
+		Log:           n.log.With().Str("part", "record").Logger(),
+		Now:           n.now,
+		Prefer:        n.prefer,
+		Describe:      describe,
+		Events: gitsync.Events{
+			Arrived:  n.arrived,
+			Files:    n.filesChanged,
+			Recorded: n.recorded,
+			Pushed:   n.pushed,
+		},
+	})
+	if err != nil {
+		return err
+	}
+	n.record = record
+	n.state = fleet.New(record.ID())
+	return checkIdentity(record, n.cfg)
+}
+
+// fold rebuilds the state from the record and the journal.
+func (n *Node) fold(ctx context.Context) error {
+	err := n.record.Walk(ctx, func(l gitsync.Letter) error {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if _, err := n.state.Apply(l.Path, l.Data); err != nil && !errors.Is(err, fleet.ErrKnown) {
+			n.complain(l.Path, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("cannot read the record: %w", err)
+	}
+	return n.readHostFiles()
+}
+
+// Close releases the home. A running node is ended through the context of Run.
+func (n *Node) Close() error {
+	var errs []error
+	if n.record != nil {
+		errs = append(errs, n.record.Close())
+	}
+	if n.lock != nil {
+		errs = append(errs, n.lock.Unlock())
+	}
+	return errors.Join(errs...)
+}
+
+// prefer is the record's rule for two files of one path.
+func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.state.Prefer(p, a, b)
+}
+
+// me is a participant on this host.
+func (n *Node) me(name string) fleet.Who { return fleet.Who{Name: name, Host: n.cfg.Alias} }
+
+// complain notes a file that is no message or whose signature is refused: one
+// warning that names the path, never again. The caller holds mu.
+func (n *Node) complain(p protocol.Path, err error) {
+	if n.warned[p.String()] {
+		return
+	}
+	n.warned[p.String()] = true
+	var refusal *fleet.RefusedError
+	if errors.As(err, &refusal) {
+		n.refused++
+		n.notice("refused %s: %v", p, err)
+		return
+	}
+	n.notice("skipped %s: it is no message: %v", p, err)
+}
+
+// maxNotices bounds what status repeats of the warnings since the start; all of
+// them are in the log.
+const maxNotices = 20
+
+// notice warns the operator, in the log and in status. The caller holds mu.
+func (n *Node) notice(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	n.log.Warn().Msg(text)
+	if n.notices = append(n.notices, text); len(n.notices) > maxNotices {
+		n.notices = n.notices[1:]
+	}
+}
+
+// random fills b from the system's random source, which does not fail.
+func random(b []byte) { _, _ = rand.Read(b) }

@@ -1,0 +1,179 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// way is how letters of other hosts come in.
+type way int
+
+const (
+	byBus way = iota // they are fsynced here, then acknowledged
+	byGit            // they are in a durable commit already
+)
+
+// Receive is the one way in for what other hosts and plain git wrote. A message
+// is known by its path and its bytes; a second arrival is nothing. What is no
+// message, or bears a wrong signature, is warned about once and goes no further.
+func (n *Node) Receive(letters []gitsync.Letter, by way) {
+	fresh := n.check(letters, by)
+	if by == byBus && len(fresh) > 0 {
+		if err := n.record.Append(context.Background(), fresh); err != nil {
+			n.log.Error().Err(err).Int("messages", len(fresh)).Msg("cannot store what other hosts said; git will bring it again")
+			return
+		}
+	}
+	var arrived []written
+	for _, l := range fresh {
+		arrived = append(arrived, written{data: l.Data, message: &protocol.Message{Path: l.Path}})
+	}
+	n.fold1(arrived)
+	if by == byBus {
+		n.acknowledge(letters)
+	}
+}
+
+// check keeps the letters that are messages this node does not have.
+func (n *Node) check(letters []gitsync.Letter, by way) []gitsync.Letter {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var fresh []gitsync.Letter
+	for _, l := range letters {
+		_, err := n.state.Check(l.Path, l.Data)
+		switch {
+		case err == nil:
+			fresh = append(fresh, l)
+		case !errors.Is(err, fleet.ErrKnown):
+			n.complain(l.Path, err)
+		}
+	}
+	return fresh
+}
+
+// heardOnBus is the bus's door. A host passes on only what it signed itself; a
+// message of a host whose key is unknown waits for git to bring its join.
+func (n *Node) heardOnBus(batch []bus.Incoming) {
+	var letters []gitsync.Letter
+	for _, in := range batch {
+		if len(in.Data) > n.cfg.MessageLimit {
+			n.log.Warn().Stringer("path", in.Path).Int("bytes", len(in.Data)).Msg("message over the limit ignored on the bus")
+			continue
+		}
+		m, err := protocol.Decode(in.Path, in.Data)
+		if err != nil || m.Host != in.Sender || !n.hasKey(m.Host, m.Key) {
+			n.log.Debug().Stringer("path", in.Path).Stringer("host", in.Sender).Msg("not signed by a known key: left to git")
+			n.record.Ring()
+			continue
+		}
+		letters = append(letters, gitsync.Letter{Path: in.Path, Data: in.Data, Peer: true})
+	}
+	if len(letters) > 0 {
+		n.Receive(letters, byBus)
+	}
+}
+
+func (n *Node) hasKey(host protocol.Name, key string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h, ok := n.state.Host(host)
+	return ok && h.Key == key
+}
+
+// arrived is git's door.
+func (n *Node) arrived(letters []gitsync.Letter) { n.Receive(letters, byGit) }
+
+// took folds what the writer has stored and passes it on.
+func (n *Node) took(ws []written) {
+	n.fold1(ws)
+	if b := n.currentBus(); b != nil {
+		for _, w := range ws {
+			if err := b.Publish(w.message, w.data); err != nil {
+				n.log.Warn().Err(err).Stringer("path", w.message.Path).Msg("cannot publish; git will carry it")
+			}
+		}
+	}
+}
+
+// fold1 applies durable messages to the state and brings each to the doors and
+// to whoever follows.
+func (n *Node) fold1(ws []written) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := range ws {
+		it, err := n.state.Apply(ws[i].message.Path, ws[i].data)
+		if err != nil {
+			continue // known meanwhile by the other door
+		}
+		ws[i].item = it
+		n.bring(it)
+		for f := range n.feeds {
+			f.add(it.Path)
+		}
+	}
+}
+
+// acknowledge tells the other hosts what is fsynced here: at once where an
+// agent or human of this host is addressed, else together with what comes in
+// the next moment.
+func (n *Node) acknowledge(letters []gitsync.Letter) {
+	var now, later []protocol.Path
+	n.mu.Lock()
+	for _, l := range letters {
+		it, ok := n.state.Item(l.Path)
+		if !ok {
+			continue
+		}
+		if n.concerns(it) {
+			now = append(now, l.Path)
+		} else {
+			later = append(later, l.Path)
+		}
+	}
+	n.mu.Unlock()
+	n.live.heardLater(later, n.publishHeard)
+	n.publishHeard(now)
+}
+
+// concerns reports whether someone here is addressed. The caller holds mu.
+func (n *Node) concerns(it *fleet.Item) bool {
+	if n.state.Reaches(it, n.me(n.cfg.Human.String())) {
+		return true
+	}
+	return slices.ContainsFunc(n.agents, func(a configs.Agent) bool { return n.state.Reaches(it, n.me(a.Name.String())) })
+}
+
+func (n *Node) publishHeard(paths []protocol.Path) {
+	b := n.currentBus()
+	if b == nil || len(paths) == 0 {
+		return
+	}
+	if err := b.PublishHeard(paths); err != nil {
+		n.log.Debug().Err(err).Msg("cannot tell that messages were heard")
+	}
+}
+
+// recorded and pushed are the record's news of our own messages.
+func (n *Node) recorded(paths []protocol.Path) { n.live.changed(paths) }
+
+func (n *Node) pushed(paths []protocol.Path) {
+	n.live.changed(paths)
+	n.mu.Lock()
+	ours := slices.ContainsFunc(paths, func(p protocol.Path) bool {
+		it, ok := n.state.Item(p)
+		return ok && it.Host == n.cfg.Alias
+	})
+	n.mu.Unlock()
+	if b := n.currentBus(); b != nil && ours {
+		if err := b.Ring(); err != nil {
+			n.log.Debug().Err(err).Msg("cannot ring the bell")
+		}
+	}
+}

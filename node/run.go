@@ -1,0 +1,210 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// drainTime is how long commands that run when the node stops may go on. What
+// is not answered then is run again at the next start.
+const drainTime = 3 * time.Second
+
+// Run serves until ctx ends or Stop is called, then drains: no new message is
+// taken, running commands may finish, everything stored is committed, and one
+// push is tried. ready is called once the node answers on its socket.
+func (n *Node) Run(ctx context.Context, ready func()) error {
+	ctx, n.stop = context.WithCancel(ctx)
+	defer n.stop()
+	var down teardown
+	defer down.run()
+
+	if err := n.publishHost(ctx); err != nil {
+		return fmt.Errorf("cannot enter the fleet: %w", err)
+	}
+	served, err := n.serveControl(&down)
+	if err != nil {
+		return err
+	}
+	recordFailed := n.runRecord(&down)
+	if err := n.startBus(ctx, &down); err != nil {
+		return err
+	}
+	n.startDoors(&down)
+	go n.announceAlways(ctx)
+	n.log.Info().Stringer("host", n.cfg.Alias).Stringer("fleet", n.cfg.Fleet).Str("record", n.record.ID()).Msg("node is up")
+	ready()
+	select {
+	case <-ctx.Done():
+	case err = <-served:
+	case err = <-recordFailed:
+	}
+	n.log.Info().Msg("node is stopping")
+	return err
+}
+
+// serveControl answers on the control socket. It is the last to end, so that a
+// socket that is gone means a node that has drained.
+func (n *Node) serveControl(down *teardown) (<-chan error, error) {
+	listener, err := control.Listen(n.home.Socket())
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { // ends with ctx
+		served <- control.Serve(ctx, listener, n, control.Info{
+			Version: n.version, API: control.API, Errors: log.New(n.log, "", 0)})
+		close(served)
+	}()
+	down.push(func() {
+		cancel()
+		for range served {
+		}
+	})
+	return served, nil
+}
+
+// teardown is a stack of what ends a running node, run from the top once.
+type teardown struct{ steps []func() }
+
+func (t *teardown) push(step func()) { t.steps = append(t.steps, step) }
+
+func (t *teardown) run() {
+	for i := len(t.steps) - 1; i >= 0; i-- {
+		t.steps[i]()
+	}
+	t.steps = nil
+}
+
+// runRecord commits, fetches and pushes in the background. It ends last, when
+// nobody writes any more.
+func (n *Node) runRecord(down *teardown) <-chan error {
+	ctx, cancel := context.WithCancel(context.Background())
+	failed := make(chan error, 1)
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := n.record.Run(ctx); err != nil && ctx.Err() == nil {
+			failed <- fmt.Errorf("the record has stopped: %w", err)
+		}
+	})
+	down.push(func() {
+		n.writer.close()
+		cancel()
+		running.Wait()
+	})
+	return failed
+}
+
+func (n *Node) startBus(ctx context.Context, down *teardown) error {
+	id, err := serverID(n.home)
+	if err != nil {
+		return err
+	}
+	b, err := bus.Start(ctx, bus.Options{
+		Config: bus.Config{
+			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Hubs: n.cfg.Bus.Hubs, URL: n.cfg.Bus.URL},
+		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.key, Trusted: n.trusted,
+		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now,
+		Handlers: bus.Handlers{
+			Message:  n.heardOnBus,
+			Heard:    n.live.hear,
+			Bell:     func(protocol.Name) { n.record.Ring() },
+			Presence: n.live.see,
+			Linked:   n.announce,
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("cannot start the bus: %w", err)
+	}
+	n.bus.Store(b)
+	down.push(func() {
+		n.leave()
+		if err := b.Close(); err != nil {
+			n.log.Debug().Err(err).Msg("the bus did not close cleanly")
+		}
+	})
+	return nil
+}
+
+func (n *Node) currentBus() *bus.Bus { return n.bus.Load() }
+
+// trusted is the record's key history, as the bus asks for it. A key that is not
+// in it may belong to a host that has just joined, so the remote is looked at;
+// the host tries again by itself.
+func (n *Node) trusted(key string) (protocol.Name, bool) {
+	n.mu.Lock()
+	alias, ok := n.state.HostOfKey(key)
+	n.mu.Unlock()
+	if !ok && key != n.publicKey {
+		n.record.Ring()
+	}
+	return alias, ok
+}
+
+// startDoors opens the doors of this host's agents. They end before the bus and
+// the record, so that their last answers are stored and carried.
+func (n *Node) startDoors(down *teardown) {
+	taking, stopTaking := context.WithCancel(context.Background())
+	killing, kill := context.WithCancel(context.Background())
+	n.taking, n.killing = taking, killing
+	n.mu.Lock()
+	agents := n.agents
+	n.mu.Unlock()
+	for _, a := range agents {
+		n.openDoor(a, taking, killing)
+	}
+	down.push(func() {
+		stopTaking()
+		timer := time.AfterFunc(drainTime, kill)
+		defer timer.Stop()
+		n.mu.Lock()
+		workers := n.workers
+		n.workers = map[protocol.Name]*worker{}
+		n.mu.Unlock()
+		for _, w := range workers {
+			w.work.Wait()
+		}
+		kill()
+	})
+}
+
+// announceAlways tells the other hosts every few seconds that this one is live.
+func (n *Node) announceAlways(ctx context.Context) {
+	tick := time.NewTicker(presenceEvery)
+	defer tick.Stop()
+	for {
+		n.announce()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (n *Node) announce() { n.announceAs(true) }
+
+func (n *Node) leave() { n.announceAs(false) }
+
+func (n *Node) announceAs(live bool) {
+	b := n.currentBus()
+	if b == nil {
+		return
+	}
+	p := bus.Presence{Host: n.cfg.Alias, Live: live, Since: n.started, Version: n.version, Agents: []string{}}
+	n.mu.Lock()
+	for _, a := range n.agents {
+		p.Agents = append(p.Agents, a.Name.String())
+	}
+	n.mu.Unlock()
+	if err := b.Announce(p); err != nil {
+		n.log.Debug().Err(err).Msg("cannot announce this host")
+	}
+}

@@ -1,0 +1,234 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+var _ control.Service = (*Node)(nil)
+
+// asError gives an error the kind by which its reader decides.
+func asError(err error) error {
+	var refusal *fleet.Refusal
+	var known *control.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &refusal):
+		kinds := map[fleet.RefusalKind]control.Kind{
+			fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage}
+		return control.Errorf(kinds[refusal.Kind], refusal.Hint, "%s", refusal.Reason)
+	case errors.Is(err, ErrDraining):
+		return control.Errorf(control.KindUnavailable, "start it again: parley up", "%v", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return control.Errorf(control.KindTimeout, "", "nothing came in time")
+	}
+	return control.AsError(err)
+}
+
+// actor decides who acts (R14): the one named; else the only agent that asks
+// for its mail here, because that is who types the commands; else the human.
+// An agent behind the exec door is named by its environment, so it is never
+// guessed; nor is an agent taken to write to itself.
+func (n *Node) actor(as string, to []string) (fleet.Who, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if as != "" {
+		if as == n.cfg.Human.String() || n.serves(as) {
+			return n.me(as), nil
+		}
+		return fleet.Who{}, control.Errorf(control.KindRefused, "who can act here is listed by: parley agent list",
+			"%q is neither an agent served here nor the human of this host", as)
+	}
+	var asking []configs.Agent
+	for _, a := range n.agents {
+		if a.Door == configs.DoorInbox {
+			asking = append(asking, a)
+		}
+	}
+	if len(asking) == 1 && !slices.Contains(to, asking[0].Name.String()) {
+		return n.me(asking[0].Name.String()), nil
+	}
+	return n.me(n.cfg.Human.String()), nil
+}
+
+// Send implements control.Service.
+func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message, error) {
+	who, err := n.actor(r.As, r.To)
+	if err != nil {
+		return control.Message{}, err
+	}
+	var c fleet.Command = fleet.Say{As: who, To: r.To, Act: r.Act, Body: r.Body, Cross: r.Cross}
+	var about protocol.Path
+	if r.Re != "" {
+		if len(r.To) > 0 {
+			return control.Message{}, control.Errorf(control.KindUsage, "", "an answer goes to the author of the message: it takes no addressee")
+		}
+		asked, err := n.find(r.Re)
+		if err != nil {
+			return control.Message{}, err
+		}
+		about = asked.item.Path
+		c = fleet.Answer{As: who, To: about, Body: r.Body, Act: r.Act, ByAgent: who.Name != n.cfg.Human.String()}
+	}
+	ws, err := n.act(ctx, c, about)
+	if err != nil {
+		return control.Message{}, asError(err)
+	}
+	n.awaitHeard(ctx, ws[0].message, r.HeardWithin)
+	return n.viewNow(ws[0].item)
+}
+
+func (n *Node) viewNow(it *fleet.Item) (control.Message, error) {
+	n.mu.Lock()
+	f := n.factsOf(it)
+	n.mu.Unlock()
+	m, err := n.view(f)
+	return m, asError(err)
+}
+
+// awaitHeard waits until the hosts that the message is for have heard it, as
+// far as they are live, or the time is up.
+func (n *Node) awaitHeard(ctx context.Context, m *protocol.Message, within time.Duration) {
+	if within <= 0 {
+		return
+	}
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for {
+		change := n.live.next()
+		if !n.anyMissing(m) {
+			return
+		}
+		select {
+		case <-change:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// anyMissing reports whether a live host that the message is for has not heard
+// it yet.
+func (n *Node) anyMissing(m *protocol.Message) bool {
+	heard := n.live.hearers(m.Path)
+	for _, host := range n.targets(m) {
+		if _, live := n.live.presenceOf(host); live && !slices.Contains(heard, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// targets are the other hosts that a message is for: those chosen or named;
+// every host where it is to all or to a name without an instance.
+func (n *Node) targets(m *protocol.Message) []protocol.Name {
+	var hosts []protocol.Name
+	add := func(h protocol.Name) {
+		if h != n.cfg.Alias && !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
+		}
+	}
+	for _, a := range m.To {
+		if c, ok := m.ChosenFor(a.Name); ok {
+			add(c.Host)
+		} else if a.Host != "" {
+			add(protocol.Name(a.Host))
+		} else {
+			n.mu.Lock()
+			for _, h := range n.state.Hosts() {
+				add(h.Alias)
+			}
+			n.mu.Unlock()
+		}
+	}
+	return hosts
+}
+
+// Wait implements control.Service.
+func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message, error) {
+	asked, err := n.find(r.Re)
+	if err != nil {
+		return control.Message{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Within)
+	defer cancel()
+	f := n.follow()
+	defer n.unfollow(f)
+	for {
+		n.mu.Lock()
+		answers := n.state.Answers(asked.item.Path)
+		n.mu.Unlock()
+		if len(answers) > 0 {
+			return n.viewNow(answers[0])
+		}
+		select {
+		case <-f.wake:
+			n.drain(f)
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return control.Message{}, control.Errorf(control.KindTimeout,
+					"an answer may still come: parley show "+asked.item.Path.String(), "no answer within %s", r.Within)
+			}
+			return control.Message{}, asError(ctx.Err())
+		}
+	}
+}
+
+// Inbox implements control.Service.
+func (n *Node) Inbox(_ context.Context, r control.InboxRequest) ([]control.Message, error) {
+	who, err := n.actor(r.As, nil)
+	if err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	var all []facts
+	for _, it := range n.state.Inbox(who, r.All) {
+		all = append(all, n.factsOf(it))
+	}
+	n.mu.Unlock()
+	return n.views(all), nil
+}
+
+// Read implements control.Service.
+func (n *Node) Read(ctx context.Context, r control.ReadRequest) (control.Message, error) {
+	f, err := n.find(r.Path)
+	if err != nil {
+		return control.Message{}, err
+	}
+	who, err := n.actor(r.As, nil)
+	if err != nil {
+		return control.Message{}, err
+	}
+	if _, err := n.act(ctx, fleet.Acknowledge{As: who, Of: f.item.Path}, f.item.Path); err != nil {
+		return control.Message{}, asError(err)
+	}
+	return n.viewNow(f.item)
+}
+
+// Show implements control.Service.
+func (n *Node) Show(_ context.Context, r control.ShowRequest) (control.Message, error) {
+	f, err := n.find(r.Path)
+	if err != nil {
+		return control.Message{}, err
+	}
+	m, err := n.view(f)
+	return m, asError(err)
+}
+
+// Stop implements control.Service.
+func (n *Node) Stop(context.Context) error {
+	n.stop()
+	return nil
+}

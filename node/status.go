@@ -1,0 +1,88 @@
+package node
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Status implements control.Service.
+func (n *Node) Status(context.Context) (control.Status, error) {
+	r := n.record.Status()
+	s := control.Status{
+		Version: n.version, API: control.API, Fleet: n.cfg.Fleet, Host: n.cfg.Alias, Human: n.cfg.Human,
+		Home: n.home.Dir, PID: os.Getpid(), Since: n.started,
+		Record: control.RecordStatus{
+			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.RemoteError,
+			Unrecorded: r.Unrecorded, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
+		},
+		Bus:   n.busStatus(),
+		Hosts: n.hostStatus(),
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s.Record.Messages = n.state.Len()
+	s.Refused = n.refused
+	s.Warned = slices.Clone(n.notices)
+	for _, a := range n.agents {
+		s.Agents = append(s.Agents, n.agentView(a))
+	}
+	return s, nil
+}
+
+func (n *Node) busStatus() control.BusStatus {
+	b := n.currentBus()
+	if b == nil {
+		return control.BusStatus{}
+	}
+	at := b.Addresses()
+	s := control.BusStatus{Clients: at.Clients, Links: at.Links, Dropped: b.Dropped()}
+	for _, l := range b.Links() {
+		s.Peers = append(s.Peers, control.LinkStatus{Peer: l.Peer, Up: l.Up, RTT: l.RTT, Problem: l.Problem})
+	}
+	return s
+}
+
+func (n *Node) hostStatus() []control.HostStatus {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []control.HostStatus
+	for _, h := range n.state.Hosts() {
+		s := control.HostStatus{Alias: h.Alias, Here: h.Alias == n.cfg.Alias, Agents: []string{}}
+		for _, a := range h.Agents {
+			s.Agents = append(s.Agents, a.Name.String())
+		}
+		if p, live := n.live.presenceOf(h.Alias); live {
+			s.Live, s.Since, s.Version = true, p.Since, p.Version
+		}
+		if s.Here {
+			s.Live, s.Since, s.Version = true, n.started, n.version
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// List implements control.Service.
+func (n *Node) List(context.Context) ([]control.Participant, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := []control.Participant{}
+	for _, h := range n.state.Hosts() {
+		here := h.Alias == n.cfg.Alias
+		_, live := n.live.presenceOf(h.Alias)
+		add := func(name protocol.Name, kind string) {
+			all = append(all, control.Participant{Name: name, Kind: kind, Host: h.Alias, Live: live || here, Here: here})
+		}
+		for _, a := range h.Agents {
+			add(a.Name, "agent")
+		}
+		for _, human := range h.Humans {
+			add(human, "human")
+		}
+	}
+	return all, nil
+}

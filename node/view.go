@@ -1,0 +1,101 @@
+package node
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// facts is what the state says of a message, taken under mu so that the rest of
+// a view can be read from the record without it.
+type facts struct {
+	item      *fleet.Item
+	signature protocol.Signature
+	stage     protocol.Stage
+}
+
+// factsOf collects the facts of a message. The caller holds mu.
+func (n *Node) factsOf(it *fleet.Item) facts {
+	return facts{item: it, signature: n.state.Signature(it), stage: n.state.Stage(it.Path)}
+}
+
+// view is the message as it is shown and put in JSON (R17). The caller does not
+// hold mu.
+func (n *Node) view(f facts) (control.Message, error) {
+	whole, err := n.load(f.item.Path)
+	if err != nil {
+		return control.Message{}, err
+	}
+	it := f.item
+	m := control.Message{
+		Path: it.Path, Channel: it.Path.Channel(), From: it.From, To: it.Names(), Timestamp: it.Timestamp,
+		Type: it.Type, Act: it.Act, Ref: it.Ref, Re: it.Re, Host: it.Host, Run: it.Run, Seq: it.Seq,
+		Heard: n.live.hearers(it.Path), Signature: f.signature, Body: whole.Body,
+	}
+	m.Stage = max(f.stage, n.ownStage(it, m.Heard))
+	return m, nil
+}
+
+// ownStage is the last of the first four stages that this node knows to hold.
+func (n *Node) ownStage(it *fleet.Item, heard []protocol.Name) protocol.Stage {
+	stage := protocol.StageNone
+	switch n.record.Place(it.Path) {
+	case gitsync.Pushed:
+		return protocol.StagePushed
+	case gitsync.Recorded:
+		return protocol.StageRecorded
+	case gitsync.Stored:
+		stage = protocol.StageStored
+	}
+	if len(heard) > 0 {
+		stage = protocol.StageHeard
+	}
+	return stage
+}
+
+// views makes views of several messages; one that cannot be read is left out
+// and logged.
+func (n *Node) views(all []facts) []control.Message {
+	messages := make([]control.Message, 0, len(all))
+	for _, f := range all {
+		m, err := n.view(f)
+		if err != nil {
+			n.log.Error().Err(err).Msg("cannot show a message")
+			continue
+		}
+		messages = append(messages, m)
+	}
+	return messages
+}
+
+// find reads a path as a person gives it (R2): whole, below its channel, or the
+// unique eight hex digits of its name.
+func (n *Node) find(text string) (facts, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var found []*fleet.Item
+	if p, err := protocol.ParsePath(text); err == nil {
+		if it, ok := n.state.Item(p); ok {
+			found = append(found, it)
+		}
+	} else if strings.Contains(text, "/") {
+		if _, err := protocol.JoinPath("", text); err != nil {
+			return facts{}, control.Errorf(control.KindUsage, "paths are listed by: parley log", "%v", err)
+		}
+		found = slices.DeleteFunc(slices.Clone(n.state.All()), func(it *fleet.Item) bool { return it.Path.Rel() != text })
+	} else {
+		found = n.state.Find(strings.TrimSuffix(text, ".md"))
+	}
+	switch len(found) {
+	case 0:
+		return facts{}, control.Errorf(control.KindNotFound, "paths are listed by: parley log", "there is no message %q", text)
+	case 1:
+		return n.factsOf(found[0]), nil
+	}
+	return facts{}, control.Errorf(control.KindUsage, "give the whole path: "+found[0].Path.String(),
+		"%q names %d messages", text, len(found))
+}

@@ -1,0 +1,225 @@
+package node
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// writer is the one place where messages of this host come to be. It gives each
+// its path, run, seq and prev, signs it, has the record fsync it, folds it and
+// publishes it, in that order. Everything that waits is written with one fsync.
+// Its goroutine runs from newWriter until close.
+type writer struct {
+	n        *Node
+	requests chan *writing
+	closing  chan struct{}
+	closed   chan struct{}
+	head     head
+}
+
+// head is where this host's chain stands. Only the writer's goroutine uses it.
+type head struct {
+	run    string
+	seq    uint64
+	prev   string
+	last   time.Time // of the last path
+	suffix uint32
+}
+
+// writing is one request: its drafts are stored together or not at all.
+type writing struct {
+	drafts  []fleet.Draft
+	letters []gitsync.Letter
+	written []written
+	err     error
+	done    chan struct{}
+}
+
+// written is a message that is stored.
+type written struct {
+	message *protocol.Message // with its body
+	item    *fleet.Item
+	data    []byte
+}
+
+// ErrDraining says that the node stops and takes no new messages.
+var ErrDraining = errors.New("the node is stopping")
+
+const (
+	// writeQueue and writeBatch bound what one fsync may serve.
+	writeQueue = 1024
+	writeBatch = 512
+)
+
+func newWriter(n *Node) *writer {
+	w := &writer{
+		n:        n,
+		requests: make(chan *writing, writeQueue),
+		closing:  make(chan struct{}),
+		closed:   make(chan struct{}),
+		head:     head{run: randomHex(4)},
+	}
+	if last, ok := n.state.LastOf(n.cfg.Alias); ok {
+		w.head.prev = last.Hash
+		w.head.last = last.Path.Time()
+		w.head.suffix = math.MaxUint32 // the next path gets a later millisecond
+	}
+	go w.loop()
+	return w
+}
+
+// write stores the drafts and returns once they are fsynced and folded.
+func (w *writer) write(ctx context.Context, drafts []fleet.Draft) ([]written, error) {
+	if len(drafts) == 0 {
+		return nil, nil
+	}
+	r := &writing{drafts: drafts, done: make(chan struct{})}
+	select {
+	case <-w.closing:
+		return nil, ErrDraining
+	default:
+	}
+	select {
+	case w.requests <- r:
+	case <-w.closing:
+		return nil, ErrDraining
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case <-r.done:
+		return r.written, r.err
+	case <-w.closed:
+		// The request may have been taken up just before the end.
+		select {
+		case <-r.done:
+			return r.written, r.err
+		default:
+			return nil, ErrDraining
+		}
+	}
+}
+
+// close ends the writer after it has stored what was asked before.
+func (w *writer) close() {
+	select {
+	case <-w.closing:
+	default:
+		close(w.closing)
+	}
+	<-w.closed
+}
+
+func (w *writer) loop() {
+	defer close(w.closed)
+	for {
+		select {
+		case r := <-w.requests:
+			w.store(w.gather(r))
+		case <-w.closing:
+			for {
+				select {
+				case r := <-w.requests:
+					w.store(w.gather(r))
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// gather adds what else is waiting, so that one fsync serves all.
+func (w *writer) gather(first *writing) []*writing {
+	batch := []*writing{first}
+	for len(batch) < writeBatch {
+		select {
+		case r := <-w.requests:
+			batch = append(batch, r)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// store writes a batch. If the record fails, the chain goes back to where it
+// stood, because nothing of the batch is in it.
+func (w *writer) store(batch []*writing) {
+	before := w.head
+	var letters []gitsync.Letter
+	for _, r := range batch {
+		head := w.head
+		if r.err = w.sign(r); r.err != nil {
+			w.head = head
+			continue
+		}
+		letters = append(letters, r.letters...)
+	}
+	if err := w.n.record.Append(context.Background(), letters); err != nil {
+		w.head = before
+		w.head.run, w.head.seq = randomHex(4), 0
+		for _, r := range batch {
+			r.err = errors.Join(r.err, fmt.Errorf("cannot store the message: %w", err))
+		}
+	}
+	for _, r := range batch {
+		if r.err == nil {
+			w.n.took(r.written)
+		}
+		close(r.done)
+	}
+}
+
+// sign gives the drafts of one request their places in the chain.
+func (w *writer) sign(r *writing) error {
+	for i := range r.drafts {
+		d := &r.drafts[i]
+		m := d.Message
+		m.Path, m.Timestamp = w.head.next(d.Channel, m.Timestamp)
+		m.Chosen = d.Choose(m.Path)
+		m.Host, m.Run, m.Seq, m.Prev = w.n.cfg.Alias, w.head.run, w.head.seq, w.head.prev
+		data, err := protocol.Sign(&m, w.n.record.ID(), w.n.key)
+		if err != nil {
+			return &fleet.Refusal{Reason: err.Error()}
+		}
+		if limit := w.n.cfg.MessageLimit; len(data) > limit {
+			return &fleet.Refusal{
+				Reason: fmt.Sprintf("the message has %d bytes; the limit is %d", len(data), limit),
+				Hint:   "send a shorter text, or raise message_limit in config.yaml on every host",
+			}
+		}
+		w.head.prev = protocol.Hash(data)
+		r.letters = append(r.letters, gitsync.Letter{Path: m.Path, Data: data})
+		r.written = append(r.written, written{message: &m, data: data})
+	}
+	return nil
+}
+
+// next makes the path that follows the last one: a host's paths strictly rise,
+// whatever its clock does. In one millisecond the suffix goes up by a random
+// step; when it would overflow, the next millisecond is taken.
+func (h *head) next(channel protocol.ChannelID, now time.Time) (protocol.Path, time.Time) {
+	h.seq++
+	now = now.UTC().Truncate(time.Millisecond)
+	var b [4]byte
+	random(b[:])
+	draw := binary.BigEndian.Uint32(b[:])
+	switch step := draw>>16 + 1; {
+	case now.After(h.last):
+		h.last, h.suffix = now, draw>>1 // the upper half stays free for steps
+	case h.suffix > math.MaxUint32-step:
+		h.last, h.suffix = h.last.Add(time.Millisecond), draw>>1
+	default:
+		h.suffix += step
+	}
+	return protocol.NewPath(channel, h.last, h.suffix), h.last
+}
