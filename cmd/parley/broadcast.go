@@ -1,0 +1,22 @@
+package main
+
+import (
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+func newBroadcastCommand(p *program) *cobra.Command {
+	var flags sendFlags
+	cmd := &cobra.Command{
+		Use:     "broadcast TEXT|-",
+		Short:   "Say something to everyone in the fleet",
+		Example: `  parley broadcast the release is out`,
+		Args:    atLeast(1, "a text"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.send(cmd, flags, control.SendRequest{To: []string{protocol.All}, Act: protocol.ActBroadcast}, args)
+		},
+	}
+	flags.register(p, cmd)
+	return cmd
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+func newDemoCommand(p *program) *cobra.Command {
+	var keep string
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Watch two machines talk: a minute that explains parley",
+		Long: `Start two nodes on this machine that play two hosts, with a shared git repository
+and a live link between them; let a human and two agents talk; take one host away
+and bring it back; then check with git that every message is in the record once.
+
+No network is used and nothing is left behind, unless --keep names a folder.`,
+		Example: `  parley demo
+  parley demo --keep ./demo`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), keep, p.out, p.getenv) },
+	}
+	cmd.Flags().StringVar(&keep, "keep", "", "new folder for both nodes and the repository, kept for you to look at")
+	return cmd
+}
+
+// demo is one run of the demonstration.
+type demo struct {
+	out    term.Screen
+	dir    string
+	binary string // of parley
+	remote string
+	nodes  map[string]*demoNode
+	asked  []protocol.Path // what the human said, in order
+}
+
+// The hosts of the demo.
+const (
+	demoHub   = "oracle-world"
+	demoOther = "white"
+	demoWait  = 20 * time.Second // for anything that should take a moment
+)
+
+func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(string) string) (err error) {
+	began := time.Now()
+	d := &demo{out: out, nodes: map[string]*demoNode{}}
+	if err := d.prepare(keep); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.clear(keep)) }()
+	steps := []struct {
+		title string
+		run   func(context.Context) error
+	}{
+		{"Two hosts, one record. Each host runs a node; the record is a git repository that both share.", d.hosts},
+		{"An agent on each host. An agent is any program that reads a text and prints an answer.", d.agents},
+		{"hey: talk to an agent on your own host.", d.hey},
+		{"wormhole: ask an agent on another host.", d.wormhole},
+		{"broadcast: tell everyone; the answers come to your inbox.", d.broadcast},
+		{"One host goes away. What it is sent meanwhile is safe, and it catches up from git.", d.away},
+		{"How far each message has come.", d.stages},
+		{"How fast, measured just now on this machine.", d.measure},
+		{"Both nodes stop. What is left is the record, as the git program sees it.", d.git},
+	}
+	for i, step := range steps {
+		out.Printf("\n%s\n", out.Bold(fmt.Sprintf("%d  %s", i+1, step.title)))
+		if err := step.run(ctx); err != nil {
+			d.showLogs()
+			return fmt.Errorf("the demo failed at step %d: %w", i+1, err)
+		}
+	}
+	out.Printf("\nDone in %s. Make your own: parley init, then parley up.\n", time.Since(began).Round(100*time.Millisecond))
+	return nil
+}
+
+// prepare makes the folder and the shared repository.
+func (d *demo) prepare(keep string) (err error) {
+	if d.binary, err = os.Executable(); err != nil {
+		return fmt.Errorf("cannot find parley itself: %w", err)
+	}
+	if _, err := exec.LookPath("git"); err != nil {
+		return control.Errorf(control.KindFailed, "install git, then: parley demo", "cannot run the demo: the git program is not installed")
+	}
+	if keep == "" {
+		d.dir, err = os.MkdirTemp("", "parley-demo-")
+	} else {
+		d.dir, err = newFolder(keep)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot make a folder for the demo: %w", err)
+	}
+	d.remote = filepath.Join(d.dir, "shared.git")
+	d.out.Printf("Two machines, played by two nodes in %s.\n", d.dir)
+	return d.gitQuiet(d.dir, "init", "--quiet", "--bare", "--initial-branch=main", d.remote)
+}
+
+func newFolder(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Mkdir(dir, 0o700)
+}
+
+// clear stops the nodes and removes the folder, unless it is to be kept.
+func (d *demo) clear(keep string) error {
+	var errs []error
+	for _, n := range d.nodes {
+		errs = append(errs, n.stop())
+	}
+	if keep != "" {
+		d.out.Printf("\nKept: PARLEY_HOME=%s parley up\n", shellWord(filepath.Join(d.dir, demoHub)))
+		return errors.Join(errs...)
+	}
+	return errors.Join(append(errs, os.RemoveAll(d.dir))...)
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math/big"
+	"regexp"
+	"strings"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// newDemoAgentCommand is the program behind the demo's agents: a text on
+// standard input, an answer on standard output, as any agent's program does it.
+func newDemoAgentCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:    "demo-agent words|calc",
+		Short:  "The program behind the demo's agents",
+		Hidden: true,
+		Args:   exactly(1, "words or calc"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, err := io.ReadAll(p.stdin)
+			if err != nil {
+				return err
+			}
+			answer, err := demoAnswer(args[0], string(text))
+			if err == nil {
+				p.out.Printf("%s\n", answer)
+			}
+			return err
+		},
+	}
+}
+
+func demoAnswer(agent, text string) (string, error) {
+	switch agent {
+	case "words":
+		return fmt.Sprintf("That was %s.", count(len(strings.Fields(text)), "word")), nil
+	case "calc":
+		return addUp(text), nil
+	}
+	return "", control.Errorf(control.KindUsage, "", "there is no demo agent %q", agent)
+}
+
+// addUp adds the whole numbers that stand in a text.
+func addUp(text string) string {
+	numbers := regexp.MustCompile(`[0-9]+`).FindAllString(text, -1)
+	if len(numbers) == 0 {
+		return "I see no numbers to add."
+	}
+	sum := new(big.Int)
+	for _, n := range numbers {
+		term, _ := new(big.Int).SetString(n, 10)
+		sum.Add(sum, term)
+	}
+	return strings.Join(numbers, " + ") + " = " + sum.String()
+}

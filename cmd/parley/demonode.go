@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// demoNode is one node of the demo: a process of its own, as it would be on a
+// machine of its own.
+type demoNode struct {
+	alias  string
+	home   configs.Home
+	client control.Service
+	up     *exec.Cmd // nil while it does not run
+	ended  chan error
+	output bytes.Buffer // of up; read after it has ended
+}
+
+// environment is what every command for this node runs with.
+func (n *demoNode) environment() []string {
+	env := []string{"PARLEY_HOME=" + n.home.Dir, "NO_COLOR=1"}
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "PARLEY_") {
+			env = append(env, kv)
+		}
+	}
+	return env
+}
+
+// add makes a node's home.
+func (d *demo) add(ctx context.Context, alias string, flags ...string) error {
+	home := configs.Home{Dir: filepath.Join(d.dir, alias)}
+	d.nodes[alias] = &demoNode{alias: alias, home: home, client: control.NewClient(home.Socket(), version)}
+	_, err := d.run(ctx, alias, append([]string{"init", "--alias", alias, "--human", "nat", "--remote", d.remote}, flags...)...)
+	return err
+}
+
+// run shows a command of parley at a host, runs it, shows what it prints and
+// returns that.
+func (d *demo) run(ctx context.Context, alias string, args ...string) (string, error) {
+	d.show(alias, args)
+	n := d.nodes[alias]
+	cmd := exec.CommandContext(ctx, d.binary, args...)
+	cmd.Env = n.environment()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if args[0] != "init" || err != nil {
+		d.indent(stderr.String())
+		d.indent(stdout.String())
+	}
+	if err != nil {
+		return "", fmt.Errorf("parley %s on %s: %w", args[0], alias, err)
+	}
+	return stdout.String(), nil
+}
+
+// show prints a command as a person would type it.
+func (d *demo) show(alias string, args []string) {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		words[i] = shellWord(d.plain(arg))
+	}
+	d.out.Printf("  %s parley %s\n", d.out.Dim(alias+"$"), strings.Join(words, " "))
+}
+
+// plain leaves out where the demo and parley itself happen to lie.
+func (d *demo) plain(arg string) string {
+	arg = strings.ReplaceAll(arg, d.dir+string(os.PathSeparator), "")
+	return strings.ReplaceAll(arg, shellWord(d.binary), "parley")
+}
+
+func (d *demo) indent(text string) {
+	for line := range strings.Lines(text) {
+		d.out.Printf("    %s\n", term.Line(strings.TrimRight(line, "\r\n")))
+	}
+}
+
+// start runs "parley up" for a node and waits until it answers.
+func (d *demo) start(ctx context.Context, alias string) error {
+	n := d.nodes[alias]
+	d.show(alias, []string{"up"})
+	n.output.Reset()
+	n.up = exec.Command(d.binary, "up")
+	n.up.Env = n.environment()
+	n.up.Stdout, n.up.Stderr = &n.output, &n.output
+	n.ended = make(chan error, 1)
+	if err := n.up.Start(); err != nil {
+		n.up = nil
+		return err
+	}
+	go func(up *exec.Cmd, ended chan<- error) { ended <- up.Wait() }(n.up, n.ended) // ends with the process
+	return d.until(ctx, alias+" answers", func() (bool, error) {
+		select {
+		case err := <-n.ended:
+			n.up = nil
+			return false, fmt.Errorf("the node of %s ended at once (%w): %s", alias, err, strings.TrimSpace(n.output.String()))
+		default:
+		}
+		_, err := n.client.Status(ctx)
+		return err == nil, nil
+	})
+}
+
+// stop ends the node's process, gently first.
+func (n *demoNode) stop() error {
+	if n.up == nil {
+		return nil
+	}
+	up := n.up
+	n.up = nil
+	ctx, cancel := context.WithTimeout(context.Background(), demoWait)
+	defer cancel()
+	asked := n.client.Stop(ctx)
+	select {
+	case err := <-n.ended:
+		return err
+	case <-ctx.Done():
+		return errors.Join(asked, fmt.Errorf("the node of %s did not stop and was killed", n.alias), up.Process.Kill())
+	}
+}
+
+// until asks again and again until it is so, for as long as the demo waits.
+func (d *demo) until(ctx context.Context, what string, so func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, demoWait)
+	defer cancel()
+	for {
+		if ok, err := so(); ok || err != nil {
+			return err
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return fmt.Errorf("waited %s in vain until %s", demoWait, what)
+		}
+	}
+}
+
+// showLogs prints what the nodes had to say when a step failed.
+func (d *demo) showLogs() {
+	for alias, n := range d.nodes {
+		data, err := os.ReadFile(n.home.Log())
+		if err != nil {
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+		d.out.Printf("\nlog of %s:\n", alias)
+		d.indent(strings.Join(lines[max(0, len(lines)-10):], "\n"))
+	}
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+func TestWrongUsage(t *testing.T) {
+	for _, test := range []struct {
+		line  []string
+		stdin string
+		want  string
+	}{
+		{line: []string{"hey"}, want: "parley: parley hey needs an agent and a text\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs"}, want: "parley: parley hey needs an agent and a text\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs", ""}, want: "parley: the text is empty\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs", "-"}, stdin: "\n\n", want: "parley: the text is empty\nhint: parley hey --help\n"},
+		{
+			line: []string{"hey", "mawjs", "\xff"},
+			want: "parley: the text is not valid UTF-8: messages are text; send a file by its path or as base64\nhint: parley hey --help\n",
+		},
+		{
+			line: []string{"hey", "mawjs", "-"}, stdin: strings.Repeat("x", maxText+1),
+			want: "parley: the text is larger than 4 MiB\nhint: parley hey --help\n",
+		},
+		{line: []string{"hey", "mawjs", "-5"}, want: "parley: unknown shorthand flag: '5' in -5\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs", "hi", "--wait", "0s"}, want: "parley: --wait needs a time above zero, such as 30s\nhint: parley hey --help\n"},
+		{
+			line: []string{"hey", "mawjs", "hi", "--wait", "soon"},
+			want: "parley: invalid argument \"soon\" for \"--wait\" flag: time: invalid duration \"soon\"\nhint: parley hey --help\n",
+		},
+		{line: []string{"hye", "mawjs"}, want: "parley: parley has no command \"hye\"; the nearest is hey\nhint: parley hey --help\n"},
+		{line: []string{"xyzzy"}, want: "parley: parley has no command \"xyzzy\"\nhint: parley --help\n"},
+		{line: []string{"inbox", "mawjs"}, want: "parley: parley inbox takes no words, but \"mawjs\" was given\nhint: parley inbox --help\n"},
+		{line: []string{"show", "a", "b"}, want: "parley: parley show takes only the path of a message, but \"b\" was given too\nhint: parley show --help\n"},
+		{line: []string{"log", "-n", "-1"}, want: "parley: -n needs a number of messages, 0 for all\nhint: parley log --help\n"},
+		{line: []string{"agent"}, want: "parley: parley agent needs add, list or remove\nhint: parley agent --help\n"},
+		{line: []string{"agent", "rm", "x"}, want: "parley: parley agent has no command \"rm\"\nhint: parley agent --help\n"},
+		{line: []string{"agent", "add", "x"}, want: "parley: parley agent add needs either --exec 'CMD …' or --inbox\nhint: parley agent add --help\n"},
+		{
+			line: []string{"agent", "add", "x", "--inbox", "--exec", "cat"},
+			want: "parley: parley agent add needs either --exec 'CMD …' or --inbox\nhint: parley agent add --help\n",
+		},
+		{
+			line: []string{"hey", "mawjs", "--json"},
+			want: `{"error":"parley hey needs an agent and a text","kind":"usage","hint":"parley hey --help"}` + "\n",
+		},
+		{line: []string{"hey", "--jsno", "--json"}, want: `{"error":"unknown flag: --jsno","kind":"usage","hint":"parley hey --help"}` + "\n"},
+	} {
+		r := newRun(t)
+		r.program.stdin = strings.NewReader(test.stdin)
+		if code := r.do(test.line...); code != exitUsage {
+			t.Errorf("%q: exit %d, want %d", test.line, code, exitUsage)
+		}
+		if diff := cmp.Diff(test.want, r.err.String()); diff != "" {
+			t.Errorf("%q says (-want +got):\n%s", test.line, diff)
+		}
+		if len(r.asked) > 0 || r.out.Len() > 0 {
+			t.Errorf("%q: asked the node %q and printed %q", test.line, r.asked, r.out.String())
+		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	down := control.Errorf(control.KindUnavailable, "parley up", "no node is running for here")
+	for _, test := range []struct {
+		name  string
+		err   error
+		setUp bool
+		json  bool
+		code  int
+		want  string
+	}{
+		{name: "no home yet", err: down, code: exitFailed, want: "parley: cannot find a node: HOME is not set up yet\nhint: parley --home HOME init\n"},
+		{name: "no node", err: down, setUp: true, code: exitFailed, want: "parley: no node is running for here\nhint: parley --home HOME up\n"},
+		{
+			name: "as JSON", err: down, setUp: true, json: true, code: exitFailed,
+			want: `{"error":"no node is running for here","kind":"unavailable","hint":"parley --home HOME up"}` + "\n",
+		},
+		{name: "a plain error", err: errors.New("cannot do it"), code: exitFailed, want: "parley: cannot do it\n"},
+		{name: "a refusal", err: control.Errorf(control.KindRefused, "", "cannot send"), code: exitFailed, want: "parley: cannot send\n"},
+		{name: "usage that the node finds", err: control.Errorf(control.KindUsage, "", "cannot send"), code: exitUsage, want: "parley: cannot send\n"},
+		{name: "text of strangers", err: control.Errorf(control.KindNotFound, "a\x1b", "cannot find \x1b[2J"), code: exitFailed, want: "parley: cannot find ␛[2J\nhint: a␛\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.recorder.err = test.err
+			home := r.env["PARLEY_HOME"]
+			if test.setUp {
+				if err := os.WriteFile(configs.Home{Dir: home}.Config(), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			line := []string{"show", "b2c3d4e5", "--home", home}
+			if test.json {
+				line = append(line, "--json")
+			}
+			if code := r.do(line...); code != test.code {
+				t.Errorf("exit %d, want %d", code, test.code)
+			}
+			got := strings.ReplaceAll(r.err.String(), shellWord(home), "HOME")
+			if diff := cmp.Diff(test.want, got); diff != "" || r.out.Len() > 0 {
+				t.Errorf("stdout %q, stderr (-want +got):\n%s", r.out.String(), diff)
+			}
+		})
+	}
+}
+
+// brokenWriter is a full disk.
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestFullDiskIsNoticed(t *testing.T) {
+	for _, line := range [][]string{{"version"}, {"log"}, {"show", "b2c3d4e5"}, {"show", "b2c3d4e5", "--json"}} {
+		r := newRun(t)
+		r.mail = []control.Message{letter("hello")}
+		r.program.output.Writer = brokenWriter{}
+		if code := r.do(line...); code != exitFailed || !strings.Contains(r.err.String(), "no space left") {
+			t.Errorf("%q: exit %d, %q", line, code, r.err.String())
+		}
+	}
+}
+
+func TestFollowingEndsWellWhenInterrupted(t *testing.T) {
+	r := newRun(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.ctx = ctx
+	r.onLog = func(ctx context.Context) error {
+		cancel()
+		return ctx.Err()
+	}
+	if code := r.do("log", "--follow"); code != exitDone || r.err.Len() > 0 {
+		t.Errorf("exit %d, stderr %q", code, r.err.String())
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+func newInboxCommand(p *program) *cobra.Command {
+	var r control.InboxRequest
+	cmd := &cobra.Command{
+		Use:   "inbox",
+		Short: "List the mail that is waiting",
+		Example: `  parley inbox
+  parley inbox --as mawjs --all --json`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			r.As = p.speaker(r.As)
+			return runInbox(cmd.Context(), r, client, p.view())
+		},
+	}
+	asFlag(cmd, &r.As, "whose mail")
+	cmd.Flags().BoolVar(&r.All, "all", false, "what was read already too")
+	p.jsonFlag(cmd, "print an array of messages as JSON")
+	return cmd
+}
+
+func runInbox(ctx context.Context, r control.InboxRequest, client control.Service, v view) error {
+	mail, err := client.Inbox(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(mail)
+	}
+	if len(mail) == 0 {
+		if v.out.Terminal {
+			v.out.Printf("Nothing is waiting.\n")
+		}
+		v.next("parley inbox --all", "what was read already")
+		return nil
+	}
+	t := term.Table{Heading: []string{"TIME", "FROM", "PATH", "ACT", "TEXT"}, Flexible: 4}
+	for _, m := range mail {
+		t.Rows = append(t.Rows, []string{
+			v.at(m.Timestamp, shortForm), term.Line(sender(m)), v.path(m.Path), unusualAct(m), firstLine(m.Body),
+		})
+	}
+	v.out.Table(t)
+	v.next("parley read "+v.path(mail[0].Path), "read the first; its sender gets a receipt")
+	return nil
+}
+
+// unusualAct is the act where it is worth a word.
+func unusualAct(m control.Message) string {
+	if m.Act == protocol.ActHey {
+		return ""
+	}
+	return term.Line(string(m.Act))
+}
+
+// firstLine is the first line of a body with text in it, marked where more
+// follows.
+func firstLine(body string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(body), "\n")
+	first = term.Line(strings.TrimRight(first, "\r"))
+	if rest != "" {
+		first += " …"
+	}
+	return first
+}

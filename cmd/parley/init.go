@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+)
+
+func newInitCommand(p *program) *cobra.Command {
+	o := node.InitOptions{Version: version}
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Make a node: a key, a record in git, your name",
+		Long: `Make a node in its home (--home, else PARLEY_HOME, else $XDG_DATA_HOME/parley).
+
+With --remote the record is shared: an empty repository becomes a new record, one
+that holds a record is joined, and anything else is refused. Without it the record
+stays on this machine.
+
+The answers go into config.yaml, which only people change from then on.`,
+		Example: `  parley init
+  parley init --alias white --remote git@example.org:fleet/record.git
+  parley init --alias black --remote /srv/record.git --hub 127.0.0.1:4223`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			home, err := p.homeDir()
+			if err != nil {
+				return err
+			}
+			o.Home = home
+			if o.Remote, err = absoluteRemote(o.Remote); err != nil {
+				return err
+			}
+			return runInit(cmd.Context(), o, p.view())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Fleet, "fleet", "", "name of the fleet (default: that of the remote's record, else home)")
+	f.StringVar(&o.Alias, "alias", "", "name of this host in the fleet (default: from the machine's name)")
+	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
+	f.StringVar(&o.Remote, "remote", "", "git URL or path of the repository that the fleet shares")
+	f.StringVar(&o.Listen, "listen", "", "host:port for NATS clients, the next port for links of other hosts")
+	f.StringArrayVar(&o.Hubs, "hub", nil, "host:port where another host listens for links (repeatable)")
+	return cmd
+}
+
+// absoluteRemote makes a remote that is a path on this machine independent of
+// the folder in which the node will run.
+func absoluteRemote(remote string) (string, error) {
+	if _, err := os.Stat(remote); remote == "" || err != nil {
+		return remote, nil // a URL, or a path that init will say is not there
+	}
+	abs, err := filepath.Abs(remote)
+	if err != nil {
+		return "", fmt.Errorf("cannot find the remote %s: %w", remote, err)
+	}
+	return abs, nil
+}
+
+func runInit(ctx context.Context, o node.InitOptions, v view) error {
+	o.Log = zerolog.Nop()
+	r, err := node.Init(ctx, o)
+	if err != nil {
+		return err
+	}
+	v.out.Printf("%s is a host of the fleet %s now.\n\n", v.out.Bold(r.Config.Alias.String()), v.out.Bold(r.Config.Fleet.String()))
+	field := func(name, value string) {
+		v.out.Printf("  %s %s\n", v.out.Dim(term.Pad(name, 8)), term.Line(value))
+	}
+	field("home", o.Home.Dir)
+	field("human", r.Config.Human.String())
+	field("key", r.Key)
+	field("record", r.Record+recordOrigin(r))
+	v.out.Printf("\nEvery message is kept for good and can be read by all who can read the record.\n")
+	for _, note := range r.Notes {
+		v.out.Printf("%s\n", v.out.Warn("note: "+term.Line(note)))
+	}
+	v.next("parley up", "start the node; it stays in the foreground")
+	return nil
+}
+
+func recordOrigin(r node.InitResult) string {
+	remote := strings.TrimSpace(r.Config.Remote)
+	switch {
+	case r.Adopted:
+		return ", joined from " + remote
+	case remote != "":
+		return ", new, shared at " + remote
+	}
+	return ", new, on this machine alone"
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// recorder is a Service that writes down what it was asked and answers what the
+// test prepared.
+type recorder struct {
+	asked []string
+
+	err     error // what Send, Inbox, Read, Show, Status and Stop fail with
+	message control.Message
+	reply   control.Message
+	waitErr error
+	mail    []control.Message
+	agents  []control.Agent
+	people  []control.Participant
+	status  control.Status
+	onLog   func(ctx context.Context) error
+}
+
+func (r *recorder) note(verb string, request any) {
+	r.asked = append(r.asked, fmt.Sprintf("%s %+v", verb, request))
+}
+
+func (r *recorder) Status(context.Context) (control.Status, error) { return r.status, r.err }
+
+func (r *recorder) Send(_ context.Context, q control.SendRequest) (control.Message, error) {
+	r.note("send", q)
+	return r.message, r.err
+}
+
+func (r *recorder) Wait(_ context.Context, q control.WaitRequest) (control.Message, error) {
+	r.note("wait", q)
+	return r.reply, r.waitErr
+}
+
+func (r *recorder) Inbox(_ context.Context, q control.InboxRequest) ([]control.Message, error) {
+	r.note("inbox", q)
+	return r.mail, r.err
+}
+
+func (r *recorder) Read(_ context.Context, q control.ReadRequest) (control.Message, error) {
+	r.note("read", q)
+	return r.message, r.err
+}
+
+func (r *recorder) Show(_ context.Context, q control.ShowRequest) (control.Message, error) {
+	r.note("show", q)
+	return r.message, r.err
+}
+
+func (r *recorder) Log(ctx context.Context, q control.LogRequest, yield func(control.Message) error) error {
+	r.note("log", q)
+	for _, m := range r.mail {
+		if err := yield(m); err != nil {
+			return err
+		}
+	}
+	if r.onLog != nil {
+		return r.onLog(ctx)
+	}
+	return r.err
+}
+
+func (r *recorder) Agents(context.Context) ([]control.Agent, error) { return r.agents, r.err }
+
+func (r *recorder) AddAgent(_ context.Context, q control.AddAgentRequest) (control.Agent, error) {
+	r.note("add", q)
+	return control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, r.err
+}
+
+func (r *recorder) RemoveAgent(_ context.Context, q control.RemoveAgentRequest) error {
+	r.note("remove", q)
+	return r.err
+}
+
+func (r *recorder) List(context.Context) ([]control.Participant, error) { return r.people, r.err }
+
+func (r *recorder) Stop(context.Context) error {
+	r.note("stop", nil)
+	return r.err
+}
+
+// run is one run of parley against a recorder.
+type run struct {
+	recorder
+	program *program
+	out     bytes.Buffer
+	err     bytes.Buffer
+	env     map[string]string
+	ctx     context.Context
+}
+
+// newRun prepares a run with piped output in a home that is not set up.
+func newRun(t *testing.T) *run {
+	t.Helper()
+	r := &run{env: map[string]string{"PARLEY_HOME": t.TempDir()}, ctx: t.Context()}
+	r.program = newProgram(strings.NewReader(""), &r.out, &r.err, func(key string) string { return r.env[key] })
+	r.program.zone = time.FixedZone("", 2*60*60)
+	r.program.connect = func(string) control.Service { return &r.recorder }
+	r.message = letter("hello")
+	return r
+}
+
+// do runs parley and returns its exit code.
+func (r *run) do(args ...string) int { return r.program.run(r.ctx, args) }
+
+// atTerminal makes the output a terminal without colour.
+func (r *run) atTerminal(width int) {
+	for _, s := range []*term.Screen{&r.program.out, &r.program.err} {
+		s.Terminal, s.Width = true, width
+	}
+}
+
+const letterPath = "adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md"
+
+// letter is a message from mawjs on white to nat.
+func letter(body string) control.Message {
+	path, err := protocol.ParsePath(letterPath)
+	if err != nil {
+		panic(err)
+	}
+	return control.Message{
+		Path: path, Channel: path.Channel(), From: "mawjs", To: []string{"nat"}, Timestamp: path.Time(),
+		Type: protocol.TypeText, Act: protocol.ActHey, Host: "white", Run: "0badcafe", Seq: 7,
+		Stage: protocol.StageStored, Signature: protocol.SignatureValid, Body: body,
+	}
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// The groups in which help lists the commands.
+const (
+	groupNode  = "node"
+	groupTalk  = "talk"
+	groupLook  = "look"
+	groupFleet = "fleet"
+)
+
+func newRootCommand(p *program) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "parley",
+		Short: "Agents on many machines, talking live, with every word in git",
+		Long: `Agents on many machines, talking live over NATS, with every word in git.
+
+Flags may stand after words too, loose words are joined by spaces, and "--" ends
+the flags, so that a text may begin with a dash. A text that is only "-" is read
+from standard input.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited and nothing came.
+Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
+		Example: `  parley                      what to do first
+  parley hey mawjs hello there
+  parley log --follow`,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		Args:              unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			home, err := p.homeDir()
+			if err != nil {
+				return err
+			}
+			return runFirst(cmd.Context(), home, p.connect(home.Socket()), p.view())
+		},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageErrorf(cmd, "%v", err) })
+	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
+	addGroup(root, groupNode, "Your node:", newInitCommand(p), newUpCommand(p), newStopCommand(p), newStatusCommand(p), newAgentCommand(p))
+	addGroup(root, groupTalk, "Talk:", newHeyCommand(p), newWormholeCommand(p), newBroadcastCommand(p), newReplyCommand(p))
+	addGroup(root, groupLook, "Read:", newInboxCommand(p), newReadCommand(p), newShowCommand(p), newLogCommand(p))
+	root.SetHelpCommandGroupID(groupFleet)
+	addGroup(root, groupFleet, "The fleet:", newLsCommand(p), newDemoCommand(p), newVersionCommand(p))
+	root.AddCommand(newDemoAgentCommand(p))
+	return root
+}
+
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = id
+		root.AddCommand(cmd)
+	}
+}
+
+// unknownCommand refuses words that are no command, naming the nearest one.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return control.Errorf(control.KindUsage, cmd.CommandPath()+" "+near[0]+" --help",
+			"%s has no command %q; the nearest is %s", cmd.CommandPath(), args[0], strings.Join(near, " or "))
+	}
+	return usageErrorf(cmd, "%s has no command %q", cmd.CommandPath(), args[0])
+}
+
+// runFirst says what to do first: make a home, start the node, or talk.
+func runFirst(ctx context.Context, home configs.Home, client control.Service, v view) error {
+	if !configured(home) {
+		v.out.Printf("%s\n\nThere is no node of yours at %s yet. First:\n\n", tagline, home.Dir)
+		v.steps("parley init", "make one: keys, a record in git, your name", "parley demo", "or watch two of them talk for a moment")
+		return nil
+	}
+	s, err := client.Status(ctx)
+	if down := new(control.Error); errors.As(err, &down) && down.Kind == control.KindUnavailable {
+		v.out.Printf("%s\n\nYour node at %s is not running. Next:\n\n", tagline, home.Dir)
+		v.steps("parley up", "start it; it stays in the foreground", "parley status", "from another terminal: how it fares")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	v.statusLine(s)
+	v.out.Printf("\n")
+	v.steps("parley ls", "who can be reached", "parley hey AGENT hello", "say something", "parley inbox", "what is waiting for you",
+		"parley log --follow", "listen", "parley --help", "everything else")
+	return nil
+}
+
+const tagline = "parley: agents on many machines, talking live, with every word in git."

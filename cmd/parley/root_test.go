@@ -1,0 +1,48 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+func TestEveryCommandHasAnExample(t *testing.T) {
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Hidden {
+			return
+		}
+		if cmd.Short == "" || !strings.Contains(cmd.Example, "parley") {
+			t.Errorf("%s has no Short or no Example", cmd.CommandPath())
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCommand(newRun(t).program))
+}
+
+func TestReadingCommandsHaveJSON(t *testing.T) {
+	root := newRootCommand(newRun(t).program)
+	for _, line := range []string{"inbox", "read", "show", "log", "ls", "status", "agent list", "version"} {
+		cmd, _, err := root.Find(strings.Fields(line))
+		if err != nil || cmd.Flags().Lookup("json") == nil {
+			t.Errorf("%s has no --json (%v)", line, err)
+		}
+	}
+}
+
+func TestHelpNamesTheExitCodes(t *testing.T) {
+	r := newRun(t)
+	if code := r.do("--help"); code != exitDone || !strings.Contains(r.out.String(), "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited") {
+		t.Errorf("exit %d, printed %s", code, r.out.String())
+	}
+}
+
+func TestVersion(t *testing.T) {
+	r := newRun(t)
+	if code := r.do("version"); code != exitDone || !strings.HasPrefix(r.out.String(), "parley "+version+" (") {
+		t.Errorf("exit %d, printed %q", code, r.out.String())
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// asks is a request to send, as the recorder writes it down.
+func asks(r control.SendRequest) string {
+	r.HeardWithin = heardWithin
+	rec := &recorder{}
+	rec.note("send", r)
+	return rec.asked[0]
+}
+
+func TestCommandLinesThatSend(t *testing.T) {
+	for _, test := range []struct {
+		line  []string
+		stdin string
+		env   string // PARLEY_AGENT
+		want  control.SendRequest
+	}{
+		{line: []string{"hey", "mawjs", "hello", "there"}, want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "hello there"}},
+		{line: []string{"hey", "mawjs", "two  spaces"}, want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "two  spaces"}},
+		{line: []string{"hey", "mawjs", "hi", "--as", "nat"}, want: control.SendRequest{As: "nat", To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
+		{line: []string{"hey", "--as=nat", "mawjs", "hi"}, env: "volt", want: control.SendRequest{As: "nat", To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
+		{line: []string{"hey", "mawjs", "hi"}, env: "volt", want: control.SendRequest{As: "volt", To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
+		{line: []string{"hey", "mawjs", "--", "-5", "--as", "x"}, want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "-5 --as x"}},
+		{line: []string{"hey", "mawjs", "-"}, stdin: "one\n\n two\n\n", want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "one\n\n two"}},
+		{line: []string{"hey", "mawjs", "-", "dash"}, stdin: "unread", want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "- dash"}},
+		{line: []string{"wormhole", "white:mawjs", "hi"}, want: control.SendRequest{To: []string{"white:mawjs"}, Act: "hey", Cross: true, Body: "hi"}},
+		{line: []string{"broadcast", "all", "hands"}, want: control.SendRequest{To: []string{"all"}, Act: "broadcast", Body: "all hands"}},
+		{line: []string{"reply", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Act: "reply", Body: "yes"}},
+		{line: []string{"reply", letterPath, "-"}, stdin: "ja\r\n", want: control.SendRequest{Re: letterPath, Act: "reply", Body: "ja\r"}},
+	} {
+		r := newRun(t)
+		r.program.stdin = strings.NewReader(test.stdin)
+		r.env["PARLEY_AGENT"] = test.env
+		if code := r.do(test.line...); code != exitDone {
+			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
+		}
+		if diff := cmp.Diff([]string{asks(test.want)}, r.asked); diff != "" {
+			t.Errorf("%q asks (-want +got):\n%s", test.line, diff)
+		}
+	}
+}
+
+func TestSentLine(t *testing.T) {
+	for _, test := range []struct {
+		stage protocol.Stage
+		heard []protocol.Name
+		want  string
+	}{
+		{protocol.StageNone, nil, "stored"},
+		{protocol.StageStored, nil, "stored"},
+		{protocol.StageHeard, nil, "stored · heard"},
+		{protocol.StageHeard, []protocol.Name{"blue", "white"}, "stored · heard by blue, white"},
+		{protocol.StageRecorded, []protocol.Name{"white"}, "stored · heard by white · recorded"},
+		{protocol.StageAnswered, nil, "stored · answered"},
+	} {
+		r := newRun(t)
+		r.message.Stage, r.message.Heard = test.stage, test.heard
+		code := r.do("hey", "mawjs", "hi")
+		if want := letterPath + "  " + test.want + "\n"; code != exitDone || r.out.String() != want {
+			t.Errorf("exit %d, printed %q, want %q", code, r.out.String(), want)
+		}
+	}
+}
+
+func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
+	r := newRun(t)
+	r.atTerminal(80)
+	r.do("hey", "mawjs", "hi", "--home", "/tmp/my home")
+	want := letterPath + "  stored\nparley --home '/tmp/my home' show b2c3d4e5   how far it has come\n"
+	if diff := cmp.Diff(want, r.out.String()); diff != "" {
+		t.Errorf("printed (-want +got):\n%s", diff)
+	}
+}
+
+func TestWait(t *testing.T) {
+	state := letterPath + "  stored\n"
+	failed := letter("the command printed nothing")
+	failed.Act = protocol.ActFailed
+	for _, test := range []struct {
+		name     string
+		reply    control.Message
+		err      error
+		terminal bool
+		code     int
+		out, say string
+	}{
+		{name: "the text alone, unchanged", reply: letter("42\x1b[31m\n  x"), out: "42\x1b[31m\n  x\n", say: state},
+		{name: "visible at a terminal", reply: letter("42\x1b[31m"), terminal: true, out: "42␛[31m\n", say: state},
+		{name: "a failed agent", reply: failed, code: exitFailed, say: state + "mawjs@white: the command printed nothing\n"},
+		{
+			name: "nothing", err: control.Errorf(control.KindTimeout, "", "nothing came"), code: exitNothing,
+			say: state + "parley: nothing came within 10s as an answer to " + letterPath + "\nhint: it may still come: parley log --follow\n",
+		},
+		{
+			name: "a node that stops", err: control.Errorf(control.KindUnavailable, "", "the node is stopping"), code: exitFailed,
+			say: state + "parley: the node is stopping\n",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.reply, r.waitErr = test.reply, test.err
+			if test.terminal {
+				r.atTerminal(80)
+			}
+			if code := r.do("hey", "mawjs", "hi", "--wait", "10s"); code != test.code {
+				t.Errorf("exit %d, want %d", code, test.code)
+			}
+			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
+				t.Errorf("stdout and stderr (-want +got):\n%s", diff)
+			}
+			if want := "wait {Re:" + letterPath + " Within:10s}"; r.asked[1] != want {
+				t.Errorf("asked %q, want %q", r.asked[1], want)
+			}
+		})
+	}
+}
+
+func TestWaitAsJSON(t *testing.T) {
+	r := newRun(t)
+	r.reply = letter("42")
+	if code := r.do("hey", "mawjs", "hi", "--wait", "1s", "--json"); code != exitDone || r.err.Len() > 0 {
+		t.Errorf("exit %d, stderr %q", code, r.err.String())
+	}
+	want := `{"path":"` + letterPath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","from":"mawjs","to":["nat"],` +
+		`"timestamp":"2026-05-23T19:01:00Z","type":"text","act":"hey","re":"","host":"white","run":"0badcafe","seq":7,` +
+		`"stage":"stored","heard":[],"signature":"valid","body":"42"}` + "\n"
+	if diff := cmp.Diff(want, r.out.String()); diff != "" {
+		t.Errorf("printed (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newShowCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "show PATH",
+		Short:   "Show a message and how far it has come; writes nothing",
+		Example: `  parley show b2c3d4e5 --json`,
+		Args:    exactly(1, "the path of a message"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runShow(cmd.Context(), control.ShowRequest{Path: args[0]}, client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print the message as JSON")
+	return cmd
+}
+
+func runShow(ctx context.Context, r control.ShowRequest, client control.Service, v view) error {
+	m, err := client.Show(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(m)
+	}
+	v.letter(m)
+	return nil
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// mailOfStrangers are messages that would break a careless table.
+func mailOfStrangers() []control.Message {
+	first := letter("hello there\nsecond line")
+	wide := letter("สวัสดี 世界 " + strings.Repeat("long ", 40))
+	wide.From, wide.Host, wide.Act, wide.Signature = "名前", "", "sync-check", protocol.SignatureUnverified
+	evil := letter("\x1b[2J\u202egone")
+	evil.From = "e\x1bvil"
+	return []control.Message{first, wide, evil}
+}
+
+func TestShownForPeople(t *testing.T) {
+	answered := letter("see \x1b[31mred\n\nend")
+	answered.Act, answered.Re, answered.Stage, answered.Heard = protocol.ActReply, "2026/05/23/190000000Z-0badcafe.md", protocol.StagePushed, []protocol.Name{"blue"}
+	for _, test := range []struct {
+		name  string
+		line  []string
+		width int // 0: piped
+		want  string
+	}{
+		{"inbox at 80 columns", []string{"inbox"}, 80, `
+TIME                     FROM         PATH      ACT         TEXT
+2026-05-23 21:01 +02:00  mawjs@white  b2c3d4e5              hello there …
+2026-05-23 21:01 +02:00  名前         b2c3d4e5  sync-check  สวัสดี 世界 long long…
+2026-05-23 21:01 +02:00  e␛vil@white  b2c3d4e5              ␛[2J\u202egone
+parley read b2c3d4e5   read the first; its sender gets a receipt
+`},
+		{"inbox, piped", []string{"inbox"}, 0, `
+TIME                     FROM         PATH` + strings.Repeat(" ", len(letterPath)-2) + `ACT         TEXT
+2026-05-23 21:01 +02:00  mawjs@white  ` + letterPath + `              hello there …
+2026-05-23 21:01 +02:00  名前         ` + letterPath + `  sync-check  สวัสดี 世界 ` + strings.TrimSpace(strings.Repeat("long ", 40)) + `
+2026-05-23 21:01 +02:00  e␛vil@white  ` + letterPath + `              ␛[2J\u202egone
+`},
+		{"log at 80 columns", []string{"log"}, 80, `
+2026-05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  hello there …
+2026-05-23 21:01 +02:00  名前 → nat         b2c3d4e5  [sync-check] สวัสดี 世界 lo…
+2026-05-23 21:01 +02:00  e␛vil@white → nat  b2c3d4e5  ␛[2J\u202egone
+`},
+		{"show at a terminal", []string{"show", "b2c3d4e5"}, 80, `
+from:   mawjs@white
+to:     nat
+time:   2026-05-23 21:01:00 +02:00
+act:    reply
+re:     2026/05/23/190000000Z-0badcafe.md
+path:   ` + letterPath + `
+signed: valid
+stage:  heard by blue · pushed
+
+see ␛[31mred
+
+end
+`},
+		{"read, piped: the text is unchanged", []string{"read", "b2c3d4e5"}, 0, `
+from:   mawjs@white
+to:     nat
+time:   2026-05-23 21:01:00 +02:00
+act:    reply
+re:     2026/05/23/190000000Z-0badcafe.md
+path:   ` + letterPath + `
+signed: valid
+stage:  heard by blue · pushed
+
+see ` + "\x1b[31m" + `red
+
+end
+`},
+		{"ls", []string{"ls"}, 80, `
+NAME   KIND   HOST   STATE
+mawjs  agent  blue   away
+mawjs  agent  white  live
+nat    human  here   here
+parley hey mawjs hello   say something
+`},
+		{"ls -q", []string{"ls", "-q"}, 0, "\nmawjs\nnat\n"},
+		{"agent list", []string{"agent", "list"}, 0, `
+AGENT  DOOR  WAITING  RUNNING  COMMAND  FOLDER
+calc   exec  2        1        bc -l    /work
+`},
+		{"agent add", []string{"agent", "add", "calc", "--exec", "bc -l"}, 80, `
+calc is served here, door exec
+parley hey calc --wait 30s TEXT   ask it something
+`},
+		{"agent remove", []string{"agent", "remove", "calc"}, 0, "\ncalc is no longer served here\n"},
+		{"stop", []string{"stop"}, 0, "\nstopped\n"},
+		{"status", []string{"status"}, 0, `
+nat on host here of fleet lab: running since 2026-05-23 21:01:00 +02:00, version 0.1.0, process 42
+home:    /home/nat/parley
+record:  1 message in 0123456789ab, 3 not recorded yet
+remote:  /srv/record.git, 4 not pushed yet, fetched never, pushed 2026-05-23 21:01:00 +02:00, failing: no route␊
+bus:     NATS clients at 127.0.0.1:4222, other hosts at 127.0.0.1:4223
+link:    white, up, 1.23ms away
+link:    blue, down: refused
+refused: 5 messages since start
+warning: a clock is wrong
+
+HOST   STATE  SINCE                    VERSION  AGENTS
+here   here   2026-05-23 21:01 +02:00  0.1.0    calc
+white  live                                     mawjs, volt
+
+AGENT  DOOR  WAITING  RUNNING  COMMAND  FOLDER
+calc   exec  2        1        bc -l    /work
+`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.message, r.mail, r.status = answered, mailOfStrangers(), someStatus()
+			r.agents = r.status.Agents
+			r.people = []control.Participant{
+				{Name: "mawjs", Kind: "agent", Host: "blue"}, {Name: "mawjs", Kind: "agent", Host: "white", Live: true},
+				{Name: "nat", Kind: "human", Host: "here", Live: true, Here: true},
+			}
+			if test.width > 0 {
+				r.atTerminal(test.width)
+			}
+			if code := r.do(test.line...); code != exitDone {
+				t.Errorf("exit %d, %s", code, r.err.String())
+			}
+			if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
+				t.Errorf("printed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func someStatus() control.Status {
+	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
+	return control.Status{
+		Version: "0.1.0", API: 1, Fleet: "lab", Host: "here", Human: "nat", Home: "/home/nat/parley", PID: 42, Since: at,
+		Record: control.RecordStatus{ID: "0123456789abcdef", Messages: 1, Remote: "/srv/record.git", RemoteError: "no route\n", Unrecorded: 3, Unpushed: 4, LastPush: at},
+		Bus: control.BusStatus{Clients: "127.0.0.1:4222", Links: "127.0.0.1:4223", Peers: []control.LinkStatus{
+			{Peer: "white", Up: true, RTT: 1234567}, {Peer: "blue", Problem: "refused"},
+		}},
+		Hosts: []control.HostStatus{
+			{Alias: "here", Here: true, Live: true, Since: at, Version: "0.1.0", Agents: []string{"calc"}},
+			{Alias: "white", Live: true, Agents: []string{"mawjs", "volt"}},
+		},
+		Agents:  []control.Agent{{Name: "calc", Door: "exec", Command: "bc -l", Dir: "/work", Queued: 2, Running: 1}},
+		Refused: 5, Warned: []string{"a clock is wrong"},
+	}
+}
+
+func TestEmptyListsAsJSONAreArrays(t *testing.T) {
+	for _, line := range [][]string{{"inbox"}, {"ls"}, {"agent", "list"}} {
+		r := newRun(t)
+		if code := r.do(append(line, "--json")...); code != exitDone || r.out.String() != "[]\n" {
+			t.Errorf("%q: exit %d, printed %q, want []", line, code, r.out.String())
+		}
+	}
+	r := newRun(t)
+	r.do("status", "--json")
+	if strings.Contains(r.out.String(), "null") {
+		t.Errorf("status has lists that are null: %s", r.out.String())
+	}
+}
+
+func TestLogAsJSONIsLines(t *testing.T) {
+	r := newRun(t)
+	r.mail = mailOfStrangers()
+	r.do("log", "--json", "--channel", "c", "-n", "3", "--all")
+	if lines := strings.Count(r.out.String(), "\n"); lines != 3 || strings.Contains(r.out.String(), "\x1b") {
+		t.Errorf("printed %d lines, want 3 without escapes:\n%s", lines, r.out.String())
+	}
+	if want := "log {Channel:c Last:3 Everything:true Follow:false}"; r.asked[0] != want {
+		t.Errorf("asked %q, want %q", r.asked[0], want)
+	}
+}
+
+func TestRequestsThatRead(t *testing.T) {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		line []string
+		want string
+	}{
+		{[]string{"inbox", "--all"}, "inbox {As:volt All:true}"},
+		{[]string{"inbox", "--as", "nat"}, "inbox {As:nat All:false}"},
+		{[]string{"read", "b2c3d4e5"}, "read {As:volt Path:b2c3d4e5}"},
+		{[]string{"log", "-f"}, "log {Channel: Last:10 Everything:false Follow:true}"},
+		{[]string{"log", "-f", "-n", "0"}, "log {Channel: Last:0 Everything:false Follow:true}"},
+		{[]string{"agent", "add", "calc", "--exec", "bc -l"}, "add {Name:calc Exec:bc -l Inbox:false Dir:" + here + "}"},
+		{[]string{"agent", "add", "calc", "--inbox", "--dir", "testdata"}, "add {Name:calc Exec: Inbox:true Dir:" + filepath.Join(here, "testdata") + "}"},
+	} {
+		r := newRun(t)
+		r.env["PARLEY_AGENT"] = "volt"
+		if code := r.do(test.line...); code != exitDone {
+			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
+		}
+		if diff := cmp.Diff([]string{test.want}, r.asked); diff != "" {
+			t.Errorf("%q asks (-want +got):\n%s", test.line, diff)
+		}
+	}
+}
+
+func TestFirstSteps(t *testing.T) {
+	down := control.Errorf(control.KindUnavailable, "parley up", "no node is running")
+	for _, test := range []struct {
+		name  string
+		setUp bool
+		err   error
+		want  string
+	}{
+		{"no home", false, down, "parley init"},
+		{"no node", true, down, "parley up"},
+		{"running", true, nil, "parley hey AGENT hello"},
+	} {
+		r := newRun(t)
+		r.recorder.err, r.status = test.err, someStatus()
+		if test.setUp {
+			if err := os.WriteFile(configs.Home{Dir: r.env["PARLEY_HOME"]}.Config(), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code := r.do(); code != exitDone || !strings.Contains(r.out.String(), test.want) {
+			t.Errorf("%s: exit %d, printed %q, want it to name %q", test.name, code, r.out.String(), test.want)
+		}
+	}
+}

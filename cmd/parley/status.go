@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newStatusCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "status",
+		Short:   "Say how the node fares: record, bus, hosts, agents",
+		Example: `  parley status --json`,
+		Args:    exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runStatus(cmd.Context(), client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print the status as JSON")
+	return cmd
+}
+
+func runStatus(ctx context.Context, client control.Service, v view) error {
+	s, err := client.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(s)
+	}
+	v.statusLine(s)
+	v.statusFields(s)
+	for _, warning := range s.Warned {
+		v.out.Printf("%s\n", v.out.Warn("warning: "+term.Line(warning)))
+	}
+	if len(s.Hosts) > 0 {
+		v.out.Printf("\n")
+		v.hosts(s.Hosts)
+	}
+	if len(s.Agents) > 0 {
+		v.out.Printf("\n")
+		v.agents(s.Agents)
+	}
+	return nil
+}
+
+// statusLine says in one line who runs where.
+func (v view) statusLine(s control.Status) {
+	v.out.Printf("%s on host %s of fleet %s: running since %s, version %s, process %d\n",
+		s.Human, v.out.Bold(s.Host.String()), v.out.Bold(s.Fleet.String()), v.at(s.Since, timeForm), term.Line(s.Version), s.PID)
+}
+
+func (v view) statusFields(s control.Status) {
+	field := func(name, value string) {
+		v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 8)), term.Line(value))
+	}
+	field("home", s.Home)
+	field("record", fmt.Sprintf("%s in %s, %d not recorded yet", count(s.Record.Messages, "message"), short(s.Record.ID), s.Record.Unrecorded))
+	field("remote", v.remote(s.Record))
+	field("bus", busAddresses(s.Bus))
+	for _, link := range s.Bus.Peers {
+		field("link", linkState(link))
+	}
+	if s.Bus.Dropped > 0 {
+		field("dropped", fmt.Sprintf("%d letters since start; git repairs", s.Bus.Dropped))
+	}
+	if s.Refused > 0 {
+		field("refused", count(s.Refused, "message")+" since start")
+	}
+}
+
+func (v view) remote(r control.RecordStatus) string {
+	if r.Remote == "" {
+		return "none: the record is on this host alone"
+	}
+	text := fmt.Sprintf("%s, %d not pushed yet, fetched %s, pushed %s",
+		r.Remote, r.Unpushed, v.at(r.LastFetch, timeForm), v.at(r.LastPush, timeForm))
+	if r.RemoteError != "" {
+		text += ", failing: " + r.RemoteError
+	}
+	return text
+}
+
+func busAddresses(b control.BusStatus) string {
+	var parts []string
+	if b.Clients != "" {
+		parts = append(parts, "NATS clients at "+b.Clients)
+	}
+	if b.Links != "" {
+		parts = append(parts, "other hosts at "+b.Links)
+	}
+	if len(parts) == 0 {
+		return "in process, no port"
+	}
+	return strings.Join(parts, ", ")
+}
+
+func linkState(l control.LinkStatus) string {
+	switch {
+	case l.Up:
+		return fmt.Sprintf("%s, up, %s away", l.Peer, l.RTT.Round(10*time.Microsecond))
+	case l.Problem != "":
+		return fmt.Sprintf("%s, down: %s", l.Peer, l.Problem)
+	}
+	return l.Peer + ", down"
+}
+
+func (v view) hosts(hosts []control.HostStatus) {
+	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "VERSION", "AGENTS"}, Flexible: 4}
+	for _, h := range hosts {
+		since := ""
+		if !h.Since.IsZero() {
+			since = v.at(h.Since, shortForm)
+		}
+		t.Rows = append(t.Rows, []string{
+			h.Alias.String(), presence(h.Here, h.Live), since, term.Line(h.Version), term.Line(strings.Join(h.Agents, ", ")),
+		})
+	}
+	v.out.Table(t)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// short is the beginning of a hash, as people quote it.
+func short(hash string) string { return hash[:min(len(hash), 12)] }

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+const (
+	stopWithin = 15 * time.Second
+	stopPoll   = 20 * time.Millisecond
+)
+
+func newStopCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop",
+		Short: "Stop the node and wait until it is gone",
+		Long: `Stop the node and wait, at most 15 seconds, until it is gone. It finishes what it
+has begun; what it has stored stays. If no node is running, that is an error (1).`,
+		Example: `  parley stop && parley up`,
+		Args:    exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			home, err := p.homeDir()
+			if err != nil {
+				return err
+			}
+			return runStop(cmd.Context(), home.Socket(), p.connect(home.Socket()), p.view())
+		},
+	}
+}
+
+func runStop(ctx context.Context, socket string, client control.Service, v view) error {
+	if err := client.Stop(ctx); err != nil {
+		return err
+	}
+	if v.err.Terminal {
+		v.err.Printf("%s\n", v.err.Dim("waiting until it has finished what it began"))
+	}
+	within, cancel := context.WithTimeout(ctx, stopWithin)
+	defer cancel()
+	for {
+		conn, err := control.Dial(within, socket)
+		if err != nil && within.Err() == nil {
+			v.out.Printf("stopped\n")
+			v.next("parley up", "start it again")
+			return nil
+		}
+		if err == nil {
+			conn.Close()
+		}
+		select {
+		case <-within.Done():
+			return control.Errorf(control.KindFailed, "parley status",
+				"cannot say that the node has stopped: it was asked to, and still drains")
+		case <-time.After(stopPoll):
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+)
+
+// maxLog is the size at which a log file makes way for a new one at the next
+// start; one old file is kept.
+const maxLog = 10 << 20
+
+func newUpCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "up",
+		Short: "Start the node and stay in the foreground",
+		Long: `Start the node. It stays in the foreground until Ctrl-C, SIGTERM or "parley stop";
+then it finishes what it has begun, commits everything and tries one last push.
+
+Warnings go to standard error, everything else to node.log in the home.`,
+		Example: `  parley up
+  parley --home /srv/white up`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			home, err := p.homeDir()
+			if err != nil {
+				return err
+			}
+			return runUp(cmd.Context(), home, p.view())
+		},
+	}
+}
+
+func runUp(ctx context.Context, home configs.Home, v view) (err error) {
+	if !configured(home) {
+		return control.Errorf(control.KindNotFound, "parley init", "cannot start: there is no node at %s", home.Dir)
+	}
+	cfg, err := configs.Load(home.Config())
+	if err != nil {
+		return fmt.Errorf("cannot start: %w", err)
+	}
+	file, err := openLog(home.Log())
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, v.err)})
+	if errors.Is(err, node.ErrLocked) {
+		return control.Errorf(control.KindConflict, "parley status", "cannot start: another node runs on %s already", home.Dir)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot start: %w", err)
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	err = n.Run(ctx, func() { showReady(ctx, n, v) })
+	if err == nil {
+		v.out.Printf("%s has stopped: everything stored is in its record\n", cfg.Alias)
+	}
+	return err
+}
+
+// showReady says that the node runs and what one can do now.
+func showReady(ctx context.Context, n control.Service, v view) {
+	s, err := n.Status(ctx)
+	if err != nil {
+		return // the node is stopping already
+	}
+	v.statusLine(s)
+	v.statusFields(s)
+	v.next("parley ls", "from another terminal: who can be reached")
+}
+
+// openLog opens the log file of a home, after setting a large one aside.
+func openLog(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
+		if err := os.Rename(path, path+".1"); err != nil {
+			return nil, fmt.Errorf("cannot set the old log aside: %w", err)
+		}
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the log: %w", err)
+	}
+	return file, nil
+}
+
+// newLogger logs to the file, and what needs attention to the screen as well.
+func newLogger(level string, file io.Writer, screen term.Screen) zerolog.Logger {
+	parsed, err := zerolog.ParseLevel(level)
+	if err != nil {
+		parsed = zerolog.InfoLevel // Load has checked the level
+	}
+	console := zerolog.ConsoleWriter{Out: screen, NoColor: !screen.Color, TimeFormat: "15:04:05",
+		FormatMessage: func(m any) string { return term.Line(fmt.Sprint(m)) }}
+	both := zerolog.MultiLevelWriter(file, &zerolog.FilteredLevelWriter{
+		Writer: zerolog.LevelWriterAdapter{Writer: console}, Level: zerolog.WarnLevel})
+	return zerolog.New(both).Level(parsed).With().Timestamp().Logger()
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+func newWormholeCommand(p *program) *cobra.Command {
+	var flags sendFlags
+	cmd := &cobra.Command{
+		Use:   "wormhole ALIAS:AGENT TEXT|-",
+		Short: "Say something to an agent on a named host",
+		Long: `Say something to an agent on the host with this alias. Otherwise the same as hey,
+which takes AGENT@ALIAS too.`,
+		Example: `  parley wormhole white:mawjs 'are you there?'
+  parley wormhole white:calc --wait 10s '6 * 7'`,
+		Args: atLeast(2, "ALIAS:AGENT and a text"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.send(cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey, Cross: true}, args[1:])
+		},
+	}
+	flags.register(p, cmd)
+	flags.registerWait(cmd)
+	return cmd
+}

@@ -1,0 +1,76 @@
+package term
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+
+	"golang.org/x/term"
+)
+
+// Screen is where a program writes to. The zero values of its fields are those
+// of a pipe: plain and without a width.
+type Screen struct {
+	io.Writer
+	Terminal bool // a person looks at it
+	Color    bool // it shows colour and the person wants it
+	Width    int  // columns; 0: lines may have any length
+}
+
+const (
+	defaultWidth = 80
+	minWidth     = 40 // below this, cutting text to fit would leave nothing to read
+)
+
+// NewScreen finds out what w is. Colour is shown on a terminal only, and not
+// where NO_COLOR is set or TERM is dumb.
+func NewScreen(w io.Writer, getenv func(string) string) Screen {
+	s := Screen{Writer: w}
+	file, ok := w.(interface{ Fd() uintptr })
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return s
+	}
+	s.Terminal, s.Width = true, defaultWidth
+	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
+		s.Width = max(width, minWidth)
+	}
+	// Only the newer of the two terminals of Windows understands escapes unasked.
+	modern := runtime.GOOS != "windows" || getenv("WT_SESSION") != ""
+	s.Color = modern && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
+	return s
+}
+
+// IsTerminal reports whether r is a terminal at which someone types.
+func IsTerminal(r io.Reader) bool {
+	file, ok := r.(interface{ Fd() uintptr })
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Printf writes to the screen. A screen that is gone ends the program by itself
+// (SIGPIPE), so there is no error to look at.
+func (s Screen) Printf(format string, args ...any) { fmt.Fprintf(s.Writer, format, args...) }
+
+// Dim is text of less weight: hints, headings.
+func (s Screen) Dim(text string) string { return s.style("2", text) }
+
+// Bold is text of more weight.
+func (s Screen) Bold(text string) string { return s.style("1", text) }
+
+// Warn is text that needs attention.
+func (s Screen) Warn(text string) string { return s.style("33", text) }
+
+func (s Screen) style(code, text string) string {
+	if !s.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+// Body is the text of a message as it goes to this screen: visible to a person,
+// unchanged for a program.
+func (s Screen) Body(text string) string {
+	if s.Terminal {
+		return Visible(text)
+	}
+	return text
+}

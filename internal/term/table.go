@@ -1,0 +1,72 @@
+package term
+
+import "strings"
+
+const gap = "  "
+
+// Table is rows of cells under a heading. Every cell is one line of text that is
+// safe to show.
+type Table struct {
+	Heading []string
+	Rows    [][]string
+	// Flexible is the column that is cut where a line would not fit.
+	Flexible int
+}
+
+// Table writes t with aligned columns, each as wide as its widest cell. The last
+// column is not padded and columns that are empty throughout are left out.
+func (s Screen) Table(t Table) {
+	widths := t.widths()
+	if s.Width > 0 {
+		s.fit(widths, t.Flexible)
+	}
+	if len(t.Heading) > 0 {
+		s.Printf("%s\n", s.Dim(line(t.Heading, widths)))
+	}
+	for _, row := range t.Rows {
+		s.Printf("%s\n", line(row, widths))
+	}
+}
+
+// widths is the width of each column, 0 where it has no text in any row.
+func (t Table) widths() []int {
+	var widths []int
+	for _, row := range t.Rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], Width(cell))
+		}
+	}
+	for i, title := range t.Heading {
+		if i < len(widths) && widths[i] > 0 {
+			widths[i] = max(widths[i], Width(title))
+		}
+	}
+	return widths
+}
+
+// fit takes from the flexible column what the line has too much.
+func (s Screen) fit(widths []int, flexible int) {
+	const least = 8
+	total := -len(gap)
+	for _, w := range widths {
+		if w > 0 {
+			total += w + len(gap)
+		}
+	}
+	if over := total - s.Width; over > 0 && flexible < len(widths) {
+		widths[flexible] = max(least, widths[flexible]-over)
+	}
+}
+
+func line(cells []string, widths []int) string {
+	var shown []string
+	for i, cell := range cells {
+		if i < len(widths) && widths[i] > 0 {
+			shown = append(shown, Pad(Cut(cell, widths[i]), widths[i]))
+		}
+	}
+	return strings.TrimRight(strings.Join(shown, gap), " ")
+}

@@ -1,0 +1,30 @@
+package term
+
+import (
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// widths measures by the Unicode standard alone: the same text must be laid out
+// alike whatever the locale.
+func widths() *runewidth.Condition {
+	return &runewidth.Condition{StrictEmojiNeutral: true}
+}
+
+// Width is how many columns s takes in a terminal.
+func Width(s string) int { return widths().StringWidth(s) }
+
+// Cut shortens s to at most width columns, ending in "…" where something was
+// cut off.
+func Cut(s string, width int) string {
+	if width < 1 {
+		return ""
+	}
+	return widths().Truncate(s, width, "…")
+}
+
+// Pad fills s with spaces to width columns.
+func Pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-Width(s)))
+}
