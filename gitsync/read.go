@@ -3,6 +3,7 @@ package gitsync
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -117,7 +118,7 @@ func readFile(store *objects.Store, tree objects.Hash, path string) ([]byte, boo
 }
 
 // ListFiles lists the files of main below a folder ("" is all of main), with
-// their whole paths, sorted by folder.
+// their whole paths, sorted.
 func (r *Record) ListFiles(dir string) ([]string, error) {
 	dir = strings.Trim(dir, "/")
 	tree, ok, err := r.store.Subtree(r.mainTree(), dir)
@@ -139,6 +140,7 @@ func (r *Record) ListFiles(dir string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot list %s: %w", dir, err)
 	}
+	slices.Sort(paths)
 	return paths, nil
 }
 

@@ -75,7 +75,7 @@ func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
 	r := newRun(t)
 	r.atTerminal(80)
 	r.do("hey", "mawjs", "hi", "--home", "/tmp/my home")
-	want := letterPath + "  stored\nparley --home '/tmp/my home' show b2c3d4e5   how far it has come\n"
+	want := letterPath + "  stored\nnext: parley --home '/tmp/my home' show b2c3d4e5   how far it has come\n"
 	if diff := cmp.Diff(want, r.out.String()); diff != "" {
 		t.Errorf("printed (-want +got):\n%s", diff)
 	}

@@ -37,7 +37,7 @@ TIME                     FROM         PATH      ACT         TEXT
 2026-05-23 21:01 +02:00  mawjs@white  b2c3d4e5              hello there …
 2026-05-23 21:01 +02:00  名前         b2c3d4e5  sync-check  สวัสดี 世界 long long…
 2026-05-23 21:01 +02:00  e␛vil@white  b2c3d4e5              ␛[2J\u202egone
-parley read b2c3d4e5   read the first; its sender gets a receipt
+next: parley read b2c3d4e5   read the first; its sender gets a receipt
 `},
 		{"inbox, piped", []string{"inbox"}, 0, `
 TIME                     FROM         PATH` + strings.Repeat(" ", len(letterPath)-2) + `ACT         TEXT
@@ -83,7 +83,7 @@ NAME   KIND   HOST   STATE
 mawjs  agent  blue   away
 mawjs  agent  white  live
 nat    human  here   here
-parley hey mawjs hello   say something
+next: parley hey mawjs hello   say something
 `},
 		{"ls -q", []string{"ls", "-q"}, 0, "\nmawjs\nnat\n"},
 		{"agent list", []string{"agent", "list"}, 0, `
@@ -92,7 +92,7 @@ calc   exec  2        1        bc -l    /work
 `},
 		{"agent add", []string{"agent", "add", "calc", "--exec", "bc -l"}, 80, `
 calc is served here, door exec
-parley hey calc --wait 30s TEXT   ask it something
+next: parley hey calc --wait 30s TEXT   ask it something
 `},
 		{"agent remove", []string{"agent", "remove", "calc"}, 0, "\ncalc is no longer served here\n"},
 		{"stop", []string{"stop"}, 0, "\nstopped\n"},

@@ -31,11 +31,11 @@ func (s *memory) Status(context.Context) (control.Status, error) {
 }
 
 // speaker is R14. The caller holds mu.
-func (s *memory) speaker(as string) string {
+func (s *memory) speaker(as string, to ...string) string {
 	switch {
 	case as != "":
 		return as
-	case len(s.agents) == 1:
+	case len(s.agents) == 1 && !slices.Contains(to, s.agents[0].Name.String()):
 		return s.agents[0].Name.String()
 	}
 	return memoryHuman
@@ -58,9 +58,12 @@ func (s *memory) store(m control.Message) control.Message {
 func (s *memory) Send(_ context.Context, r control.SendRequest) (control.Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := control.Message{From: s.speaker(r.As), To: r.To, Type: protocol.TypeText, Act: r.Act, Body: r.Body}
+	m := control.Message{From: s.speaker(r.As, r.To...), To: r.To, Type: protocol.TypeText, Act: r.Act, Body: r.Body}
 	if r.Body == "" || (len(r.To) == 0) == (r.Re == "") {
 		return m, control.Errorf(control.KindUsage, "", "cannot send that")
+	}
+	if slices.Contains(r.To, m.From) {
+		return m, control.Errorf(control.KindRefused, "", "%s cannot write to itself", m.From)
 	}
 	if r.Re != "" {
 		asked, err := s.find(r.Re)
