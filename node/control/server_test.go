@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // logger is a memory whose Log is the test's.
@@ -34,7 +35,7 @@ func serve(t *testing.T, s control.Service, info control.Info) (*control.Client,
 func TestOlderNodeIsNamedBeforeAnythingHappens(t *testing.T) {
 	old := newMemory()
 	client, _, _ := serve(t, old, control.Info{Version: "0.0.9", API: control.API - 1})
-	_, err := client.Send(t.Context(), control.SendRequest{To: []string{memoryHuman}, Body: "hello"})
+	_, err := client.Send(t.Context(), control.SendRequest{To: []string{protocol.All}, Body: "hello"})
 	want := &control.Error{
 		Message: "the running node is version 0.0.9, this command is version 0.2.0",
 		Kind:    control.KindOldNode, Hint: "parley stop && parley up",
@@ -114,7 +115,7 @@ func TestAnswersOnTheWire(t *testing.T) {
 func TestLargeBodies(t *testing.T) {
 	client, _, _ := serve(t, newMemory(), thisVersion())
 	body := strings.Repeat("\x01", 1<<20) // six bytes each in JSON
-	sent, err := client.Send(t.Context(), control.SendRequest{To: []string{memoryHuman}, Body: body})
+	sent, err := client.Send(t.Context(), control.SendRequest{To: []string{protocol.All}, Body: body})
 	if err != nil || sent.Body != body {
 		t.Errorf("sent %d bytes, got %d back, error %v", len(body), len(sent.Body), err)
 	}
@@ -179,7 +180,7 @@ func TestStreamThatBreaksOffIsAnError(t *testing.T) {
 func TestDrainingEndsStreams(t *testing.T) {
 	s := newMemory()
 	client, _, end := serve(t, s, thisVersion())
-	if _, err := client.Send(t.Context(), control.SendRequest{To: []string{memoryHuman}, Body: "hello"}); err != nil {
+	if _, err := client.Send(t.Context(), control.SendRequest{To: []string{protocol.All}, Body: "hello"}); err != nil {
 		t.Fatal(err)
 	}
 	following := make(chan struct{})
