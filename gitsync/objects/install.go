@@ -144,7 +144,13 @@ func (s *Store) Retire() error {
 	return s.removeRetired(time.Now().Add(-retireAfter))
 }
 
+// removeRetired removes what was replaced before that time, once the oldest has
+// stood twice as long: many at a moment instead of one at every commit, because
+// a program that has just listed the packs may complain about one that goes.
 func (s *Store) removeRetired(before time.Time) error {
+	if len(s.retired) == 0 || s.retired[0].since.After(before.Add(-retireAfter)) {
+		return nil
+	}
 	for len(s.retired) > 0 && s.retired[0].since.Before(before) {
 		if err := removePack(s.retired[0].base); err != nil {
 			return err
