@@ -35,7 +35,7 @@ func (n *Node) Receive(letters []gitsync.Letter, by way) {
 	for _, l := range fresh {
 		arrived = append(arrived, written{data: l.Data, message: &protocol.Message{Path: l.Path}})
 	}
-	n.fold1(arrived)
+	n.takeIn(arrived)
 	if by == byBus {
 		n.acknowledge(letters)
 	}
@@ -90,9 +90,9 @@ func (n *Node) hasKey(host protocol.Name, key string) bool {
 // arrived is git's door.
 func (n *Node) arrived(letters []gitsync.Letter) { n.Receive(letters, byGit) }
 
-// took folds what the writer has stored and passes it on.
-func (n *Node) took(ws []written) {
-	n.fold1(ws)
+// publish takes in what the writer has stored and tells the other hosts.
+func (n *Node) publish(ws []written) {
+	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
 		for _, w := range ws {
 			if err := b.Publish(w.message, w.data); err != nil {
@@ -102,9 +102,9 @@ func (n *Node) took(ws []written) {
 	}
 }
 
-// fold1 applies durable messages to the state and brings each to the doors and
+// takeIn applies durable messages to the state and brings each to the doors and
 // to whoever follows.
-func (n *Node) fold1(ws []written) {
+func (n *Node) takeIn(ws []written) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range ws {

@@ -173,7 +173,7 @@ func (w *writer) store(batch []*writing) {
 	}
 	for _, r := range batch {
 		if r.err == nil {
-			w.n.took(r.written)
+			w.n.publish(r.written)
 		}
 		close(r.done)
 	}
