@@ -1,0 +1,148 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+)
+
+var update = flag.Bool("update", false, "write generated files anew")
+
+const docsRoot = "../.."
+
+// The reference is generated from the commands themselves, so that it cannot
+// lie.
+func TestReferenceIsUpToDate(t *testing.T) {
+	file := filepath.Join(docsRoot, "docs", "reference", "commands.md")
+	want := renderReference(newRootCommand(testProgram()))
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/reference/commands.md is not what the commands say; run go test ./cmd/parley -update\n%s", diff)
+	}
+}
+
+func testProgram() *program {
+	return newProgram(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" })
+}
+
+func renderReference(root *cobra.Command) string {
+	var b strings.Builder
+	b.WriteString("# Commands\n\nGenerated from the program's own help by `go test ./cmd/parley -update`.\n")
+	renderCommand(&b, root)
+	return b.String()
+}
+
+func renderCommand(b *strings.Builder, cmd *cobra.Command) {
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short + "."
+	}
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n```\n%s\n```\n", cmd.CommandPath(), strings.TrimSpace(text), cmd.UseLine())
+	if flags := cmd.LocalFlags().FlagUsages(); flags != "" {
+		fmt.Fprintf(b, "\n```\n%s```\n", flags)
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(b, "\nFor example:\n\n```sh\n%s\n```\n", unindent(cmd.Example))
+	}
+	for _, sub := range cmd.Commands() {
+		if !sub.Hidden && sub.Name() != "help" && sub.Name() != "completion" {
+			renderCommand(b, sub)
+		}
+	}
+}
+
+func unindent(text string) string {
+	return regexp.MustCompile(`(?m)^  `).ReplaceAllString(text, "")
+}
+
+// pages are the texts that a person reads.
+func pages(t *testing.T) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(docsRoot, "docs", "*", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"README.md", "AGENTS.md", "CHANGELOG.md"} {
+		found = append(found, filepath.Join(docsRoot, name))
+	}
+	return found
+}
+
+func TestLinksInDocsResolve(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)]*)?\)`)
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", page, m[1])
+			}
+		}
+	}
+}
+
+// A command line in the documentation names commands and flags that exist.
+func TestCommandsInDocsExist(t *testing.T) {
+	line := regexp.MustCompile(`(?m)^(?:[a-z-]*\$ )?(?:PARLEY_[A-Z]+=\S+ )*parley ([a-z-][^\n]*)$`)
+	flagName := regexp.MustCompile(`(?:^|\s)(--[a-z][a-z-]*)`)
+	checked := 0
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range fenced(string(text)) {
+			for _, m := range line.FindAllStringSubmatch(block, -1) {
+				words, _, _ := strings.Cut(m[1], " '")
+				words, _, _ = strings.Cut(words, "  #")
+				cmd, _, err := newRootCommand(testProgram()).Find(strings.Fields(words))
+				if err != nil || cmd.Name() == "parley" && !strings.HasPrefix(words, "-") {
+					t.Errorf("%s: parley %s: no such command", page, m[1])
+					continue
+				}
+				checked++
+				for _, f := range flagName.FindAllStringSubmatch(words, -1) {
+					name := strings.TrimPrefix(f[1], "--")
+					if cmd.Flags().Lookup(name) == nil && cmd.InheritedFlags().Lookup(name) == nil && name != "help" {
+						t.Errorf("%s: parley %s: no flag %s", page, m[1], f[1])
+					}
+				}
+			}
+		}
+	}
+	if checked < 20 {
+		t.Errorf("only %d command lines were found: the pattern is wrong", checked)
+	}
+}
+
+// fenced are the blocks of code in a page.
+func fenced(text string) []string {
+	var blocks []string
+	for i, part := range strings.Split(text, "```") {
+		if i%2 == 1 {
+			blocks = append(blocks, part)
+		}
+	}
+	return blocks
+}
