@@ -167,7 +167,7 @@ func (w *worker) run(ctx context.Context, it *fleet.Item, tier configs.Tier) {
 }
 
 func (w *worker) failure(r door.Result) string {
-	text := fmt.Sprintf("FAILED | %s gave no answer: %s", w.agent.Name, r.Problem())
+	text := fmt.Sprintf("FAILED | %s: %s", w.agent.Name, r.Problem())
 	if out := strings.TrimSpace(r.Output); out != "" {
 		text += "\nIt had printed:\n" + out
 	}

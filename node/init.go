@@ -54,7 +54,7 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 		return InitResult{}, err
 	}
 	if err := o.Home.Check(); err != nil {
-		return InitResult{}, control.Errorf(control.KindRefused, "choose another folder: parley --home DIR init", "%v", err)
+		return InitResult{}, control.Errorf(control.KindRefused, "choose another folder with --home DIR", "%v", err)
 	}
 	if _, err := os.Stat(o.Home.Config()); err == nil {
 		return InitResult{}, control.Errorf(control.KindConflict, "start it: parley up",

@@ -22,7 +22,8 @@ func recordFiles(cfg configs.Config) map[string][]byte {
 		".gitattributes":             []byte("data/** -text\n"),
 		"upstream/CROSSTALK-VERSION": []byte("5.0\n"),
 		identityFile: fmt.Appendf(nil,
-			"---\nname: %[1]s\nemail: %[1]s@parley.local\nfleet: %[1]s\n---\n\nThis record belongs to the fleet %[1]s.\n", cfg.Fleet),
+			"---\nname: %[1]s\nemail: %[1]s@parley.local\nfleet: %[1]s\n---\n\nThis record belongs to the fleet %[1]s.\n"+
+				"It began with the random number %[2]s, so that no two records are alike.\n", cfg.Fleet, randomHex(16)),
 	}
 	for _, folder := range []string{"local/actors", "hosts", "data/channels", "data/memories"} {
 		files[folder+"/.gitkeep"] = nil

@@ -252,3 +252,23 @@ func TestInitRefusesWhatIsNoRecordOfOurs(t *testing.T) {
 		t.Errorf("the foreign repository has %s commits, %v; want its own one", out, err)
 	}
 }
+
+// Two fleets that begin in the same second with the same names must not share a
+// record id, or the signatures of one would hold in the other.
+func TestNoTwoRecordsAreAlike(t *testing.T) {
+	seen := map[string]bool{}
+	for range 3 {
+		n, err := Open(t.Context(), Options{Home: initHome(t, nil), Version: "test"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[n.record.ID()] = true
+		n.writer.close()
+		if err := n.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("three records have %d ids", len(seen))
+	}
+}

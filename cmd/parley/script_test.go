@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// scriptPatience bounds everything that a script waits for.
+const scriptPatience = 30 * time.Second
+
+// TestMain lets this test binary play parley, so that scripts run real daemons.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"parley": main, "natswatch": natsWatch})
+}
+
+// The scripts tell the command line's stories end to end: real nodes, real git,
+// real NATS, other people's programs.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GORACE", "atexit_sleep_ms=0")
+			env.Setenv("HOME", env.WorkDir)
+			env.Setenv("PARLEY_HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(env.WorkDir, "gitconfig"))
+			return os.WriteFile(filepath.Join(env.WorkDir, "gitconfig"),
+				[]byte("[user]\n\tname = alice\n\temail = alice@example.org\n[init]\n\tdefaultBranch = main\n[pull]\n\trebase = true\n"), 0o600)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"until": scriptUntil, "capture": scriptCapture, "replace": scriptReplace, "count": scriptCount,
+		},
+	})
+}
+
+// scriptUntil runs a command again and again until its output matches:
+// until REGEXP COMMAND ARG…
+func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP COMMAND ARG…")
+	}
+	want, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	for deadline := time.Now().Add(scriptPatience); ; {
+		err := ts.Exec(args[1], args[2:]...)
+		if out := ts.ReadFile("stdout"); err == nil && want.MatchString(out) {
+			return
+		} else if time.Now().After(deadline) {
+			ts.Fatalf("waited %s in vain for %q; the last output was:\n%s%s", scriptPatience, args[0], out, ts.ReadFile("stderr"))
+		}
+		<-time.After(20 * time.Millisecond) // spares the processor only
+	}
+}
+
+// scriptCapture sets a variable to the first group that matches in the last
+// output: capture NAME REGEXP
+func scriptCapture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME REGEXP")
+	}
+	m := regexp.MustCompile("(?m)" + args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(m) < 2 {
+		ts.Fatalf("nothing matches %q in:\n%s", args[1], ts.ReadFile("stdout"))
+	}
+	ts.Setenv(args[0], m[1])
+}
+
+// scriptReplace replaces text in a file: replace FILE OLD NEW
+func scriptReplace(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: replace FILE OLD NEW")
+	}
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], unescape(args[2]))), 0o600))
+}
+
+func unescape(s string) string { return strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(s) }
+
+// scriptCount checks how many lines of the last output, or of a file, match:
+// count N REGEXP [FILE]
+func scriptCount(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: count N REGEXP [FILE]")
+	}
+	file := "stdout"
+	if len(args) == 3 {
+		file = args[2]
+	}
+	found := len(regexp.MustCompile("(?m)"+args[1]).FindAllString(ts.ReadFile(file), -1))
+	if got := strings.TrimSpace(args[0]); got != strconv.Itoa(found) {
+		ts.Fatalf("%d lines match %q, want %s, in:\n%s", found, args[1], got, ts.ReadFile(file))
+	}
+}
+
+// natsWatch is somebody else's NATS client: it subscribes to parley.> at the
+// address given, prints every letter, and tries to publish one of its own.
+func natsWatch() {
+	refused := make(chan error, 1)
+	conn, err := nats.Connect("nats://"+os.Args[1], nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err }))
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
+	_, err = conn.Subscribe("parley.>", func(m *nats.Msg) {
+		os.Stdout.Write(append(bytes.TrimRight(m.Data, "\n"), "\n=== "+m.Subject+"\n"...))
+	})
+	if err == nil {
+		err = conn.Flush()
+	}
+	if err == nil {
+		err = conn.Publish("parley.home.vm.broadcast", []byte("---\nfrom: stranger\n---\n"))
+	}
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		os.Exit(1)
+	}
+	os.Stdout.WriteString("refused: " + (<-refused).Error() + "\n")
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	<-stop
+	os.Exit(0)
+}
