@@ -3,6 +3,7 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -21,23 +22,72 @@ func (e *RefusedError) Error() string { return "the signature is refused: " + e.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Apply folds the file data at path p into the state. The error is ErrKnown for
-// a second arrival, a *RefusedError for a wrong signature, and otherwise says
-// what is malformed; in each case the state is as before.
+// a second arrival and for a file that loses its path to another, a
+// *RefusedError for a wrong signature, and otherwise says what is malformed.
 //
-// Where two files claim one path, the one that Prefer names stays.
+// Where two files claim one path, the one that Prefer names stays. The other is
+// remembered, because a host's key that arrives later can turn the decision.
 func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
 	it, err := s.read(p, data)
 	if err != nil {
 		return nil, err
 	}
-	if old, ok := s.items[p]; ok {
-		if old.Hash == it.Hash || s.beats(old, it) {
-			return old, ErrKnown
-		}
-		s.remove(old)
+	old, taken := s.items[p]
+	switch {
+	case taken && (old.Hash == it.Hash || s.isRival(it)):
+		return old, ErrKnown
+	case taken:
+		s.rivals[p] = append(s.rivals[p], it)
+		s.elect(p)
+	default:
+		s.add(it)
 	}
-	s.add(it)
+	if it.host != nil {
+		s.electAll()
+	}
+	if s.items[p] != it {
+		return s.items[p], ErrKnown
+	}
 	return it, nil
+}
+
+func (s *State) isRival(it *Item) bool {
+	return slices.ContainsFunc(s.rivals[it.Path], func(r *Item) bool { return r.Hash == it.Hash })
+}
+
+// elect decides which of the files that claim p stays there, and reports whether
+// that has changed.
+func (s *State) elect(p protocol.Path) bool {
+	old := s.items[p]
+	best := old
+	for _, r := range s.rivals[p] {
+		if s.beats(r, best) {
+			best = r
+		}
+	}
+	if best == old {
+		return false
+	}
+	s.rivals[p] = append(without(s.rivals[p], best), old)
+	s.remove(old)
+	s.add(best)
+	return true
+}
+
+// electAll decides every contested path anew after hosts have changed. A
+// decision about a host's own word can change hosts again; the rounds are
+// bounded in case somebody made that endless.
+func (s *State) electAll() {
+	const rounds = 8
+	for range rounds {
+		changed := false
+		for p := range s.rivals {
+			changed = s.elect(p) || changed
+		}
+		if !changed {
+			return
+		}
+	}
 }
 
 // Check says what Apply would say of the file data at path p, without changing
@@ -51,7 +101,7 @@ func (s *State) Check(p protocol.Path, data []byte) (*protocol.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if old, ok := s.items[p]; ok && (old.Hash == it.Hash || s.beats(old, it)) {
+	if old, ok := s.items[p]; ok && (old.Hash == it.Hash || s.isRival(it)) {
 		return m, ErrKnown
 	}
 	return m, nil
@@ -69,11 +119,23 @@ func (s *State) Prefer(p protocol.Path, a, b []byte) bool {
 }
 
 func (s *State) beats(a, b *Item) bool {
-	va, vb := s.Signature(a) == protocol.SignatureValid, s.Signature(b) == protocol.SignatureValid
-	if va != vb {
-		return va
+	if ra, rb := s.rank(a), s.rank(b); ra != rb {
+		return ra > rb
 	}
 	return a.Hash < b.Hash
+}
+
+// rank orders files that claim one path: signed by the key of the host, not
+// known to be or not to be, signed by another key.
+func (s *State) rank(it *Item) int {
+	h := s.hosts[it.Host]
+	switch {
+	case !it.sealed || !h.Joined():
+		return 1
+	case h.Key == it.Key:
+		return 2
+	}
+	return 0
 }
 
 // read decodes and checks one file without touching the state.
@@ -92,7 +154,6 @@ func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
 	}
 	it.Body = ""
 	it.Extra = nil
-	it.Place = s.placeOf(it)
 	return it, nil
 }
 
@@ -122,8 +183,6 @@ func (s *State) add(it *Item) {
 	s.items[it.Path] = it
 	s.byHash[it.Hash] = it
 	s.writers[it.From] += it.counts()
-	s.order.insert(it)
-	s.channel(it.Path.Channel()).insert(it)
 	if it.Prev != "" {
 		s.followers[it.Prev] = append(s.followers[it.Prev], it)
 	}
@@ -131,8 +190,11 @@ func (s *State) add(it *Item) {
 		s.answers[p] = append(s.answers[p], it)
 	}
 	s.addMail(it)
+	it.Place = s.placeOf(it)
+	s.order.insert(it)
+	s.channel(it.Path.Channel()).insert(it)
 	s.addToHost(it)
-	s.lift(it)
+	s.settle(it, s.inCircle(it))
 }
 
 // counts is 1 for a message that makes its author known, 0 for the word of a
@@ -190,6 +252,7 @@ func (s *State) remove(it *Item) {
 		s.mail[a.Name] = without(s.mail[a.Name], it)
 	}
 	s.removeFromHost(it)
+	s.settle(it, true)
 }
 
 func (s *State) channel(c protocol.ChannelID) *sequence {

@@ -14,8 +14,8 @@ type Host struct {
 	Humans   []protocol.Name
 	Agents   []protocol.HostedAgent
 
-	joins    sequence // host-join messages for this alias, whatever their key
-	acts     sequence // host-agents messages, whatever their key
+	joins    []*Item // host-join messages for this alias, whatever their key
+	acts     []*Item // host-agents messages, whatever their key
 	declared map[string]bool
 	last     *Item // greatest path signed by the host's key
 	sealed   []*Item
@@ -112,9 +112,9 @@ func (s *State) addToHost(it *Item) {
 	case it.host == nil:
 		return
 	case it.Act == protocol.ActHostJoin:
-		h.joins.insert(it)
+		h.joins = append(h.joins, it)
 	default:
-		h.acts.insert(it)
+		h.acts = append(h.acts, it)
 	}
 	h.refold()
 }
@@ -125,8 +125,8 @@ func (s *State) removeFromHost(it *Item) {
 		return
 	}
 	h.sealed = without(h.sealed, it)
-	h.joins.items = without(h.joins.items, it)
-	h.acts.items = without(h.acts.items, it)
+	h.joins = without(h.joins, it)
+	h.acts = without(h.acts, it)
 	h.refold()
 }
 
@@ -134,13 +134,15 @@ func (s *State) removeFromHost(it *Item) {
 // act of that key declares names, the last one says who is served now.
 func (h *Host) refold() {
 	key := h.Key
+	slices.SortFunc(h.joins, byPlace)
+	slices.SortFunc(h.acts, byPlace)
 	h.Key, h.Hostname, h.Humans, h.Agents, h.declared = "", "", nil, nil, map[string]bool{}
-	if len(h.joins.items) > 0 {
-		first := h.joins.items[0].host
+	if len(h.joins) > 0 {
+		first := h.joins[0].host
 		h.Key, h.Hostname = first.Key, first.Hostname
 		h.take(first)
 	}
-	for _, it := range h.acts.items {
+	for _, it := range h.acts {
 		if it.Key == h.Key {
 			h.take(it.host)
 		}

@@ -9,12 +9,15 @@ import (
 // the end, the common case, costs no search.
 type sequence struct{ items []*Item }
 
-func before(a, b *Item) bool {
-	if !a.Place.Equal(b.Place) {
-		return a.Place.Before(b.Place)
+// byPlace compares by place, ties by path.
+func byPlace(a, b *Item) int {
+	if c := a.Place.Compare(b.Place); c != 0 {
+		return c
 	}
-	return a.Path.Compare(b.Path) < 0
+	return a.Path.Compare(b.Path)
 }
+
+func before(a, b *Item) bool { return byPlace(a, b) < 0 }
 
 func (q *sequence) insert(it *Item) {
 	n := len(q.items)

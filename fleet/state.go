@@ -12,7 +12,8 @@ type State struct {
 	system   protocol.ChannelID
 
 	items      map[protocol.Path]*Item
-	order      sequence // everything, by place
+	rivals     map[protocol.Path][]*Item // files that lost their path to another
+	order      sequence                  // everything, by place
 	channels   map[protocol.ChannelID]*sequence
 	mail       map[string][]*Item        // by addressed name
 	broadcasts []*Item                   // to all
@@ -32,6 +33,7 @@ func New(recordID string) *State {
 		recordID:  recordID,
 		system:    protocol.SystemChannel(recordID),
 		items:     map[protocol.Path]*Item{},
+		rivals:    map[protocol.Path][]*Item{},
 		channels:  map[protocol.ChannelID]*sequence{},
 		mail:      map[string][]*Item{},
 		receipts:  map[protocol.Path][]*Item{},

@@ -1,0 +1,201 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// The same messages give the same state in whatever order they arrive
+// (DESIGN, invariant 5).
+func TestStateDoesNotDependOnOrder(t *testing.T) {
+	cases := 60
+	if os.Getenv("PARLEY_SOAK") != "" {
+		cases = 2000
+	}
+	for seed := range cases {
+		r := rand.New(rand.NewPCG(uint64(seed), 5))
+		files := randomFleet(t, r)
+		want := ""
+		for range 4 {
+			s := New(testRecord)
+			for _, f := range files {
+				if _, err := s.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
+					t.Fatalf("case %d: %s: %v", seed, f.path, err)
+				}
+			}
+			got := snapshot(s)
+			if want == "" {
+				want = got
+			}
+			if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff != "" {
+				t.Fatalf("case %d: another order gives another state:\n%s", seed, diff)
+			}
+			r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+		}
+	}
+}
+
+// randomFleet is what some hosts with crooked clocks wrote, a stranger with
+// another's alias and someone with plain git among them.
+func randomFleet(t *testing.T, r *rand.Rand) []testFile {
+	var files []testFile
+	world := New(testRecord)
+	names := []string{"nat", "eve", "mawjs", "words", "calc"}
+	now := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
+	hosts := []*testHost{newTestHost(t, "a", "a"), newTestHost(t, "b", "b"), newTestHost(t, "a", "stranger")}
+	skew := []time.Duration{0, -2 * time.Hour, time.Hour}
+	for i := range 10 + r.IntN(40) {
+		now = now.Add(time.Duration(r.IntN(2000)) * time.Millisecond)
+		which := r.IntN(len(hosts))
+		h, at := hosts[which], now.Add(skew[which])
+		for _, d := range randomDrafts(t, r, world, h, names) {
+			d.Message.Timestamp = at
+			f := h.write(t, d, at, uint32(i))
+			if r.IntN(8) == 0 { // the same path with other bytes, from plain git
+				f = testFile{f.path, fmt.Appendf(nil, "---\nfrom: eve\nto: nat\ntype: text\ntimestamp: %s\n---\n\nother %d\n",
+					at.Format(protocol.TimestampLayout), r.IntN(9))}
+				files = append(files, f)
+				continue
+			}
+			files = append(files, f)
+			if _, err := world.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
+				t.Fatal(err)
+			}
+		}
+	}
+	return files
+}
+
+func randomDrafts(t *testing.T, r *rand.Rand, s *State, h *testHost, names []string) []Draft {
+	who := Who{Name: names[r.IntN(len(names))], Host: h.alias}
+	var c Command = Say{As: who, To: []string{names[r.IntN(len(names))]}, Body: "hello"}
+	switch all := s.All(); r.IntN(6) {
+	case 0:
+		says := protocol.HostState{Host: h.alias, Key: h.public(t), Humans: []protocol.Name{"nat"}}
+		for _, n := range names[1:] {
+			if r.IntN(2) == 0 {
+				says.Agents = append(says.Agents, protocol.HostedAgent{Name: protocol.Name(n), Tiers: []protocol.Tier{{Name: "default", Count: 1 + r.IntN(3)}}})
+			}
+		}
+		return []Draft{s.hostDraft(protocol.ActHostJoin, says)}
+	case 1:
+		c = Say{As: who, To: []string{protocol.All}, Body: "to all"}
+	case 2, 3:
+		if len(all) > 0 {
+			c = Answer{As: who, To: all[r.IntN(len(all))].Path, Body: "yes", ByAgent: true}
+		}
+	case 4:
+		if len(all) > 0 {
+			c = Acknowledge{As: who, Of: all[r.IntN(len(all))].Path}
+		}
+	}
+	drafts, err := s.Decide(c, time.Time{})
+	if err != nil {
+		return nil // a rule forbids it
+	}
+	return drafts
+}
+
+// snapshot is all that the state answers.
+func snapshot(s *State) string {
+	var b strings.Builder
+	for _, it := range s.All() {
+		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Stage(it.Path))
+		for _, a := range s.Answers(it.Path) {
+			fmt.Fprintln(&b, "  answer", a.Path)
+		}
+	}
+	for _, h := range s.Hosts() {
+		last, _ := s.LastOf(h.Alias)
+		fmt.Fprintln(&b, h.Alias, h.Key, h.Humans, h.Agents, last.Path)
+		for _, name := range []string{"nat", "eve", "mawjs", "words", "calc"} {
+			for _, it := range s.Inbox(Who{Name: name, Host: h.Alias}, true) {
+				tier, n := s.ChosenTier(it, Who{Name: name, Host: h.Alias})
+				fmt.Fprintln(&b, "  inbox", name, it.Path, s.IsRead(it.Path, Who{Name: name}), tier, n)
+			}
+		}
+	}
+	return b.String()
+}
+
+// References that run in a circle, which only a mischievous writer makes, do
+// not hang the fold.
+func TestCirclesOfReferencesEnd(t *testing.T) {
+	channel := protocol.DeriveChannel(testRecord, "circle")
+	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
+	const size = 5
+	s := New(testRecord)
+	for i := range size {
+		m := protocol.Message{From: "eve", To: []protocol.Address{{Name: "nat"}}, Type: protocol.TypeText, Timestamp: at, Body: "round",
+			Path: protocol.NewPath(channel, at, uint32(i)), Re: protocol.NewPath(channel, at, uint32((i+1)%size)).Rel()}
+		data, err := protocol.Encode(&m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Apply(m.Path, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.Len() != size || len(s.All()) != size {
+		t.Errorf("the state holds %d and lists %d, want %d", s.Len(), len(s.All()), size)
+	}
+}
+
+// FuzzApply feeds the fold any file at any path: it never panics, and what it
+// refuses leaves no trace.
+func FuzzApply(f *testing.F) {
+	f.Add("2026/05/23/190000000Z-00000001.md", "---\nfrom: eve\nto: nat\ntype: text\ntimestamp: 2026-05-23T19:00:00.000Z\nre: 2026/05/23/190000000Z-00000001.md\n---\n\nhi\n")
+	f.Add("2026/05/23/x.md", "---\nfrom: eve\nto: all\ntype: read\ntimestamp: 2026-05-23T19:00:00Z\nref: 2026/05/23/x.md\n---\n")
+	f.Add("2026/05/23/y.md", "---\nfrom: a\nto: a\ntype: text\ntimestamp: 2026-05-23T19:00:00Z\nact: host-join\nhost: a\nkey: U\nsig: x\n---\n\nHOST-JOIN | host: a\n")
+	f.Fuzz(func(t *testing.T, rel, data string) {
+		p, err := protocol.JoinPath(protocol.SystemChannel(testRecord), rel)
+		if err != nil {
+			return
+		}
+		s := New(testRecord)
+		it, err := s.Apply(p, []byte(data))
+		if err != nil {
+			if s.Len() != 0 || len(s.All()) != 0 {
+				t.Fatalf("refused (%v) and yet there", err)
+			}
+			return
+		}
+		if _, err := s.Apply(p, []byte(data)); !errors.Is(err, ErrKnown) {
+			t.Fatalf("the second arrival is %v", err)
+		}
+		snapshot(s)
+		s.remove(it)
+		if s.Len() != 0 || len(s.All()) != 0 || len(s.Channel(p.Channel())) != 0 {
+			t.Fatal("removed and yet there")
+		}
+	})
+}
+
+func BenchmarkApply(b *testing.B) {
+	h := newTestHost(b, "a", "a")
+	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
+	files := make([]testFile, 5000)
+	for i := range files {
+		d := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "hello"},
+			Channel: protocol.DeriveChannel(testRecord, "a", "b")}
+		files[i] = h.write(b, d, at.Add(time.Duration(i)*time.Millisecond), uint32(i))
+	}
+	for b.Loop() {
+		s := New(testRecord)
+		for _, f := range files {
+			if _, err := s.Apply(f.path, f.data); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(files)), "ns/message")
+}

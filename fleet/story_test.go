@@ -1,0 +1,397 @@
+package fleet
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const testRecord = "0123456789abcdef0123456789abcdef01234567"
+
+// TestStories runs testdata/*.txt. Each line is a command or message of the
+// story, or what is to hold then; what holds at the end must hold as well when
+// the same messages arrive the other way round.
+//
+//	join HOST humans=A,B agents=X,Y        a host joins, or says anew who it serves
+//	ID: say WHO@HOST -> TO[,TO]: TEXT      also: wormhole
+//	ID: answer WHO@HOST ID2: TEXT          by an agent's door; human: reply
+//	ID: read WHO@HOST ID2
+//	ID: plain NAME -> TO [re=ID2]: TEXT    an unsigned file; plainread NAME ID2
+//	ID: forge WHO@HOST -> TO: TEXT         signed with another key
+//	clock HOST DURATION                    sets a host's clock off
+//	refuse WORDS = REASON                  a say, wormhole, answer or read that is refused
+//	inbox WHO@HOST = ID…    handle WHO@HOST ID = run|receipt|halt|ignore
+//	stage ID = …            signature ID = …       order = ID…       chosen ID = …
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("%d stories found, %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &story{T: t, state: New(testRecord), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
+				hosts: map[protocol.Name]*testHost{}, now: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
+			s.run(string(text))
+		})
+	}
+}
+
+type story struct {
+	*testing.T
+	state  *State
+	ids    map[string]protocol.Path
+	hosts  map[protocol.Name]*testHost
+	clocks map[protocol.Name]time.Duration
+	now    time.Time
+	files  []testFile
+	last   []string // expectations since the last message
+	line   string
+}
+
+type testFile struct {
+	path protocol.Path
+	data []byte
+}
+
+// testHost is the part of a node's writer that the rules need.
+type testHost struct {
+	alias protocol.Name
+	key   nkeys.KeyPair
+	seq   uint64
+	prev  string
+}
+
+func newTestHost(t testing.TB, alias, seed string) *testHost {
+	t.Helper()
+	raw := sha256.Sum256([]byte(seed))
+	key, err := nkeys.FromRawSeed(nkeys.PrefixByteUser, raw[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &testHost{alias: protocol.Name(alias), key: key}
+}
+
+func (h *testHost) public(t testing.TB) string {
+	t.Helper()
+	key, err := h.key.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// write makes the file of a draft.
+func (h *testHost) write(t testing.TB, d Draft, at time.Time, suffix uint32) testFile {
+	t.Helper()
+	m := d.Message
+	h.seq++
+	m.Timestamp = at
+	m.Path = protocol.NewPath(d.Channel, at, suffix)
+	m.Chosen = d.Choose(m.Path)
+	m.Host, m.Run, m.Seq, m.Prev = h.alias, "0badcafe", h.seq, h.prev
+	data, err := protocol.Sign(&m, testRecord, h.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.prev = protocol.Hash(data)
+	return testFile{m.Path, data}
+}
+
+func (s *story) run(text string) {
+	for line := range strings.Lines(text) {
+		s.line = strings.TrimSpace(line)
+		if s.line == "" || strings.HasPrefix(s.line, "#") {
+			continue
+		}
+		if !s.expect(s.line) {
+			s.last = nil
+			s.tell(s.line)
+		} else {
+			s.last = append(s.last, s.line)
+		}
+	}
+	backwards := New(testRecord)
+	for _, f := range slices.Backward(s.files) {
+		if _, err := backwards.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
+			s.Errorf("the other way round, %s is %v", f.path, err)
+		}
+	}
+	s.state = backwards
+	for _, line := range s.last {
+		s.line = line + " (the other way round)"
+		s.expect(line)
+	}
+}
+
+// who reads "name@host".
+func (s *story) who(text string) Who {
+	a, err := protocol.ParseAddress(text)
+	if err != nil {
+		s.Fatalf("%s: %v", s.line, err)
+	}
+	return Who{Name: a.Name, Host: protocol.Name(a.Host)}
+}
+
+func (s *story) host(alias protocol.Name) *testHost {
+	if s.hosts[alias] == nil {
+		s.hosts[alias] = newTestHost(s, alias.String(), alias.String())
+	}
+	return s.hosts[alias]
+}
+
+// tell takes in one line that happens.
+func (s *story) tell(line string) {
+	s.now = s.now.Add(time.Second)
+	words := strings.Fields(line)
+	switch words[0] {
+	case "join":
+		s.join(words[1:])
+		return
+	case "clock":
+		d, err := time.ParseDuration(words[2])
+		if err != nil {
+			s.Fatalf("%s: %v", line, err)
+		}
+		s.clocks[protocol.Name(words[1])] = d
+		return
+	case "refuse":
+		asked, reason, _ := strings.Cut(strings.TrimPrefix(line, "refuse "), " = ")
+		c, _ := s.command(asked)
+		if _, err := s.state.Decide(c, s.now); err == nil || !strings.Contains(err.Error(), reason) {
+			s.Errorf("%s: %v", line, err)
+		}
+		return
+	}
+	id, rest, ok := strings.Cut(line, ": ")
+	if !ok {
+		s.Fatalf("what is this: %s", line)
+	}
+	if strings.HasPrefix(rest, "plain") {
+		s.plain(id, rest)
+		return
+	}
+	c, who := s.command(strings.Replace(rest, "forge ", "say ", 1))
+	host := s.host(who.Host)
+	if strings.HasPrefix(rest, "forge ") {
+		host = newTestHost(s, who.Host.String(), "forger")
+	}
+	s.decide(id, c, host)
+}
+
+func (s *story) join(words []string) {
+	h := s.host(protocol.Name(words[0]))
+	says := protocol.HostState{Host: h.alias, Key: h.public(s)}
+	for _, word := range words[1:] {
+		kind, list, _ := strings.Cut(word, "=")
+		for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
+			if kind == "humans" {
+				says.Humans = append(says.Humans, protocol.Name(name))
+				continue
+			}
+			name, n, _ := strings.Cut(name, "*")
+			count := 1
+			if n != "" {
+				fmt.Sscan(n, &count)
+			}
+			says.Agents = append(says.Agents, protocol.HostedAgent{Name: protocol.Name(name), Tiers: []protocol.Tier{{Name: "default", Count: count}}})
+		}
+	}
+	s.decide("", Join{says}, h)
+}
+
+// command reads "say who@host -> to: text" and its like.
+func (s *story) command(line string) (Command, Who) {
+	head, text, _ := strings.Cut(line, ": ")
+	words := strings.Fields(head)
+	who := s.who(words[1])
+	switch words[0] {
+	case "say", "wormhole":
+		return Say{As: who, To: strings.Split(words[3], ","), Body: text, Cross: words[0] == "wormhole"}, who
+	case "answer", "reply":
+		return Answer{As: who, To: s.path(words[2]), Body: text, ByAgent: words[0] == "answer"}, who
+	case "read":
+		return Acknowledge{As: who, Of: s.path(words[2])}, who
+	case "stop":
+		return Stop{As: who, At: s.path(words[2]), Body: "stopped"}, who
+	}
+	s.Fatalf("what is this: %s", line)
+	return nil, who
+}
+
+// path is the message of that id; an unknown id is the path of none.
+func (s *story) path(id string) protocol.Path {
+	if p, ok := s.ids[id]; ok {
+		return p
+	}
+	return protocol.NewPath(protocol.SystemChannel(testRecord), time.Unix(0, 0), 0)
+}
+
+func (s *story) decide(id string, c Command, h *testHost) {
+	at := s.now.Add(s.clocks[h.alias])
+	drafts, err := s.state.Decide(c, at)
+	if err != nil {
+		s.Errorf("%s: refused: %v", s.line, err)
+	}
+	for i, d := range drafts {
+		f := h.write(s, d, at, uint32(len(s.files)))
+		if i == 0 && id != "" {
+			s.ids[id] = f.path
+		}
+		s.apply(f)
+	}
+}
+
+func (s *story) apply(f testFile) {
+	s.files = append(s.files, f)
+	if _, err := s.state.Apply(f.path, f.data); err != nil {
+		s.Errorf("%s: not taken: %v", s.line, err)
+	}
+}
+
+// plain is a file as one writes it with a text editor.
+func (s *story) plain(id, line string) {
+	head, text, _ := strings.Cut(line, ": ")
+	words := strings.Fields(head)
+	m := protocol.Message{From: words[1], Type: protocol.TypeText, Act: protocol.ActHey, Timestamp: s.now, Body: text}
+	channel := protocol.DeriveChannel(testRecord, "plain")
+	if words[0] == "plainread" {
+		asked := s.state.items[s.path(words[2])]
+		m.Type, m.Act, m.Ref, channel = protocol.TypeRead, protocol.ActRead, asked.Path.Rel(), asked.Path.Channel()
+		words = []string{"", "", "", asked.From}
+	}
+	for _, to := range strings.Split(words[3], ",") {
+		a, err := protocol.ParseAddress(to)
+		if err != nil {
+			s.Fatal(err)
+		}
+		m.To = append(m.To, a)
+	}
+	if len(words) > 4 {
+		asked := s.path(strings.TrimPrefix(words[4], "re="))
+		m.Re, channel = asked.Rel(), asked.Channel()
+	}
+	m.Path = protocol.NewPath(channel, s.now, uint32(len(s.files)))
+	data, err := protocol.Encode(&m)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.ids[id] = m.Path
+	s.apply(testFile{m.Path, data})
+}
+
+// expect checks a line that says what holds; other lines it leaves alone.
+func (s *story) expect(line string) bool {
+	ask, want, ok := strings.Cut(line, " =")
+	words := strings.Fields(ask)
+	want = strings.TrimSpace(want)
+	var got string
+	switch {
+	case !ok:
+		return false
+	case words[0] == "inbox":
+		got = s.names(s.state.Inbox(s.who(words[1]), false))
+	case words[0] == "handle":
+		h := s.state.Handle(s.state.items[s.path(words[2])], s.who(words[1]), Limits{MaxHops: 2, RunsReplies: len(words) > 3})
+		got = []string{"ignore", "receipt", "run", "halt"}[h]
+	case words[0] == "stage":
+		got = s.state.Stage(s.path(words[1])).String()
+	case words[0] == "signature":
+		got = string(s.state.Signature(s.state.items[s.path(words[1])]))
+	case words[0] == "chosen":
+		got = fmt.Sprint(s.state.items[s.path(words[1])].Chosen)
+	case words[0] == "answers":
+		got = s.names(s.state.Answers(s.path(words[1])))
+	case words[0] == "order":
+		got = s.names(s.state.All())
+	default:
+		return false
+	}
+	if got != want {
+		s.Errorf("%s: got %q", s.line, got)
+	}
+	return true
+}
+
+// names are the ids of items, without those that have none.
+func (s *story) names(items []*Item) string {
+	var list []string
+	for _, it := range items {
+		for id, p := range s.ids {
+			if p == it.Path {
+				list = append(list, id)
+			}
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// The same path with other bytes: whatever the order, verified beats
+// unverified, then the lower hash wins.
+func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
+	h := newTestHost(t, "white", "white")
+	join := h.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, protocol.HostState{
+		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)
+	say := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "signed"},
+		Channel: protocol.DeriveChannel(testRecord, "a", "b")}
+	signed := h.write(t, say, time.Unix(1e9+1, 0), 1)
+	plain := func(body string) testFile {
+		m := say.Message
+		m.Path, m.Timestamp, m.Body = signed.path, time.Unix(1e9+1, 0), body
+		data, err := protocol.Encode(&m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return testFile{signed.path, data}
+	}
+	files := []testFile{join, signed, plain("one"), plain("two"), plain("three")}
+	for _, order := range permutations(len(files)) {
+		s := New(testRecord)
+		for _, i := range order {
+			if _, err := s.Apply(files[i].path, files[i].data); err != nil && !errors.Is(err, ErrKnown) {
+				t.Fatal(err)
+			}
+		}
+		if got := s.items[signed.path]; got.Hash != protocol.Hash(signed.data) {
+			t.Errorf("order %v: the signed file lost", order)
+		}
+	}
+	lower, upper := plain("one"), plain("two")
+	if protocol.Hash(lower.data) > protocol.Hash(upper.data) {
+		lower, upper = upper, lower
+	}
+	s := New(testRecord)
+	if !s.Prefer(lower.path, lower.data, upper.data) || s.Prefer(lower.path, upper.data, lower.data) {
+		t.Error("of two unsigned files the lower hash must win")
+	}
+	if bytes.Equal(lower.data, upper.data) {
+		t.Fatal("the files are the same")
+	}
+}
+
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for _, p := range permutations(n - 1) {
+		for at := range n {
+			all = append(all, slices.Insert(slices.Clone(p), at, n-1))
+		}
+	}
+	return all
+}
