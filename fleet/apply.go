@@ -74,18 +74,13 @@ func (s *State) elect(p protocol.Path) bool {
 	return true
 }
 
-// electAll decides every contested path anew after hosts have changed. A
-// decision about a host's own word can change hosts again; the rounds are
-// bounded in case somebody made that endless.
+// electAll decides every contested path anew after hosts have changed. Joins
+// are ranked by themselves, so that the second round at the latest is the last.
 func (s *State) electAll() {
-	const rounds = 8
-	for range rounds {
-		changed := false
+	for changed := true; changed; {
+		changed = false
 		for p := range s.rivals {
 			changed = s.elect(p) || changed
-		}
-		if !changed {
-			return
 		}
 	}
 }
@@ -126,10 +121,14 @@ func (s *State) beats(a, b *Item) bool {
 }
 
 // rank orders files that claim one path: signed by the key of the host, not
-// known to be or not to be, signed by another key.
+// known to be or not to be, signed by another key. A host-join is signed by the
+// key that it brings; judging it by the keys that joins decide would make the
+// outcome depend on the order.
 func (s *State) rank(it *Item) int {
 	h := s.hosts[it.Host]
 	switch {
+	case it.host != nil && it.Act == protocol.ActHostJoin:
+		return 2
 	case !it.sealed || !h.Joined():
 		return 1
 	case h.Key == it.Key:

@@ -81,8 +81,8 @@ func (s *State) DropHostFile(alias protocol.Name) { delete(s.files, alias) }
 
 // Signature is the state of a message's signature in this fleet: valid if the
 // host's key signed it and the host declared its author, refused if another key
-// than the host's signed it, else unverified. The first key seen for an alias,
-// by place, stays its key.
+// than the host's signed it, else unverified. The key of an alias is that of its
+// earliest join.
 func (s *State) Signature(it *Item) protocol.Signature {
 	h := s.hosts[it.Host]
 	switch {
@@ -134,7 +134,7 @@ func (s *State) removeFromHost(it *Item) {
 // act of that key declares names, the last one says who is served now.
 func (h *Host) refold() {
 	key := h.Key
-	slices.SortFunc(h.joins, byPlace)
+	slices.SortFunc(h.joins, byTimestamp)
 	slices.SortFunc(h.acts, byPlace)
 	h.Key, h.Hostname, h.Humans, h.Agents, h.declared = "", "", nil, nil, map[string]bool{}
 	if len(h.joins) > 0 {
@@ -153,6 +153,16 @@ func (h *Host) refold() {
 			h.follow(it)
 		}
 	}
+}
+
+// byTimestamp orders joins by what stands in them alone. Their place would depend
+// on which of other contested files count, and that on the keys which the joins
+// decide.
+func byTimestamp(a, b *Item) int {
+	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
+		return c
+	}
+	return a.Path.Compare(b.Path)
 }
 
 func (h *Host) take(says *protocol.HostState) {
