@@ -43,10 +43,11 @@ func walls() []Wall {
 			Why:        "the protocol is what peers say: the same bytes must mean the same on every host, and other programs can use it alone",
 		},
 		{
-			Room:   "fleet",
-			Parley: []string{"protocol"},
-			Pure:   true,
-			Why:    "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
+			Room:           "fleet",
+			Parley:         []string{"protocol"},
+			TestThirdParty: []string{nkeys}, // its stories sign their messages
+			Pure:           true,
+			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
 		},
 		{
 			Room:       "configs",
