@@ -17,6 +17,10 @@ const (
 	linksIdle  = time.Second           // between two looks at the links
 	linksEager = 10 * time.Millisecond // while one is coming up
 	eagerFor   = 3 * time.Second       // after something happened to a link
+
+	// quietFor is how long a hub may be missing before that is worth a warning:
+	// a host that has just joined is refused until the others have its key.
+	quietFor = 5 * time.Second
 )
 
 const halfUp = "connected, but the peer does not hear the fleet's subjects yet"
@@ -53,8 +57,8 @@ func (l *links) dial(hubs []string) {
 func (l *links) heardOf(problem string) {
 	if problem != "" {
 		l.mu.Lock()
-		first := !l.told
-		l.problem, l.told = problem, true
+		first := !l.told && l.bus.opts.Now().Sub(l.down) >= quietFor
+		l.problem, l.told = problem, l.told || first
 		l.mu.Unlock()
 		if first {
 			l.bus.opts.Log.Warn().Str("problem", problem).Msg("no hub is linked; dialling goes on")
