@@ -66,7 +66,9 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 	}
 	result, err := o.fill(ctx, cfg)
 	if err != nil {
-		undo()
+		if !errors.Is(err, ErrLocked) {
+			undo()
+		}
 		return InitResult{}, err
 	}
 	return result, nil
@@ -136,8 +138,26 @@ func (o InitOptions) prepare() (undo func(), err error) {
 	return undo, o.Home.Create()
 }
 
-// fill makes what a home holds.
+// fill makes what a home holds, and joins the fleet.
 func (o InitOptions) fill(ctx context.Context, cfg configs.Config) (InitResult, error) {
+	result, err := o.found(ctx, cfg)
+	if err != nil {
+		return InitResult{}, err
+	}
+	return result, o.join(ctx)
+}
+
+// found makes the key, the record and, last, the configuration, which makes the
+// folder a home. It holds the home's lock, so that of two at a time one does it.
+func (o InitOptions) found(ctx context.Context, cfg configs.Config) (InitResult, error) {
+	lock, err := takeLock(o.Home)
+	if err != nil {
+		return InitResult{}, err
+	}
+	defer lock.Unlock()
+	if _, err := os.Stat(o.Home.Config()); err == nil {
+		return InitResult{}, fmt.Errorf("cannot make a node: %s has just become one: %w", o.Home.Dir, ErrLocked)
+	}
 	key, err := makeKey(o.Home)
 	if err != nil {
 		return InitResult{}, err
@@ -154,9 +174,6 @@ func (o InitOptions) fill(ctx context.Context, cfg configs.Config) (InitResult, 
 		return InitResult{}, err
 	}
 	if err := configs.WriteConfig(o.Home.Config(), cfg); err != nil {
-		return InitResult{}, err
-	}
-	if err := o.join(ctx); err != nil {
 		return InitResult{}, err
 	}
 	return InitResult{Config: cfg, Record: found.ID, Key: public, Adopted: found.Adopted, Notes: found.Notes}, nil

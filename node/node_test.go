@@ -272,3 +272,26 @@ func TestNoTwoRecordsAreAlike(t *testing.T) {
 		t.Errorf("three records have %d ids", len(seen))
 	}
 }
+
+// Of two inits at a time one makes the home; the other must neither break it nor
+// take it away.
+func TestTwoInitsAtOnceMakeOneHome(t *testing.T) {
+	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
+	results := make(chan error, 4)
+	for range cap(results) {
+		go func() { // ends with its init
+			_, err := Init(t.Context(), InitOptions{Home: home, Version: "test", Alias: "white", Human: "nat"})
+			results <- err
+		}()
+	}
+	made := 0
+	for range cap(results) {
+		if <-results == nil {
+			made++
+		}
+	}
+	if made != 1 {
+		t.Errorf("%d inits succeeded, want 1", made)
+	}
+	runNode(t, home)
+}
