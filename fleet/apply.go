@@ -33,16 +33,17 @@ func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
 		return nil, err
 	}
 	old, taken := s.items[p]
-	switch {
-	case taken && (old.Hash == it.Hash || s.isRival(it)):
+	if taken && (old.Hash == it.Hash || s.isRival(it)) {
 		return old, ErrKnown
-	case taken:
+	}
+	keyed := s.addToHost(it)
+	if taken {
 		s.rivals[p] = append(s.rivals[p], it)
 		s.elect(p)
-	default:
+	} else {
 		s.add(it)
 	}
-	if it.host != nil {
+	if keyed {
 		s.electAll()
 	}
 	if s.items[p] != it {
@@ -55,9 +56,8 @@ func (s *State) isRival(it *Item) bool {
 	return slices.ContainsFunc(s.rivals[it.Path], func(r *Item) bool { return r.Hash == it.Hash })
 }
 
-// elect decides which of the files that claim p stays there, and reports whether
-// that has changed.
-func (s *State) elect(p protocol.Path) bool {
+// elect decides which of the files that claim p stays there.
+func (s *State) elect(p protocol.Path) {
 	old := s.items[p]
 	best := old
 	for _, r := range s.rivals[p] {
@@ -66,22 +66,17 @@ func (s *State) elect(p protocol.Path) bool {
 		}
 	}
 	if best == old {
-		return false
+		return
 	}
 	s.rivals[p] = append(without(s.rivals[p], best), old)
 	s.remove(old)
 	s.add(best)
-	return true
 }
 
-// electAll decides every contested path anew after hosts have changed. Joins
-// are ranked by themselves, so that the second round at the latest is the last.
+// electAll decides every contested path anew after the key of a host has changed.
 func (s *State) electAll() {
-	for changed := true; changed; {
-		changed = false
-		for p := range s.rivals {
-			changed = s.elect(p) || changed
-		}
+	for p := range s.rivals {
+		s.elect(p)
 	}
 }
 
@@ -121,14 +116,10 @@ func (s *State) beats(a, b *Item) bool {
 }
 
 // rank orders files that claim one path: signed by the key of the host, not
-// known to be or not to be, signed by another key. A host-join is signed by the
-// key that it brings; judging it by the keys that joins decide would make the
-// outcome depend on the order.
+// known to be or not to be, signed by another key.
 func (s *State) rank(it *Item) int {
 	h := s.hosts[it.Host]
 	switch {
-	case it.host != nil && it.Act == protocol.ActHostJoin:
-		return 2
 	case !it.sealed || !h.Joined():
 		return 1
 	case h.Key == it.Key:
@@ -192,7 +183,6 @@ func (s *State) add(it *Item) {
 	it.Place = s.placeOf(it)
 	s.order.insert(it)
 	s.channel(it.Path.Channel()).insert(it)
-	s.addToHost(it)
 	s.settle(it, s.inCircle(it))
 }
 
@@ -250,7 +240,6 @@ func (s *State) remove(it *Item) {
 	for _, a := range it.To {
 		s.mail[a.Name] = without(s.mail[a.Name], it)
 	}
-	s.removeFromHost(it)
 	s.settle(it, true)
 }
 

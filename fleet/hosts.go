@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -62,11 +63,12 @@ func compareNames(a, b protocol.Name) int {
 	return 0
 }
 
-// HostOfKey is the alias of the host whose key this is.
+// HostOfKey is the alias of the host whose key this is: the first by name,
+// should several hosts share it.
 func (s *State) HostOfKey(key string) (protocol.Name, bool) {
-	for alias, h := range s.hosts {
-		if h.Joined() && h.Key == key {
-			return alias, true
+	for _, h := range s.Hosts() {
+		if h.Key == key {
+			return h.Alias, true
 		}
 	}
 	return "", false
@@ -96,10 +98,13 @@ func (s *State) Signature(it *Item) protocol.Signature {
 	return protocol.SignatureValid
 }
 
-// addToHost notes a signed message with its host, and folds host acts.
-func (s *State) addToHost(it *Item) {
+// addToHost notes a signed message with its host, folds host acts, and reports
+// whether that changed the host's key. Every signed file counts, whichever file
+// wins its path: a stranger who claims the path of a host's word cannot unsay it,
+// and who wins can be decided by the keys alone.
+func (s *State) addToHost(it *Item) (keyed bool) {
 	if !it.sealed {
-		return
+		return false
 	}
 	h := s.hosts[it.Host]
 	if h == nil {
@@ -108,26 +113,17 @@ func (s *State) addToHost(it *Item) {
 	}
 	h.sealed = append(h.sealed, it)
 	h.follow(it)
-	switch {
-	case it.host == nil:
-		return
-	case it.Act == protocol.ActHostJoin:
+	if it.host == nil {
+		return false
+	}
+	if it.Act == protocol.ActHostJoin {
 		h.joins = append(h.joins, it)
-	default:
+	} else {
 		h.acts = append(h.acts, it)
 	}
+	key := h.Key
 	h.refold()
-}
-
-func (s *State) removeFromHost(it *Item) {
-	h := s.hosts[it.Host]
-	if h == nil {
-		return
-	}
-	h.sealed = without(h.sealed, it)
-	h.joins = without(h.joins, it)
-	h.acts = without(h.acts, it)
-	h.refold()
+	return h.Key != key
 }
 
 // refold derives the host from its acts: the first join gives the key, every
@@ -135,7 +131,7 @@ func (s *State) removeFromHost(it *Item) {
 func (h *Host) refold() {
 	key := h.Key
 	slices.SortFunc(h.joins, byTimestamp)
-	slices.SortFunc(h.acts, byPlace)
+	slices.SortFunc(h.acts, byPath)
 	h.Key, h.Hostname, h.Humans, h.Agents, h.declared = "", "", nil, nil, map[string]bool{}
 	if len(h.joins) > 0 {
 		first := h.joins[0].host
@@ -162,7 +158,15 @@ func byTimestamp(a, b *Item) int {
 	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
 		return c
 	}
-	return a.Path.Compare(b.Path)
+	return byPath(a, b)
+}
+
+// byPath is the order in which one host wrote: its paths strictly rise.
+func byPath(a, b *Item) int {
+	if c := a.Path.Compare(b.Path); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Hash, b.Hash)
 }
 
 func (h *Host) take(says *protocol.HostState) {
@@ -177,7 +181,7 @@ func (h *Host) take(says *protocol.HostState) {
 
 // follow keeps the last message of the host's chain.
 func (h *Host) follow(it *Item) {
-	if it.Key == h.Key && (h.last == nil || h.last.Path.Compare(it.Path) < 0) {
+	if it.Key == h.Key && (h.last == nil || byPath(h.last, it) < 0) {
 		h.last = it
 	}
 }

@@ -110,21 +110,33 @@ func snapshot(s *State) string {
 	var b strings.Builder
 	for _, it := range s.All() {
 		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Stage(it.Path))
-		for _, a := range s.Answers(it.Path) {
-			fmt.Fprintln(&b, "  answer", a.Path)
-		}
+		fmt.Fprintln(&b, "  answers", hashes(s.Answers(it.Path)), "channel", hashes(s.Channel(it.Path.Channel())))
 	}
 	for _, h := range s.Hosts() {
 		last, _ := s.LastOf(h.Alias)
-		fmt.Fprintln(&b, h.Alias, h.Key, h.Humans, h.Agents, last.Path)
-		for _, name := range []string{"nat", "eve", "mawjs", "words", "calc"} {
-			for _, it := range s.Inbox(Who{Name: name, Host: h.Alias}, true) {
-				tier, n := s.ChosenTier(it, Who{Name: name, Host: h.Alias})
-				fmt.Fprintln(&b, "  inbox", name, it.Path, s.IsRead(it.Path, Who{Name: name}), tier, n)
+		alias, _ := s.HostOfKey(h.Key)
+		fmt.Fprintln(&b, h.Alias, h.Key, alias, h.Hostname, h.Humans, h.Agents, last.Path, last.Hash)
+	}
+	for _, name := range []string{"nat", "eve", "mawjs", "words", "calc"} {
+		fmt.Fprintln(&b, name, s.Known(name))
+		for _, host := range []protocol.Name{"a", "b", "c"} {
+			who := Who{Name: name, Host: host}
+			fmt.Fprintln(&b, "  unread", who, hashes(s.Inbox(who, false)))
+			for _, it := range s.Inbox(who, true) {
+				tier, n := s.ChosenTier(it, who)
+				fmt.Fprintln(&b, "  inbox", who, it.Hash, tier, n, s.Handle(it, who, Limits{MaxHops: 2}))
 			}
 		}
 	}
 	return b.String()
+}
+
+func hashes(items []*Item) []string {
+	var all []string
+	for _, it := range items {
+		all = append(all, it.Hash[:8])
+	}
+	return all
 }
 
 // References that run in a circle, which only a mischievous writer makes, do

@@ -108,7 +108,4 @@ func (s *State) move(it *Item, place time.Time) {
 	it.Place = place
 	s.order.insert(it)
 	channel.insert(it)
-	if it.host != nil {
-		s.hosts[it.Host].refold()
-	}
 }

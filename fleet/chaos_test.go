@@ -1,0 +1,225 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Whatever mischief a record holds (keys that serve several aliases, several
+// joins of one alias, files that claim the path of another, references to
+// anything), the order in which its files arrive makes no difference.
+func TestMischiefDoesNotDependOnOrder(t *testing.T) {
+	cases := 100
+	if os.Getenv("PARLEY_SOAK") != "" {
+		cases = 5000
+	}
+	for seed := range cases {
+		c := newChaos(t, uint64(seed))
+		for range 5 + c.IntN(30) {
+			c.step()
+		}
+		want := snapshot(folded(t, c.files))
+		for range 4 {
+			other := slices.Clone(c.files)
+			c.Shuffle(len(other), func(i, j int) { other[i], other[j] = other[j], other[i] })
+			if snapshot(folded(t, other)) != want {
+				reportOrder(t, seed, c.files, other)
+			}
+		}
+	}
+}
+
+func folded(t *testing.T, files []testFile) *State {
+	t.Helper()
+	s := New(testRecord)
+	for _, f := range files {
+		if _, err := s.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
+			t.Fatalf("%s: %v", f.path, err)
+		}
+	}
+	return s
+}
+
+// reportOrder leaves out files as long as the two orders still differ, and fails
+// with what is left.
+func reportOrder(t *testing.T, seed int, first, other []testFile) {
+	t.Helper()
+	for i := 0; i < len(first); {
+		gone := func(f testFile) bool { return f.path == first[i].path && string(f.data) == string(first[i].data) }
+		a, b := slices.DeleteFunc(slices.Clone(first), gone), slices.DeleteFunc(slices.Clone(other), gone)
+		if snapshot(folded(t, a)) == snapshot(folded(t, b)) {
+			i++
+			continue
+		}
+		first, other, i = a, b, 0
+	}
+	var orders strings.Builder
+	for _, order := range [][]testFile{first, other} {
+		orders.WriteString("======== an order\n")
+		for _, f := range order {
+			fmt.Fprintf(&orders, "%s (%.8s)\n%s\n", f.path, protocol.Hash(f.data), f.data)
+		}
+	}
+	t.Fatalf("case %d: another order gives another state:\n%s\n%s", seed,
+		cmp.Diff(snapshot(folded(t, first)), snapshot(folded(t, other))), &orders)
+}
+
+// chaos writes what no honest fleet would.
+type chaos struct {
+	*rand.Rand
+	t     *testing.T
+	now   time.Time
+	hosts []*testHost
+	skew  []time.Duration
+	files []testFile
+}
+
+func newChaos(t *testing.T, seed uint64) *chaos {
+	c := &chaos{Rand: rand.New(rand.NewPCG(seed, 2026)), t: t, now: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
+	for _, alias := range []string{"a", "b", "c"} {
+		c.hosts = append(c.hosts, newTestHost(t, alias, alias), newTestHost(t, alias, "thief"))
+		skew := time.Duration(c.IntN(20)-10) * time.Second
+		c.skew = append(c.skew, skew, skew)
+	}
+	return c
+}
+
+// step writes one more file.
+func (c *chaos) step() {
+	c.now = c.now.Add(time.Duration(c.IntN(3)) * time.Second)
+	i := c.IntN(len(c.hosts))
+	if i%2 == 1 && c.IntN(3) > 0 { // the thief is rarer
+		i--
+	}
+	h, at := c.hosts[i], c.now.Add(c.skew[i])
+	d := Draft{Message: c.message(), Channel: protocol.DeriveChannel(testRecord, string("xy"[c.IntN(2)]))}
+	switch c.IntN(9) {
+	case 0, 1:
+		c.files = append(c.files, h.write(c.t, c.hostAct(h), at, c.Uint32()))
+	case 2, 3, 4, 5:
+		c.files = append(c.files, h.write(c.t, d, at, c.Uint32()))
+	case 6:
+		c.rival(h, d.Message, at)
+	default:
+		d.Message.Timestamp, d.Message.Path = c.now, protocol.NewPath(d.Channel, c.now, c.Uint32())
+		c.plain(d.Message)
+	}
+}
+
+func (c *chaos) plain(m protocol.Message) {
+	data, err := protocol.Encode(&m)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.files = append(c.files, testFile{m.Path, data})
+}
+
+// rival writes another file, signed or not, to a path that is taken.
+func (c *chaos) rival(h *testHost, m protocol.Message, at time.Time) {
+	if len(c.files) == 0 {
+		return
+	}
+	if c.IntN(3) == 0 {
+		m = c.hostAct(h).Message
+	}
+	m.Path, m.Timestamp = c.files[c.IntN(len(c.files))].path, at
+	if c.IntN(2) == 0 {
+		c.plain(m)
+		return
+	}
+	m.Host, m.Run, m.Seq = h.alias, "0badcafe", 99
+	data, err := protocol.Sign(&m, testRecord, h.key)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.files = append(c.files, testFile{m.Path, data})
+}
+
+func (c *chaos) name() string { return []string{"nat", "eve", "mawjs", "words", "calc"}[c.IntN(5)] }
+
+// hostAct is what a host says of itself, joining or later.
+func (c *chaos) hostAct(h *testHost) Draft {
+	says := protocol.HostState{Host: h.alias, Humans: []protocol.Name{protocol.Name(c.name())}}
+	act := protocol.ActHostAgents
+	if c.IntN(2) == 0 {
+		act, says.Key = protocol.ActHostJoin, h.public(c.t)
+	}
+	for _, n := range []protocol.Name{"mawjs", "words", "calc"} {
+		if c.IntN(2) == 0 {
+			says.Agents = append(says.Agents, protocol.HostedAgent{Name: n,
+				Tiers: []protocol.Tier{{Name: "opus", Count: 1}, {Name: "haiku", Count: 1 + c.IntN(3)}}})
+		}
+	}
+	return New(testRecord).hostDraft(act, says)
+}
+
+// message is mail, an answer or a receipt.
+func (c *chaos) message() protocol.Message {
+	m := protocol.Message{From: c.name(), Type: protocol.TypeText, Act: protocol.ActHey, Body: fmt.Sprint("word ", c.Uint32())}
+	for range 1 + c.IntN(2) {
+		to := protocol.Address{Name: c.name()}
+		switch c.IntN(8) {
+		case 0:
+			to.Name = protocol.All
+		case 1:
+			to.Host = "b"
+		}
+		m.To = append(m.To, to)
+	}
+	if c.IntN(5) == 0 {
+		m.Chosen = []protocol.Choice{{Agent: m.To[0].Name, Instance: protocol.Instance{Host: c.hosts[c.IntN(6)].alias, Tier: "opus"}}}
+	}
+	if len(c.files) == 0 {
+		return m
+	}
+	asked := c.files[c.IntN(len(c.files))].path.String()
+	switch c.IntN(3) {
+	case 0:
+		m.Act, m.Re, m.Hops = protocol.ActReply, asked, c.IntN(4)
+	case 1:
+		m.Type, m.Act, m.Body, m.Ref = protocol.TypeRead, protocol.ActRead, "", asked
+	}
+	return m
+}
+
+// Who claims the path of a host's word with a word of its own cannot unsay it.
+func TestNobodyUnsaysAnothersJoin(t *testing.T) {
+	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
+	honest, thief := newTestHost(t, "white", "white"), newTestHost(t, "evil", "evil")
+	says := protocol.HostState{Host: "white", Key: honest.public(t), Humans: []protocol.Name{"nat"}}
+	join := honest.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, says), at, 0)
+	said := honest.write(t, Draft{Channel: protocol.DeriveChannel(testRecord, "nat", "eve"),
+		Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "eve"}}, Type: protocol.TypeText, Body: "hi"}}, at.Add(time.Second), 1)
+	won := 0
+	for i := range 64 { // some have the lower hash
+		says := protocol.HostState{Host: "evil", Key: thief.public(t), Hostname: fmt.Sprint("evil", i)}
+		rival := thief.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, says), at, 0)
+		if rival.path != join.path {
+			t.Fatal("the join's path is not contested")
+		}
+		files := []testFile{join, said, rival}
+		for _, order := range permutations(len(files)) {
+			s := folded(t, []testFile{files[order[0]], files[order[1]], files[order[2]]})
+			h, joined := s.Host("white")
+			if !joined || h.Key != honest.public(t) || s.Signature(s.items[said.path]) != protocol.SignatureValid {
+				t.Fatalf("order %v: white has lost its key", order)
+			}
+			if s.items[join.path].Host == "evil" {
+				won++
+			}
+		}
+	}
+	if won == 0 {
+		t.Fatal("no rival won the path: the test shows nothing")
+	}
+}
