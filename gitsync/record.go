@@ -143,7 +143,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	}
 	did, err := r.store.Repair(mainRef, remoteRef, fetchedRef)
 	for _, what := range did {
-		r.log.Warn().Msg("record repaired: " + what)
+		r.log.Info().Msg("record tidied: " + what)
 	}
 	if err != nil {
 		return err

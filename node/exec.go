@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -190,6 +192,7 @@ func (w *worker) execute(ctx context.Context, asked *protocol.Message, tier conf
 		Timeout:   timeout,
 		MaxOutput: w.n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
 		Env: []string{
+			"PATH=" + searchPath(),
 			"PARLEY_HOME=" + w.n.home.Dir,
 			"PARLEY_AGENT=" + w.agent.Name.String(),
 			"PARLEY_HOST=" + w.n.cfg.Alias.String(),
@@ -198,6 +201,16 @@ func (w *worker) execute(ctx context.Context, asked *protocol.Message, tier conf
 			"PARLEY_CHANNEL=" + asked.Path.Channel().String(),
 		},
 	})
+}
+
+// searchPath is the node's PATH with parley's own folder at its end, so that an
+// agent can run parley wherever it was installed.
+func searchPath() string {
+	path := os.Getenv("PATH")
+	if self, err := os.Executable(); err == nil {
+		path += string(os.PathListSeparator) + filepath.Dir(self)
+	}
+	return path
 }
 
 const (

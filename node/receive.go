@@ -95,7 +95,9 @@ func (n *Node) publish(ws []written) {
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
 		for _, w := range ws {
-			if err := b.Publish(w.message, w.data); err != nil {
+			if err := b.Publish(w.message, w.data); errors.Is(err, bus.ErrNotConnected) {
+				n.log.Debug().Stringer("path", w.message.Path).Msg("the bus is away; git will carry it")
+			} else if err != nil {
 				n.log.Warn().Err(err).Stringer("path", w.message.Path).Msg("cannot publish; git will carry it")
 			}
 		}

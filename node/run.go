@@ -28,7 +28,8 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	if err := n.publishHost(ctx); err != nil {
 		return fmt.Errorf("cannot enter the fleet: %w", err)
 	}
-	served, err := n.serveControl(&down)
+	open := make(chan struct{})
+	served, err := n.serveControl(open, &down)
 	if err != nil {
 		return err
 	}
@@ -37,6 +38,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		return err
 	}
 	n.startDoors(&down)
+	close(open)
 	go n.announceAlways(ctx)
 	n.log.Info().Stringer("host", n.cfg.Alias).Stringer("fleet", n.cfg.Fleet).Str("record", n.record.ID()).Msg("node is up")
 	ready()
@@ -49,9 +51,11 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	return err
 }
 
-// serveControl answers on the control socket. It is the last to end, so that a
-// socket that is gone means a node that has drained.
-func (n *Node) serveControl(down *teardown) (<-chan error, error) {
+// serveControl opens the control socket and answers on it once open is closed:
+// who asks earlier waits, because a node without its bus and its doors would
+// answer wrongly. It is the last to end, so that a socket that is gone means a
+// node that has drained.
+func (n *Node) serveControl(open <-chan struct{}, down *teardown) (<-chan error, error) {
 	listener, err := control.Listen(n.home.Socket())
 	if err != nil {
 		return nil, err
@@ -59,6 +63,10 @@ func (n *Node) serveControl(down *teardown) (<-chan error, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { // ends with ctx
+		select {
+		case <-open:
+		case <-ctx.Done():
+		}
 		served <- control.Serve(ctx, listener, n, control.Info{
 			Version: n.version, API: control.API, Errors: log.New(n.log, "", 0)})
 		close(served)
@@ -121,7 +129,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("cannot start the bus: %w", err)
+		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "%v", err)
 	}
 	n.bus.Store(b)
 	down.push(func() {

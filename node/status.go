@@ -2,8 +2,10 @@ package node
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -39,11 +41,22 @@ func (n *Node) busStatus() control.BusStatus {
 		return control.BusStatus{}
 	}
 	at := b.Addresses()
-	s := control.BusStatus{Clients: at.Clients, Links: at.Links, Dropped: b.Dropped()}
+	s := control.BusStatus{URL: withoutPasswords(n.cfg.Bus.URL), Clients: at.Clients, Links: at.Links, Dropped: b.Dropped()}
 	for _, l := range b.Links() {
 		s.Peers = append(s.Peers, control.LinkStatus{Peer: l.Peer, Up: l.Up, RTT: l.RTT, Problem: l.Problem})
 	}
 	return s
+}
+
+// withoutPasswords is a list of URLs as it may be shown.
+func withoutPasswords(urls string) string {
+	list := strings.Split(urls, ",")
+	for i, text := range list {
+		if u, err := url.Parse(strings.TrimSpace(text)); err == nil {
+			list[i] = u.Redacted()
+		}
+	}
+	return strings.Join(list, ",")
 }
 
 func (n *Node) hostStatus() []control.HostStatus {

@@ -91,6 +91,9 @@ func (v view) remote(r control.RecordStatus) string {
 }
 
 func busAddresses(b control.BusStatus) string {
+	if b.URL != "" {
+		return "the NATS system at " + b.URL
+	}
 	var parts []string
 	if b.Clients != "" {
 		parts = append(parts, "NATS clients at "+b.Clients)

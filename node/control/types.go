@@ -145,6 +145,7 @@ type RecordStatus struct {
 // BusStatus is the state of the node's bus. Addresses are empty where no port is
 // open.
 type BusStatus struct {
+	URL     string       `json:"url"`     // the existing NATS system in use, without its password; empty: a server of our own
 	Clients string       `json:"clients"` // NATS clients connect here
 	Links   string       `json:"links"`   // other hosts link here
 	Peers   []LinkStatus `json:"peers"`
