@@ -46,6 +46,7 @@ func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
 	if keyed {
 		s.electAll()
 	}
+	s.settle()
 	if s.items[p] != it {
 		return s.items[p], ErrKnown
 	}
@@ -180,10 +181,7 @@ func (s *State) add(it *Item) {
 		s.answers[p] = append(s.answers[p], it)
 	}
 	s.addMail(it)
-	it.Place = s.placeOf(it)
-	s.order.insert(it)
-	s.channel(it.Path.Channel()).insert(it)
-	s.settle(it, s.inCircle(it))
+	s.unsettled = append(s.unsettled, it)
 }
 
 // counts is 1 for a message that makes its author known, 0 for the word of a
@@ -225,8 +223,11 @@ func (s *State) remove(it *Item) {
 	delete(s.items, it.Path)
 	delete(s.byHash, it.Hash)
 	s.writers[it.From] -= it.counts()
-	s.order.remove(it)
-	s.channel(it.Path.Channel()).remove(it)
+	if it.placed {
+		s.order.remove(it)
+		s.channel(it.Path.Channel()).remove(it)
+		it.placed = false
+	}
 	if it.Prev != "" {
 		s.followers[it.Prev] = without(s.followers[it.Prev], it)
 	}
@@ -240,7 +241,7 @@ func (s *State) remove(it *Item) {
 	for _, a := range it.To {
 		s.mail[a.Name] = without(s.mail[a.Name], it)
 	}
-	s.settle(it, true)
+	s.unsettled = append(s.unsettled, s.after(it)...)
 }
 
 func (s *State) channel(c protocol.ChannelID) *sequence {

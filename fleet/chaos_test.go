@@ -35,6 +35,11 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 			if snapshot(folded(t, other)) != want {
 				reportOrder(t, seed, c.files, other)
 			}
+			batch := New(testRecord)
+			batch.Batch(func() { fold(t, batch, other) })
+			if diff := cmp.Diff(want, snapshot(batch)); diff != "" {
+				t.Fatalf("case %d: a batch gives another state:\n%s", seed, diff)
+			}
 		}
 	}
 }
@@ -42,12 +47,17 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 func folded(t *testing.T, files []testFile) *State {
 	t.Helper()
 	s := New(testRecord)
+	fold(t, s, files)
+	return s
+}
+
+func fold(t *testing.T, s *State, files []testFile) {
+	t.Helper()
 	for _, f := range files {
 		if _, err := s.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
 			t.Fatalf("%s: %v", f.path, err)
 		}
 	}
-	return s
 }
 
 // reportOrder leaves out files as long as the two orders still differ, and fails
@@ -82,6 +92,7 @@ type chaos struct {
 	hosts []*testHost
 	skew  []time.Duration
 	files []testFile
+	later []protocol.Path // messages that are referred to before they are there
 }
 
 func newChaos(t *testing.T, seed uint64) *chaos {
@@ -112,6 +123,9 @@ func (c *chaos) step() {
 		c.rival(h, d.Message, at)
 	default:
 		d.Message.Timestamp, d.Message.Path = c.now, protocol.NewPath(d.Channel, c.now, c.Uint32())
+		if len(c.later) > 0 && c.IntN(2) == 0 {
+			d.Message.Path, c.later = c.later[0], c.later[1:]
+		}
 		c.plain(d.Message)
 	}
 }
@@ -183,6 +197,10 @@ func (c *chaos) message() protocol.Message {
 		return m
 	}
 	asked := c.files[c.IntN(len(c.files))].path.String()
+	if c.IntN(6) == 0 { // what nobody has written yet: references can run in circles
+		c.later = append(c.later, protocol.NewPath(protocol.DeriveChannel(testRecord, "z"), c.now, c.Uint32()))
+		asked = c.later[c.IntN(len(c.later))].String()
+	}
 	switch c.IntN(3) {
 	case 0:
 		m.Act, m.Re, m.Hops = protocol.ActReply, asked, c.IntN(4)

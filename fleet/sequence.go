@@ -25,16 +25,52 @@ func (q *sequence) insert(it *Item) {
 		q.items = append(q.items, it)
 		return
 	}
-	i := sort.Search(n, func(i int) bool { return !before(q.items[i], it) })
+	i := q.find(it)
 	q.items = slices.Insert(q.items, i, it)
 }
 
 // remove takes it out; its Place must still be the one it was inserted with.
 func (q *sequence) remove(it *Item) {
-	i := sort.Search(len(q.items), func(i int) bool { return !before(q.items[i], it) })
+	i := q.find(it)
 	if i < len(q.items) && q.items[i] == it {
 		q.items = slices.Delete(q.items, i, i+1)
 	}
+}
+
+// few is how many items are moved one by one. Of more, everything from the
+// first of them on is gone through once.
+const few = 16
+
+// takeOut removes those of the items that have a place.
+func (q *sequence) takeOut(items []*Item) {
+	items = slices.DeleteFunc(slices.Clone(items), func(it *Item) bool { return !it.placed })
+	if len(items) > few {
+		i := q.find(slices.MinFunc(items, byPlace))
+		rest := slices.DeleteFunc(q.items[i:], func(it *Item) bool { return it.moving })
+		q.items = q.items[:i+len(rest)]
+		return
+	}
+	for _, it := range items {
+		q.remove(it)
+	}
+}
+
+// putIn inserts the items at their places.
+func (q *sequence) putIn(items []*Item) {
+	if len(items) > few {
+		i := q.find(slices.MinFunc(items, byPlace))
+		q.items = append(q.items, items...)
+		slices.SortFunc(q.items[i:], byPlace)
+		return
+	}
+	for _, it := range items {
+		q.insert(it)
+	}
+}
+
+// find is the index of the first item that does not stand before it.
+func (q *sequence) find(it *Item) int {
+	return sort.Search(len(q.items), func(i int) bool { return !before(q.items[i], it) })
 }
 
 func without(items []*Item, it *Item) []*Item {

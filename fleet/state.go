@@ -23,6 +23,9 @@ type State struct {
 	followers  map[string][]*Item // by the hash that prev names
 	writers    map[string]int     // messages by author's name
 
+	batch     bool    // files are being applied whose places are given later
+	unsettled []*Item // those that have come, and those that stood behind what has gone
+
 	hosts map[protocol.Name]*Host              // those with a key
 	files map[protocol.Name]protocol.HostState // host files of other programs
 }
@@ -54,6 +57,10 @@ type Item struct {
 
 	sealed bool                // the signature fits the bytes, the path and the record
 	host   *protocol.HostState // what a host act says
+
+	placed bool      // it stands at its Place in the order
+	moving bool      // it goes to next
+	next   time.Time // its place to be
 }
 
 // Len is the number of messages and receipts folded.

@@ -25,14 +25,17 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //
 //	join HOST humans=A,B agents=X,Y        a host joins, or says anew who it serves
 //	ID: say WHO@HOST -> TO[,TO]: TEXT      also: wormhole
-//	ID: answer WHO@HOST ID2: TEXT          by an agent's door; human: reply
+//	ID: answer WHO@HOST ID2: TEXT          by an agent's door; a human: reply; a failure: fail; too many hops: stop
 //	ID: read WHO@HOST ID2
 //	ID: plain NAME -> TO [re=ID2]: TEXT    an unsigned file; plainread NAME ID2
-//	ID: forge WHO@HOST -> TO: TEXT         signed with another key
+//	ID: forge WHO@HOST -> TO: TEXT         signed with another key; also: forged answer …, forged read …
+//	steal HOST humans=A agents=X           another key says that it is this host's
 //	clock HOST DURATION                    sets a host's clock off
-//	refuse WORDS = REASON                  a say, wormhole, answer or read that is refused
+//	refuse WORDS = REASON                  a say, wormhole, answer, read or join (by another key) that is refused
+//	hint WORDS = HINT                      what a refusal advises
 //	inbox WHO@HOST = ID…    handle WHO@HOST ID = run|receipt|halt|ignore
-//	stage ID = …            signature ID = …       order = ID…       chosen ID = …
+//	stage ID = …    signature ID = …    order = ID…    chosen ID = …    answers ID = ID…
+//	to ID = NAME…   act ID = …          hops ID = …    wrote = how many messages the last line made
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) < 5 {
@@ -60,6 +63,7 @@ type story struct {
 	now    time.Time
 	files  []testFile
 	last   []string // expectations since the last message
+	wrote  int      // messages that the last command decided
 	line   string
 }
 
@@ -160,7 +164,11 @@ func (s *story) tell(line string) {
 	words := strings.Fields(line)
 	switch words[0] {
 	case "join":
-		s.join(words[1:])
+		s.decide("", Join{s.says(s.host(protocol.Name(words[1])), words[2:])}, s.host(protocol.Name(words[1])))
+		return
+	case "steal":
+		thief := s.forger(protocol.Name(words[1]))
+		s.write("", s.state.hostDraft(protocol.ActHostJoin, s.says(thief, words[2:])), thief)
 		return
 	case "clock":
 		d, err := time.ParseDuration(words[2])
@@ -169,12 +177,8 @@ func (s *story) tell(line string) {
 		}
 		s.clocks[protocol.Name(words[1])] = d
 		return
-	case "refuse":
-		asked, reason, _ := strings.Cut(strings.TrimPrefix(line, "refuse "), " = ")
-		c, _ := s.command(asked)
-		if _, err := s.state.Decide(c, s.now); err == nil || !strings.Contains(err.Error(), reason) {
-			s.Errorf("%s: %v", line, err)
-		}
+	case "refuse", "hint":
+		s.refuse(words[0], strings.TrimPrefix(line, words[0]+" "))
 		return
 	}
 	id, rest, ok := strings.Cut(line, ": ")
@@ -185,18 +189,43 @@ func (s *story) tell(line string) {
 		s.plain(id, rest)
 		return
 	}
-	c, who := s.command(strings.Replace(rest, "forge ", "say ", 1))
+	honest := strings.TrimPrefix(strings.Replace(rest, "forge ", "forged say ", 1), "forged ")
+	c, who := s.command(honest)
 	host := s.host(who.Host)
-	if strings.HasPrefix(rest, "forge ") {
-		host = newTestHost(s, who.Host.String(), "forger")
+	if honest != rest {
+		host = s.forger(who.Host)
 	}
 	s.decide(id, c, host)
 }
 
-func (s *story) join(words []string) {
-	h := s.host(protocol.Name(words[0]))
+// forger writes in the name of a host with a key of its own.
+func (s *story) forger(alias protocol.Name) *testHost {
+	return newTestHost(s, alias.String(), "forger")
+}
+
+// refuse checks that what is asked is refused, for that reason or with that hint.
+func (s *story) refuse(what, line string) {
+	asked, want, _ := strings.Cut(line, " = ")
+	c, _ := s.command(asked)
+	_, err := s.state.Decide(c, s.now)
+	var refusal *Refusal
+	if !errors.As(err, &refusal) {
+		s.Errorf("%s: not refused: %v", s.line, err)
+		return
+	}
+	got := refusal.Reason
+	if what == "hint" {
+		got = refusal.Hint
+	}
+	if !strings.Contains(got, want) {
+		s.Errorf("%s: got %q", s.line, got)
+	}
+}
+
+// says reads what a host says of itself.
+func (s *story) says(h *testHost, words []string) protocol.HostState {
 	says := protocol.HostState{Host: h.alias, Key: h.public(s)}
-	for _, word := range words[1:] {
+	for _, word := range words {
 		kind, list, _ := strings.Cut(word, "=")
 		for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
 			if kind == "humans" {
@@ -211,13 +240,16 @@ func (s *story) join(words []string) {
 			says.Agents = append(says.Agents, protocol.HostedAgent{Name: protocol.Name(name), Tiers: []protocol.Tier{{Name: "default", Count: count}}})
 		}
 	}
-	s.decide("", Join{says}, h)
+	return says
 }
 
 // command reads "say who@host -> to: text" and its like.
 func (s *story) command(line string) (Command, Who) {
 	head, text, _ := strings.Cut(line, ": ")
 	words := strings.Fields(head)
+	if words[0] == "join" {
+		return Join{s.says(s.forger(protocol.Name(words[1])), words[2:])}, Who{}
+	}
 	who := s.who(words[1])
 	switch words[0] {
 	case "say", "wormhole":
@@ -228,6 +260,8 @@ func (s *story) command(line string) (Command, Who) {
 		return Acknowledge{As: who, Of: s.path(words[2])}, who
 	case "stop":
 		return Stop{As: who, At: s.path(words[2]), Body: "stopped"}, who
+	case "fail":
+		return Answer{As: who, To: s.path(words[2]), Body: text, Act: protocol.ActFailed, ByAgent: true}, who
 	}
 	s.Fatalf("what is this: %s", line)
 	return nil, who
@@ -247,13 +281,21 @@ func (s *story) decide(id string, c Command, h *testHost) {
 	if err != nil {
 		s.Errorf("%s: refused: %v", s.line, err)
 	}
+	s.wrote = len(drafts)
 	for i, d := range drafts {
-		f := h.write(s, d, at, uint32(len(s.files)))
-		if i == 0 && id != "" {
-			s.ids[id] = f.path
+		if i > 0 {
+			id = ""
 		}
-		s.apply(f)
+		s.write(id, d, h)
 	}
+}
+
+func (s *story) write(id string, d Draft, h *testHost) {
+	f := h.write(s, d, s.now.Add(s.clocks[h.alias]), uint32(len(s.files)))
+	if id != "" {
+		s.ids[id] = f.path
+	}
+	s.apply(f)
 }
 
 func (s *story) apply(f testFile) {
@@ -316,6 +358,14 @@ func (s *story) expect(line string) bool {
 		got = fmt.Sprint(s.state.items[s.path(words[1])].Chosen)
 	case words[0] == "answers":
 		got = s.names(s.state.Answers(s.path(words[1])))
+	case words[0] == "to":
+		got = strings.Join(s.state.items[s.path(words[1])].Names(), " ")
+	case words[0] == "act":
+		got = string(s.state.items[s.path(words[1])].Act)
+	case words[0] == "hops":
+		got = fmt.Sprint(s.state.items[s.path(words[1])].Hops)
+	case words[0] == "wrote":
+		got = fmt.Sprint(s.wrote)
 	case words[0] == "order":
 		got = s.names(s.state.All())
 	default:

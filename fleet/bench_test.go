@@ -1,0 +1,114 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// benchFiles is a long talk: a asks, b answers, each in its own chain, b's clock
+// slow by skew. The files are unsigned, so that what is measured is the fold.
+func benchFiles(b *testing.B, n int, skew time.Duration) []testFile {
+	channel := protocol.DeriveChannel(testRecord, "nat", "mawjs")
+	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
+	var files []testFile
+	prev := [2]string{}
+	for i := range n {
+		m := protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText,
+			Timestamp: at.Add(time.Duration(i) * 100 * time.Millisecond), Body: "hello", Run: "0badcafe", Seq: uint64(i + 1), Host: "a"}
+		if i%2 == 1 {
+			m.From, m.To[0].Name, m.Host, m.Re = "mawjs", "nat", "b", files[i-1].path.Rel()
+			m.Timestamp = m.Timestamp.Add(-skew)
+		}
+		m.Path, m.Prev = protocol.NewPath(channel, m.Timestamp, uint32(i)), prev[i%2]
+		data, err := protocol.Encode(&m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		prev[i%2] = protocol.Hash(data)
+		files = append(files, testFile{m.Path, data})
+	}
+	return files
+}
+
+// BenchmarkFold folds a talk as its messages happen, as a node reads it back
+// from the record (by path, in a batch), and from its end.
+func BenchmarkFold(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		for _, skew := range []time.Duration{0, time.Minute} {
+			files := benchFiles(b, n, skew)
+			byPath := slices.Clone(files)
+			slices.SortFunc(byPath, func(x, y testFile) int { return x.path.Compare(y.path) })
+			backwards := slices.Clone(files)
+			slices.Reverse(backwards)
+			name := fmt.Sprintf("n=%d/skew=%s/", n, skew)
+			b.Run(name+"happened", func(b *testing.B) { benchFold(b, files, false) })
+			b.Run(name+"path", func(b *testing.B) { benchFold(b, byPath, false) })
+			b.Run(name+"path-batch", func(b *testing.B) { benchFold(b, byPath, true) })
+			b.Run(name+"backwards-batch", func(b *testing.B) { benchFold(b, backwards, true) })
+		}
+	}
+}
+
+func benchFold(b *testing.B, files []testFile, batch bool) {
+	for b.Loop() {
+		s := New(testRecord)
+		fold := func() {
+			for _, f := range files {
+				if _, err := s.Apply(f.path, f.data); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		if batch {
+			s.Batch(fold)
+		} else {
+			fold()
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(files)), "ns/message")
+}
+
+// BenchmarkQuestions asks a state of 100,000 messages.
+func BenchmarkQuestions(b *testing.B) {
+	s := New(testRecord)
+	files := benchFiles(b, 100_000, 0)
+	for _, f := range files {
+		if _, err := s.Apply(f.path, f.data); err != nil {
+			b.Fatal(err)
+		}
+	}
+	who := Who{Name: "mawjs", Host: "b"}
+	it := s.items[files[50_000].path]
+	b.Run("Inbox", func(b *testing.B) {
+		for b.Loop() {
+			if len(s.Inbox(who, false)) != 50_000 {
+				b.Fatal("mail is missing")
+			}
+		}
+	})
+	b.Run("Answers", func(b *testing.B) {
+		for b.Loop() {
+			if len(s.Answers(it.Path)) != 1 {
+				b.Fatal("the answer is missing")
+			}
+		}
+	})
+	b.Run("Stage", func(b *testing.B) {
+		for b.Loop() {
+			if s.Stage(it.Path) != protocol.StageAnswered {
+				b.Fatal("the answer is missing")
+			}
+		}
+	})
+	b.Run("Handle", func(b *testing.B) {
+		for b.Loop() {
+			if s.Handle(it, who, Limits{MaxHops: 8}) != Run {
+				b.Fatal("the message is not run")
+			}
+		}
+	})
+}

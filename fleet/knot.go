@@ -1,0 +1,87 @@
+package fleet
+
+import "slices"
+
+// knots are the given messages and all that come after them by reference or
+// chain, each behind everything among them that it comes after. Messages whose
+// references run in a circle are one knot; every other message is a knot alone.
+// Messages that are no longer in the state are passed over.
+//
+// It is Tarjan's search for strongly connected components, without recursion
+// because chains are long.
+func (s *State) knots(from []*Item) [][]*Item {
+	if len(from) == 1 && s.items[from[0].Path] == from[0] && len(s.after(from[0])) == 0 {
+		return [][]*Item{from} // the common case: a new message that nobody refers to yet
+	}
+	t := tangle{state: s, seen: map[*Item]*visit{}}
+	for _, it := range from {
+		if t.seen[it] == nil && s.items[it.Path] == it {
+			t.walk(it)
+		}
+	}
+	slices.Reverse(t.knots)
+	return t.knots
+}
+
+// tangle is a search under way.
+type tangle struct {
+	state *State
+	seen  map[*Item]*visit
+	open  []*visit  // seen, and not yet in a knot
+	knots [][]*Item // the last first
+}
+
+// visit is what the search knows of one message.
+type visit struct {
+	it     *Item
+	todo   []*Item // what comes after it and has not been looked at
+	number int     // in the order of discovery
+	lowest int     // the earliest open message that can be reached from it
+	at     int     // where it stands among the open ones
+	closed bool    // it is in a knot
+}
+
+func (t *tangle) enter(it *Item) *visit {
+	v := &visit{it: it, todo: t.state.after(it), number: len(t.seen), lowest: len(t.seen), at: len(t.open)}
+	t.seen[it] = v
+	t.open = append(t.open, v)
+	return v
+}
+
+// walk visits everything after it.
+func (t *tangle) walk(it *Item) {
+	for way := []*visit{t.enter(it)}; len(way) > 0; {
+		v := way[len(way)-1]
+		if len(v.todo) == 0 {
+			way = way[:len(way)-1]
+			if len(way) > 0 {
+				back := way[len(way)-1]
+				back.lowest = min(back.lowest, v.lowest)
+			}
+			t.leave(v)
+			continue
+		}
+		next := v.todo[0]
+		v.todo = v.todo[1:]
+		switch known := t.seen[next]; {
+		case known == nil:
+			way = append(way, t.enter(next))
+		case !known.closed:
+			v.lowest = min(v.lowest, known.number)
+		}
+	}
+}
+
+// leave closes the knot of v where v is the first message of it.
+func (t *tangle) leave(v *visit) {
+	if v.lowest != v.number {
+		return
+	}
+	var knot []*Item
+	for _, member := range t.open[v.at:] {
+		member.closed = true
+		knot = append(knot, member.it)
+	}
+	t.open = t.open[:v.at]
+	t.knots = append(t.knots, knot)
+}
