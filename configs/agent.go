@@ -16,6 +16,18 @@ const (
 	DoorInbox = "inbox" // the agent asks for its messages
 )
 
+// What the command of an agent is given for a message.
+const (
+	InputText   = "text"   // the bare body on standard input
+	InputPrompt = "prompt" // profile, what the channel is for, memories, conversation and the message
+)
+
+// Placeholders in command lines.
+const (
+	PlaceholderPrompt  = "{prompt}"  // of exec, with InputPrompt: the prompt as an argument, not on standard input
+	PlaceholderContext = "{context}" // of open: what the program should know
+)
+
 // Agent is agents/NAME.yaml: one agent that this host serves.
 type Agent struct {
 	Name protocol.Name
@@ -27,6 +39,11 @@ type Agent struct {
 	// the inbox door has none.
 	Tiers      []Tier
 	Timeout    time.Duration // 0: the command_timeout of the configuration
+	Input      string        // InputText (also "") or InputPrompt; of the exec door
+	Profile    protocol.Name // actor profile that prompts begin with; "" = the one called like the agent, if any
+	Preset     string        // what it was made from, for show
+	Open       string        // command line of its own interactive program
+	Paused     bool          // its mail waits
 	RunReplies bool          // "answers: true": run on answers to its own messages too (R13)
 	// DispatchSince is the commit of main when the agent was added: what it
 	// contains is shown and never run (R8). "" where main had no commit.
@@ -60,6 +77,15 @@ func (a Agent) problems() []Problem {
 	if a.Timeout < 0 || a.Timeout > maxTimeout {
 		add("timeout", "%s is not from 0s (the default of config.yaml) to %s", showDuration(a.Timeout), showDuration(maxTimeout))
 	}
+	if _, err := optionalName(a.Profile.String()); err != nil {
+		add("profile", "%v", err)
+	}
+	if a.Preset != "" && !isLine(a.Preset) {
+		add("preset", "%q contains control characters", a.Preset)
+	}
+	if !isText(a.Open) {
+		add("open", "the command %q contains control characters or bytes that are not UTF-8", a.Open)
+	}
 	if a.DispatchSince != "" && !isCommit(a.DispatchSince) {
 		add("dispatch_since", "%q is not a commit: it should be 40 hex digits", a.DispatchSince)
 	}
@@ -72,8 +98,14 @@ func (a Agent) doorProblems() []Problem {
 		return []Problem{{Key: "door", Text: fmt.Sprintf("%q is not a door: use exec or inbox", a.Door)}}
 	case a.Door == DoorInbox && len(a.Tiers) > 0:
 		return []Problem{{Key: "tiers", Text: "an agent behind the inbox door runs no command and has no tiers"}}
-	case a.Door == DoorExec && len(a.Tiers) == 0:
+	case a.Door == DoorInbox && a.Input == InputPrompt:
+		return []Problem{{Key: "input", Text: "an agent behind the inbox door is given nothing: it asks"}}
+	case a.Door == DoorInbox:
+		return nil
+	case len(a.Tiers) == 0:
 		return []Problem{{Key: "tiers", Text: "an agent behind the exec door needs at least one tier with a command"}}
+	case a.Input != "" && a.Input != InputText && a.Input != InputPrompt:
+		return []Problem{{Key: "input", Text: fmt.Sprintf("%q is not what a command can be given: use text or prompt", a.Input)}}
 	}
 	var ps []Problem
 	seen := map[string]bool{}
@@ -81,6 +113,10 @@ func (a Agent) doorProblems() []Problem {
 		for _, p := range tier.problems() {
 			p.Key = fmt.Sprintf("tiers[%d].%s", i, p.Key)
 			ps = append(ps, p)
+		}
+		if a.Input != InputPrompt && strings.Contains(tier.Exec, PlaceholderPrompt) {
+			ps = append(ps, Problem{Key: fmt.Sprintf("tiers[%d].exec", i), Text: "the command asks for " + PlaceholderPrompt +
+				", but the agent's input is text: set  input: prompt"})
 		}
 		if seen[tier.Name] {
 			ps = append(ps, Problem{Key: fmt.Sprintf("tiers[%d].name", i), Text: fmt.Sprintf("%q stands twice", tier.Name)})

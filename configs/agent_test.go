@@ -30,13 +30,36 @@ func agents(dir string) []Agent {
 			DispatchSince: strings.Repeat("0123456789", 4), Added: added,
 		},
 		{Name: "null", Door: DoorInbox},
+		{
+			Name: "sage", Door: DoorExec, Input: InputPrompt, Profile: "no", Preset: "claude", Paused: true,
+			Open:  "claude --append-system-prompt {context}",
+			Tiers: []Tier{{Name: "default", Count: 1, Exec: "codex exec -o {output} {prompt}"}},
+		},
+	}
+}
+
+// A command that asks for a prompt would be given its own placeholder.
+func TestPlaceholderNeedsPrompt(t *testing.T) {
+	a := Agent{Name: "sage", Door: DoorExec, Tiers: []Tier{{Name: "default", Count: 1, Exec: "aider --message {prompt}"}}}
+	if err := a.Validate(); err == nil || !strings.Contains(err.Error(), "input: prompt") {
+		t.Errorf("validated: %v", err)
+	}
+	a.Input = InputPrompt
+	if err := a.Validate(); err != nil {
+		t.Error(err)
+	}
+	for _, input := range []string{"stdin", "Prompt"} {
+		a.Input = input
+		if err := a.Validate(); err == nil {
+			t.Errorf("input %q was let through", input)
+		}
 	}
 }
 
 func TestAgents(t *testing.T) {
 	dir := t.TempDir()
 	want := agents(dir)
-	for _, a := range []Agent{want[1], want[0]} {
+	for _, a := range []Agent{want[2], want[1], want[0]} {
 		if err := WriteAgent(dir, a); err != nil {
 			t.Fatal(err)
 		}

@@ -88,6 +88,9 @@ func parseAgent(data []byte) (Agent, []Problem) {
 	if len(problems) > 0 {
 		return a, problems
 	}
+	if a.Input == InputText {
+		a.Input = ""
+	}
 	lines := keyLines(root)
 	for _, p := range a.problems() {
 		p.Line = lines[p.Key]
@@ -103,6 +106,11 @@ func agentFields(a *Agent) []field {
 		asField(textSetting("dir", &a.Dir)),
 		{key: "tiers", set: func(n *yaml.Node) error { return readTiers(n, &a.Tiers) }},
 		asField(durationSetting("timeout", &a.Timeout)),
+		asField(wordSetting("input", &a.Input)),
+		asField(nameSetting("profile", &a.Profile)),
+		asField(textSetting("preset", &a.Preset)),
+		asField(textSetting("open", &a.Open)),
+		asField(boolSetting("paused", &a.Paused)),
 		asField(boolSetting("answers", &a.RunReplies)),
 		asField(textSetting("dispatch_since", &a.DispatchSince)),
 		asField(timeSetting("added", &a.Added)),
@@ -171,14 +179,19 @@ func WriteAgent(dir string, a Agent) error {
 
 // agentFile is the file's form; what has its default is left out.
 type agentFile struct {
-	Name          string     `yaml:"name"`
-	Door          string     `yaml:"door"`
-	Dir           string     `yaml:"dir,omitempty"`
-	Tiers         []tierFile `yaml:"tiers,omitempty"`
-	Timeout       string     `yaml:"timeout,omitempty"`
-	Answers       bool       `yaml:"answers,omitempty"`
-	DispatchSince string     `yaml:"dispatch_since,omitempty"`
-	Added         string     `yaml:"added,omitempty"`
+	Name          string      `yaml:"name"`
+	Door          string      `yaml:"door"`
+	Dir           string      `yaml:"dir,omitempty"`
+	Preset        string      `yaml:"preset,omitempty"`
+	Input         string      `yaml:"input,omitempty"`
+	Profile       string      `yaml:"profile,omitempty"`
+	Tiers         []tierFile  `yaml:"tiers,omitempty"`
+	Open          commandLine `yaml:"open,omitempty"`
+	Timeout       string      `yaml:"timeout,omitempty"`
+	Paused        bool        `yaml:"paused,omitempty"`
+	Answers       bool        `yaml:"answers,omitempty"`
+	DispatchSince string      `yaml:"dispatch_since,omitempty"`
+	Added         string      `yaml:"added,omitempty"`
 }
 
 type tierFile struct {
@@ -202,6 +215,10 @@ func (c commandLine) MarshalYAML() (any, error) {
 func renderAgent(a Agent) ([]byte, error) {
 	f := agentFile{
 		Name: a.Name.String(), Door: a.Door, Dir: a.Dir, Answers: a.RunReplies, DispatchSince: a.DispatchSince,
+		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused,
+	}
+	if a.Input != InputText {
+		f.Input = a.Input
 	}
 	for _, t := range a.Tiers {
 		f.Tiers = append(f.Tiers, tierFile{Name: t.Name, Count: t.Count, Exec: commandLine(t.Exec)})

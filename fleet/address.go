@@ -24,12 +24,16 @@ func (s *State) resolve(c Say, text string) (protocol.Address, error) {
 			"a wormhole needs a host: %q names none", text)
 	case to.Host == "" && to.Name == c.As.Name && len(s.elsewhere(c.As)) == 0:
 		return to, refuse(Forbidden, "", "%s cannot write to itself", to.Name)
+	case to.Name == c.As.Name && to.Host == c.As.Host.String():
+		return to, refuse(Forbidden, "", "%s cannot write to itself", to.Name)
+	case c.Anyway:
+		return to, nil
 	case to.Host != "":
 		return to, s.checkHosted(c, to)
 	case s.Known(to.Name):
 		return to, nil
 	}
-	return to, refuse(Unknown, s.suggest(to.Name), "nobody is called %q", to.Name)
+	return to, refuse(Unknown, s.suggest(to.Name)+"; to write to it all the same: parley send --anyway", "nobody is called %q", to.Name)
 }
 
 // elsewhere are the other hosts that serve the participant's name.
@@ -40,9 +44,6 @@ func (s *State) elsewhere(who Who) []protocol.Name {
 // checkHosted refuses an address whose host is unknown or does not serve the
 // name.
 func (s *State) checkHosted(c Say, to protocol.Address) error {
-	if to.Name == c.As.Name && to.Host == c.As.Host.String() {
-		return refuse(Forbidden, "", "%s cannot write to itself", to.Name)
-	}
 	alias := protocol.Name(to.Host)
 	h, joined := s.Host(alias)
 	file, listed := s.files[alias]

@@ -25,7 +25,7 @@ func (c Answer) decide(s *State) ([]Draft, error) {
 	if strings.TrimSpace(body) == "" {
 		return nil, refuse(Senseless, "write the text after the path, or - to read it from standard input", "the answer is empty")
 	}
-	to := s.authorOf(asked, c.As.Host)
+	to := s.AuthorOf(asked, c.As.Host)
 	d := Draft{
 		Message: protocol.Message{From: c.As.Name, To: []protocol.Address{to}, Type: protocol.TypeText, Act: c.Act, Body: body},
 		Channel: asked.Path.Channel(),
@@ -55,9 +55,9 @@ func (s *State) answerable(p protocol.Path) (*Item, error) {
 	return it, nil
 }
 
-// authorOf addresses the author of a message: at its host where that signed the
+// AuthorOf addresses the author of a message: at its host where that signed the
 // message and is not the one that answers, else by the bare name.
-func (s *State) authorOf(it *Item, here protocol.Name) protocol.Address {
+func (s *State) AuthorOf(it *Item, here protocol.Name) protocol.Address {
 	to, err := protocol.ParseAddress(it.From)
 	if err != nil || to.Host != "" && !strings.Contains(it.From, "@") {
 		to = protocol.Address{Name: it.From} // a name of its own kind: the writer judges
@@ -118,7 +118,7 @@ func (c Stop) decide(s *State) ([]Draft, error) {
 	d := Draft{
 		Message: protocol.Message{
 			From: c.As.Host.String(),
-			To:   []protocol.Address{s.authorOf(asked, c.As.Host), {Name: c.As.Name, Host: c.As.Host.String()}},
+			To:   []protocol.Address{s.AuthorOf(asked, c.As.Host), {Name: c.As.Name, Host: c.As.Host.String()}},
 			Type: protocol.TypeText,
 			Act:  protocol.ActFailed,
 			Re:   protocol.Refer(asked.Path.Channel(), asked.Path),

@@ -8,11 +8,15 @@ import (
 
 // Say sends a body to one addressee, to several, or to all.
 type Say struct {
-	As    Who
-	To    []string // addresses, or "all"
-	Act   protocol.Act
-	Body  string
-	Cross bool // every address must name its host: a wormhole
+	As      Who
+	To      []string // addresses, or "all"
+	Act     protocol.Act
+	Body    string
+	Cross   bool               // every address must name its host: a wormhole
+	Channel protocol.ChannelID // "": the one derived from who takes part, or that of Re
+	Re      protocol.Path      // the message that it answers, if any
+	ByAgent bool               // an agent speaks, so the hops of an answer grow (R13)
+	Anyway  bool               // also to a name that nobody is known to have (R5)
 }
 
 func (c Say) decide(s *State) ([]Draft, error) {
@@ -44,8 +48,33 @@ func (c Say) decide(s *State) ([]Draft, error) {
 	if d.Message.Act == "" {
 		d.Message.Act = defaultAct(&d.Message)
 	}
-	d.Channel = protocol.DeriveChannel(s.recordID, names...)
-	return []Draft{d}, nil
+	d.Channel = c.Channel
+	if d.Channel == "" {
+		d.Channel = protocol.DeriveChannel(s.recordID, names...)
+	}
+	if c.Re.IsZero() {
+		return []Draft{d}, nil
+	}
+	return s.answering(c, d)
+}
+
+// answering makes a message to chosen addressees the answer to another.
+func (s *State) answering(c Say, d Draft) ([]Draft, error) {
+	asked, err := s.answerable(c.Re)
+	if err != nil {
+		return nil, err
+	}
+	if c.Channel == "" {
+		d.Channel = c.Re.Channel()
+	}
+	if c.Act == "" {
+		d.Message.Act = protocol.ActReply
+	}
+	d.Message.Re = protocol.Refer(d.Channel, c.Re)
+	if c.ByAgent {
+		d.Message.Hops = asked.Hops + 1
+	}
+	return append([]Draft{d}, s.receiptFor(asked, c.As)...), nil
 }
 
 func defaultAct(m *protocol.Message) protocol.Act {

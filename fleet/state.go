@@ -28,6 +28,10 @@ type State struct {
 
 	hosts map[protocol.Name]*Host              // those with a key
 	files map[protocol.Name]protocol.HostState // host files of other programs
+
+	channelFiles map[protocol.ChannelID]protocol.ChannelFile
+	memories     map[string]protocol.Memory // by file
+	actors       map[string]protocol.Actor  // profiles by path
 }
 
 // New is the state of the record with the id recordID before its first message.
@@ -46,6 +50,10 @@ func New(recordID string) *State {
 		writers:   map[string]int{},
 		hosts:     map[protocol.Name]*Host{},
 		files:     map[protocol.Name]protocol.HostState{},
+
+		channelFiles: map[protocol.ChannelID]protocol.ChannelFile{},
+		memories:     map[string]protocol.Memory{},
+		actors:       map[string]protocol.Actor{},
 	}
 }
 

@@ -27,6 +27,8 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	ID: say WHO@HOST -> TO[,TO]: TEXT      also: wormhole
 //	ID: answer WHO@HOST ID2: TEXT          by an agent's door; a human: reply; a failure: fail; too many hops: stop
 //	ID: read WHO@HOST ID2
+//	ID: tell WHO@HOST -> TO[,TO] [re=ID2] [in=CHANNEL] [anyway]: TEXT   also: agenttell, by an agent's door
+//	channel NAME [parent=NAME]             a CHANNEL.md of that name
 //	ID: plain NAME -> TO [re=ID2]: TEXT    an unsigned file; plainread NAME ID2
 //	ID: forge WHO@HOST -> TO: TEXT         signed with another key; also: forged answer …, forged read …
 //	steal HOST humans=A agents=X           another key says that it is this host's
@@ -36,6 +38,8 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	inbox WHO@HOST = ID…    handle WHO@HOST ID = run|receipt|halt|ignore
 //	stage ID = …    signature ID = …    order = ID…    chosen ID = …    answers ID = ID…
 //	to ID = NAME…   act ID = …          hops ID = …    wrote = how many messages the last line made
+//	thread ID = ID, each with as many dots before it as it is deep    progress ID = NAME[:read|:answered]…
+//	in ID = CHANNEL
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) < 5 {
@@ -65,6 +69,7 @@ type story struct {
 	last   []string // expectations since the last message
 	wrote  int      // messages that the last command decided
 	line   string
+	text   string // of the last command
 }
 
 type testFile struct {
@@ -177,6 +182,9 @@ func (s *story) tell(line string) {
 		}
 		s.clocks[protocol.Name(words[1])] = d
 		return
+	case "channel":
+		s.state.SetChannelFile(storyChannel(words[1]), s.channelFile(words[1:]))
+		return
 	case "refuse", "hint":
 		s.refuse(words[0], strings.TrimPrefix(line, words[0]+" "))
 		return
@@ -247,6 +255,7 @@ func (s *story) says(h *testHost, words []string) protocol.HostState {
 func (s *story) command(line string) (Command, Who) {
 	head, text, _ := strings.Cut(line, ": ")
 	words := strings.Fields(head)
+	s.text = text
 	if words[0] == "join" {
 		return Join{s.says(s.forger(protocol.Name(words[1])), words[2:])}, Who{}
 	}
@@ -254,6 +263,8 @@ func (s *story) command(line string) (Command, Who) {
 	switch words[0] {
 	case "say", "wormhole":
 		return Say{As: who, To: strings.Split(words[3], ","), Body: text, Cross: words[0] == "wormhole"}, who
+	case "tell", "agenttell":
+		return s.tellOf(who, words), who
 	case "answer", "reply":
 		return Answer{As: who, To: s.path(words[2]), Body: text, ByAgent: words[0] == "answer"}, who
 	case "read":
@@ -265,6 +276,39 @@ func (s *story) command(line string) (Command, Who) {
 	}
 	s.Fatalf("what is this: %s", line)
 	return nil, who
+}
+
+// tellOf reads "tell who@host -> to [re=id] [in=channel] [anyway]".
+func (s *story) tellOf(who Who, words []string) Say {
+	c := Say{As: who, To: strings.Split(words[3], ","), Body: s.text, ByAgent: words[0] == "agenttell"}
+	for _, word := range words[4:] {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "re":
+			c.Re = s.path(value)
+		case "in":
+			c.Channel = storyChannel(value)
+		case "anyway":
+			c.Anyway = true
+		default:
+			s.Fatalf("what is %s: %s", word, s.line)
+		}
+	}
+	return c
+}
+
+// storyChannel is the id of a channel that a story calls by name.
+func storyChannel(name string) protocol.ChannelID {
+	sum := sha256.Sum256([]byte(name))
+	return protocol.NewChannelID([16]byte(sum[:16]))
+}
+
+func (s *story) channelFile(words []string) protocol.ChannelFile {
+	f := protocol.ChannelFile{Name: words[0]}
+	if len(words) > 1 {
+		f.Parent = storyChannel(strings.TrimPrefix(words[1], "parent="))
+	}
+	return f
 }
 
 // path is the message of that id; an unknown id is the path of none.
@@ -366,6 +410,15 @@ func (s *story) expect(line string) bool {
 		got = fmt.Sprint(s.state.items[s.path(words[1])].Hops)
 	case words[0] == "wrote":
 		got = fmt.Sprint(s.wrote)
+	case words[0] == "thread":
+		for _, it := range s.state.Thread(s.path(words[1])) {
+			got += " " + strings.Repeat(".", it.Depth) + s.names([]*Item{it.Item})
+		}
+		got = strings.TrimPrefix(got, " ")
+	case words[0] == "progress":
+		got = s.progress(s.state.items[s.path(words[1])])
+	case words[0] == "in":
+		got = s.state.Describe(s.path(words[1]).Channel()).Name
 	case words[0] == "order":
 		got = s.names(s.state.All())
 	default:
@@ -375,6 +428,20 @@ func (s *story) expect(line string) bool {
 		s.Errorf("%s: got %q", s.line, got)
 	}
 	return true
+}
+
+func (s *story) progress(it *Item) string {
+	var list []string
+	for _, p := range s.state.Progress(it) {
+		switch {
+		case p.Answered:
+			p.Name += ":answered"
+		case p.Read:
+			p.Name += ":read"
+		}
+		list = append(list, p.Name)
+	}
+	return strings.Join(list, " ")
 }
 
 // names are the ids of items, without those that have none.

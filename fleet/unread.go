@@ -35,6 +35,14 @@ func (s *State) Reaches(it *Item, who Who) bool {
 	return s.addresses(it, who.Name) && s.reaches(it, who)
 }
 
+// Sees reports whether the message is part of what the participant may be shown
+// as its conversation: it wrote the message, or is addressed by it. Other
+// people's mail is not.
+func (s *State) Sees(it *Item, who Who) bool {
+	return it.Type == protocol.TypeText && s.Signature(it) != protocol.SignatureRefused &&
+		(s.own(it, who) || s.addresses(it, who.Name))
+}
+
 func (s *State) addresses(it *Item, name string) bool {
 	if it.ToAll() {
 		return it.From != name

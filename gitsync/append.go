@@ -93,24 +93,50 @@ func (r *Record) isClosed() bool {
 	return r.state.closed
 }
 
-// PutFile has a file outside data/ go into the next commit, such as
+// PutFile has a file that is no message go into the next commit, such as
 // hosts/<alias>.md. It is not journaled: durable only when it is in main. The
 // last content put wins.
 func (r *Record) PutFile(file string, data []byte) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot put %s: %w", file, ErrClosed)
 	}
-	for _, part := range strings.Split(file, "/") {
-		if strings.EqualFold(part, ".git") || part == ".." {
-			return fmt.Errorf("cannot put %q: not a path in the record", file)
-		}
-	}
-	if path.Clean("/"+file) != "/"+file || file == "" || file == "data" || strings.HasPrefix(file, "data/") || strings.ContainsRune(file, 0) {
-		return fmt.Errorf("cannot put %q: not a path in the record outside data", file)
+	if err := checkFilePath(file); err != nil {
+		return err
 	}
 	r.state.mu.Lock()
 	r.state.files[file] = data
 	r.state.mu.Unlock()
 	ring(r.commitBell)
+	return nil
+}
+
+// WriteFile puts a file that is no message and returns when it is in a durable
+// commit of main. Where it fails the file may still go into a later commit.
+func (r *Record) WriteFile(ctx context.Context, file string, data []byte) error {
+	if err := r.PutFile(file, data); err != nil {
+		return err
+	}
+	if err := r.commit(ctx, false); err != nil {
+		return fmt.Errorf("cannot write %s: %w", file, err)
+	}
+	return nil
+}
+
+// checkFilePath refuses what is no path in the record, and what belongs to
+// messages alone. Of data/ only a channel's CHANNEL.md and memories are files.
+func checkFilePath(file string) error {
+	for _, part := range strings.Split(file, "/") {
+		if strings.EqualFold(part, ".git") || part == ".." {
+			return fmt.Errorf("cannot put %q: not a path in the record", file)
+		}
+	}
+	if path.Clean("/"+file) != "/"+file || file == "" || strings.ContainsRune(file, 0) {
+		return fmt.Errorf("cannot put %q: not a path in the record", file)
+	}
+	_, isChannel := protocol.ParseChannelFilePath(file)
+	_, isMemory := protocol.ParseMemoryPath(file)
+	if (file == "data" || strings.HasPrefix(file, "data/")) && !isChannel && !isMemory {
+		return fmt.Errorf("cannot put %q: it is neither a channel's CHANNEL.md nor a memory", file)
+	}
 	return nil
 }

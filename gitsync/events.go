@@ -102,3 +102,9 @@ func (r *Record) tellPushed(paths []protocol.Path) {
 		r.events.add(func() { r.opts.Events.Pushed(paths) })
 	}
 }
+
+func (r *Record) tellMoved() {
+	if r.opts.Events.Moved != nil {
+		r.events.add(r.opts.Events.Moved)
+	}
+}

@@ -92,6 +92,8 @@ type Events struct {
 	// Pushed has messages that are now at their path in a tip of the remote
 	// that this node fetched or pushed.
 	Pushed func([]protocol.Path)
+	// Moved says that this node has pushed: others should look at the remote.
+	Moved func()
 }
 
 // Place says how far a message has come here.
@@ -131,7 +133,7 @@ type Status struct {
 	Tip          string // commit of main
 	RemoteTip    string // last known commit of the remote's main, or ""
 	Unrecorded   int    // letters in the journal only
-	Unpushed     int    // messages in main that the remote lacks; 0 without a remote
+	Unpushed     int    // messages in main that the remote lacks, 1 where it lacks only other files; 0 without a remote
 	LastFetch    time.Time
 	LastPush     time.Time
 	RemoteError  string // why the remote cannot be used, one line, or ""

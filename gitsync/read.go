@@ -144,6 +144,27 @@ func (r *Record) ListFiles(dir string) ([]string, error) {
 	return paths, nil
 }
 
+// ListFolders lists the names of the folders that are directly in a folder of
+// main, sorted.
+func (r *Record) ListFolders(dir string) ([]string, error) {
+	tree, ok, err := r.store.Subtree(r.mainTree(), strings.Trim(dir, "/"))
+	if err != nil || !ok {
+		return nil, err
+	}
+	entries, err := r.store.Tree(tree)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list %s: %w", dir, err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Mode.IsDir() {
+			names = append(names, e.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
 // Walk calls visit with every message of main, channel by channel in the order
 // of their paths, then with those that are only in the journal, in its order.
 // It sees the record as it was when it began. visit's error ends it.

@@ -269,7 +269,7 @@ func (r *Record) Status() Status {
 		Remote:       redact(r.opts.Remote),
 		Tip:          r.state.tip.String(),
 		Unrecorded:   len(r.state.pending),
-		Unpushed:     len(r.state.unpushed),
+		Unpushed:     r.countUnpushed(),
 		LastFetch:    r.state.lastFetch,
 		LastPush:     r.state.lastPush,
 		RemoteError:  cmp.Or(r.state.fetchErr, r.state.pushErr),
@@ -287,4 +287,12 @@ func ring(bell chan struct{}) {
 	case bell <- struct{}{}:
 	default:
 	}
+}
+
+// countUnpushed counts what the remote lacks. The caller holds state.mu.
+func (r *Record) countUnpushed() int {
+	if n := len(r.state.unpushed); n > 0 || r.opts.Remote == "" || r.state.tip == r.state.remoteTip {
+		return n
+	}
+	return 1 // a commit with other files, or one that is yet to be compared
 }

@@ -210,6 +210,7 @@ func (r *Record) push(ctx context.Context) error {
 		r.work.Lock()
 		err = r.remoteIs(tip)
 		r.work.Unlock()
+		r.tellMoved()
 	}
 	r.noteRemote(err, &r.state.lastPush, &r.state.pushErr)
 	return err

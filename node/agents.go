@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -28,7 +29,9 @@ func (n *Node) Agents(context.Context) ([]control.Agent, error) {
 
 // agentView is an agent as it is shown. The caller holds mu.
 func (n *Node) agentView(a configs.Agent) control.Agent {
-	v := control.Agent{Name: a.Name, Door: a.Door, Dir: a.Dir}
+	v := control.Agent{
+		Name: a.Name, Door: a.Door, Input: inputOf(a), Profile: a.Profile.String(), Preset: a.Preset, Dir: a.Dir, Paused: a.Paused,
+	}
 	if len(a.Tiers) > 0 {
 		v.Command = a.Tiers[0].Exec
 	}
@@ -66,6 +69,30 @@ func (n *Node) AddAgent(ctx context.Context, r control.AddAgentRequest) (control
 
 // newAgent checks a request to serve an agent.
 func (n *Node) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
+	a, err := agentFrom(r)
+	if err != nil {
+		return configs.Agent{}, err
+	}
+	a.Added, a.DispatchSince = n.now(), n.record.Tip()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.serves(a.Name.String()) {
+		return configs.Agent{}, control.Errorf(control.KindConflict, "take it out first: parley agent remove "+a.Name.String(),
+			"cannot add the agent %s: it is served here already", a.Name)
+	}
+	if a.Name == n.cfg.Human {
+		return configs.Agent{}, control.Errorf(control.KindConflict, "choose another name",
+			"cannot add the agent %s: that is the name of this host's human", a.Name)
+	}
+	if _, _, ok := n.state.Profile(a.Profile.String()); a.Profile != "" && !ok {
+		return configs.Agent{}, control.Errorf(control.KindNotFound, "write it: parley agent profile "+a.Profile.String()+" --set FILE",
+			"cannot add the agent %s: there is no actor profile called %q", a.Name, a.Profile)
+	}
+	return a, nil
+}
+
+// agentFrom is the agent that a request describes.
+func agentFrom(r control.AddAgentRequest) (configs.Agent, error) {
 	usage := func(hint, format string, args ...any) (configs.Agent, error) {
 		return configs.Agent{}, control.Errorf(control.KindUsage, hint, format, args...)
 	}
@@ -73,45 +100,65 @@ func (n *Node) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 	if err != nil {
 		return usage("", "cannot add the agent: %v", err)
 	}
-	a := configs.Agent{Name: name, Dir: r.Dir, Added: n.now(), DispatchSince: n.record.Tip()}
-	switch {
-	case r.Inbox == (r.Exec != ""):
+	a := configs.Agent{Name: name, Door: configs.DoorExec, Dir: r.Dir, Preset: r.Preset, Profile: protocol.Name(r.Profile)}
+	var preset configs.Preset
+	if r.Preset != "" {
+		if preset, err = configs.FindPreset(r.Preset); err != nil {
+			return usage("see: parley agent presets", "cannot add the agent %s: %v", name, err)
+		}
+	}
+	command := cmp.Or(r.Exec, preset.Exec)
+	if r.Inbox == (command != "") {
 		return usage("parley agent add "+r.Name+" --exec 'COMMAND', or --inbox for an agent that asks for its mail itself",
 			"cannot add the agent %s: it needs a command or the inbox, one of the two", name)
-	case r.Inbox:
+	}
+	a.Open, a.Input = cmp.Or(r.Open, preset.Open), cmp.Or(r.Input, preset.Input)
+	if r.Inbox {
 		a.Door = configs.DoorInbox
-	default:
-		a.Door = configs.DoorExec
-		if _, err := door.SplitCommand(r.Exec); err != nil {
-			return usage("", "cannot add the agent %s: %v", name, err)
-		}
-		a.Tiers = []configs.Tier{{Name: defaultTier, Count: 1, Exec: r.Exec}}
+	} else {
+		a.Tiers = []configs.Tier{{Name: defaultTier, Count: 1, Exec: command}}
+		a.Timeout = cmp.Or(r.Timeout, preset.Timeout)
+		a.Input = cmp.Or(a.Input, configs.InputText)
+	}
+	if err := checkCommands(a); err != nil {
+		return usage("", "cannot add the agent %s: %v", name, err)
 	}
 	if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir() || !filepath.IsAbs(a.Dir)) {
 		return usage("", "cannot add the agent %s: %s is not a folder that the node can enter", name, a.Dir)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.serves(name.String()) {
-		return configs.Agent{}, control.Errorf(control.KindConflict, "take it out first: parley agent remove "+name.String(),
-			"cannot add the agent %s: it is served here already", name)
-	}
-	if name == n.cfg.Human {
-		return configs.Agent{}, control.Errorf(control.KindConflict, "choose another name",
-			"cannot add the agent %s: that is the name of this host's human", name)
+	if err := a.Validate(); err != nil {
+		return usage("", "cannot add the agent %s: %v", name, err)
 	}
 	return a, nil
 }
 
+// checkCommands reports why a command line of the agent could not be run.
+func checkCommands(a configs.Agent) error {
+	for _, t := range a.Tiers {
+		argv, err := door.SplitCommand(t.Exec)
+		if err == nil && a.Input == configs.InputPrompt {
+			err = door.CheckPlaceholders(argv)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.Open == "" {
+		return nil
+	}
+	_, err := openArgv(a.Open)
+	return err
+}
+
 // RemoveAgent implements control.Service.
-func (n *Node) RemoveAgent(ctx context.Context, r control.RemoveAgentRequest) error {
+func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) error {
 	n.serving.Lock()
 	defer n.serving.Unlock()
 	n.mu.Lock()
 	served := n.serves(r.Name)
 	n.mu.Unlock()
 	if !served {
-		return control.Errorf(control.KindNotFound, "see: parley agent list", "no agent called %q is served here", r.Name)
+		return errNotServed(r.Name)
 	}
 	name := protocol.Name(r.Name)
 	n.closeDoor(name)
@@ -124,6 +171,47 @@ func (n *Node) RemoveAgent(ctx context.Context, r control.RemoveAgentRequest) er
 	err := n.publishHost(ctx)
 	n.announce()
 	return asError(err)
+}
+
+// PauseAgent implements control.Service. The decision outlives the node.
+func (n *Node) PauseAgent(_ context.Context, r control.PauseRequest) (control.Agent, error) {
+	n.serving.Lock()
+	defer n.serving.Unlock()
+	a, err := n.served(r.Name)
+	if err != nil {
+		return control.Agent{}, err
+	}
+	if a.Door != configs.DoorExec {
+		return control.Agent{}, control.Errorf(control.KindRefused, "", "%s asks for its mail itself: there is nothing to pause", a.Name)
+	}
+	a.Paused = r.Paused
+	if err := configs.WriteAgent(n.home.Agents(), a); err != nil {
+		return control.Agent{}, asError(err)
+	}
+	n.setAgents(func(all []configs.Agent) []configs.Agent {
+		i := slices.IndexFunc(all, func(b configs.Agent) bool { return b.Name == a.Name })
+		all[i].Paused = r.Paused
+		return all
+	})
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if w := n.workers[a.Name]; w != nil {
+		w.paused = r.Paused
+		w.nudge()
+	}
+	return n.agentView(a), nil
+}
+
+// served is the agent of that name that is served here.
+func (n *Node) served(name string) (configs.Agent, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, a := range n.agents {
+		if a.Name.String() == name {
+			return a, nil
+		}
+	}
+	return configs.Agent{}, errNotServed(name)
 }
 
 func (n *Node) setAgents(change func([]configs.Agent) []configs.Agent) {

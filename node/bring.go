@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
@@ -48,21 +49,23 @@ func (n *Node) openDoor(a configs.Agent, taking, killing context.Context) {
 	}
 	w := newWorker(n, a)
 	n.mu.Lock()
+	n.workers[a.Name] = w // what comes from now on is new, and queued by bring
+	n.mu.Unlock()
+	n.fill(w)
+	w.start(taking, killing)
+}
+
+// fill queues what waits for a worker's agent and is not queued yet.
+func (n *Node) fill(w *worker) {
+	n.mu.Lock()
 	waiting := n.state.Inbox(w.who(), false)
 	n.mu.Unlock()
-	var due []*fleet.Item
-	for _, it := range waiting {
-		if !n.old(a, it.Path) {
-			due = append(due, it)
-		}
-	}
+	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return n.old(w.agent, it.Path) })
 	n.mu.Lock()
-	for _, it := range due {
+	defer n.mu.Unlock()
+	for _, it := range waiting {
 		w.add(it)
 	}
-	n.workers[a.Name] = w
-	n.mu.Unlock()
-	w.start(taking, killing)
 }
 
 // old reports whether the record held the message when the agent was added.

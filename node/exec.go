@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -31,12 +32,13 @@ type worker struct {
 	queue   []*fleet.Item
 	held    map[protocol.Path]bool // queued or running
 	running map[string]int         // by tier
+	paused  bool
 }
 
 func newWorker(n *Node, a configs.Agent) *worker {
 	return &worker{
 		n: n, agent: a, wake: make(chan struct{}, 1),
-		held: map[protocol.Path]bool{}, running: map[string]int{},
+		held: map[protocol.Path]bool{}, running: map[string]int{}, paused: a.Paused,
 	}
 }
 
@@ -55,6 +57,11 @@ func (w *worker) add(it *fleet.Item) {
 	w.held[it.Path] = true
 	i, _ := slices.BinarySearchFunc(w.queue, it, byPlace)
 	w.queue = slices.Insert(w.queue, i, it)
+	w.nudge()
+}
+
+// nudge has the worker look at its queue.
+func (w *worker) nudge() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
@@ -89,10 +96,14 @@ func (w *worker) start(taking, killing context.Context) {
 	})
 }
 
-// take removes the oldest queued message whose tier has a free slot.
+// take removes the oldest queued message whose tier has a free slot. While the
+// agent is paused, or nobody can say who it is, its mail waits.
 func (w *worker) take() (*fleet.Item, configs.Tier, bool) {
 	w.n.mu.Lock()
 	defer w.n.mu.Unlock()
+	if w.paused || w.n.halted != "" {
+		return nil, configs.Tier{}, false
+	}
 	for i, it := range w.queue {
 		tier := w.tierFor(it)
 		if w.running[tier.Name] < tier.Count {
@@ -121,10 +132,7 @@ func (w *worker) release(it *fleet.Item, tier configs.Tier) {
 	defer w.n.mu.Unlock()
 	delete(w.held, it.Path)
 	w.running[tier.Name]--
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
+	w.nudge()
 }
 
 // handle does with one message what the rules say. Where the node stops before
@@ -177,30 +185,42 @@ func (w *worker) failure(r door.Result) string {
 }
 
 func (w *worker) execute(ctx context.Context, asked *protocol.Message, tier configs.Tier) door.Result {
+	given, err := w.n.givenFor(w.agent, asked)
+	if err != nil {
+		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
+	}
+	return w.n.runCommand(ctx, w.agent, tier, given.Text,
+		"PARLEY_FROM="+asked.From,
+		"PARLEY_MESSAGE="+asked.Path.String(),
+		"PARLEY_CHANNEL="+asked.Path.Channel().String(),
+	)
+}
+
+// runCommand runs the command of an agent's tier with an input.
+func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tier, input string, env ...string) door.Result {
 	argv, err := door.SplitCommand(tier.Exec)
 	if err != nil {
 		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 	}
-	timeout := w.agent.Timeout
-	if timeout == 0 {
-		timeout = w.n.cfg.CommandTimeout
-	}
 	return door.Run(ctx, door.Command{
-		Argv:      argv,
-		Dir:       w.agent.Dir,
-		Stdin:     []byte(asked.Body + "\n"),
-		Timeout:   timeout,
-		MaxOutput: w.n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
-		Env: []string{
-			"PATH=" + searchPath(),
-			"PARLEY_HOME=" + w.n.home.Dir,
-			"PARLEY_AGENT=" + w.agent.Name.String(),
-			"PARLEY_HOST=" + w.n.cfg.Alias.String(),
-			"PARLEY_FROM=" + asked.From,
-			"PARLEY_MESSAGE=" + asked.Path.String(),
-			"PARLEY_CHANNEL=" + asked.Path.Channel().String(),
-		},
+		Argv:         argv,
+		Dir:          a.Dir,
+		Stdin:        []byte(input),
+		Placeholders: a.Input == configs.InputPrompt,
+		Timeout:      cmp.Or(a.Timeout, n.cfg.CommandTimeout),
+		MaxOutput:    n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
+		Env:          append(n.environment(a), env...),
 	})
+}
+
+// environment tells a command which agent it is, and how it can use parley.
+func (n *Node) environment(a configs.Agent) []string {
+	return []string{
+		"PATH=" + searchPath(),
+		"PARLEY_HOME=" + n.home.Dir,
+		"PARLEY_AGENT=" + a.Name.String(),
+		"PARLEY_HOST=" + n.cfg.Alias.String(),
+	}
 }
 
 // searchPath is the node's PATH with parley's own folder at its end, so that an

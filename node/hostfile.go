@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
@@ -57,52 +55,4 @@ func (n *Node) renderHostFile(says protocol.HostState) error {
 		return err
 	}
 	return n.record.PutFile(path, file)
-}
-
-// readHostFiles takes in the host files of the record. A key in one counts for
-// nothing; where it contradicts the record's messages the operator is warned.
-func (n *Node) readHostFiles() error {
-	files, err := n.record.ListFiles(protocol.HostsDir)
-	if err != nil {
-		return err
-	}
-	for _, path := range files {
-		if strings.HasSuffix(path, ".md") {
-			n.readHostFile(path)
-		}
-	}
-	return nil
-}
-
-func (n *Node) readHostFile(path string) {
-	data, ok, err := n.record.ReadFile(path)
-	if err != nil || !ok {
-		return
-	}
-	says, err := protocol.ParseHostFile(data)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if err != nil {
-		n.notice("%s cannot be read: %v", path, err)
-		return
-	}
-	n.state.SetHostFile(says)
-	if h, joined := n.state.Host(says.Host); joined && says.Key != "" && h.Key != says.Key {
-		n.notice("%s holds another key than the one %s joined with: it is ignored", path, says.Host)
-	}
-}
-
-// filesChanged is the record's news of files that are no messages.
-func (n *Node) filesChanged(paths []string) {
-	for _, path := range paths {
-		if strings.HasPrefix(path, protocol.HostsDir+"/") && strings.HasSuffix(path, ".md") {
-			n.readHostFile(path)
-		}
-	}
-	if !slices.Contains(paths, protocol.HostFilePath(n.cfg.Alias)) {
-		return
-	}
-	if err := n.renderHostFile(n.hostState()); err != nil {
-		n.log.Warn().Err(err).Msg("cannot render this host's file")
-	}
 }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
@@ -41,9 +42,11 @@ func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control
 func (n *Node) logFilter(r control.LogRequest) (func(*fleet.Item) bool, error) {
 	var channel protocol.ChannelID
 	if r.Channel != "" {
-		id, err := protocol.ParseChannelID(r.Channel)
+		n.mu.Lock()
+		id, err := n.state.FindChannel(r.Channel)
+		n.mu.Unlock()
 		if err != nil {
-			return nil, control.Errorf(control.KindUsage, "the part of a path before its first / is the channel's id", "%v", err)
+			return nil, asError(err)
 		}
 		channel = id
 	}
@@ -54,7 +57,7 @@ func (n *Node) logFilter(r control.LogRequest) (func(*fleet.Item) bool, error) {
 		case r.Everything:
 			return true
 		}
-		return it.Type == protocol.TypeText && it.Act != protocol.ActHostJoin && it.Act != protocol.ActHostAgents
+		return it.Type == protocol.TypeText && !it.Act.HostWord()
 	}, nil
 }
 
@@ -63,16 +66,18 @@ func (n *Node) logFilter(r control.LogRequest) (func(*fleet.Item) bool, error) {
 func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
 	n.mu.Lock()
 	f.paths = nil
-	var all []facts
-	for _, it := range n.state.All() {
+	var items []*fleet.Item
+	for _, it := range slices.Backward(n.state.All()) {
+		if r.Last > 0 && len(items) == r.Last {
+			break
+		}
 		if wanted(it) {
-			all = append(all, n.factsOf(it))
+			items = append(items, it)
 		}
 	}
+	slices.Reverse(items)
+	all := n.factsOfAll(items)
 	n.mu.Unlock()
-	if r.Last > 0 && len(all) > r.Last {
-		all = all[len(all)-r.Last:]
-	}
 	for _, f := range all {
 		if err := ctx.Err(); err != nil {
 			return asError(err)

@@ -48,6 +48,7 @@ type Node struct {
 	live      *live
 	once      onceEach   // answers and receipts, by message
 	serving   sync.Mutex // held while the agents served here change
+	writing   sync.Mutex // held while a channel, memory or profile is written
 
 	mu      sync.Mutex // guards what follows
 	state   *fleet.State
@@ -57,6 +58,8 @@ type Node struct {
 	warned  map[string]bool
 	notices []string
 	refused int
+	halted  string   // why no agent is run, "" where they are
+	indexer *indexer // nil where messages cannot be searched
 }
 
 // ErrLocked says that another node runs on the same home.
@@ -131,6 +134,7 @@ func (n *Node) openRecord(ctx context.Context) error {
 			Files:    n.filesChanged,
 			Recorded: n.recorded,
 			Pushed:   n.pushed,
+			Moved:    n.remoteMoved,
 		},
 	})
 	if err != nil {
@@ -143,18 +147,21 @@ func (n *Node) openRecord(ctx context.Context) error {
 
 // fold rebuilds the state from the record and the journal.
 func (n *Node) fold(ctx context.Context) error {
-	err := n.record.Walk(ctx, func(l gitsync.Letter) error {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if _, err := n.state.Apply(l.Path, l.Data); err != nil && !errors.Is(err, fleet.ErrKnown) {
-			n.complain(l.Path, err)
-		}
-		return nil
+	n.mu.Lock()
+	var err error
+	n.state.Batch(func() {
+		err = n.record.Walk(ctx, func(l gitsync.Letter) error {
+			if _, err := n.state.Apply(l.Path, l.Data); err != nil && !errors.Is(err, fleet.ErrKnown) {
+				n.complain(l.Path, err)
+			}
+			return nil
+		})
 	})
+	n.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("cannot read the record: %w", err)
 	}
-	return n.readHostFiles()
+	return n.readBooks()
 }
 
 // Close releases the home. A running node is ended through the context of Run.

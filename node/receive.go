@@ -116,6 +116,7 @@ func (n *Node) takeIn(ws []written) {
 		}
 		ws[i].item = it
 		n.bring(it)
+		n.indexer.add(it, ws[i].data)
 		for f := range n.feeds {
 			f.add(it.Path)
 		}
@@ -162,18 +163,14 @@ func (n *Node) publishHeard(paths []protocol.Path) {
 	}
 }
 
-// recorded and pushed are the record's news of our own messages.
+// recorded and pushed are the record's news of messages.
 func (n *Node) recorded(paths []protocol.Path) { n.live.changed(paths) }
 
-func (n *Node) pushed(paths []protocol.Path) {
-	n.live.changed(paths)
-	n.mu.Lock()
-	ours := slices.ContainsFunc(paths, func(p protocol.Path) bool {
-		it, ok := n.state.Item(p)
-		return ok && it.Host == n.cfg.Alias
-	})
-	n.mu.Unlock()
-	if b := n.currentBus(); b != nil && ours {
+func (n *Node) pushed(paths []protocol.Path) { n.live.changed(paths) }
+
+// remoteMoved tells the other hosts that there is something new to fetch.
+func (n *Node) remoteMoved() {
+	if b := n.currentBus(); b != nil {
 		if err := b.Ring(); err != nil {
 			n.log.Debug().Err(err).Msg("cannot ring the bell")
 		}

@@ -34,6 +34,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		return err
 	}
 	recordFailed := n.runRecord(&down)
+	n.startIndex(&down)
 	if err := n.startBus(ctx, &down); err != nil {
 		return err
 	}

@@ -67,18 +67,9 @@ func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message
 	if err != nil {
 		return control.Message{}, err
 	}
-	var c fleet.Command = fleet.Say{As: who, To: r.To, Act: r.Act, Body: r.Body, Cross: r.Cross}
-	var about protocol.Path
-	if r.Re != "" {
-		if len(r.To) > 0 {
-			return control.Message{}, control.Errorf(control.KindUsage, "", "an answer goes to the author of the message: it takes no addressee")
-		}
-		asked, err := n.find(r.Re)
-		if err != nil {
-			return control.Message{}, err
-		}
-		about = asked.item.Path
-		c = fleet.Answer{As: who, To: about, Body: r.Body, Act: r.Act, ByAgent: who.Name != n.cfg.Human.String()}
+	c, about, err := n.toSay(who, r)
+	if err != nil {
+		return control.Message{}, err
 	}
 	ws, err := n.act(ctx, c, about)
 	if err != nil {
@@ -86,6 +77,36 @@ func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message
 	}
 	n.awaitHeard(ctx, ws[0].message, r.HeardWithin)
 	return n.viewNow(ws[0].item)
+}
+
+// toSay is the command that a request to send asks for, and the message that it
+// is about.
+func (n *Node) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, about protocol.Path, err error) {
+	if r.Re != "" {
+		asked, err := n.find(r.Re)
+		if err != nil {
+			return nil, about, err
+		}
+		about = asked.item.Path
+	}
+	byAgent := who.Name != n.cfg.Human.String()
+	if r.Re != "" && len(r.To) == 0 && r.Channel == "" {
+		return fleet.Answer{As: who, To: about, Body: r.Body, Act: r.Act, ByAgent: byAgent}, about, nil
+	}
+	say := fleet.Say{As: who, To: r.To, Act: r.Act, Body: r.Body, Cross: r.Cross, Re: about, ByAgent: byAgent, Anyway: r.Anyway}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if r.Channel != "" {
+		if say.Channel, err = n.state.FindChannel(r.Channel); err != nil {
+			return nil, about, asError(err)
+		}
+	}
+	if r.Re != "" && len(r.To) == 0 {
+		if it, ok := n.state.Item(about); ok {
+			say.To = []string{n.state.AuthorOf(it, n.cfg.Alias).String()}
+		}
+	}
+	return say, about, nil
 }
 
 func (n *Node) viewNow(it *fleet.Item) (control.Message, error) {
@@ -156,36 +177,6 @@ func (n *Node) targets(m *protocol.Message) []protocol.Name {
 	return hosts
 }
 
-// Wait implements control.Service.
-func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message, error) {
-	asked, err := n.find(r.Re)
-	if err != nil {
-		return control.Message{}, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, r.Within)
-	defer cancel()
-	f := n.follow()
-	defer n.unfollow(f)
-	for {
-		n.mu.Lock()
-		answers := n.state.Answers(asked.item.Path)
-		n.mu.Unlock()
-		if len(answers) > 0 {
-			return n.viewNow(answers[0])
-		}
-		select {
-		case <-f.wake:
-			n.drain(f)
-		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return control.Message{}, control.Errorf(control.KindTimeout,
-					"an answer may still come: parley show "+asked.item.Path.String(), "no answer within %s", r.Within)
-			}
-			return control.Message{}, asError(ctx.Err())
-		}
-	}
-}
-
 // Inbox implements control.Service.
 func (n *Node) Inbox(_ context.Context, r control.InboxRequest) ([]control.Message, error) {
 	who, err := n.actor(r.As, nil)
@@ -193,10 +184,11 @@ func (n *Node) Inbox(_ context.Context, r control.InboxRequest) ([]control.Messa
 		return nil, err
 	}
 	n.mu.Lock()
-	var all []facts
-	for _, it := range n.state.Inbox(who, r.All) {
-		all = append(all, n.factsOf(it))
+	box := n.state.Inbox(who, r.All)
+	if r.Limit > 0 && len(box) > r.Limit {
+		box = box[:r.Limit]
 	}
+	all := n.factsOfAll(box)
 	n.mu.Unlock()
 	return n.views(all), nil
 }

@@ -16,11 +16,21 @@ type facts struct {
 	item      *fleet.Item
 	signature protocol.Signature
 	stage     protocol.Stage
+	progress  []fleet.Progress
 }
 
 // factsOf collects the facts of a message. The caller holds mu.
 func (n *Node) factsOf(it *fleet.Item) facts {
-	return facts{item: it, signature: n.state.Signature(it), stage: n.state.Stage(it.Path)}
+	return facts{item: it, signature: n.state.Signature(it), stage: n.state.Stage(it.Path), progress: n.state.Progress(it)}
+}
+
+// factsOfAll collects the facts of several messages. The caller holds mu.
+func (n *Node) factsOfAll(items []*fleet.Item) []facts {
+	all := make([]facts, len(items))
+	for i, it := range items {
+		all[i] = n.factsOf(it)
+	}
+	return all
 }
 
 // view is the message as it is shown and put in JSON (R17). The caller does not
@@ -37,7 +47,21 @@ func (n *Node) view(f facts) (control.Message, error) {
 		Heard: n.live.hearers(it.Path), Signature: f.signature, Body: whole.Body,
 	}
 	m.Stage = max(f.stage, n.ownStage(it, m.Heard))
+	for _, p := range f.progress {
+		m.Addressees = append(m.Addressees, addressee(p))
+	}
 	return m, nil
+}
+
+func addressee(p fleet.Progress) control.Addressee {
+	a := control.Addressee{Name: p.Name}
+	switch {
+	case p.Answered:
+		a.Stage = protocol.StageAnswered
+	case p.Read:
+		a.Stage = protocol.StageRead
+	}
+	return a
 }
 
 // ownStage is the last of the first four stages that this node knows to hold.
@@ -72,8 +96,8 @@ func (n *Node) views(all []facts) []control.Message {
 	return messages
 }
 
-// find reads a path as a person gives it (R2): whole, below its channel, or the
-// unique eight hex digits of its name.
+// find reads a path as a person gives it (R2): whole, below its channel, below a
+// channel's name, or the unique eight hex digits of its name.
 func (n *Node) find(text string) (facts, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -82,6 +106,8 @@ func (n *Node) find(text string) (facts, error) {
 		if it, ok := n.state.Item(p); ok {
 			found = append(found, it)
 		}
+	} else if it, ok := n.belowName(text); ok {
+		found = append(found, it)
 	} else if strings.Contains(text, "/") {
 		if _, err := protocol.JoinPath("", text); err != nil {
 			return facts{}, control.Errorf(control.KindUsage, "paths are listed by: parley log", "%v", err)
@@ -98,4 +124,24 @@ func (n *Node) find(text string) (facts, error) {
 	}
 	return facts{}, control.Errorf(control.KindUsage, "give the whole path: "+found[0].Path.String(),
 		"%q names %d messages", text, len(found))
+}
+
+// belowName is the message at a path that begins with the name of a channel. The
+// caller holds mu.
+func (n *Node) belowName(text string) (*fleet.Item, bool) {
+	parts := strings.Split(text, "/")
+	const below = 4 // year, month, day and name
+	if len(parts) <= below {
+		return nil, false
+	}
+	at := len(parts) - below
+	c, err := n.state.FindChannel(strings.Join(parts[:at], "/"))
+	if err != nil {
+		return nil, false
+	}
+	p, err := protocol.JoinPath(c, strings.Join(parts[at:], "/"))
+	if err != nil {
+		return nil, false
+	}
+	return n.state.Item(p)
 }

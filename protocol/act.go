@@ -56,12 +56,11 @@ func actOfBody(t Type, body string) Act {
 	return ActHey
 }
 
+// HostWord reports whether the act is the fleet's own book-keeping.
+func (a Act) HostWord() bool { return a == ActHostJoin || a == ActHostAgents }
+
 // Mail reports whether the act is one that an agent's door takes to the agent.
 // Receipts, failures and the book-keeping of the fleet are shown, never run.
 func (a Act) Mail() bool {
-	switch a {
-	case ActRead, ActFailed, ActHostJoin, ActHostAgents:
-		return false
-	}
-	return true
+	return a != ActRead && a != ActFailed && !a.HostWord()
 }

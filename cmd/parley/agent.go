@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -14,33 +15,61 @@ import (
 func newAgentCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "agent",
-		Short:   "Say which agents this host serves",
+		Short:   "Say which agents this host serves, and how",
 		Example: `  parley agent add calc --exec 'bc -l'`,
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs add, list or remove", cmd.CommandPath())
+			return usageErrorf(cmd, "%s needs add, list, presets, profile, test, pause, resume or remove", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newAgentAddCommand(p), newAgentListCommand(p), newAgentRemoveCommand(p))
+	cmd.AddCommand(newAgentAddCommand(p), newAgentListCommand(p), newAgentPresetsCommand(p), newAgentProfileCommand(p),
+		newAgentTestCommand(p), newAgentPauseCommand(p), newAgentResumeCommand(p), newAgentRemoveCommand(p))
 	return cmd
 }
 
 func newAgentAddCommand(p *program) *cobra.Command {
 	var r control.AddAgentRequest
 	cmd := &cobra.Command{
-		Use:   "add NAME --exec 'CMD …' | --inbox",
+		Use:   "add [NAME] --exec 'CMD …' | --preset PRESET | --inbox",
 		Short: "Serve an agent on this host",
 		Long: `Serve an agent on this host, behind one of two doors.
 
 --exec runs a command for each message: standard input is the message's text,
 standard output the reply. The command line is split as a shell would and run
-without one. --inbox runs nothing: the agent asks with "parley inbox".`,
+without one. --preset does so with what is known of an agent program (see "parley
+agent presets"); NAME is the preset's where it is left out. --inbox runs nothing:
+the agent asks with "parley inbox".
+
+With --input prompt the command is given more than the text: the agent's profile,
+what the channel is for, the memories that apply, the conversation that the agent
+may see, and the message, fenced off as what others said. In the command line
+{prompt} stands for all that, if the program wants it as an argument, and {output}
+for a file from which the answer is read.
+
+Whoever can write to the agent decides what its command reads. Give it no more
+rights than that deserves.`,
 		Example: `  parley agent add calc --exec 'bc -l'
+  parley agent add --preset claude --dir ~/project
+  parley agent add sage --preset gemini --profile precise-generalist
   parley agent add mawjs --inbox`,
-		Args: exactly(1, "the agent's name"),
+		Args: between(0, 1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (r.Exec != "") == r.Inbox {
-				return usageErrorf(cmd, "%s needs either --exec 'CMD …' or --inbox", cmd.CommandPath())
+			doors := 0
+			for _, given := range []bool{r.Exec != "", r.Preset != "", r.Inbox} {
+				if given {
+					doors++
+				}
+			}
+			if doors != 1 {
+				return usageErrorf(cmd, "%s needs one of --exec 'CMD …', --preset PRESET and --inbox", cmd.CommandPath())
+			}
+			switch {
+			case len(args) > 0:
+				r.Name = args[0]
+			case r.Preset != "":
+				r.Name = r.Preset
+			default:
+				return usageErrorf(cmd, "%s needs the agent's name", cmd.CommandPath())
 			}
 			dir, err := filepath.Abs(r.Dir)
 			if err != nil {
@@ -50,14 +79,21 @@ without one. --inbox runs nothing: the agent asks with "parley inbox".`,
 			if err != nil {
 				return err
 			}
-			r.Name, r.Dir = args[0], dir
+			r.Dir = dir
 			return runAgentAdd(cmd.Context(), r, client, p.view())
 		},
 	}
-	cmd.Flags().StringVar(&r.Exec, "exec", "", "the command that answers each message")
-	cmd.Flags().BoolVar(&r.Inbox, "inbox", false, "the agent asks for its mail")
-	cmd.Flags().StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
+	f := cmd.Flags()
+	f.StringVar(&r.Exec, "exec", "", "the command that answers each message")
+	f.StringVar(&r.Preset, "preset", "", "a known agent program, such as claude")
+	f.BoolVar(&r.Inbox, "inbox", false, "the agent asks for its mail")
+	f.StringVar(&r.Input, "input", "", "what the command is given: text or prompt (default text, or as the preset says)")
+	f.StringVar(&r.Profile, "profile", "", "the actor profile that its prompts begin with (default: the one of its name, if any)")
+	f.StringVar(&r.Open, "open", "", "the command of its interactive program, for parley open")
+	f.DurationVar(&r.Timeout, "timeout", 0, "how long an answer may take (default: as the preset or config.yaml says)")
+	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
 	p.jsonFlag(cmd, "print the agent as JSON")
+	_ = cmd.RegisterFlagCompletionFunc("preset", completePresets) // it fails only for a flag that is not there
 	return cmd
 }
 
@@ -70,9 +106,12 @@ func runAgentAdd(ctx context.Context, r control.AddAgentRequest, client control.
 		return v.writeJSON(a)
 	}
 	v.out.Printf("%s is served here, door %s\n", a.Name, a.Door)
-	if r.Inbox {
+	switch {
+	case r.Inbox:
 		v.next(fmt.Sprintf("parley inbox --as %s", a.Name), "its mail")
-	} else {
+	case r.Preset != "":
+		v.next(fmt.Sprintf("parley agent test %s", a.Name), "see whether it answers; nothing of it is kept")
+	default:
 		v.next(fmt.Sprintf("parley hey %s --wait 30s TEXT", a.Name), "ask it something")
 	}
 	return nil
@@ -114,17 +153,25 @@ func runAgentList(ctx context.Context, client control.Service, v view) error {
 
 // agents shows the agents served here as a table.
 func (v view) agents(agents []control.Agent) {
-	t := term.Table{Heading: []string{"AGENT", "DOOR", "WAITING", "RUNNING", "COMMAND", "FOLDER"}, Flexible: 4}
+	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
 	for _, a := range agents {
+		state, input := "", ""
+		if a.Paused {
+			state = "paused"
+		}
+		if a.Input == configs.InputPrompt {
+			input = a.Input
+		}
 		t.Rows = append(t.Rows, []string{
-			a.Name.String(), a.Door, strconv.Itoa(max(a.Queued, a.Unread)), strconv.Itoa(a.Running), term.Line(a.Command), term.Line(a.Dir),
+			a.Name.String(), a.Door, state, strconv.Itoa(max(a.Queued, a.Unread)), strconv.Itoa(a.Running), input,
+			term.Line(a.Command), term.Line(a.Dir),
 		})
 	}
 	v.out.Table(t)
 }
 
 func newAgentRemoveCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:     "remove NAME",
 		Short:   "Stop serving an agent; what it wrote and was sent stays",
 		Example: `  parley agent remove calc`,
@@ -134,12 +181,14 @@ func newAgentRemoveCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runAgentRemove(cmd.Context(), control.RemoveAgentRequest{Name: args[0]}, client, p.view())
+			return runAgentRemove(cmd.Context(), control.AgentRequest{Name: args[0]}, client, p.view())
 		},
 	}
+	cmd.ValidArgsFunction = p.completeAgents
+	return cmd
 }
 
-func runAgentRemove(ctx context.Context, r control.RemoveAgentRequest, client control.Service, v view) error {
+func runAgentRemove(ctx context.Context, r control.AgentRequest, client control.Service, v view) error {
 	if err := client.RemoveAgent(ctx, r); err != nil {
 		return err
 	}

@@ -26,5 +26,6 @@ text of the reply alone and everything else goes to standard error.`,
 	}
 	flags.register(p, cmd)
 	flags.registerWait(cmd)
+	cmd.ValidArgsFunction = p.completeNames
 	return cmd
 }

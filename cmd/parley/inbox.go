@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/parleyfleet/parley/internal/term"
@@ -14,11 +15,17 @@ func newInboxCommand(p *program) *cobra.Command {
 	var r control.InboxRequest
 	cmd := &cobra.Command{
 		Use:   "inbox",
-		Short: "List the mail that is waiting",
+		Short: "List the mail that is waiting, oldest first",
 		Example: `  parley inbox
   parley inbox --as mawjs --all --json`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if r.Limit < 0 {
+				return usageErrorf(cmd, "-n needs a number of messages, 0 for all")
+			}
+			if !cmd.Flags().Changed("limit") && p.forPeople() {
+				r.Limit = inboxLimit
+			}
 			client, err := p.client()
 			if err != nil {
 				return err
@@ -29,14 +36,27 @@ func newInboxCommand(p *program) *cobra.Command {
 	}
 	asFlag(cmd, &r.As, "whose mail")
 	cmd.Flags().BoolVar(&r.All, "all", false, "what was read already too")
+	cmd.Flags().IntVarP(&r.Limit, "limit", "n", 0, "only the first `N` messages; 0: all (default at a terminal: 100)")
 	p.jsonFlag(cmd, "print an array of messages as JSON")
 	return cmd
 }
 
+// inboxLimit is how many messages inbox lists at a terminal where nothing else is
+// said. A program gets all.
+const inboxLimit = 100
+
 func runInbox(ctx context.Context, r control.InboxRequest, client control.Service, v view) error {
+	limit := r.Limit
+	if limit > 0 {
+		r.Limit++ // one more tells whether there are more
+	}
 	mail, err := client.Inbox(ctx, r)
 	if err != nil {
 		return err
+	}
+	if limit > 0 && len(mail) > limit {
+		mail = mail[:limit]
+		v.err.Printf("%s\n", v.err.Dim(fmt.Sprintf("more is waiting than the first %d: -n 0 lists all", limit)))
 	}
 	if v.json {
 		return v.writeJSON(mail)
@@ -48,6 +68,13 @@ func runInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		v.next("parley inbox --all", "what was read already")
 		return nil
 	}
+	v.mailTable(mail)
+	v.next("parley read "+v.path(mail[0].Path), "read the first; its sender gets a receipt")
+	return nil
+}
+
+// mailTable lists messages, one a line.
+func (v view) mailTable(mail []control.Message) {
 	t := term.Table{Heading: []string{"TIME", "FROM", "PATH", "ACT", "TEXT"}, Flexible: 4}
 	for _, m := range mail {
 		t.Rows = append(t.Rows, []string{
@@ -55,8 +82,6 @@ func runInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		})
 	}
 	v.out.Table(t)
-	v.next("parley read "+v.path(mail[0].Path), "read the first; its sender gets a receipt")
-	return nil
 }
 
 // unusualAct is the act where it is worth a word.

@@ -21,6 +21,9 @@ func (v view) letter(m control.Message) {
 	v.field("path", m.Path.String())
 	v.field("signed", signed(m.Signature))
 	v.field("stage", stages(m))
+	if len(m.Addressees) > 1 {
+		v.field("reach", reachOfEach(m))
+	}
 	if m.Body != "" {
 		v.out.Printf("\n%s\n", v.out.Body(m.Body))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/parleyfleet/parley/internal/term"
@@ -10,8 +11,12 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// followedLast is how many messages log --follow begins with.
-const followedLast = 10
+// How many messages log shows at a terminal where nothing else is said (a program
+// gets all), and how many it begins with when it follows.
+const (
+	logLast      = 50
+	followedLast = 10
+)
 
 func newLogCommand(p *program) *cobra.Command {
 	var r control.LogRequest
@@ -20,14 +25,18 @@ func newLogCommand(p *program) *cobra.Command {
 		Short: "Show the messages of the record, oldest first",
 		Example: `  parley log -n 20
   parley log --follow
-  parley log --channel adfe0356-0f71-49a9-80a0-fb76883cd974 --json`,
+  parley log --channel sprint --json`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.Last < 0 {
 				return usageErrorf(cmd, "-n needs a number of messages, 0 for all")
 			}
-			if r.Follow && !cmd.Flags().Changed("last") {
+			switch {
+			case cmd.Flags().Changed("last"):
+			case r.Follow:
 				r.Last = followedLast
+			case p.forPeople():
+				r.Last = logLast
 			}
 			client, err := p.client()
 			if err != nil {
@@ -37,10 +46,11 @@ func newLogCommand(p *program) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&r.Follow, "follow", "f", false, "begin with the last 10 and go on with those to come")
-	cmd.Flags().StringVar(&r.Channel, "channel", "", "only the channel with this id")
-	cmd.Flags().IntVarP(&r.Last, "last", "n", 0, "only the last `N` messages; 0: all")
+	cmd.Flags().StringVar(&r.Channel, "channel", "", "only this channel, by name or id")
+	cmd.Flags().IntVarP(&r.Last, "last", "n", 0, "only the last `N` messages; 0: all (default at a terminal: 50)")
 	cmd.Flags().BoolVar(&r.Everything, "all", false, "receipts and the fleet's book-keeping too")
 	p.jsonFlag(cmd, "print messages as JSON, one a line")
+	p.completeFlags(cmd, "channel")
 	return cmd
 }
 
@@ -48,7 +58,9 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 	buffered := bufio.NewWriter(v.out.Writer)
 	v.out.Writer = buffered
 	var lines logLines
+	shown := 0
 	err := client.Log(ctx, r, func(m control.Message) error {
+		shown++
 		if v.json {
 			if err := v.writeJSON(m); err != nil {
 				return err
@@ -66,6 +78,9 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 	}
 	if r.Follow && ctx.Err() != nil {
 		return nil // how following ends
+	}
+	if err == nil && v.err.Terminal && r.Last > 0 && shown == r.Last {
+		v.err.Printf("%s\n", v.err.Dim(fmt.Sprintf("the last %d; all of them: parley log -n 0", shown)))
 	}
 	return err
 }

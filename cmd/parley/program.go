@@ -131,6 +131,10 @@ func configured(home configs.Home) bool {
 	return err == nil
 }
 
+// forPeople reports whether a person looks at the output. A program that reads it
+// gets all there is; a person is spared.
+func (p *program) forPeople() bool { return p.out.Terminal && !p.json }
+
 // jsonFlag gives a command the flag --json.
 func (p *program) jsonFlag(cmd *cobra.Command, usage string) {
 	cmd.Flags().BoolVar(&p.json, "json", false, usage)

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +16,8 @@ import (
 // recorder is a Service that writes down what it was asked and answers what the
 // test prepared.
 type recorder struct {
+	control.Service // of what no test asks it for
+
 	asked []string
 
 	err     error // what Send, Inbox, Read, Show, Status and Stop fail with
@@ -30,7 +32,11 @@ type recorder struct {
 }
 
 func (r *recorder) note(verb string, request any) {
-	r.asked = append(r.asked, fmt.Sprintf("%s %+v", verb, request))
+	data, err := json.Marshal(request)
+	if err != nil {
+		panic(err)
+	}
+	r.asked = append(r.asked, verb+" "+string(data))
 }
 
 func (r *recorder) Status(context.Context) (control.Status, error) { return r.status, r.err }
@@ -80,7 +86,7 @@ func (r *recorder) AddAgent(_ context.Context, q control.AddAgentRequest) (contr
 	return control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, r.err
 }
 
-func (r *recorder) RemoveAgent(_ context.Context, q control.RemoveAgentRequest) error {
+func (r *recorder) RemoveAgent(_ context.Context, q control.AgentRequest) error {
 	r.note("remove", q)
 	return r.err
 }

@@ -35,7 +35,7 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
   parley log --follow`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
-		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args:              unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, err := p.homeDir()
@@ -47,11 +47,15 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageErrorf(cmd, "%v", err) })
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
-	addGroup(root, groupNode, "Your node:", newInitCommand(p), newUpCommand(p), newStopCommand(p), newStatusCommand(p), newAgentCommand(p))
-	addGroup(root, groupTalk, "Talk:", newHeyCommand(p), newWormholeCommand(p), newBroadcastCommand(p), newReplyCommand(p))
-	addGroup(root, groupLook, "Read:", newInboxCommand(p), newReadCommand(p), newShowCommand(p), newLogCommand(p))
+	addGroup(root, groupNode, "Your node:", newInitCommand(p), newUpCommand(p), newStopCommand(p), newStatusCommand(p),
+		newAgentCommand(p), newWakeCommand(p), newUpgradeCommand(p))
+	addGroup(root, groupTalk, "Talk:", newHeyCommand(p), newWormholeCommand(p), newBroadcastCommand(p), newSendCommand(p),
+		newReplyCommand(p), newWaitCommand(p))
+	addGroup(root, groupLook, "Read:", newInboxCommand(p), newReadCommand(p), newShowCommand(p), newPromptCommand(p),
+		newRepliesCommand(p), newThreadCommand(p), newLogCommand(p), newSearchCommand(p))
 	root.SetHelpCommandGroupID(groupFleet)
-	addGroup(root, groupFleet, "The fleet:", newLsCommand(p), newDemoCommand(p), newVersionCommand(p))
+	addGroup(root, groupFleet, "The fleet:", newLsCommand(p), newChannelCommand(p), newMemoryCommand(p), newDemoCommand(p),
+		newCompletionCommand(p), newVersionCommand(p))
 	root.AddCommand(newDemoAgentCommand(p))
 	return root
 }

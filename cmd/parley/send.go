@@ -31,7 +31,7 @@ func (f *sendFlags) registerWait(cmd *cobra.Command) {
 
 // asFlag is --as, whose default the node decides (R14).
 func asFlag(cmd *cobra.Command, as *string, usage string) {
-	cmd.Flags().StringVar(as, "as", "", usage+" (default $PARLEY_AGENT, else the only agent here, else you)")
+	cmd.Flags().StringVar(as, "as", "", usage+" (default $PARLEY_AGENT, else the only agent with an inbox here, else you)")
 }
 
 // send sends what a command line asks for.
@@ -83,14 +83,20 @@ func awaitReply(ctx context.Context, r control.WaitRequest, client control.Servi
 	if err != nil {
 		return err
 	}
-	failed := reply.Act == protocol.ActFailed
+	return v.arrived(reply)
+}
+
+// arrived prints the text of a message that was waited for; what says why there
+// is no answer is a failure.
+func (v view) arrived(m control.Message) (err error) {
+	failed := m.Act == protocol.ActFailed
 	switch {
 	case v.json:
-		err = v.writeJSON(reply)
+		err = v.writeJSON(m)
 	case failed:
-		v.err.Printf("%s: %s\n", term.Line(sender(reply)), term.Visible(reply.Body))
+		v.err.Printf("%s: %s\n", term.Line(sender(m)), term.Visible(m.Body))
 	default:
-		v.out.Printf("%s\n", v.out.Body(reply.Body))
+		v.out.Printf("%s\n", v.out.Body(m.Body))
 	}
 	if failed && err == nil {
 		return errSaid

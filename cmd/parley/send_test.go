@@ -117,7 +117,7 @@ func TestWait(t *testing.T) {
 			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
 				t.Errorf("stdout and stderr (-want +got):\n%s", diff)
 			}
-			if want := "wait {Re:" + letterPath + " Within:10s}"; r.asked[1] != want {
+			if want := `wait {"re":"` + letterPath + `","within":10000000000}`; r.asked[1] != want {
 				t.Errorf("asked %q, want %q", r.asked[1], want)
 			}
 		})
@@ -132,7 +132,7 @@ func TestWaitAsJSON(t *testing.T) {
 	}
 	want := `{"path":"` + letterPath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","from":"mawjs","to":["nat"],` +
 		`"timestamp":"2026-05-23T19:01:00Z","type":"text","act":"hey","re":"","host":"white","run":"0badcafe","seq":7,` +
-		`"stage":"stored","heard":[],"signature":"valid","body":"42"}` + "\n"
+		`"stage":"stored","heard":[],"addressees":[],"signature":"valid","body":"42"}` + "\n"
 	if diff := cmp.Diff(want, r.out.String()); diff != "" {
 		t.Errorf("printed (-want +got):\n%s", diff)
 	}

@@ -174,7 +174,7 @@ func TestLogAsJSONIsLines(t *testing.T) {
 	if lines := strings.Count(r.out.String(), "\n"); lines != 3 || strings.Contains(r.out.String(), "\x1b") {
 		t.Errorf("printed %d lines, want 3 without escapes:\n%s", lines, r.out.String())
 	}
-	if want := "log {Channel:c Last:3 Everything:true Follow:false}"; r.asked[0] != want {
+	if want := `log {"channel":"c","last":3,"everything":true}`; r.asked[0] != want {
 		t.Errorf("asked %q, want %q", r.asked[0], want)
 	}
 }
@@ -188,13 +188,14 @@ func TestRequestsThatRead(t *testing.T) {
 		line []string
 		want string
 	}{
-		{[]string{"inbox", "--all"}, "inbox {As:volt All:true}"},
-		{[]string{"inbox", "--as", "nat"}, "inbox {As:nat All:false}"},
-		{[]string{"read", "b2c3d4e5"}, "read {As:volt Path:b2c3d4e5}"},
-		{[]string{"log", "-f"}, "log {Channel: Last:10 Everything:false Follow:true}"},
-		{[]string{"log", "-f", "-n", "0"}, "log {Channel: Last:0 Everything:false Follow:true}"},
-		{[]string{"agent", "add", "calc", "--exec", "bc -l"}, "add {Name:calc Exec:bc -l Inbox:false Dir:" + here + "}"},
-		{[]string{"agent", "add", "calc", "--inbox", "--dir", "testdata"}, "add {Name:calc Exec: Inbox:true Dir:" + filepath.Join(here, "testdata") + "}"},
+		{[]string{"inbox", "--all"}, `inbox {"as":"volt","all":true}`},
+		{[]string{"inbox", "--as", "nat", "-n", "5"}, `inbox {"as":"nat","limit":6}`},
+		{[]string{"log"}, `log {}`},
+		{[]string{"read", "b2c3d4e5"}, `read {"as":"volt","path":"b2c3d4e5"}`},
+		{[]string{"log", "-f"}, `log {"last":10,"follow":true}`},
+		{[]string{"log", "-f", "-n", "0"}, `log {"follow":true}`},
+		{[]string{"agent", "add", "calc", "--exec", "bc -l"}, `add {"name":"calc","exec":"bc -l","dir":"` + here + `"}`},
+		{[]string{"agent", "add", "calc", "--inbox", "--dir", "testdata"}, `add {"name":"calc","inbox":true,"dir":"` + filepath.Join(here, "testdata") + `"}`},
 	} {
 		r := newRun(t)
 		r.env["PARLEY_AGENT"] = "volt"

@@ -22,5 +22,6 @@ which takes AGENT@ALIAS too.`,
 	}
 	flags.register(p, cmd)
 	flags.registerWait(cmd)
+	cmd.ValidArgsFunction = p.completeAddresses
 	return cmd
 }

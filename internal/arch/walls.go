@@ -68,9 +68,11 @@ func walls() []Wall {
 			Why:        "bus moves bytes over NATS and knows neither git nor the rules, so that either way can fail alone",
 		},
 		{
-			Room:       "node",
-			Parley:     []string{"protocol", "fleet", "configs", "gitsync", "bus"},
-			ThirdParty: []string{zerolog, nkeys, yaml, system, textTools, "mvdan.cc/sh/v3", "github.com/gofrs/flock"},
+			Room:   "node",
+			Parley: []string{"protocol", "fleet", "configs", "gitsync", "bus"},
+			ThirdParty: []string{
+				zerolog, nkeys, yaml, system, textTools, "mvdan.cc/sh/v3", "github.com/gofrs/flock", "github.com/blevesearch/bleve/v2",
+			},
 			// Tests of a node look on as a stranger's NATS client would.
 			TestThirdParty: []string{natsGo},
 			Why:            "only the node knows all rooms; git itself is gitsync's affair, NATS itself the bus's, and the terminal cmd's",

@@ -1,60 +1,11 @@
 package term
 
-import (
-	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "github.com/parleyfleet/parley/internal/visible"
 
 // Visible returns text of any origin in a form that a terminal shows and does
-// not obey: control characters as their pictures (␛), bytes that are no UTF-8 as
-// \xff, and characters that are invisible or turn the direction of writing as
-// \u202e. Newlines and tabs stay.
-func Visible(s string) string {
-	return visible(strings.ReplaceAll(s, "\r\n", "\n"), func(r rune) bool { return r == '\n' || r == '\t' })
-}
+// not obey. Newlines and tabs stay.
+func Visible(s string) string { return visible.Text(s) }
 
 // Line is Visible for text that must stay in its line: newlines and tabs are
 // shown as pictures too.
-func Line(s string) string {
-	return visible(s, func(rune) bool { return false })
-}
-
-func visible(s string, keep func(rune) bool) string {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case keep(r):
-			b.WriteRune(r)
-		case r < ' ':
-			b.WriteRune('␀' + r)
-		case r == 0x7f:
-			b.WriteRune('␡')
-		case hidden(r) && r > 0xffff:
-			fmt.Fprintf(&b, `\U%08x`, r)
-		case hidden(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-		i += size
-	}
-	return b.String()
-}
-
-// hidden reports characters that are not seen themselves but change how others
-// are: format characters, C1 controls, line separators. Those that scripts need
-// to be written at all are none of them.
-func hidden(r rune) bool {
-	switch r {
-	case '\u200c', '\u200d', '\u200e', '\u200f', '\u061c', '\u00ad': // joiners, direction marks, soft hyphen
-		return false
-	case '\u2028', '\u2029':
-		return true
-	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
-}
+func Line(s string) string { return visible.Line(s) }

@@ -9,7 +9,7 @@ import (
 
 // API is the version of the requests and answers in this package. It rises with
 // every change that an older node would not understand or would get wrong.
-const API = 1
+const API = 2
 
 // Every answer carries both headers, and every request the second, so that a
 // command and a node of different versions notice it before anything happens.
@@ -36,6 +36,22 @@ const (
 	verbAgents      = "agents"
 	verbAddAgent    = "add-agent"
 	verbRemoveAgent = "remove-agent"
+	verbPauseAgent  = "pause-agent"
+	verbTestAgent   = "test-agent"
+	verbProfile     = "profile"
+	verbPrompt      = "prompt"
+	verbOpen        = "open"
+	verbWake        = "wake"
+	verbReplies     = "replies"
+	verbThread      = "thread"
+	verbSearch      = "search"
+	verbChannels    = "channels"
+	verbChannel     = "channel"
+	verbNewChannel  = "new-channel"
+	verbMemories    = "memories"
+	verbMemory      = "memory"
+	verbAddMemory   = "add-memory"
+	verbUpgrade     = "upgrade"
 	verbList        = "list"
 	verbStop        = "stop"
 )

@@ -32,63 +32,6 @@ func NewClient(path, version string) *Client {
 	return &Client{path: path, version: version, http: &http.Client{Transport: transport}}
 }
 
-// Status says who the node is and how it fares.
-func (c *Client) Status(ctx context.Context) (Status, error) {
-	return call[Status](ctx, c, verbStatus, none{})
-}
-
-// Send stores a message.
-func (c *Client) Send(ctx context.Context, r SendRequest) (Message, error) {
-	return call[Message](ctx, c, verbSend, r)
-}
-
-// Wait returns the first answer to a message.
-func (c *Client) Wait(ctx context.Context, r WaitRequest) (Message, error) {
-	return call[Message](ctx, c, verbWait, r)
-}
-
-// Inbox lists the mail of one participant, oldest first.
-func (c *Client) Inbox(ctx context.Context, r InboxRequest) ([]Message, error) {
-	return call[[]Message](ctx, c, verbInbox, r)
-}
-
-// Read returns a message and leaves a receipt.
-func (c *Client) Read(ctx context.Context, r ReadRequest) (Message, error) {
-	return call[Message](ctx, c, verbRead, r)
-}
-
-// Show returns a message and writes nothing.
-func (c *Client) Show(ctx context.Context, r ShowRequest) (Message, error) {
-	return call[Message](ctx, c, verbShow, r)
-}
-
-// Agents lists the agents served on the node's host.
-func (c *Client) Agents(ctx context.Context) ([]Agent, error) {
-	return call[[]Agent](ctx, c, verbAgents, none{})
-}
-
-// AddAgent begins to serve an agent.
-func (c *Client) AddAgent(ctx context.Context, r AddAgentRequest) (Agent, error) {
-	return call[Agent](ctx, c, verbAddAgent, r)
-}
-
-// RemoveAgent stops serving an agent.
-func (c *Client) RemoveAgent(ctx context.Context, r RemoveAgentRequest) error {
-	_, err := call[none](ctx, c, verbRemoveAgent, r)
-	return err
-}
-
-// List is the fleet's directory.
-func (c *Client) List(ctx context.Context) ([]Participant, error) {
-	return call[[]Participant](ctx, c, verbList, none{})
-}
-
-// Stop makes the node drain and exit.
-func (c *Client) Stop(ctx context.Context) error {
-	_, err := call[none](ctx, c, verbStop, none{})
-	return err
-}
-
 // Log calls yield with the record's messages. With Follow it returns nil when
 // ctx ends, because that is how following ends.
 func (c *Client) Log(ctx context.Context, r LogRequest, yield func(Message) error) error {

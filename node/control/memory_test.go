@@ -15,6 +15,8 @@ import (
 // memory is a Service without a node: it keeps messages in a slice. It shows
 // that the contract can be met, and gives server and client something to carry.
 type memory struct {
+	control.Service // of what the contract of mail does not need
+
 	mu       sync.Mutex
 	messages []control.Message // guarded by mu
 	agents   []control.Agent   // guarded by mu
@@ -266,7 +268,7 @@ func (s *memory) AddAgent(_ context.Context, r control.AddAgentRequest) (control
 	return a, nil
 }
 
-func (s *memory) RemoveAgent(_ context.Context, r control.RemoveAgentRequest) error {
+func (s *memory) RemoveAgent(_ context.Context, r control.AgentRequest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.agent(r.Name)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,7 +107,7 @@ func TestAnswersOnTheWire(t *testing.T) {
 		if answer.StatusCode != test.status || !strings.Contains(string(body), test.want) {
 			t.Errorf("%s: status %d, answer %s; want %d with %s", test.name, answer.StatusCode, body, test.status, test.want)
 		}
-		if answer.Header.Get("Parley-Version") != "0.1.0" || answer.Header.Get("Parley-Api") != "1" {
+		if answer.Header.Get("Parley-Version") != "0.1.0" || answer.Header.Get("Parley-Api") != strconv.Itoa(control.API) {
 			t.Errorf("%s: headers %v lack version or API", test.name, answer.Header)
 		}
 	}

@@ -16,8 +16,8 @@ type Service interface {
 	// SendRequest.HeardWithin later if other hosts are live.
 	Send(ctx context.Context, r SendRequest) (Message, error)
 
-	// Wait returns the first answer to a message: one that is there already, or
-	// the next to come. KindTimeout if none came in time.
+	// Wait returns the first answer to a message, or the next message from or to
+	// someone. KindTimeout if none came in time.
 	Wait(ctx context.Context, r WaitRequest) (Message, error)
 
 	// Inbox lists the mail of one participant, oldest first.
@@ -28,6 +28,16 @@ type Service interface {
 
 	// Show returns a message and writes nothing.
 	Show(ctx context.Context, r ShowRequest) (Message, error)
+
+	// Replies lists the answers to a message, oldest first.
+	Replies(ctx context.Context, r ThreadRequest) ([]Message, error)
+
+	// Thread lists the whole conversation that a message is in, each message
+	// followed by its answers.
+	Thread(ctx context.Context, r ThreadRequest) ([]ThreadMessage, error)
+
+	// Search finds messages by their words.
+	Search(ctx context.Context, r SearchRequest) (SearchResult, error)
 
 	// Log calls yield with the messages of the record, oldest first, and with
 	// Follow goes on with those to come until ctx ends. It stops at yield's
@@ -42,7 +52,48 @@ type Service interface {
 
 	// RemoveAgent stops serving an agent here and tells the fleet. What it
 	// wrote and what it was sent stays in the record.
-	RemoveAgent(ctx context.Context, r RemoveAgentRequest) error
+	RemoveAgent(ctx context.Context, r AgentRequest) error
+
+	// PauseAgent has an agent's mail wait, or go on.
+	PauseAgent(ctx context.Context, r PauseRequest) (Agent, error)
+
+	// TestAgent runs an agent's command once and keeps nothing of it.
+	TestAgent(ctx context.Context, r TestRequest) (TestResult, error)
+
+	// Profile returns an actor profile, or writes it.
+	Profile(ctx context.Context, r ProfileRequest) (Profile, error)
+
+	// Prompt returns what an agent served here is given for a message.
+	Prompt(ctx context.Context, r PromptRequest) (Prompt, error)
+
+	// Open returns what an agent's own interactive program needs to run.
+	Open(ctx context.Context, r OpenRequest) (Opening, error)
+
+	// Wake looks at the remote and at what waits for agents, at once.
+	Wake(ctx context.Context, r WakeRequest) (Woken, error)
+
+	// Channels lists the channels of the record: those with a name by name, then
+	// the others.
+	Channels(ctx context.Context) ([]Channel, error)
+
+	// Channel describes one channel.
+	Channel(ctx context.Context, r ChannelRequest) (Channel, error)
+
+	// NewChannel makes a named channel, in a commit when it returns.
+	NewChannel(ctx context.Context, r NewChannelRequest) (Channel, error)
+
+	// AddMemory writes a memory, in a commit when it returns.
+	AddMemory(ctx context.Context, r AddMemoryRequest) (Memory, error)
+
+	// Memories lists memories, oldest first.
+	Memories(ctx context.Context, r MemoriesRequest) ([]Memory, error)
+
+	// Memory returns one memory.
+	Memory(ctx context.Context, r MemoryRequest) (Memory, error)
+
+	// Upgrade brings the files of the record that come with the program up to
+	// the running version.
+	Upgrade(ctx context.Context, r UpgradeRequest) ([]UpgradedFile, error)
 
 	// List is the fleet's directory: who can be reached, and where.
 	List(ctx context.Context) ([]Participant, error)

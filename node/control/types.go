@@ -22,18 +22,33 @@ type Message struct {
 	Seq       uint64             `json:"seq"`
 	Stage     protocol.Stage     `json:"stage"`
 	Heard     []protocol.Name    `json:"heard"` // hosts known to have fsynced it, by alias
-	Signature protocol.Signature `json:"signature"`
-	Body      string             `json:"body"`
+	// Addressees says of each addressee how far the message has come with it:
+	// "read", "answered" or "". Of a message to all it lists everyone of the
+	// fleet but the author.
+	Addressees []Addressee        `json:"addressees"`
+	Signature  protocol.Signature `json:"signature"`
+	Body       string             `json:"body"`
 }
 
-// SendRequest asks for a message to be written. Exactly one of To and Re says
-// where it goes: to addressees, or as the answer to a message.
+// Addressee is one of those whom a message is for.
+type Addressee struct {
+	Name  string         `json:"name"`
+	Stage protocol.Stage `json:"stage"`
+}
+
+// SendRequest asks for a message to be written: to addressees, or with Re alone
+// as the answer to the author of a message, or with both as an answer that goes
+// to others.
 type SendRequest struct {
-	As   string       `json:"as,omitempty"` // who speaks; empty: R14 decides
-	To   []string     `json:"to,omitempty"` // addresses, or "all"
-	Re   string       `json:"re,omitempty"` // the message answered
-	Act  protocol.Act `json:"act,omitempty"`
-	Body string       `json:"body"`
+	As      string       `json:"as,omitempty"`      // who speaks; empty: R14 decides
+	To      []string     `json:"to,omitempty"`      // addresses, or "all"
+	Re      string       `json:"re,omitempty"`      // the message answered
+	Channel string       `json:"channel,omitempty"` // id or name; empty: that of Re, or derived from who takes part
+	Act     protocol.Act `json:"act,omitempty"`
+	Body    string       `json:"body"`
+
+	// Anyway writes also to a name that nobody is known to have (R5).
+	Anyway bool `json:"anyway,omitempty"`
 
 	// Cross refuses an addressee without a host: the form of a wormhole.
 	Cross bool `json:"cross,omitempty"`
@@ -43,17 +58,22 @@ type SendRequest struct {
 	HeardWithin time.Duration `json:"heard_within,omitempty"`
 }
 
-// WaitRequest asks for an answer to the message Re.
+// WaitRequest asks for the first answer to the message Re, one that is there
+// already or the next, or for the next message From someone or To someone (R15).
+// Exactly one of the three is set.
 type WaitRequest struct {
-	Re     string        `json:"re"`
+	Re     string        `json:"re,omitempty"`
+	From   string        `json:"from,omitempty"`
+	To     string        `json:"to,omitempty"`
 	Within time.Duration `json:"within"`
 }
 
-// InboxRequest asks for the mail of As (empty: R14 decides): what is unread, or
-// with All everything.
+// InboxRequest asks for the mail of As (empty: R14 decides), oldest first: what
+// is unread, or with All everything; the first Limit of it (0: all).
 type InboxRequest struct {
-	As  string `json:"as,omitempty"`
-	All bool   `json:"all,omitempty"`
+	As    string `json:"as,omitempty"`
+	All   bool   `json:"all,omitempty"`
+	Limit int    `json:"limit,omitempty"`
 }
 
 // ReadRequest asks for one message, to be marked as read by As.
@@ -67,39 +87,27 @@ type ShowRequest struct {
 	Path string `json:"path"`
 }
 
-// LogRequest asks for the record's messages: of one channel or of all, the last
-// Last of them (0: all), without receipts and book-keeping unless Everything is
-// set.
+// ThreadRequest asks for what belongs to the message at Path: its answers, or
+// its whole conversation.
+type ThreadRequest struct {
+	Path string `json:"path"`
+}
+
+// ThreadMessage is a message in the tree of a conversation; its answers follow
+// it with a Depth that is greater by one.
+type ThreadMessage struct {
+	Message
+	Depth int `json:"depth"`
+}
+
+// LogRequest asks for the record's messages: of one channel (id or name) or of
+// all, the last Last of them (0: all), without receipts and book-keeping unless
+// Everything is set.
 type LogRequest struct {
 	Channel    string `json:"channel,omitempty"`
 	Last       int    `json:"last,omitempty"`
 	Everything bool   `json:"everything,omitempty"`
 	Follow     bool   `json:"follow,omitempty"`
-}
-
-// Agent is an agent served on this host.
-type Agent struct {
-	Name    protocol.Name `json:"name"`
-	Door    string        `json:"door"` // "exec" or "inbox"
-	Command string        `json:"command,omitempty"`
-	Dir     string        `json:"dir,omitempty"`
-	Queued  int           `json:"queued"`  // messages waiting for it
-	Running int           `json:"running"` // messages it is working on
-	Unread  int           `json:"unread"`  // inbox door: messages without its receipt
-}
-
-// AddAgentRequest describes an agent to serve: Exec is its command, or Inbox is
-// set. Dir is the folder it works in; empty: the folder where the node runs.
-type AddAgentRequest struct {
-	Name  string `json:"name"`
-	Exec  string `json:"exec,omitempty"`
-	Inbox bool   `json:"inbox,omitempty"`
-	Dir   string `json:"dir,omitempty"`
-}
-
-// RemoveAgentRequest names an agent served here.
-type RemoveAgentRequest struct {
-	Name string `json:"name"`
 }
 
 // Participant is one line of the fleet's directory.

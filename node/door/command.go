@@ -22,6 +22,11 @@ type Command struct {
 	Dir   string   // working directory; "" = the node's
 	Env   []string // NAME=value, added to the node's environment
 	Stdin []byte   // all of standard input; a command need not read it
+	// Placeholders has {prompt} and {output} in the words of Argv filled in, as
+	// far as CheckPlaceholders allows. With {prompt}, Stdin takes its place and
+	// standard input is empty. With {output}, the path of a new private file
+	// does, and the answer is read from there; the file is removed.
+	Placeholders bool
 	// Timeout is how long the command may take; 0 = 60 s.
 	Timeout time.Duration
 	// MaxOutput is how many bytes of standard output are kept; 0 = 256 KiB.
@@ -53,7 +58,7 @@ const (
 	ExitStatus                // it ended with an exit code that is not 0
 	Signal                    // a signal ended it that Run did not send
 	TimedOut                  // it took longer than its timeout and was ended
-	Empty                     // it ended well and printed nothing but space
+	Empty                     // it ended well and its answer is nothing but space
 	Canceled                  // the context ended first, and so was the command
 )
 
@@ -68,16 +73,21 @@ func (f Failure) String() string {
 
 // Result is what came of a command. Output is kept even where it failed.
 type Result struct {
-	// Output is standard output as text: valid UTF-8, of control characters
-	// only tabs and newlines, no newlines at its end, at most MaxOutput bytes.
+	// Output is the answer, standard output or the file in its stead, as text:
+	// valid UTF-8, of control characters only tabs and newlines, no newlines at
+	// its end, at most MaxOutput bytes.
 	Output string
+	// Printed is the end of standard output where the answer came from a file,
+	// at most 4 KiB, as text like Output.
+	Printed string
 	// Stderr is the end of standard error, at most 4 KiB, as text like Output.
 	Stderr    string
 	Truncated bool // the command printed more than is kept
 	Binary    bool // the output held bytes that are no text (U+FFFD stands there)
 	Failure   Failure
 	// Detail says more about some failures: for NotStarted what could not be
-	// started and why, for Signal the signal, for TimedOut the time allowed.
+	// started and why, for Signal the signal, for TimedOut the time allowed, for
+	// Empty what became of the answer's file.
 	Detail   string
 	ExitCode int // -1 where the command did not end by itself
 	Elapsed  time.Duration
@@ -91,30 +101,35 @@ func (r Result) Problem() string {
 	case NotStarted:
 		return r.Detail
 	case ExitStatus:
-		return fmt.Sprintf("the command ended with exit code %d%s", r.ExitCode, r.lastWords())
+		return fmt.Sprintf("the command ended with exit code %d%s", r.ExitCode, lastWords(r.Stderr, r.Printed))
 	case Signal:
-		return fmt.Sprintf("the command was ended by a signal (%s)%s", r.Detail, r.lastWords())
+		return fmt.Sprintf("the command was ended by a signal (%s)%s", r.Detail, lastWords(r.Stderr, r.Printed))
 	case TimedOut:
 		return fmt.Sprintf("no answer within %s: its processes were ended", r.Detail)
 	case Empty:
-		return "the command printed nothing" + r.lastWords()
+		if r.Detail != "" {
+			return "the command " + r.Detail + lastWords(r.Printed, r.Stderr)
+		}
+		return "the command printed nothing" + lastWords(r.Stderr)
 	default:
 		return "the command was stopped before it had answered"
 	}
 }
 
-// lastWords is ": " and the last line of standard error, where there is one.
-func (r Result) lastWords() string {
+// lastWords is ": " and the last line of the first of the texts that has one.
+func lastWords(texts ...string) string {
 	const most = 300
-	text := strings.TrimSpace(r.Stderr)
-	line := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
-	if line == "" {
-		return ""
+	for _, text := range texts {
+		text = strings.TrimSpace(text)
+		line := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+		if len(line) > most {
+			line = cutRunes(line, most) + "…"
+		}
+		if line != "" {
+			return ": " + line
+		}
 	}
-	if len(line) > most {
-		line = cutRunes(line, most) + "…"
-	}
-	return ": " + line
+	return ""
 }
 
 // cutRunes is the longest beginning of s of at most n bytes that splits no

@@ -7,6 +7,11 @@
 // session, and thereby of a process group, of its own, hands it the message as
 // standard input and returns what it printed.
 //
+// Where the command says so, {prompt} and {output} in its words stand for the
+// message and for a file that takes the answer. A word is filled in as a whole,
+// after splitting: no shell reads it, and CheckPlaceholders refuses the places
+// where one would.
+//
 // What Run guarantees:
 //
 //   - It returns. After the timeout, or when its context ends, the group gets
@@ -19,6 +24,9 @@
 //   - Memory is bounded: of standard output MaxOutput bytes are kept, of
 //     standard error the last 4 KiB; the rest is read and thrown away, so that
 //     no command blocks on a full pipe.
+//   - A file for the answer lies in a folder of its own that only the node's user
+//     may enter. It is gone when Run returns, whatever the command did; only the
+//     sudden death of the node leaves it.
 //   - On Linux the command is killed when the node dies, even by kill -9 (its
 //     descendants are not). On Windows the whole job is.
 //   - Windows knows no SIGTERM: a job is ended at once, without grace. A

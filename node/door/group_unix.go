@@ -12,6 +12,10 @@ import (
 // which stays taken until the command has been waited for.
 type group struct{ id int }
 
+// neverBlock has the opening of a pipe that nobody writes to return, and that of
+// a link fail.
+const neverBlock = syscall.O_NONBLOCK | syscall.O_NOFOLLOW
+
 // prepare makes cmd the leader of a session, and so of a process group. Without
 // a terminal a command that asks on /dev/tty fails at once; in a mere group of
 // the node's session it would be stopped until its time is over.

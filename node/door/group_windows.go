@@ -17,6 +17,9 @@ type group struct {
 	process *os.Process
 }
 
+// neverBlock is nothing: there are no pipes among files.
+const neverBlock = 0
+
 // prepare keeps the node's Ctrl-C from the command.
 func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}

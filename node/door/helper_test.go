@@ -54,6 +54,25 @@ func play(role string) (code int, ok bool) {
 		fmt.Fprintln(os.Stderr, "first\nno luck")
 		code, _ := strconv.Atoi(os.Args[1])
 		return code, true
+	case "tell": // prints its arguments and what it reads, each on a line
+		input, _ := io.ReadAll(os.Stdin)
+		for _, arg := range append(os.Args[1:], string(input)) {
+			fmt.Printf("%q\n", arg)
+		}
+	case "write": // writes its second argument, decoded, to the file of the first, prints the third
+		text, err := strconv.Unquote(`"` + os.Args[2] + `"`)
+		if err != nil {
+			return 98, true
+		}
+		os.WriteFile(os.Args[1], []byte(text), 0o644)
+		fmt.Println(os.Args[3])
+	case "misplace": // makes a folder of the file that it should write
+		os.Mkdir(os.Args[1], 0o700)
+		fmt.Println("thinking\nwell")
+	case "write-and-hold": // writes half an answer and lives until it is killed
+		os.WriteFile(os.Args[1], []byte("half"), 0o644)
+		phone(role)
+		select {}
 	case "flood": // prints as many bytes as it is told, on both outputs
 		n, _ := strconv.Atoi(os.Args[1])
 		os.Stdout.Write(bytes.Repeat([]byte("o"), n))

@@ -21,13 +21,16 @@ type process struct {
 	pipes  []*os.File // our ends
 	stdout head
 	stderr tail
-	ended  chan struct{} // closed when the command has ended
-	quiet  chan struct{} // closed when it has ended and its outputs are closed
-	fed    chan struct{} // closed when nothing more is written to it
+	// printed is the end of standard output, kept in stdout's stead where the
+	// answer comes from a file.
+	printed tail
+	ended   chan struct{} // closed when the command has ended
+	quiet   chan struct{} // closed when it has ended and its outputs are closed
+	fed     chan struct{} // closed when nothing more is written to it
 }
 
 // start starts cmd as a group of its own and begins to feed and read it.
-func start(cmd *exec.Cmd, c Command) (*process, error) {
+func start(cmd *exec.Cmd, f filled) (*process, error) {
 	var theirs, ours []*os.File
 	closeAll := func(files []*os.File) {
 		for _, f := range files {
@@ -55,22 +58,27 @@ func start(cmd *exec.Cmd, c Command) (*process, error) {
 		return nil, err
 	}
 	p := &process{
-		cmd:    cmd,
-		group:  adopt(cmd.Process),
-		pipes:  ours,
-		stdout: head{max: c.MaxOutput},
-		stderr: tail{max: maxStderr},
-		ended:  make(chan struct{}),
-		quiet:  make(chan struct{}),
-		fed:    make(chan struct{}),
+		cmd:     cmd,
+		group:   adopt(cmd.Process),
+		pipes:   ours,
+		stdout:  head{max: f.MaxOutput},
+		stderr:  tail{max: maxStderr},
+		printed: tail{max: maxStderr},
+		ended:   make(chan struct{}),
+		quiet:   make(chan struct{}),
+		fed:     make(chan struct{}),
 	}
-	p.watch(c.Stdin)
+	out := io.Writer(&p.stdout)
+	if f.folder != "" {
+		out = &p.printed
+	}
+	p.watch(f.Stdin, out)
 	return p, nil
 }
 
 // watch starts the goroutines that feed the command, read it and notice its
 // end.
-func (p *process) watch(stdin []byte) {
+func (p *process) watch(stdin []byte, stdout io.Writer) {
 	go func() {
 		defer close(p.fed)
 		// An error means that the command reads no further, which is its right.
@@ -82,7 +90,7 @@ func (p *process) watch(stdin []byte) {
 		close(p.ended)
 	}()
 	read := make(chan struct{}, 2)
-	for i, buffer := range []io.Writer{&p.stdout, &p.stderr} {
+	for i, buffer := range []io.Writer{stdout, &p.stderr} {
 		go func() {
 			// An error means that finish has given up on who holds the pipe.
 			_, _ = io.Copy(buffer, p.pipes[1+i])
@@ -134,7 +142,7 @@ func (p *process) quietWithin(ctx context.Context, d time.Duration) bool {
 
 // finish ends what is left of the group, waits for every goroutine and says
 // what came of the command.
-func (p *process) finish(failure Failure, c Command) Result {
+func (p *process) finish(failure Failure, f filled) Result {
 	p.group.kill() // before Wait: until then the group's id cannot be another's
 	<-p.ended
 	_ = p.cmd.Wait() // the state below says all that its error says
@@ -148,7 +156,7 @@ func (p *process) finish(failure Failure, c Command) Result {
 	<-p.fed
 	p.pipes[1].Close()
 	p.pipes[2].Close()
-	return p.result(failure, c)
+	return p.result(failure, f)
 }
 
 // giveUp ends a read from f.
@@ -158,22 +166,32 @@ func giveUp(f *os.File) {
 	}
 }
 
-func (p *process) result(failure Failure, c Command) Result {
-	text, binary, cut := cleanHead(p.stdout.data, p.stdout.more, c.MaxOutput)
+func (p *process) result(failure Failure, f filled) Result {
+	kept, empty := p.stdout, ""
+	if f.folder != "" {
+		var err error
+		kept, err = readAnswer(f.answerFile(), f.MaxOutput)
+		empty = emptiness(err)
+	}
+	text, binary, cut := cleanHead(kept.data, kept.more, f.MaxOutput)
 	r := Result{
 		Output:    text,
 		Stderr:    cleanTail(p.stderr.data, p.stderr.more, maxStderr),
-		Truncated: p.stdout.more || cut,
+		Printed:   cleanTail(p.printed.data, p.printed.more, maxStderr),
+		Truncated: kept.more || cut,
 		Binary:    binary,
 		Failure:   failure,
 		ExitCode:  -1,
 	}
 	switch failure {
 	case TimedOut:
-		r.Detail = seconds(c.Timeout)
+		r.Detail = seconds(f.Timeout)
 	case None:
 		r.ExitCode = p.cmd.ProcessState.ExitCode()
 		r.Failure, r.Detail = verdict(p.cmd.ProcessState, text)
+		if r.Failure == Empty {
+			r.Detail = empty
+		}
 	}
 	return r
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -29,7 +30,12 @@ func run(ctx context.Context, c Command) Result {
 	if ctx.Err() != nil {
 		return Result{Failure: Canceled, ExitCode: -1}
 	}
-	cmd, err := c.build()
+	f, err := c.fill()
+	if err != nil {
+		return notStarted(c, err)
+	}
+	defer f.remove()
+	cmd, err := f.build()
 	if err != nil {
 		return notStarted(c, err)
 	}
@@ -38,15 +44,26 @@ func run(ctx context.Context, c Command) Result {
 	// end it by exiting locked to it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	p, err := start(cmd, c)
+	p, err := start(cmd, f)
+	if f.argument && errors.Is(err, syscall.E2BIG) {
+		err = tooLong("with the environment, for what the system allows this process")
+	}
 	if err != nil {
 		return notStarted(c, err)
 	}
 	failure := p.await(ctx, c)
-	return p.finish(failure, c)
+	return p.finish(failure, f)
 }
 
 // build makes the exec.Cmd, without its pipes.
+func (f filled) build() (*exec.Cmd, error) {
+	cmd, err := f.Command.build()
+	if err == nil && f.argument {
+		err = checkArguments(cmd)
+	}
+	return cmd, err
+}
+
 func (c Command) build() (*exec.Cmd, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("no program is named")

@@ -35,7 +35,7 @@ func testAgents(s *suite) {
 	if len(agents) == 0 || agents[0].Unread != 1 {
 		s.Errorf("agents %+v: want mawjs first, with one message unread", agents)
 	}
-	s.must(s.service.RemoveAgent(s.ctx, control.RemoveAgentRequest{Name: "mawjs"}))
+	s.must(s.service.RemoveAgent(s.ctx, control.AgentRequest{Name: "mawjs"}))
 	s.wantAgents("volt")
 }
 
@@ -63,6 +63,6 @@ func testAgentRefusals(s *suite) {
 		_, err := s.service.AddAgent(s.ctx, r)
 		s.wantKind(r.Name, err, control.KindUsage)
 	}
-	s.wantKind("remove", s.service.RemoveAgent(s.ctx, control.RemoveAgentRequest{Name: "nobody"}), control.KindNotFound)
+	s.wantKind("remove", s.service.RemoveAgent(s.ctx, control.AgentRequest{Name: "nobody"}), control.KindNotFound)
 	s.wantAgents("mawjs")
 }

@@ -22,10 +22,31 @@ const patience = 20 * time.Second
 // fresh node alone in its fleet, with a human and without agents; start
 // registers its own cleaning up.
 func Run(t *testing.T, start func(t *testing.T) control.Service) {
-	tests := []struct {
-		name string
-		run  func(s *suite)
-	}{
+	RunMail(t, start)
+	run(t, start, []contract{
+		{"the next message from or to someone ends a wait", testWaitNext},
+		{"answers form a tree", testThread},
+		{"each addressee has its own stage", testAddressees},
+		{"a channel is made, found by name and described", testChannels},
+		{"channels that cannot be are refused", testChannelRefusals},
+		{"memories are written, filtered and superseded", testMemories},
+		{"memories that cannot be are refused", testMemoryRefusals},
+		{"an agent is paused and goes on", testPause},
+		{"a profile is written and found", testProfile},
+		{"files that come with the program are current", testUpgrade},
+		{"waking says who has mail", testWake},
+	})
+}
+
+// contract is one test.
+type contract struct {
+	name string
+	run  func(s *suite)
+}
+
+// RunMail checks the part of the contract that is about messages alone.
+func RunMail(t *testing.T, start func(t *testing.T) control.Service) {
+	run(t, start, []contract{
 		{"status names the node", testStatus},
 		{"an agent is added, listed and removed", testAgents},
 		{"agents that cannot be added are refused", testAgentRefusals},
@@ -42,7 +63,10 @@ func Run(t *testing.T, start func(t *testing.T) control.Service) {
 		{"the log stops at the first error of its reader", testLogStops},
 		{"following goes on until its context ends", testFollow},
 		{"a broadcast reaches every inbox", testBroadcast},
-	}
+	})
+}
+
+func run(t *testing.T, start func(t *testing.T) control.Service, tests []contract) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)

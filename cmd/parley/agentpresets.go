@@ -1,0 +1,115 @@
+package main
+
+import (
+	"os/exec"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/spf13/cobra"
+)
+
+// presetInfo is a preset as "agent presets --json" prints it.
+type presetInfo struct {
+	Name      string `json:"name"`
+	Title     string `json:"title"`
+	Program   string `json:"program"`
+	Installed bool   `json:"installed"` // the program is in this command's PATH
+	Exec      string `json:"exec"`
+	Input     string `json:"input"`
+	Open      string `json:"open"`
+	Timeout   string `json:"timeout"`
+	Install   string `json:"install"`
+	Note      string `json:"note"`
+	Source    string `json:"source"`
+}
+
+func newAgentPresetsCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "presets [PRESET]",
+		Short: "List the agent programs that parley knows how to run",
+		Long: `List the agent programs that parley knows how to run, or tell all about one of
+them. A preset is only a beginning: "parley agent add NAME --preset PRESET" writes
+it into the agent's own file in the home, where it can be changed.`,
+		Example: `  parley agent presets
+  parley agent presets claude`,
+		Args: between(0, 1, "one preset"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			presets, err := configs.Presets()
+			if len(args) > 0 {
+				var one configs.Preset
+				one, err = configs.FindPreset(args[0])
+				presets = []configs.Preset{one}
+			}
+			if err != nil {
+				return err
+			}
+			return runAgentPresets(presets, len(args) > 0, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print an array of presets as JSON")
+	cmd.ValidArgsFunction = completePresets
+	return cmd
+}
+
+func runAgentPresets(presets []configs.Preset, whole bool, v view) error {
+	infos := make([]presetInfo, len(presets))
+	for i, preset := range presets {
+		_, err := exec.LookPath(preset.Program)
+		infos[i] = presetInfo{
+			Name: preset.Name, Title: preset.Title, Program: preset.Program, Installed: err == nil, Exec: preset.Exec, Input: preset.Input,
+			Open: preset.Open, Timeout: preset.Timeout.String(), Install: preset.Install, Note: preset.Note, Source: preset.Source,
+		}
+	}
+	switch {
+	case v.json:
+		return v.writeJSON(infos)
+	case whole:
+		v.preset(infos[0])
+		return nil
+	}
+	t := term.Table{Heading: []string{"PRESET", "PROGRAM", "", "INPUT", "COMMAND"}, Flexible: 4}
+	for _, info := range infos {
+		t.Rows = append(t.Rows, []string{info.Name, info.Title, installed(info.Installed), info.Input, info.Exec})
+	}
+	v.out.Table(t)
+	v.next("parley agent presets claude", "all about one of them")
+	return nil
+}
+
+func installed(yes bool) string {
+	if yes {
+		return "installed"
+	}
+	return ""
+}
+
+func (v view) preset(info presetInfo) {
+	field := func(name, value string) {
+		if value != "" {
+			v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 8)), value)
+		}
+	}
+	field("preset", info.Name)
+	state := "not in this PATH; " + info.Install
+	if info.Installed {
+		state = "installed"
+	}
+	field("program", info.Title+" ("+info.Program+"), "+state)
+	field("runs", info.Exec)
+	field("input", info.Input)
+	field("opens", info.Open)
+	field("timeout", info.Timeout)
+	field("note", info.Note)
+	field("source", info.Source)
+	v.next("parley agent add "+info.Name+" --preset "+info.Name, "serve it here")
+}
+
+func completePresets(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var words []string
+	if presets, err := configs.Presets(); err == nil && len(args) == 0 {
+		for _, preset := range presets {
+			words = append(words, preset.Name+"\t"+preset.Title)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// testText is what an agent is asked where nothing else is said.
+const testText = "This is a test of whether you can be reached. Answer with one short sentence."
+
+func newAgentTestCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "test NAME [TEXT|-]",
+		Short: "Run an agent's command once; nothing of it is kept",
+		Long: `Run an agent's command once with a text, as the node would for a message, and
+print its answer. Nothing is sent and nothing is kept in the record. Standard
+output is the answer alone. An agent that does not answer: exit code 1.`,
+		Example: `  parley agent test calc '6 * 7'
+  parley agent test claude`,
+		Args: atLeast(1, "the agent's name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r := control.TestRequest{Name: args[0], Text: testText}
+			if len(args) > 1 {
+				text, err := p.text(cmd, args[1:])
+				if err != nil {
+					return err
+				}
+				r.Text = text
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runAgentTest(cmd.Context(), r, client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print what was run and what came of it as JSON")
+	cmd.ValidArgsFunction = p.completeAgents
+	return cmd
+}
+
+func runAgentTest(ctx context.Context, r control.TestRequest, client control.Service, v view) error {
+	done := v.busy("waiting for " + term.Line(r.Name))
+	result, err := client.TestAgent(ctx, r)
+	done()
+	if err != nil {
+		return err
+	}
+	if v.json {
+		if err := v.writeJSON(result); err != nil {
+			return err
+		}
+	} else if result.Problem == "" {
+		v.out.Printf("%s\n", v.out.Body(result.Answer))
+		v.err.Printf("%s\n", v.err.Dim(term.Line(result.Agent)+" answered within "+result.Elapsed.Round(time.Millisecond).String()))
+	}
+	if result.Problem == "" {
+		return nil
+	}
+	if v.json {
+		return errSaid
+	}
+	v.err.Printf("ran: %s\n", term.Line(result.Command))
+	if result.Stderr != "" {
+		v.err.Printf("%s\n", term.Visible(result.Stderr))
+	}
+	return control.Errorf(control.KindFailed, "run the command by hand in its folder; its file is agents/"+result.Agent+".yaml in the home",
+		"%s did not answer: %s", result.Agent, result.Problem)
+}

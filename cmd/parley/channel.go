@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+func newChannelCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "channel",
+		Short: "Make, list and describe channels",
+		Long: `Make, list and describe channels.
+
+Two participants, or the same list of them, have a channel of their own without
+anybody making it. A channel with a name says what it is for, in its CHANNEL.md,
+and agents are given that as context. A channel can belong to another one.`,
+		Example: `  parley channel new sprint --about 'what we do this week'`,
+		Args:    unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageErrorf(cmd, "%s needs new, list or show", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newChannelNewCommand(p), newChannelListCommand(p), newChannelShowCommand(p))
+	return cmd
+}
+
+func newChannelNewCommand(p *program) *cobra.Command {
+	var r control.NewChannelRequest
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Make a channel with a name",
+		Long: `Make a channel with a name that nobody has used yet. --about says what it is for
+("-" reads that from standard input); --parent makes it a sub-channel.`,
+		Example: `  parley channel new sprint --about 'what we do this week'
+  parley channel new pi-estimation --parent sprint --about - < purpose.md`,
+		Args: exactly(1, "a name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.About == "-" {
+				text, err := p.text(cmd, []string{"-"})
+				if err != nil {
+					return err
+				}
+				r.About = text
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			r.As, r.Name = p.speaker(r.As), args[0]
+			return runChannelNew(cmd.Context(), r, client, p.view())
+		},
+	}
+	asFlag(cmd, &r.As, "who makes it")
+	cmd.Flags().StringVar(&r.Parent, "parent", "", "the channel that it belongs to, by name or id")
+	cmd.Flags().StringVar(&r.About, "about", "", "what it is for; - reads it from standard input")
+	p.jsonFlag(cmd, "print the channel as JSON")
+	return cmd
+}
+
+func runChannelNew(ctx context.Context, r control.NewChannelRequest, client control.Service, v view) error {
+	c, err := client.NewChannel(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(c)
+	}
+	v.out.Printf("%s  %s\n", c.ID, term.Line(c.Name))
+	v.next("parley send --channel "+shellWord(c.Name)+" --to all TEXT", "say something there")
+	return nil
+}
+
+func newChannelListCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the channels of the record",
+		Example: `  parley channel list`,
+		Args:    exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runChannelList(cmd.Context(), client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print an array of channels as JSON")
+	return cmd
+}
+
+func runChannelList(ctx context.Context, client control.Service, v view) error {
+	channels, err := client.Channels(ctx)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(channels)
+	}
+	if len(channels) == 0 {
+		v.err.Printf("nobody has said anything yet\n")
+		v.next("parley channel new NAME", "make a channel with a name")
+		return nil
+	}
+	names := channelNames(channels)
+	t := term.Table{Heading: []string{"CHANNEL", "ID", "MESSAGES", "LAST", "PART OF"}, Flexible: 0}
+	for _, c := range channels {
+		last := ""
+		if !c.Last.IsZero() {
+			last = v.at(c.Last, shortForm)
+		}
+		t.Rows = append(t.Rows, []string{names[c.ID], c.ID.String(), strconv.Itoa(c.Messages), last, names[c.Parent]})
+	}
+	v.out.Table(t)
+	v.next("parley channel show "+shellWord(channels[0].ID.String()), "what it is for and who takes part")
+	return nil
+}
+
+// channelNames are what people call channels: by their names, else by who takes
+// part.
+func channelNames(channels []control.Channel) map[protocol.ChannelID]string {
+	names := map[protocol.ChannelID]string{}
+	for _, c := range channels {
+		names[c.ID] = channelName(c)
+	}
+	return names
+}
+
+func channelName(c control.Channel) string {
+	if c.Name != "" {
+		return term.Line(c.Name)
+	}
+	return "(" + term.Line(strings.Join(c.Participants, ", ")) + ")"
+}
+
+func newChannelShowCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "show NAME",
+		Short:   "Say what a channel is for and who takes part",
+		Example: `  parley channel show sprint`,
+		Args:    exactly(1, "a channel, by name or id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runChannelShow(cmd.Context(), control.ChannelRequest{Channel: args[0]}, client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print the channel as JSON")
+	cmd.ValidArgsFunction = p.completeChannels
+	return cmd
+}
+
+func runChannelShow(ctx context.Context, r control.ChannelRequest, client control.Service, v view) error {
+	c, err := client.Channel(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(c)
+	}
+	field := func(name, value string) {
+		if value != "" {
+			v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 9)), term.Line(value))
+		}
+	}
+	field("name", c.Name)
+	field("id", c.ID.String())
+	field("part of", v.nameOf(ctx, client, c.Parent.String()))
+	for _, child := range c.Children {
+		field("has", v.nameOf(ctx, client, child.String()))
+	}
+	if c.CreatedBy != "" || !c.CreatedAt.IsZero() {
+		field("made by", strings.TrimSpace(c.CreatedBy+", "+v.at(c.CreatedAt, timeForm)))
+	}
+	field("with", strings.Join(c.Participants, ", "))
+	messages := count(c.Messages, "message")
+	if c.Messages > 0 {
+		messages += ", the last " + v.at(c.Last, timeForm)
+	}
+	field("holds", messages)
+	if c.About != "" {
+		v.out.Printf("\n%s\n", v.out.Body(c.About))
+	}
+	v.next("parley attach "+shellWord(nameOrID(c)), "watch it live")
+	return nil
+}
+
+// nameOf is what people call the channel of that id, "" for none.
+func (v view) nameOf(ctx context.Context, client control.Service, id string) string {
+	if id == "" {
+		return ""
+	}
+	c, err := client.Channel(ctx, control.ChannelRequest{Channel: id})
+	if err != nil {
+		return id
+	}
+	return channelName(c)
+}
+
+func nameOrID(c control.Channel) string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return c.ID.String()
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newMemoryCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "memory",
+		Short: "Keep and look up what the fleet should remember",
+		Long: `Keep and look up what the fleet should remember: short notes that every
+participant can read and write, for all channels or for one. Agents whose input is
+a prompt are given those that apply. A memory is never changed or removed; a newer
+one supersedes it.`,
+		Example: `  parley memory add --subject 'language for tools' 'Go, nothing else'`,
+		Args:    unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageErrorf(cmd, "%s needs add, list, show or supersede", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newMemoryAddCommand(p), newMemoryListCommand(p), newMemoryShowCommand(p), newMemorySupersedeCommand(p))
+	return cmd
+}
+
+// addMemory registers the flags that adding and superseding share.
+func (p *program) addMemory(cmd *cobra.Command, r *control.AddMemoryRequest) {
+	f := cmd.Flags()
+	asFlag(cmd, &r.As, "who remembers")
+	f.StringVar(&r.Subject, "subject", "", "what it is about, in one line")
+	f.StringVar(&r.Scope, "scope", "", "global, or the channel that it is for, by name or id")
+	f.StringArrayVar(&r.Tags, "tag", nil, "a word to find it by (repeatable)")
+	f.StringVar(&r.Session, "session", "", "the id of the session that writes it")
+	p.jsonFlag(cmd, "print the memory as JSON")
+}
+
+// writeMemory asks for a memory with the words as its text.
+func (p *program) writeMemory(cmd *cobra.Command, r control.AddMemoryRequest, words []string) error {
+	text, err := p.text(cmd, words)
+	if err != nil {
+		return err
+	}
+	client, err := p.client()
+	if err != nil {
+		return err
+	}
+	r.As, r.Body = p.speaker(r.As), text
+	return runMemoryAdd(cmd.Context(), r, client, p.view())
+}
+
+func newMemoryAddCommand(p *program) *cobra.Command {
+	var r control.AddMemoryRequest
+	cmd := &cobra.Command{
+		Use:   "add --subject LINE TEXT|-",
+		Short: "Write a memory",
+		Example: `  parley memory add --subject 'language for tools' --tag tools 'Go, nothing else'
+  parley memory add --subject deadline --scope sprint - < note.md`,
+		Args: atLeast(1, "a text"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.TrimSpace(r.Subject) == "" {
+				return usageErrorf(cmd, "%s needs --subject: what is it about?", cmd.CommandPath())
+			}
+			return p.writeMemory(cmd, r, args)
+		},
+	}
+	p.addMemory(cmd, &r)
+	return cmd
+}
+
+func newMemorySupersedeCommand(p *program) *cobra.Command {
+	var r control.AddMemoryRequest
+	cmd := &cobra.Command{
+		Use:   "supersede FILE TEXT|-",
+		Short: "Write a memory that takes the place of another",
+		Long: `Write a memory that takes the place of another, named by its file or by the hex
+digits at its end. Subject, scope and tags stay as they were where none are given.`,
+		Example: `  parley memory supersede b2c3d4e5 'Go and SQL, nothing else'`,
+		Args:    atLeast(2, "a memory and a text"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Supersedes = args[0]
+			return p.writeMemory(cmd, r, args[1:])
+		},
+	}
+	p.addMemory(cmd, &r)
+	return cmd
+}
+
+func runMemoryAdd(ctx context.Context, r control.AddMemoryRequest, client control.Service, v view) error {
+	m, err := client.AddMemory(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(m)
+	}
+	v.out.Printf("%s  recorded\n", m.File)
+	v.next("parley memory list", "what is remembered")
+	return nil
+}
+
+func newMemoryListCommand(p *program) *cobra.Command {
+	var r control.MemoriesRequest
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List memories, oldest first",
+		Example: `  parley memory list --scope sprint
+  parley memory list --tag tools --json`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runMemoryList(cmd.Context(), r, client, p.view())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.Scope, "scope", "", "only those of this scope: global, or a channel by name or id")
+	f.StringVar(&r.Subject, "subject", "", "only those whose subject contains this")
+	f.StringArrayVar(&r.Tags, "tag", nil, "only those with this tag (repeatable)")
+	f.StringVar(&r.From, "from", "", "only those that this participant wrote")
+	f.BoolVar(&r.All, "all", false, "those that were superseded too")
+	p.jsonFlag(cmd, "print an array of memories as JSON")
+	return cmd
+}
+
+func runMemoryList(ctx context.Context, r control.MemoriesRequest, client control.Service, v view) error {
+	memories, err := client.Memories(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(memories)
+	}
+	if len(memories) == 0 {
+		v.err.Printf("nothing is remembered\n")
+		v.next("parley memory add --subject LINE TEXT", "write the first")
+		return nil
+	}
+	t := term.Table{Heading: []string{"TIME", "FROM", "FILE", "SCOPE", "TAGS", "", "SUBJECT"}, Flexible: 6}
+	for _, m := range memories {
+		gone := ""
+		if m.SupersededBy != "" {
+			gone = "superseded"
+		}
+		t.Rows = append(t.Rows, []string{v.at(m.Timestamp, shortForm), term.Line(m.From), v.memoryName(m.File),
+			v.nameOfScope(ctx, client, m.Scope), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
+	}
+	v.out.Table(t)
+	v.next("parley memory show "+v.memoryName(memories[len(memories)-1].File), "the last one, whole")
+	return nil
+}
+
+func (v view) nameOfScope(ctx context.Context, client control.Service, scope string) string {
+	if scope == "global" {
+		return ""
+	}
+	return v.nameOf(ctx, client, scope)
+}
+
+// memoryName is what a person can give to show: the file's name, or at a
+// terminal the hex digits at its end.
+func (v view) memoryName(file string) string {
+	if _, hex, ok := strings.Cut(strings.TrimSuffix(file, ".md"), "-"); ok && v.out.Terminal && v.out.Width < wideEnough {
+		return hex
+	}
+	return file
+}
+
+func newMemoryShowCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "show FILE",
+		Short:   "Show a memory",
+		Long:    "Show a memory, named by its file or by the hex digits at its end.",
+		Example: `  parley memory show b2c3d4e5`,
+		Args:    exactly(1, "a memory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runMemoryShow(cmd.Context(), control.MemoryRequest{File: args[0]}, client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print the memory as JSON")
+	return cmd
+}
+
+func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.Service, v view) error {
+	m, err := client.Memory(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(m)
+	}
+	field := func(name, value string) {
+		if value != "" {
+			v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 14)), term.Line(value))
+		}
+	}
+	field("subject", m.Subject)
+	field("from", m.From)
+	field("via", m.Via)
+	field("time", v.at(m.Timestamp, timeForm))
+	scope := m.Scope
+	if scope != "global" {
+		scope = v.nameOf(ctx, client, scope)
+	}
+	field("scope", scope)
+	field("tags", strings.Join(m.Tags, ", "))
+	field("session", m.Session)
+	field("file", m.File)
+	field("supersedes", m.Supersedes)
+	field("superseded by", m.SupersededBy)
+	v.out.Printf("\n%s\n", v.out.Body(m.Body))
+	if m.SupersededBy == "" {
+		v.next("parley memory supersede "+v.memoryName(m.File)+" TEXT", "put another in its place")
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// searchLimit is how many hits search shows where nothing else is said.
+const searchLimit = 20
+
+func newSearchCommand(p *program) *cobra.Command {
+	var r control.SearchRequest
+	var since string
+	cmd := &cobra.Command{
+		Use:   "search [WORDS…]",
+		Short: "Find messages by their words",
+		Long: `Find messages by their words, best first. All words must occur, whatever their
+case and accents; "two words" in quotes must stand together, -word must not occur,
+and word* stands for every word that begins so. --from, --channel and --since
+narrow it; they do without words too.`,
+		Example: `  parley search deadline friday
+  parley search '"release notes"' --from mawjs --since 7d
+  parley search --channel sprint --since 2026-05-01`,
+		Args: between(0, -1, "words"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Words = strings.Join(args, " ")
+			if since != "" {
+				at, err := parseSince(since, time.Now(), p.zone)
+				if err != nil {
+					return usageErrorf(cmd, "--since: %v", err)
+				}
+				r.Since = at
+			}
+			if r.Limit < 1 {
+				return usageErrorf(cmd, "-n needs a number of messages above zero")
+			}
+			if strings.TrimSpace(r.Words) == "" && r.From == "" && r.Channel == "" && since == "" {
+				return usageErrorf(cmd, "%s needs words, or one of --from, --channel and --since", cmd.CommandPath())
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runSearch(cmd.Context(), r, client, p.view())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.From, "from", "", "only what this participant wrote")
+	f.StringVar(&r.Channel, "channel", "", "only this channel, by name or id")
+	f.StringVar(&since, "since", "", "only what was said since: a day such as 2026-05-23, a time, or how long ago, such as 12h or 7d")
+	f.IntVarP(&r.Limit, "last", "n", searchLimit, "at most `N` messages")
+	p.jsonFlag(cmd, "print what was found as JSON")
+	p.completeFlags(cmd, "from", "channel")
+	return cmd
+}
+
+// parseSince reads a day, a time, or how long ago.
+func parseSince(text string, now time.Time, zone *time.Location) (time.Time, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 100_000 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05"} {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return at, nil
+		}
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	return time.Time{}, fmt.Errorf("%q is neither a day such as 2026-05-23 nor how long ago, such as 12h or 7d", text)
+}
+
+func runSearch(ctx context.Context, r control.SearchRequest, client control.Service, v view) error {
+	done := v.busy("searching")
+	found, err := client.Search(ctx, r)
+	done()
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(found)
+	}
+	if found.Pending > 0 {
+		v.err.Printf("%s\n", v.err.Warn(fmt.Sprintf("%s are still being indexed: ask again in a moment", count(found.Pending, "message"))))
+	}
+	if len(found.Hits) == 0 {
+		v.err.Printf("nothing was found\n")
+		return nil
+	}
+	v.mailTable(found.Hits)
+	if more := found.Total - len(found.Hits); more > 0 {
+		v.err.Printf("%s\n", v.err.Dim(fmt.Sprintf("and %d more: -n %d", more, found.Total)))
+	}
+	v.next("parley thread "+v.path(found.Hits[0].Path), "the conversation of the first")
+	return nil
+}

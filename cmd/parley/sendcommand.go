@@ -1,0 +1,60 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newSendCommand(p *program) *cobra.Command {
+	var flags sendFlags
+	var r control.SendRequest
+	cmd := &cobra.Command{
+		Use:   "send --to A[,B|all] | --re PATH  TEXT|-",
+		Short: "Send a message: to one, to several, to all, in a channel, as an answer",
+		Long: `Send a message to one participant, to several or to all.
+
+Without --channel it goes to the channel that those who take part have in
+common; with --re to the channel of the message that it answers, and, where --to
+names nobody, to that message's author. Each addressee leaves its own receipt:
+"parley show" says who has read and who has answered.
+
+A name that the fleet does not know is refused; --anyway writes to it all the
+same.`,
+		Example: `  parley send --to mawjs,volt who takes this?
+  parley send --to all --channel sprint 'we begin'
+  parley send --to critic --re b2c3d4e5 what do you think of that?
+  parley send --to reviewer --wait 5m - < change.diff`,
+		Args: atLeast(1, "a text"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.To = splitNames(r.To)
+			if len(r.To) == 0 && r.Re == "" {
+				return usageErrorf(cmd, "%s needs --to or --re: whom is it for?", cmd.CommandPath())
+			}
+			return p.send(cmd, flags, r, args)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&r.To, "to", nil, "addressees, separated by commas, or all (repeatable)")
+	f.StringVar(&r.Channel, "channel", "", "the channel, by name or id")
+	f.StringVar(&r.Re, "re", "", "the message that this one answers")
+	f.BoolVar(&r.Anyway, "anyway", false, "also to a name that nobody is known to have")
+	flags.register(p, cmd)
+	flags.registerWait(cmd)
+	p.completeFlags(cmd, "to", "channel")
+	return cmd
+}
+
+// splitNames takes lists of names apart.
+func splitNames(lists []string) []string {
+	var names []string
+	for _, list := range lists {
+		for _, name := range strings.Split(list, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}

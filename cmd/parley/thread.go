@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newThreadCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "thread PATH",
+		Short: "Show the whole conversation that a message is in, as a tree",
+		Long: `Show the whole conversation that a message is in: the first message, and below
+each message its answers. After each stands who has read it and who has answered.`,
+		Example: `  parley thread b2c3d4e5
+  parley thread b2c3d4e5 --json`,
+		Args: exactly(1, "the path of a message"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runThread(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print an array of messages with their depth as JSON")
+	return cmd
+}
+
+func runThread(ctx context.Context, r control.ThreadRequest, client control.Service, v view) error {
+	tree, err := client.Thread(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(tree)
+	}
+	lines := branches(tree)
+	who := make([]string, len(tree))
+	width := 0
+	for i, m := range tree {
+		who[i] = lines[i] + term.Line(sender(m.Message))
+		width = min(max(width, term.Width(who[i])), maxWho)
+	}
+	for i, m := range tree {
+		v.threadLine(who[i], width, m.Message)
+	}
+	v.next("parley reply "+v.path(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
+	return nil
+}
+
+// threadLine is one message of a tree: who, when, path, what it says and how far
+// it has come with whom. The text gives way where a line would not fit.
+func (v view) threadLine(who string, width int, m control.Message) {
+	text := firstLine(m.Body)
+	if act := unusualAct(m); act != "" && act != "reply" {
+		text = "[" + act + "] " + text
+	}
+	head := term.Pad(who, width) + "  " + v.at(m.Timestamp, clockForm) + "  "
+	path, reached := v.path(m.Path), reach(m)
+	if reached != "" {
+		reached = "  " + reached
+	}
+	if v.out.Width > 0 {
+		text = term.Cut(text, max(16, v.out.Width-term.Width(head+path+reached)-2))
+	}
+	v.out.Printf("%s%s  %s%s\n", head, v.out.Dim(path), text, v.out.Dim(reached))
+}
+
+// branches draws the lines that lead to each message of a tree.
+func branches(tree []control.ThreadMessage) []string {
+	drawn := make([]string, len(tree))
+	open := map[int]bool{} // by depth: another answer to the same message follows below
+	for i := len(tree) - 1; i >= 0; i-- {
+		depth := tree[i].Depth
+		if depth > 0 {
+			drawn[i] = stem(open, depth)
+		}
+		for deeper := range open {
+			if deeper > depth {
+				delete(open, deeper)
+			}
+		}
+		open[depth] = true
+	}
+	return drawn
+}
+
+// maxStem is the depth beyond which the tree is not drawn wider.
+const maxStem = 12
+
+func stem(open map[int]bool, depth int) string {
+	var b strings.Builder
+	for d := max(1, depth-maxStem); d < depth; d++ {
+		if open[d] {
+			b.WriteString("│ ")
+		} else {
+			b.WriteString("  ")
+		}
+	}
+	if open[depth] {
+		return b.String() + "├ "
+	}
+	return b.String() + "└ "
+}

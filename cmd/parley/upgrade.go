@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newUpgradeCommand(p *program) *cobra.Command {
+	var r control.UpgradeRequest
+	cmd := &cobra.Command{
+		Use:   "upgrade",
+		Short: "Bring the record's own documents up to this version of parley",
+		Long: `Bring the files in the record's folder upstream/ up to those that come with this
+version of parley: what the protocol is, the jitter, the default actor profile.
+Nothing else is touched: local/ is the fleet's own, and messages never change.
+To replace the program itself, install the new version and start the node again.`,
+		Example: `  parley upgrade --check
+  parley upgrade`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runUpgrade(cmd.Context(), r, client, p.view())
+		},
+	}
+	cmd.Flags().BoolVar(&r.Check, "check", false, "only say what would change")
+	p.jsonFlag(cmd, "print an array of files and their states as JSON")
+	return cmd
+}
+
+func runUpgrade(ctx context.Context, r control.UpgradeRequest, client control.Service, v view) error {
+	files, err := client.Upgrade(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(files)
+	}
+	changed := 0
+	t := term.Table{Heading: []string{"FILE", "STATE"}}
+	for _, f := range files {
+		if f.State != "current" {
+			changed++
+		}
+		t.Rows = append(t.Rows, []string{term.Line(f.Path), f.State})
+	}
+	v.out.Table(t)
+	switch {
+	case changed == 0:
+		v.out.Printf("everything is as it comes with parley %s\n", version)
+	case r.Check:
+		v.next("parley upgrade", "write what has changed")
+	default:
+		v.out.Printf("%s brought up to parley %s\n", count(changed, "file"), version)
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// waitDefault is how long wait waits where nothing else is said.
+const waitDefault = time.Minute
+
+func newWaitCommand(p *program) *cobra.Command {
+	var r control.WaitRequest
+	cmd := &cobra.Command{
+		Use:   "wait --re PATH | --from NAME | --to NAME",
+		Short: "Wait for an answer, or for the next message from or to someone",
+		Long: `Wait for one message and print its text alone; everything else goes to standard
+error. --re returns the first answer to a message, also one that is there already;
+--from and --to return only what comes after the command has begun.
+
+Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
+		Example: `  parley wait --re b2c3d4e5 --timeout 5m
+  parley wait --to nat --timeout 1h && parley inbox`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			given := 0
+			for _, flag := range []string{"re", "from", "to"} {
+				if cmd.Flags().Changed(flag) {
+					given++
+				}
+			}
+			if given != 1 {
+				return usageErrorf(cmd, "%s needs one of --re, --from and --to", cmd.CommandPath())
+			}
+			if r.Within <= 0 {
+				return usageErrorf(cmd, "--timeout needs a time above zero, such as 30s")
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runWait(cmd.Context(), r, client, p.view())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.Re, "re", "", "wait for an answer to this message")
+	f.StringVar(&r.From, "from", "", "wait for the next message of this participant")
+	f.StringVar(&r.To, "to", "", "wait for the next message to this participant, or all")
+	f.DurationVar(&r.Within, "timeout", waitDefault, "how long")
+	p.jsonFlag(cmd, "print the message as JSON")
+	p.completeFlags(cmd, "from", "to")
+	return cmd
+}
+
+func runWait(ctx context.Context, r control.WaitRequest, client control.Service, v view) error {
+	if r.Re != "" {
+		return awaitReply(ctx, r, client, v)
+	}
+	m, err := client.Wait(ctx, r)
+	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
+		return control.Errorf(control.KindTimeout, late.Hint, "nothing came within %s", r.Within)
+	}
+	if err != nil {
+		return err
+	}
+	return v.arrived(m)
+}

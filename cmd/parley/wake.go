@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newWakeCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "wake [AGENT]",
+		Short: "Have the node look at the remote and at what waits, at once",
+		Long: `Have the node look at the remote now instead of at its next turn, and at the mail
+that waits for an agent (for all of them where none is named).`,
+		Example: `  parley wake
+  git push && parley wake mawjs`,
+		Args: between(0, 1, "one agent"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var r control.WakeRequest
+			if len(args) > 0 {
+				r.Agent = args[0]
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runWake(cmd.Context(), r, client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print what was found as JSON")
+	cmd.ValidArgsFunction = p.completeAgents
+	return cmd
+}
+
+func runWake(ctx context.Context, r control.WakeRequest, client control.Service, v view) error {
+	done := v.busy("looking at the remote")
+	woken, err := client.Wake(ctx, r)
+	done()
+	if err != nil {
+		return err
+	}
+	if v.json {
+		if err := v.writeJSON(woken); err != nil {
+			return err
+		}
+	} else {
+		v.out.Printf("%s\n", foundAtRemote(woken))
+		if len(woken.Agents) > 0 {
+			v.agents(woken.Agents)
+		}
+	}
+	if woken.RemoteError != "" {
+		return control.Errorf(control.KindFailed, "parley status", "cannot look at the remote: %s", woken.RemoteError)
+	}
+	return nil
+}
+
+func foundAtRemote(w control.Woken) string {
+	switch {
+	case w.Remote == "":
+		return "awake; the record has no remote"
+	case w.RemoteError != "":
+		return "awake; the remote " + term.Line(w.Remote) + " could not be looked at"
+	case w.Arrived == 0:
+		return "awake; nothing new at " + term.Line(w.Remote)
+	}
+	return fmt.Sprintf("awake; %s came from %s", count(w.Arrived, "message"), term.Line(w.Remote))
+}

@@ -1,0 +1,83 @@
+package configs
+
+import (
+	_ "embed" // presets.yaml
+	"fmt"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Preset is what is publicly documented of an agent program: how it is run for
+// one question, and how a person opens it. parley agent add --preset takes it
+// over into the agent's own file, where the operator can change it.
+type Preset struct {
+	Name    string
+	Title   string        // what the program is called
+	Program string        // what must be in the node's PATH
+	Exec    string        // command line that answers one message
+	Input   string        // InputText or InputPrompt
+	Open    string        // command line of the interactive program; "" = it has none
+	Timeout time.Duration // how long an answer may take
+	Install string        // one line: how to get it
+	Note    string        // what the operator should know
+	Source  string        // the documentation it was checked against
+}
+
+//go:embed presets.yaml
+var presetsFile []byte
+
+// Presets are the known agent programs in the order of presets.yaml, which comes
+// with the program. An error is a fault of that file.
+func Presets() ([]Preset, error) {
+	root, problems := document(presetsFile)
+	if len(problems) > 0 || root == nil {
+		return nil, asError("presets.yaml", problems)
+	}
+	var presets []Preset
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		p, more := readPreset(root.Content[i].Value, root.Content[i+1])
+		problems = append(problems, more...)
+		presets = append(presets, p)
+	}
+	return presets, asError("presets.yaml", problems)
+}
+
+func readPreset(name string, n *yaml.Node) (Preset, []Problem) {
+	p := Preset{Name: name, Input: InputPrompt}
+	if n.Kind != yaml.MappingNode {
+		return p, []Problem{{Line: n.Line, Key: name, Text: "should hold keys and values"}}
+	}
+	problems := readMapping(n, name+".", []field{
+		asField(textSetting("title", &p.Title)),
+		asField(textSetting("program", &p.Program)),
+		asField(textSetting("exec", &p.Exec)),
+		asField(wordSetting("input", &p.Input)),
+		asField(textSetting("open", &p.Open)),
+		asField(durationSetting("timeout", &p.Timeout)),
+		asField(textSetting("install", &p.Install)),
+		asField(textSetting("note", &p.Note)),
+		asField(textSetting("source", &p.Source)),
+	}, nil)
+	return p, problems
+}
+
+// FindPreset is the preset of that name. The error names the nearest one.
+func FindPreset(name string) (Preset, error) {
+	presets, err := Presets()
+	if err != nil {
+		return Preset{}, err
+	}
+	var names []string
+	for _, p := range presets {
+		if p.Name == name {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	if near := nearest(name, names); near != "" {
+		return Preset{}, fmt.Errorf("there is no preset %q: did you mean %s?", name, near)
+	}
+	return Preset{}, fmt.Errorf("there is no preset %q: there are %s", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,174 @@
+package fleet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// SetMemory tells the state of a memory of the record.
+func (s *State) SetMemory(m protocol.Memory) { s.memories[m.File] = m }
+
+// DropMemory forgets the memory in that file.
+func (s *State) DropMemory(file string) { delete(s.memories, file) }
+
+// Memory is a memory and the file of the one that took its place, if any did.
+type Memory struct {
+	protocol.Memory
+	SupersededBy string
+}
+
+// MemoryFilter says which memories are meant. Empty fields mean any.
+type MemoryFilter struct {
+	Scopes  []protocol.ChannelID // "" among them stands for global
+	Subject string               // a part of the subject, whatever its case
+	Tags    []string             // all of them
+	From    string
+	All     bool // those that others supersede too
+}
+
+// Memories lists memories in the order of their timestamps: without All only
+// those that hold. A file that any memory supersedes is dropped; of two that
+// supersede the same file the newer holds, at the same time the greater name
+// (R10). A memory for a channel that does not exist is none.
+func (s *State) Memories(f MemoryFilter) []Memory {
+	by := s.superseded()
+	var all []Memory
+	for file, m := range s.memories {
+		if (f.All || by[file] == "") && f.matches(m) && (m.Scope == "" || s.ChannelExists(m.Scope)) {
+			all = append(all, Memory{m, by[file]})
+		}
+	}
+	slices.SortFunc(all, func(a, b Memory) int { return compareMemories(a.Memory, b.Memory) })
+	return all
+}
+
+// Memory is the memory in that file.
+func (s *State) Memory(file string) (Memory, bool) {
+	m, ok := s.memories[file]
+	return Memory{m, s.superseded()[file]}, ok
+}
+
+// superseded says of each file that no longer holds which memory took its place.
+func (s *State) superseded() map[string]string {
+	winners := map[string]protocol.Memory{} // by the file that they supersede
+	for _, m := range s.memories {
+		if old, taken := winners[m.Supersedes]; m.Supersedes != "" && (!taken || compareMemories(old, m) < 0) {
+			winners[m.Supersedes] = m
+		}
+	}
+	by := map[string]string{}
+	for _, m := range s.memories {
+		if winner, ok := winners[m.Supersedes]; ok && winner.File != m.File {
+			by[m.File] = winner.File
+		}
+	}
+	for file, winner := range winners {
+		by[file] = winner.File
+	}
+	return by
+}
+
+func compareMemories(a, b protocol.Memory) int {
+	return cmp.Or(a.Timestamp.Compare(b.Timestamp), cmp.Compare(a.File, b.File))
+}
+
+func (f MemoryFilter) matches(m protocol.Memory) bool {
+	if f.Scopes != nil && !slices.Contains(f.Scopes, m.Scope) || f.From != "" && m.From != f.From {
+		return false
+	}
+	for _, tag := range f.Tags {
+		if !slices.ContainsFunc(m.Tags, func(t string) bool { return strings.EqualFold(t, tag) }) {
+			return false
+		}
+	}
+	return strings.Contains(strings.ToLower(m.Subject), strings.ToLower(f.Subject))
+}
+
+// Remember asks for a memory to be written.
+type Remember struct {
+	As         Who
+	Subject    string
+	Scope      string // "", "global", or a channel's id or name
+	Tags       []string
+	Session    string
+	Supersedes string // the file of a memory that it replaces
+	Body       string
+}
+
+// Remembered checks that the memory can be written and says what it is to hold;
+// its file's name is the writer's to give. A memory that replaces another takes
+// over its subject, scope and tags where it names none. The error is a *Refusal.
+func (s *State) Remembered(c Remember, now time.Time) (protocol.Memory, error) {
+	m := protocol.Memory{
+		From: c.As.Name, Timestamp: now, Subject: strings.TrimSpace(c.Subject), Tags: c.Tags, Session: c.Session,
+		Body: protocol.NormalBody(c.Body),
+	}
+	scope := c.Scope
+	if c.Supersedes != "" {
+		old, err := s.replaceable(c.Supersedes)
+		if err != nil {
+			return m, err
+		}
+		m.Supersedes = old.File
+		m.Subject = cmp.Or(m.Subject, old.Subject)
+		scope = cmp.Or(scope, old.Scope.String())
+		if m.Tags == nil {
+			m.Tags = old.Tags
+		}
+	}
+	if scope != "" && scope != "global" {
+		channel, err := s.FindChannel(scope)
+		if err != nil {
+			return m, err
+		}
+		m.Scope = channel
+	}
+	if strings.TrimSpace(m.Body) == "" {
+		return m, refuse(Senseless, "write the text as the last words, or - to read it from standard input", "the memory is empty")
+	}
+	if _, err := protocol.EncodeMemory(m); err != nil {
+		return m, refuse(Senseless, "", "%v", err)
+	}
+	return m, nil
+}
+
+// replaceable is the memory of that name, unless another has replaced it.
+func (s *State) replaceable(name string) (Memory, error) {
+	file, err := s.FindMemory(name)
+	if err != nil {
+		return Memory{}, err
+	}
+	m, _ := s.Memory(file)
+	if by := m.SupersededBy; by != "" {
+		return m, refuse(Forbidden, "supersede that one: parley memory supersede "+by, "%s was superseded by %s already", file, by)
+	}
+	return m, nil
+}
+
+// FindMemory is the file of the memory that text names: whole, without ".md", or
+// by the hex digits at its end. The error is a *Refusal.
+func (s *State) FindMemory(text string) (string, error) {
+	if file, err := protocol.ParseMemoryFileName(text); err == nil {
+		if _, ok := s.memories[file]; ok {
+			return file, nil
+		}
+	}
+	var found []string
+	for file := range s.memories {
+		if _, hex, _ := strings.Cut(strings.TrimSuffix(file, ".md"), "-"); hex == strings.ToLower(text) {
+			found = append(found, file)
+		}
+	}
+	slices.Sort(found)
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", refuse(Unknown, "memories are listed by: parley memory list --all", "there is no memory %q", text)
+	}
+	return "", refuse(Senseless, "give the whole name: "+found[0], "%q names %d memories", text, len(found))
+}

@@ -1,0 +1,108 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// ThreadItem is a message in the tree of a conversation.
+type ThreadItem struct {
+	*Item
+	Depth int // 0 for the message that everything answers
+}
+
+// Thread is the whole conversation that the message at p is in: from the first
+// message, each with its answers below it in the order of the record. It is
+// empty if there is no such message.
+func (s *State) Thread(p protocol.Path) []ThreadItem {
+	root, ok := s.items[p]
+	if !ok {
+		return nil
+	}
+	seen := map[*Item]bool{root: true}
+	for {
+		above, ok := root.AnsweredPath()
+		up := s.items[above]
+		if !ok || up == nil || seen[up] {
+			break
+		}
+		seen[up] = true
+		root = up
+	}
+	var tree []ThreadItem
+	seen = map[*Item]bool{root: true}
+	for open := []ThreadItem{{root, 0}}; len(open) > 0; {
+		next := open[len(open)-1]
+		open = open[:len(open)-1]
+		tree = append(tree, next)
+		for _, answer := range slices.Backward(s.Answers(next.Path)) {
+			if !seen[answer] {
+				seen[answer] = true
+				open = append(open, ThreadItem{answer, next.Depth + 1})
+			}
+		}
+	}
+	return tree
+}
+
+// Progress is how far a message has come with one of its addressees.
+type Progress struct {
+	Name     string
+	Read     bool
+	Answered bool
+}
+
+// Progress says of each addressee whether it has read and answered the message:
+// of one to all, everyone of the fleet but the author, and who else did.
+func (s *State) Progress(it *Item) []Progress {
+	if it.Type != protocol.TypeText {
+		return nil
+	}
+	names := s.expected(it)
+	read, answered := map[string]bool{}, map[string]bool{}
+	for _, r := range s.receipts[it.Path] {
+		if s.receiptCounts(r) && s.addresses(it, r.From) {
+			read[r.From] = true
+		}
+	}
+	for _, a := range s.Answers(it.Path) {
+		if s.addresses(it, a.From) {
+			answered[a.From] = true
+		}
+	}
+	if it.ToAll() {
+		for _, done := range []map[string]bool{read, answered} {
+			for name := range done {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+	}
+	all := make([]Progress, len(names))
+	for i, name := range names {
+		all[i] = Progress{Name: name, Read: read[name] || answered[name], Answered: answered[name]}
+	}
+	return all
+}
+
+// expected are the names that a message is to reach: as it was addressed, or the
+// fleet's directory where it is to all.
+func (s *State) expected(it *Item) []string {
+	var names []string
+	if it.ToAll() {
+		for _, name := range s.roster() {
+			if name != it.From {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	for i, to := range it.To {
+		if !addressedBefore(it.To[:i], to.Name) {
+			names = append(names, to.Name)
+		}
+	}
+	return names
+}

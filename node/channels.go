@@ -1,0 +1,89 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Channels implements control.Service.
+func (n *Node) Channels(context.Context) ([]control.Channel, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	channels := n.state.Channels()
+	all := make([]control.Channel, len(channels))
+	for i, c := range channels {
+		all[i] = channelView(c)
+	}
+	return all, nil
+}
+
+// Channel implements control.Service.
+func (n *Node) Channel(_ context.Context, r control.ChannelRequest) (control.Channel, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	id, err := n.state.FindChannel(r.Channel)
+	if err != nil {
+		return control.Channel{}, asError(err)
+	}
+	return channelView(n.state.Describe(id)), nil
+}
+
+func channelView(c fleet.Channel) control.Channel {
+	return control.Channel{
+		ID: c.ID, Name: c.Name, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, Parent: c.Parent, About: c.About,
+		Messages: c.Messages, Last: c.Last, Participants: c.Participants, Children: c.Children,
+	}
+}
+
+// NewChannel implements control.Service.
+func (n *Node) NewChannel(ctx context.Context, r control.NewChannelRequest) (control.Channel, error) {
+	who, err := n.actor(r.As, nil)
+	if err != nil {
+		return control.Channel{}, err
+	}
+	defer n.writing.Unlock()
+	n.writing.Lock()
+	file, err := n.found(fleet.NewChannel{As: who, Name: r.Name, About: r.About}, r.Parent)
+	if err != nil {
+		return control.Channel{}, asError(err)
+	}
+	data, err := protocol.EncodeChannelFile(file)
+	if err != nil {
+		return control.Channel{}, asError(err)
+	}
+	var b [16]byte
+	random(b[:])
+	id := protocol.NewChannelID(b)
+	if err := n.writeBook(ctx, protocol.ChannelFilePath(id), data); err != nil {
+		return control.Channel{}, asError(err)
+	}
+	return n.Channel(ctx, control.ChannelRequest{Channel: id.String()})
+}
+
+func (n *Node) found(c fleet.NewChannel, parent string) (file protocol.ChannelFile, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if parent != "" {
+		if c.Parent, err = n.state.FindChannel(parent); err != nil {
+			return file, err
+		}
+	}
+	return n.state.Found(c, n.now().UTC().Truncate(time.Millisecond))
+}
+
+// writeBook brings a file that is no message into a durable commit and takes it
+// in.
+func (n *Node) writeBook(ctx context.Context, path string, data []byte) error {
+	if len(data) > n.cfg.MessageLimit {
+		return control.Errorf(control.KindUsage, "write a shorter text, or raise message_limit in config.yaml on every host",
+			"cannot write %s: it has %d bytes; the limit is %d", path, len(data), n.cfg.MessageLimit)
+	}
+	if err := n.record.WriteFile(ctx, path, data); err != nil {
+		return err
+	}
+	return n.readBook(path)
+}

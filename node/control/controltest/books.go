@@ -1,0 +1,152 @@
+package controltest
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+func (s *suite) newChannel(r control.NewChannelRequest) control.Channel {
+	s.Helper()
+	r.As = s.human
+	c, err := s.service.NewChannel(s.ctx, r)
+	s.must(err)
+	return c
+}
+
+func testChannels(s *suite) {
+	s.inboxAgent("mawjs")
+	sprint := s.newChannel(control.NewChannelRequest{Name: "sprint", About: "what we do\n\nthis week"})
+	tests := s.newChannel(control.NewChannelRequest{Name: "週次 tests", Parent: "Sprint"})
+	if sprint.About != "what we do\n\nthis week" || sprint.CreatedBy != s.human || sprint.CreatedAt.IsZero() || tests.Parent != sprint.ID {
+		s.Errorf("made %+v and %+v", sprint, tests)
+	}
+	m, err := s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{"mawjs"}, Channel: "sprint", Body: "begin"})
+	s.must(err)
+	if m.Channel != sprint.ID {
+		s.Errorf("sent to %s, want %s", m.Channel, sprint.ID)
+	}
+	s.equal("log by name", []string{"begin"}, s.logBodies(control.LogRequest{Channel: "sprint"}))
+	shown, err := s.service.Show(s.ctx, control.ShowRequest{Path: "sprint/" + m.Path.Rel()})
+	s.must(err)
+	s.equal("found below the channel's name", m.Path, shown.Path)
+	c, err := s.service.Channel(s.ctx, control.ChannelRequest{Channel: sprint.ID.String()})
+	s.must(err)
+	if c.Messages != 1 || !c.Last.Equal(m.Timestamp) || len(c.Participants) != 2 || len(c.Children) != 1 || c.Children[0] != tests.ID {
+		s.Errorf("described as %+v", c)
+	}
+	s.hey("mawjs", "aside")
+	all, err := s.service.Channels(s.ctx)
+	s.must(err)
+	var names []string
+	for _, c := range all {
+		names = append(names, c.Name)
+	}
+	s.equal("channels: named ones by name, then the others", []string{"sprint", "週次 tests", ""}, names)
+}
+
+func testChannelRefusals(s *suite) {
+	s.newChannel(control.NewChannelRequest{Name: "sprint"})
+	for name, kind := range map[string]control.Kind{
+		"": control.KindUsage, "a\x1bb": control.KindUsage, strings.Repeat("x", 300): control.KindUsage, "SPRINT": control.KindRefused,
+	} {
+		_, err := s.service.NewChannel(s.ctx, control.NewChannelRequest{As: s.human, Name: name})
+		s.wantKind("channel "+name, err, kind)
+	}
+	_, err := s.service.NewChannel(s.ctx, control.NewChannelRequest{As: s.human, Name: "x", Parent: "nowhere"})
+	s.wantKind("without its parent", err, control.KindNotFound)
+	_, err = s.service.Channel(s.ctx, control.ChannelRequest{Channel: "sprunt"})
+	s.wantKind("misspelt", err, control.KindNotFound)
+	_, err = s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprunt", Body: "x"})
+	s.wantKind("sent to a misspelt one", err, control.KindNotFound)
+}
+
+// subjects are what memories are about.
+func (s *suite) subjects(r control.MemoriesRequest) []string {
+	s.Helper()
+	all, err := s.service.Memories(s.ctx, r)
+	s.must(err)
+	got := []string{}
+	for _, m := range all {
+		got = append(got, m.Subject)
+	}
+	return got
+}
+
+func testMemories(s *suite) {
+	sprint := s.newChannel(control.NewChannelRequest{Name: "sprint"})
+	add := func(r control.AddMemoryRequest) control.Memory {
+		r.As = s.human
+		m, err := s.service.AddMemory(s.ctx, r)
+		s.must(err)
+		return m
+	}
+	first := add(control.AddMemoryRequest{Subject: "language", Tags: []string{"tools"}, Body: "Go\n---\nand nothing else"})
+	add(control.AddMemoryRequest{Subject: "deadline", Scope: "sprint", Body: "Friday"})
+	if first.Scope != "global" || first.From != s.human || first.Body != "Go\n---\nand nothing else" {
+		s.Errorf("wrote %+v", first)
+	}
+	s.equal("all", []string{"language", "deadline"}, s.subjects(control.MemoriesRequest{}))
+	s.equal("global", []string{"language"}, s.subjects(control.MemoriesRequest{Scope: "global"}))
+	s.equal("sprint", []string{"deadline"}, s.subjects(control.MemoriesRequest{Scope: sprint.ID.String()}))
+	s.equal("tag", []string{"language"}, s.subjects(control.MemoriesRequest{Tags: []string{"tools"}}))
+	second := add(control.AddMemoryRequest{Supersedes: first.File, Body: "Go and SQL"})
+	s.equal("inherited", []string{"language", "tools", "global"}, []string{second.Subject, second.Tags[0], second.Scope})
+	s.equal("what holds", []string{"deadline", "language"}, s.subjects(control.MemoriesRequest{}))
+	s.equal("with what held", []string{"language", "deadline", "language"}, s.subjects(control.MemoriesRequest{All: true}))
+	old, err := s.service.Memory(s.ctx, control.MemoryRequest{File: first.File})
+	s.must(err)
+	s.equal("superseded by", second.File, old.SupersededBy)
+	_, err = s.service.AddMemory(s.ctx, control.AddMemoryRequest{As: s.human, Supersedes: first.File, Body: "again"})
+	s.wantKind("superseded twice", err, control.KindRefused)
+}
+
+func testMemoryRefusals(s *suite) {
+	for name, r := range map[string]control.AddMemoryRequest{
+		"without a text": {Subject: "x"}, "without a subject": {Body: "x"}, "subject of two lines": {Subject: "a\nb", Body: "x"},
+	} {
+		r.As = s.human
+		_, err := s.service.AddMemory(s.ctx, r)
+		s.wantKind(name, err, control.KindUsage)
+	}
+	_, err := s.service.AddMemory(s.ctx, control.AddMemoryRequest{As: s.human, Subject: "x", Scope: "nowhere", Body: "x"})
+	s.wantKind("for no channel", err, control.KindNotFound)
+	_, err = s.service.Memory(s.ctx, control.MemoryRequest{File: "../../config.yaml"})
+	s.wantKind("no memory", err, control.KindNotFound)
+	s.equal("none", []string{}, s.subjects(control.MemoriesRequest{All: true}))
+}
+
+func testProfile(s *suite) {
+	const file = "---\nname: sage\ndescription: \"Knows.\"\nmetadata:\n  alias: Sage\n---\n\nYou know.\n"
+	_, err := s.service.Profile(s.ctx, control.ProfileRequest{Name: "sage"})
+	s.wantKind("none yet", err, control.KindNotFound)
+	p, err := s.service.Profile(s.ctx, control.ProfileRequest{Name: "sage", File: file})
+	s.must(err)
+	want := control.Profile{Name: "sage", Path: "local/actors/sage.md", Description: "Knows.", Alias: "Sage", Body: "You know."}
+	s.equal("written", want, p)
+	p, err = s.service.Profile(s.ctx, control.ProfileRequest{Name: "sage"})
+	s.must(err)
+	s.equal("found", want, p)
+	for name, bad := range map[string]string{"no file": "hello", "another name": strings.Replace(file, "sage", "fool", 1)} {
+		_, err := s.service.Profile(s.ctx, control.ProfileRequest{Name: "sage", File: bad})
+		s.wantKind(name, err, control.KindUsage)
+	}
+	_, err = s.service.Profile(s.ctx, control.ProfileRequest{Name: "../x", File: file})
+	s.wantKind("bad name", err, control.KindUsage)
+}
+
+func testUpgrade(s *suite) {
+	for _, check := range []bool{true, false} {
+		files, err := s.service.Upgrade(s.ctx, control.UpgradeRequest{Check: check})
+		s.must(err)
+		if len(files) < 3 {
+			s.Errorf("only %d files come with the program", len(files))
+		}
+		for _, f := range files {
+			if f.State != "current" {
+				s.Errorf("%s is %s in a new record", f.Path, f.State)
+			}
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package door
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// readAnswer reads what the command left in its answer's file, at most max bytes
+// of it; no file is an empty one. It never blocks, whatever has been put in the
+// file's place.
+func readAnswer(file string, max int) (head, error) {
+	kept := head{max: max}
+	f, err := os.OpenFile(file, os.O_RDONLY|neverBlock, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return kept, nil
+	}
+	if err != nil {
+		return kept, cause(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return kept, cause(err)
+	}
+	if !info.Mode().IsRegular() {
+		return kept, errors.New("it is no file")
+	}
+	// One byte more tells that there is more.
+	_, err = io.Copy(&kept, io.LimitReader(f, int64(max)+1))
+	return kept, err
+}
+
+// emptiness says what became of the answer's file where it holds no answer.
+func emptiness(err error) string {
+	if err != nil {
+		return "left an answer that cannot be read (" + err.Error() + ")"
+	}
+	return "wrote no answer to its file"
+}

@@ -1,0 +1,136 @@
+package door
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The placeholders that the words of a Command may hold where it says so.
+const (
+	PromptPlaceholder = "{prompt}" // the text that would else be standard input
+	OutputPlaceholder = "{output}" // a file that the command writes its answer to
+)
+
+var (
+	// plainPrefix is what may stand before {prompt} in its word, as in --message={prompt}.
+	plainPrefix = regexp.MustCompile(`^[A-Za-z0-9_.,:=/+-]*$`)
+	scriptFlag  = regexp.MustCompile(`(?i)^(-[a-z]*c|-e|--eval|--?command|/[ck])$`)
+	scripted    = []string{
+		"sh", "ash", "bash", "dash", "fish", "ksh", "zsh", "cmd", "powershell", "pwsh",
+		"node", "perl", "python", "python3", "ruby",
+	}
+)
+
+// CheckPlaceholders reports why the placeholders in argv cannot be filled in.
+// What a message says must never become code: {prompt} may stand at the end of
+// a word after a plain beginning (--message={prompt}), but not in the program's
+// name, within a longer text (a script for sh -c), directly after the option by
+// which a shell or another interpreter takes a script, or in a command for ssh,
+// which hands its words to a shell at the other end.
+func CheckPlaceholders(argv []string) error {
+	for i, word := range argv {
+		prefix, rest, found := strings.Cut(word, PromptPlaceholder)
+		switch {
+		case i == 0 && (found || strings.Contains(word, OutputPlaceholder)):
+			return errors.New("the program's own name holds a placeholder")
+		case !found:
+			continue
+		case rest != "" || !plainPrefix.MatchString(prefix):
+			return fmt.Errorf("%s stands within %q, where a message could become part of a script: let it be a word of its own, or the end of one such as --message=%s",
+				PromptPlaceholder, word, PromptPlaceholder)
+		case becomesScript(argv[:i]):
+			return fmt.Errorf("%s stands where %s takes a script, which a message must not write: use a command that reads standard input",
+				PromptPlaceholder, argv[0])
+		}
+	}
+	return nil
+}
+
+// becomesScript reports whether the word after these is code for a program among
+// them.
+func becomesScript(before []string) bool {
+	for i, word := range before {
+		name := strings.TrimSuffix(strings.ToLower(path.Base(filepath.ToSlash(word))), ".exe")
+		if name == "ssh" {
+			return true
+		}
+		options := before[i+1:]
+		if slices.Contains(scripted, name) && len(options) > 0 && scriptFlag.MatchString(options[len(options)-1]) &&
+			!slices.ContainsFunc(options, func(o string) bool { return !strings.HasPrefix(o, "-") && !strings.HasPrefix(o, "/") }) {
+			return true
+		}
+	}
+	return false
+}
+
+// filled is a Command whose placeholders are filled in.
+type filled struct {
+	Command
+	argument bool   // the input became an argument
+	folder   string // private, holds the answer's file; "" where there is none
+}
+
+// answerFile is where the command was told to write its answer.
+func (f filled) answerFile() string { return filepath.Join(f.folder, "answer") }
+
+// fill puts the input and the path of a new file for the answer where the
+// placeholders of c stand. The caller removes the folder, if there is one.
+func (c Command) fill() (filled, error) {
+	f := filled{Command: c}
+	if !c.Placeholders || len(c.Argv) == 0 {
+		return f, nil
+	}
+	if err := CheckPlaceholders(c.Argv); err != nil {
+		return f, err
+	}
+	holds := func(mark string) bool {
+		return slices.ContainsFunc(c.Argv, func(word string) bool { return strings.Contains(word, mark) })
+	}
+	if holds(OutputPlaceholder) {
+		// Absolute, because the command may work in another folder than the node.
+		dir, err := filepath.Abs(os.TempDir())
+		if err != nil {
+			return f, fmt.Errorf("no place for its answer: %w", err)
+		}
+		folder, err := os.MkdirTemp(dir, "parley-answer-")
+		if err != nil {
+			return f, fmt.Errorf("no place for its answer: %w", err)
+		}
+		f.folder = folder
+	}
+	if f.argument = holds(PromptPlaceholder); f.argument {
+		f.Stdin = nil
+	}
+	f.Argv = make([]string, len(c.Argv))
+	for i, word := range c.Argv {
+		f.Argv[i] = f.word(word, c.Stdin)
+	}
+	return f, nil
+}
+
+// word fills in one word. What is filled in is not looked at again.
+func (f filled) word(word string, input []byte) string {
+	text := strings.ReplaceAll(string(input), "\x00", "␀") // a NUL would end an argument
+	if strings.HasPrefix(word, PromptPlaceholder) && strings.HasPrefix(text, "-") {
+		text = " " + text // else the program would take it for an option
+	}
+	return strings.NewReplacer(PromptPlaceholder, text, OutputPlaceholder, f.answerFile()).Replace(word)
+}
+
+// remove takes the answer's file and its folder away.
+func (f filled) remove() {
+	if f.folder != "" {
+		_ = os.RemoveAll(f.folder) // it is in the system's folder for what may be lost
+	}
+}
+
+// tooLong says that an argument cannot hold the input.
+func tooLong(limit string) error {
+	return fmt.Errorf("its text is too long for an argument (%s): use a command that reads standard input instead of %s", limit, PromptPlaceholder)
+}

@@ -1,0 +1,88 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// AddMemory implements control.Service.
+func (n *Node) AddMemory(ctx context.Context, r control.AddMemoryRequest) (control.Memory, error) {
+	who, err := n.actor(r.As, nil)
+	if err != nil {
+		return control.Memory{}, err
+	}
+	// One at a time: of two that supersede the same memory the second is told.
+	defer n.writing.Unlock()
+	n.writing.Lock()
+	n.mu.Lock()
+	m, err := n.state.Remembered(fleet.Remember{
+		As: who, Subject: r.Subject, Scope: r.Scope, Tags: r.Tags, Session: r.Session, Supersedes: r.Supersedes, Body: r.Body,
+	}, n.now().UTC().Truncate(time.Millisecond))
+	n.mu.Unlock()
+	if err != nil {
+		return control.Memory{}, asError(err)
+	}
+	var b [4]byte
+	random(b[:])
+	m.File = protocol.MemoryFileName(m.Timestamp, binary.BigEndian.Uint32(b[:]))
+	data, err := protocol.EncodeMemory(m)
+	if err != nil {
+		return control.Memory{}, asError(err)
+	}
+	if err := n.writeBook(ctx, protocol.MemoryPath(m.File), data); err != nil {
+		return control.Memory{}, asError(err)
+	}
+	return n.Memory(ctx, control.MemoryRequest{File: m.File})
+}
+
+// Memories implements control.Service.
+func (n *Node) Memories(_ context.Context, r control.MemoriesRequest) ([]control.Memory, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f := fleet.MemoryFilter{Subject: r.Subject, Tags: r.Tags, From: r.From, All: r.All}
+	switch r.Scope {
+	case "":
+	case globalScope:
+		f.Scopes = []protocol.ChannelID{""}
+	default:
+		id, err := n.state.FindChannel(r.Scope)
+		if err != nil {
+			return nil, asError(err)
+		}
+		f.Scopes = []protocol.ChannelID{id}
+	}
+	memories := n.state.Memories(f)
+	all := make([]control.Memory, len(memories))
+	for i, m := range memories {
+		all[i] = memoryView(m)
+	}
+	return all, nil
+}
+
+const globalScope = "global"
+
+// Memory implements control.Service.
+func (n *Node) Memory(_ context.Context, r control.MemoryRequest) (control.Memory, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	file, err := n.state.FindMemory(r.File)
+	if err != nil {
+		return control.Memory{}, asError(err)
+	}
+	m, _ := n.state.Memory(file)
+	return memoryView(m), nil
+}
+
+func memoryView(m fleet.Memory) control.Memory {
+	return control.Memory{
+		File: m.File, From: m.From, Via: m.Via, Timestamp: m.Timestamp, Subject: m.Subject,
+		Scope: cmp.Or(m.Scope.String(), globalScope), Tags: m.Tags, Session: m.Session,
+		Supersedes: m.Supersedes, SupersededBy: m.SupersededBy, Body: m.Body,
+	}
+}

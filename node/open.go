@@ -1,0 +1,71 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/prompt"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Open implements control.Service.
+func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, error) {
+	a, err := n.served(r.Agent)
+	if err != nil {
+		return control.Opening{}, err
+	}
+	if a.Open == "" {
+		return control.Opening{}, control.Errorf(control.KindRefused,
+			"add it with --open 'CMD …', or talk to it: parley chat "+a.Name.String(), "%s has no interactive program", a.Name)
+	}
+	argv, err := openArgv(a.Open)
+	if err != nil {
+		return control.Opening{}, control.Errorf(control.KindFailed, "see agents/"+a.Name.String()+".yaml in the home", "cannot open %s: %v", a.Name, err)
+	}
+	channel := protocol.DeriveChannel(n.record.ID(), a.Name.String(), n.cfg.Human.String())
+	if r.Channel != "" {
+		n.mu.Lock()
+		channel, err = n.state.FindChannel(r.Channel)
+		n.mu.Unlock()
+		if err != nil {
+			return control.Opening{}, asError(err)
+		}
+	}
+	about, earlier := n.surroundings(a, channel, protocol.Path{})
+	if about.History, err = n.history(earlier); err != nil {
+		return control.Opening{}, asError(err)
+	}
+	if about.Fence, err = n.fence(a.Name.String() + "\x00" + randomHex(8)); err != nil {
+		return control.Opening{}, asError(err)
+	}
+	o := control.Opening{
+		Agent: a.Name.String(), Channel: channel, Argv: argv, Dir: a.Dir, Context: prompt.Context(about).Text,
+		Env: append(n.environment(a), "PARLEY_CHANNEL="+channel.String()),
+	}
+	for i, word := range argv {
+		if strings.Contains(word, configs.PlaceholderContext) {
+			o.Argv[i] = strings.ReplaceAll(word, configs.PlaceholderContext, o.Context)
+			o.Passed = true
+		}
+	}
+	return o, nil
+}
+
+// openArgv splits the command line of an interactive program. What the program
+// is to know holds what others wrote, so it must not stand where it would become
+// part of a script.
+func openArgv(line string) ([]string, error) {
+	argv, err := door.SplitCommand(line)
+	if err != nil {
+		return nil, err
+	}
+	checked := slices.Clone(argv)
+	for i := range checked {
+		checked[i] = strings.ReplaceAll(checked[i], configs.PlaceholderContext, door.PromptPlaceholder)
+	}
+	return argv, door.CheckPlaceholders(checked)
+}

@@ -1,0 +1,19 @@
+// Package prompt writes what an agent that is a language model is given for a
+// message: who it is, what is wanted of it, what the channel is for, what was
+// remembered and said before, and the message itself.
+//
+// It is text in, text out: the same request gives the same bytes.
+//
+// The text keeps two things apart. What those who run the agent say stands free:
+// the frame, which is written here, and the actor profile, which is trusted to
+// be theirs. What anybody else wrote (channel descriptions, memories, earlier
+// messages, the message) stands in fences: between a line that begins and a line
+// that ends it, both with a word that the writers could not know. A text in which
+// that word occurs all the same gets fences of another word, so that no text ever
+// has to be changed to stay inside. Sender, host, time, path, act and the state
+// of the signature stand outside of the fences. Names are shown so that they
+// cannot pass for anything else.
+//
+// Characters that are not seen but change how others are read are written out
+// everywhere, as \u202e (internal/visible).
+package prompt

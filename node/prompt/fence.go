@@ -1,0 +1,67 @@
+package prompt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var fenceWord = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
+
+// fence is the word that marks off what others wrote.
+type fence string
+
+func (f fence) begin() string { return "=== BEGIN " + string(f) + " ===" }
+func (f fence) end() string   { return "=== END " + string(f) + " ===" }
+
+// chooseFence is word where it is fit and occurs in none of the texts, else the
+// hash of them all: to write it into one of them beforehand, its writer would
+// have to find a text that contains its own hash.
+func chooseFence(word string, texts []string) fence {
+	occurs := func(text string) bool { return strings.Contains(text, word) }
+	for n := 0; !fenceWord.MatchString(word) || slices.ContainsFunc(texts, occurs); n++ {
+		sum := sha256.New()
+		fmt.Fprintf(sum, "parley-fence-v1 %d %d ", n, len(word))
+		sum.Write([]byte(word))
+		for _, text := range texts {
+			fmt.Fprintf(sum, " %d ", len(text))
+			sum.Write([]byte(text))
+		}
+		word = hex.EncodeToString(sum.Sum(nil)[:16])
+	}
+	return fence(word)
+}
+
+// part is one text of others, and what is known about it.
+type part struct {
+	head string // stands before the fence; ends in a newline
+	body string
+}
+
+func newPart(head, body string) part { return part{head: head, body: endLine(body)} }
+
+// endLine has a text that is not empty end in a newline.
+func endLine(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}
+
+// size is the length of what write writes.
+func (p part) size(f fence) int {
+	return len(p.head) + len(f.begin()) + 1 + len(p.body) + len(f.end()) + 2
+}
+
+// write writes the text in its fence, and an empty line.
+func (p part) write(b *strings.Builder, f fence) {
+	b.WriteString(p.head)
+	b.WriteString(f.begin())
+	b.WriteString("\n")
+	b.WriteString(p.body)
+	b.WriteString(f.end())
+	b.WriteString("\n\n")
+}

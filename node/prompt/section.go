@@ -1,0 +1,87 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+)
+
+// section is one kind of texts of others: a heading, what is to be known about
+// all of them, how many are left out, and the rest.
+type section struct {
+	title string
+	lead  string
+	note  func(out int) string // says how many are left out
+	parts []part               // in the order in which they are shown
+	out   int                  // how many are left out or cut
+}
+
+// empty reports whether there is nothing to say.
+func (s *section) empty() bool { return len(s.parts) == 0 && s.out == 0 }
+
+// opening is all that stands before the texts where out are left out.
+func (s *section) opening(out int) string {
+	text := "# " + s.title + "\n\n" + s.lead
+	if out > 0 {
+		text += " " + s.note(out)
+	}
+	return text + "\n\n"
+}
+
+func (s *section) size(f fence) int {
+	if s.empty() {
+		return 0
+	}
+	n := len(s.opening(s.out))
+	for _, p := range s.parts {
+		n += p.size(f)
+	}
+	return n
+}
+
+// mostOpening is the longest that the opening can become.
+func (s *section) mostOpening() int {
+	if s.empty() {
+		return 0
+	}
+	return len(s.opening(s.out + len(s.parts)))
+}
+
+func (s *section) write(b *strings.Builder, f fence) {
+	if s.empty() {
+		return
+	}
+	b.WriteString(s.opening(s.out))
+	for _, p := range s.parts {
+		p.write(b, f)
+	}
+}
+
+// keepLast keeps as many of the last parts as room bytes hold, and returns what
+// room is left. Once one is left out there is none: what comes after in the order
+// of importance must not take its place.
+func (s *section) keepLast(room int, f fence) int {
+	for i, p := range slices.Backward(s.parts) {
+		if p.size(f) > room {
+			s.out += i + 1
+			s.parts = s.parts[i+1:]
+			return 0
+		}
+		room -= p.size(f)
+	}
+	return room
+}
+
+// lastOf makes parts of the last of n texts, as many as limit bytes can hold at
+// the most; out is how many are left out. It spares the work for a long past.
+func lastOf(n, limit int, nth func(i int) part) (parts []part, out int) {
+	for i := n - 1; i >= 0; i-- {
+		p := nth(i)
+		if limit -= len(p.head) + len(p.body); limit < 0 {
+			out = i + 1
+			break
+		}
+		parts = append(parts, p)
+	}
+	slices.Reverse(parts)
+	return parts, out
+}

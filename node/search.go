@@ -1,0 +1,178 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/search"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	indexPause = time.Second // how long new messages may wait to be indexed when nobody searches
+	indexChunk = 500         // messages of the past that are indexed at a time
+	maxHits    = 1000
+)
+
+// indexer keeps the search index up to date: with the past in the background,
+// with what comes as it comes. Its goroutine runs from start until stop.
+type indexer struct {
+	n     *Node
+	index *search.Index
+	stop  context.CancelFunc
+	work  sync.WaitGroup
+
+	mu   sync.Mutex // guards what follows
+	past int        // messages of the past that are not indexed yet
+}
+
+// startIndex opens the search index. Without one everything else works.
+func (n *Node) startIndex(down *teardown) {
+	index, err := search.Open(search.Options{
+		Dir: filepath.Join(n.home.Cache(), "search"), RecordID: n.record.ID(), Log: n.log.With().Str("part", "search").Logger(),
+	})
+	if err != nil {
+		n.log.Error().Err(err).Msg("messages cannot be searched")
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.notice("messages cannot be searched: %v", err)
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	x := &indexer{n: n, index: index, stop: cancel}
+	n.mu.Lock()
+	n.indexer = x
+	past := make([]*fleet.Item, 0, n.state.Len())
+	for _, it := range n.state.All() {
+		if searchable(it) {
+			past = append(past, it)
+		}
+	}
+	n.mu.Unlock()
+	x.past = len(past)
+	x.work.Go(func() { x.run(ctx, past) })
+	down.push(func() {
+		cancel()
+		x.work.Wait()
+		if err := index.Close(); err != nil {
+			n.log.Warn().Err(err).Msg("the search index did not close cleanly")
+		}
+	})
+}
+
+// searchable reports whether people search for such a message.
+func searchable(it *fleet.Item) bool { return it.Type == protocol.TypeText && !it.Act.HostWord() }
+
+// add queues a message that has just come. It blocks on nothing.
+func (x *indexer) add(it *fleet.Item, data []byte) {
+	if x == nil || !searchable(it) {
+		return
+	}
+	x.index.Add(document(it, func() (*protocol.Message, error) { return protocol.Decode(it.Path, data) }))
+}
+
+func document(it *fleet.Item, load func() (*protocol.Message, error)) search.Document {
+	return search.Document{Path: it.Path, Hash: it.Hash, From: it.From, At: it.Timestamp, Body: func() (string, error) {
+		m, err := load()
+		if err != nil {
+			return "", err
+		}
+		return m.Body, nil
+	}}
+}
+
+// run indexes what the index lacks of the past, then writes now and then what
+// has come.
+func (x *indexer) run(ctx context.Context, past []*fleet.Item) {
+	known, err := x.index.Known()
+	if err != nil {
+		x.n.log.Error().Err(err).Msg("cannot read the search index")
+		return
+	}
+	for i, it := range past {
+		if ctx.Err() != nil {
+			return
+		}
+		if !known.Has(it.Path, it.Hash) {
+			x.index.Add(document(it, func() (*protocol.Message, error) { return x.n.load(it.Path) }))
+		}
+		if left := len(past) - i - 1; left%indexChunk == 0 {
+			x.flush()
+			x.mu.Lock()
+			x.past = left
+			x.mu.Unlock()
+		}
+	}
+	tick := time.NewTicker(indexPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if x.index.Pending() > 0 {
+				x.flush()
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (x *indexer) flush() {
+	if err := x.index.Flush(); err != nil {
+		x.n.log.Error().Err(err).Msg("cannot index messages")
+	}
+}
+
+// pending is how many messages of the past are not indexed yet.
+func (x *indexer) pending() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.past
+}
+
+// Search implements control.Service.
+func (n *Node) Search(ctx context.Context, r control.SearchRequest) (control.SearchResult, error) {
+	if r.Limit < 0 || r.Limit > maxHits {
+		return control.SearchResult{}, control.Errorf(control.KindUsage, "", "a search shows from 1 to %d messages", maxHits)
+	}
+	q := search.Query{Words: r.Words, From: r.From, Since: r.Since, Limit: r.Limit}
+	n.mu.Lock()
+	x := n.indexer
+	var err error
+	if r.Channel != "" {
+		q.Channel, err = n.state.FindChannel(r.Channel)
+	}
+	n.mu.Unlock()
+	if err != nil {
+		return control.SearchResult{}, asError(err)
+	}
+	if x == nil {
+		return control.SearchResult{}, control.Errorf(control.KindFailed, "see: parley status", "messages cannot be searched: there is no index")
+	}
+	found, err := x.index.Search(ctx, q)
+	if errors.Is(err, search.ErrNothingAsked) {
+		return control.SearchResult{}, control.Errorf(control.KindUsage, "parley search --help", "%v", err)
+	}
+	if err != nil {
+		return control.SearchResult{}, asError(err)
+	}
+	return control.SearchResult{Hits: n.views(n.present(found.Hits)), Total: found.Total, Pending: x.pending()}, nil
+}
+
+// present are the hits that the record still holds with the same bytes.
+func (n *Node) present(hits []search.Hit) []facts {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []facts
+	for _, hit := range hits {
+		if it, ok := n.state.Item(hit.Path); ok && it.Hash == hit.Hash {
+			all = append(all, n.factsOf(it))
+		}
+	}
+	return all
+}

@@ -1,0 +1,147 @@
+package search
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/search/query"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Query says what to find. Words and filters narrow it; at least one is needed.
+type Query struct {
+	// Words must all occur, whatever their case and accents. "Two words" in
+	// quotes stand together, -word does not occur, word* begins a word.
+	Words   string
+	From    string
+	Channel protocol.ChannelID
+	Since   time.Time
+	Limit   int // at most so many hits; 0 = 20
+}
+
+// ErrNothingAsked says that a query has neither words nor filters.
+var ErrNothingAsked = errors.New("there is nothing to search for: give words, or say from whom, where or since when")
+
+// wish is one part of a query's words.
+type wish struct {
+	text   string
+	not    bool
+	prefix bool
+}
+
+// parse takes the words of a query apart. A quote that is never closed ends with
+// the text.
+func parse(text string) []wish {
+	var wishes []wish
+	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
+		var w wish
+		if rest, ok := strings.CutPrefix(text, "-"); ok {
+			w.not, text = true, rest
+		}
+		if rest, ok := strings.CutPrefix(text, `"`); ok {
+			w.text, text, _ = strings.Cut(rest, `"`)
+		} else {
+			at := strings.IndexFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n\u3000", r) })
+			if at < 0 {
+				at = len(text)
+			}
+			w.text, text = text[:at], text[at:]
+			w.text, w.prefix = strings.CutSuffix(w.text, "*")
+		}
+		wishes = append(wishes, w)
+	}
+	return wishes
+}
+
+// build makes the library's query.
+func (q Query) build() (query.Query, error) {
+	all := bleve.NewBooleanQuery()
+	asked, excluded := false, false
+	for _, w := range parse(q.Words) {
+		sought := w.query()
+		switch {
+		case sought == nil:
+		case w.not:
+			all.AddMustNot(sought)
+			excluded = true
+		default:
+			all.AddMust(sought)
+			asked = true
+		}
+	}
+	for field, value := range map[string]string{fieldFrom: q.From, fieldChannel: q.Channel.String()} {
+		if value != "" {
+			term := bleve.NewTermQuery(value)
+			term.SetField(field)
+			all.AddMust(term)
+			asked = true
+		}
+	}
+	if !q.Since.IsZero() {
+		since := float64(q.Since.UnixMilli())
+		after := bleve.NewNumericRangeQuery(&since, nil)
+		after.SetField(fieldAt)
+		all.AddMust(after)
+		asked = true
+	}
+	switch {
+	case !asked && !excluded:
+		return nil, ErrNothingAsked
+	case !asked:
+		all.AddMust(bleve.NewMatchAllQuery())
+	}
+	return all, nil
+}
+
+// query is what the library is to find for one wish; nil for one without any
+// letters.
+func (w wish) query() query.Query {
+	var parts []query.Query
+	found := pieces(fold(w.text))
+	var terms []string
+	for i, p := range found {
+		last := i == len(found)-1
+		if !p.unspaced {
+			terms = append(terms, p.text)
+			continue
+		}
+		run := pairs(p.text)
+		if len(run) > 1 {
+			run = run[:len(run)-1] // the last character alone follows only where the text ends
+		} else if !last {
+			continue // one character between others: what surrounds it finds it
+		}
+		terms = append(terms, run...)
+		if len(run) == 1 && len(clusters(p.text)) == 1 {
+			w.prefix = true // one character begins every pair that it is in
+		}
+		if !last {
+			parts = append(parts, phrase(terms, false))
+			terms = nil
+		}
+	}
+	if len(terms) > 0 {
+		parts = append(parts, phrase(terms, w.prefix))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return bleve.NewConjunctionQuery(parts...)
+}
+
+// phrase finds words that stand in a row; with open the last only begins so.
+func phrase(terms []string, open bool) query.Query {
+	last := terms[len(terms)-1]
+	if !open {
+		return query.NewPhraseQuery(terms, fieldWords)
+	}
+	begins := bleve.NewPrefixQuery(last)
+	begins.SetField(fieldWords)
+	if len(terms) == 1 {
+		return begins
+	}
+	return bleve.NewConjunctionQuery(query.NewPhraseQuery(terms[:len(terms)-1], fieldWords), begins)
+}

@@ -1,0 +1,114 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxWord bounds a word, in characters: of longer ones (keys, encoded files) the
+// beginning counts.
+const maxWord = 64
+
+// fold makes texts comparable: compatibility forms, case and the accents of
+// Latin, Greek and Cyrillic letters do not count. Marks of other scripts stay:
+// there they are letters.
+func fold(text string) string {
+	text = norm.NFD.String(strings.ToLower(norm.NFKC.String(text)))
+	text = strings.Map(func(r rune) rune {
+		if r >= 0x0300 && r <= 0x036f {
+			return -1
+		}
+		return r
+	}, text)
+	return norm.NFC.String(text)
+}
+
+// unspaced are scripts that write no spaces between words.
+func unspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan)
+}
+
+// piece is a run of characters that belong together.
+type piece struct {
+	text     string
+	unspaced bool
+}
+
+// pieces cuts folded text at everything that is no letter, digit or mark, and
+// where an unspaced script begins or ends. Symbols such as emoji stand alone.
+func pieces(text string) []piece {
+	var all []piece
+	var run strings.Builder
+	count, dense := 0, false
+	end := func() {
+		if run.Len() > 0 {
+			all = append(all, piece{run.String(), dense})
+			run.Reset()
+		}
+		count = 0
+	}
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+			if is := unspaced(r); run.Len() > 0 && is != dense && !unicode.IsMark(r) {
+				end()
+				dense = is
+			} else if run.Len() == 0 {
+				dense = is
+			}
+			if count++; dense || count <= maxWord {
+				run.WriteRune(r)
+			}
+		case unicode.Is(unicode.So, r):
+			end()
+			all = append(all, piece{string(r), false})
+		default:
+			end()
+		}
+	}
+	end()
+	return all
+}
+
+// pairs are the words of a run of an unspaced script: every two neighbours, and
+// the last character alone, so that each character begins one of them.
+func pairs(run string) []string {
+	characters := clusters(run)
+	words := make([]string, 0, len(characters))
+	for i := range characters {
+		if i+1 < len(characters) {
+			words = append(words, characters[i]+characters[i+1])
+		} else {
+			words = append(words, characters[i])
+		}
+	}
+	return words
+}
+
+// clusters are the letters of a run, each with the marks that stand on it.
+func clusters(run string) []string {
+	var all []string
+	for _, r := range run {
+		if unicode.IsMark(r) && len(all) > 0 {
+			all[len(all)-1] += string(r)
+		} else {
+			all = append(all, string(r))
+		}
+	}
+	return all
+}
+
+// words are what is indexed of a text, in their order.
+func words(text string) []string {
+	var all []string
+	for _, p := range pieces(fold(text)) {
+		if p.unspaced {
+			all = append(all, pairs(p.text)...)
+		} else {
+			all = append(all, p.text)
+		}
+	}
+	return all
+}

@@ -1,0 +1,57 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// The states of a file that comes with the program.
+const (
+	fileCurrent = "current"
+	fileNew     = "new"
+	fileChanged = "changed"
+)
+
+// Upgrade implements control.Service. Only what lies in upstream/ comes with the
+// program; everything else is the fleet's own and stays as it is.
+func (n *Node) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]control.UpgradedFile, error) {
+	defer n.writing.Unlock()
+	n.writing.Lock()
+	files := recordFiles(n.cfg)
+	var all []control.UpgradedFile
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		if !strings.HasPrefix(path, "upstream/") {
+			continue
+		}
+		state, err := n.upgradeFile(ctx, path, files[path], r.Check)
+		if err != nil {
+			return nil, asError(err)
+		}
+		all = append(all, control.UpgradedFile{Path: path, State: state})
+	}
+	n.checkProfiles()
+	return all, nil
+}
+
+func (n *Node) upgradeFile(ctx context.Context, path string, data []byte, check bool) (state string, err error) {
+	old, there, err := n.record.ReadFile(path)
+	switch {
+	case err != nil:
+		return "", err
+	case there && bytes.Equal(old, data):
+		return fileCurrent, nil
+	case there:
+		state = fileChanged
+	default:
+		state = fileNew
+	}
+	if check {
+		return state, nil
+	}
+	return state, n.writeBook(ctx, path, data)
+}

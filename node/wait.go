@@ -1,0 +1,125 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Wait implements control.Service.
+func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message, error) {
+	given := 0
+	for _, s := range []string{r.Re, r.From, r.To} {
+		if s != "" {
+			given++
+		}
+	}
+	if given != 1 || r.Within <= 0 {
+		return control.Message{}, control.Errorf(control.KindUsage, "", "a wait needs one of re, from and to, and a time above zero")
+	}
+	f := n.follow()
+	defer n.unfollow(f)
+	ctx, cancel := context.WithTimeout(ctx, r.Within)
+	defer cancel()
+	if r.Re != "" {
+		asked, err := n.find(r.Re)
+		if err != nil {
+			return control.Message{}, err
+		}
+		return n.awaitAnswer(ctx, f, asked.item.Path, r)
+	}
+	return n.awaitNext(ctx, f, r)
+}
+
+// awaitAnswer returns the first answer to the message, which may be there.
+func (n *Node) awaitAnswer(ctx context.Context, f *feed, asked protocol.Path, r control.WaitRequest) (control.Message, error) {
+	for {
+		n.mu.Lock()
+		answers := n.state.Answers(asked)
+		n.mu.Unlock()
+		if len(answers) > 0 {
+			return n.viewNow(answers[0])
+		}
+		select {
+		case <-f.wake:
+			n.drain(f)
+		case <-ctx.Done():
+			return control.Message{}, waited(ctx, "an answer may still come: parley show "+asked.String(), r)
+		}
+	}
+}
+
+// awaitNext returns the next message that comes from or to someone.
+func (n *Node) awaitNext(ctx context.Context, f *feed, r control.WaitRequest) (control.Message, error) {
+	wanted, err := n.waitedFor(r)
+	if err != nil {
+		return control.Message{}, err
+	}
+	for {
+		paths, _ := n.drain(f)
+		for _, p := range paths {
+			n.mu.Lock()
+			it, ok := n.state.Item(p)
+			ok = ok && wanted(it)
+			n.mu.Unlock()
+			if ok {
+				return n.viewNow(it)
+			}
+		}
+		select {
+		case <-f.wake:
+		case <-ctx.Done():
+			return control.Message{}, waited(ctx, "what came before is listed by: parley log", r)
+		}
+	}
+}
+
+// waitedFor says which messages end a wait. It is called with mu held.
+func (n *Node) waitedFor(r control.WaitRequest) (func(*fleet.Item) bool, error) {
+	text := r.From
+	if text == "" {
+		text = r.To
+	}
+	who, err := protocol.ParseAddress(text)
+	if text == protocol.All {
+		who, err = protocol.Address{Name: protocol.All}, nil
+	}
+	if err != nil {
+		return nil, control.Errorf(control.KindUsage, "", "cannot wait: %v", err)
+	}
+	n.mu.Lock()
+	known := n.state.Known(who.Name) || who.Name == protocol.All
+	n.mu.Unlock()
+	if !known {
+		return nil, control.Errorf(control.KindNotFound, "see who can be reached: parley ls", "nobody is called %q", who.Name)
+	}
+	return func(it *fleet.Item) bool {
+		switch {
+		case it.Type != protocol.TypeText || it.Act.HostWord() || n.state.Signature(it) == protocol.SignatureRefused:
+			return false
+		case r.From != "":
+			return it.From == who.Name && (who.Host == "" || it.Host.String() == who.Host)
+		case it.ToAll():
+			return true
+		}
+		for _, a := range it.To {
+			if a.Name == who.Name && (who.Host == "" || a.Host == "" || a.Host == who.Host) {
+				return true
+			}
+		}
+		return false
+	}, nil
+}
+
+func waited(ctx context.Context, hint string, r control.WaitRequest) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return asError(ctx.Err())
+	}
+	if r.Re != "" {
+		return control.Errorf(control.KindTimeout, hint, "no answer within %s", r.Within)
+	}
+	return control.Errorf(control.KindTimeout, hint, "no message within %s", r.Within)
+}

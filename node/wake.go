@@ -1,0 +1,54 @@
+package node
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// Wake implements control.Service.
+func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, error) {
+	n.mu.Lock()
+	before := n.state.Len()
+	served := r.Agent == "" || n.serves(r.Agent)
+	n.mu.Unlock()
+	if !served {
+		return control.Woken{}, errNotServed(r.Agent)
+	}
+	woken := control.Woken{Remote: n.record.Status().Remote}
+	if err := n.record.Fetch(ctx); err != nil {
+		if ctx.Err() != nil {
+			return woken, asError(ctx.Err())
+		}
+		woken.RemoteError = err.Error()
+	}
+	for _, w := range n.awake(r.Agent) {
+		n.fill(w)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	woken.Arrived = max(0, n.state.Len()-before)
+	for _, a := range n.agents {
+		if r.Agent == "" || r.Agent == a.Name.String() {
+			woken.Agents = append(woken.Agents, n.agentView(a))
+		}
+	}
+	return woken, nil
+}
+
+// awake are the workers of the agent, or with "" of all agents.
+func (n *Node) awake(agent string) []*worker {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []*worker
+	for name, w := range n.workers {
+		if agent == "" || agent == name.String() {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+func errNotServed(name string) error {
+	return control.Errorf(control.KindNotFound, "see: parley agent list", "no agent called %q is served here", name)
+}

@@ -1,0 +1,91 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// The folders of a record that hold actor profiles. A profile in LocalActorsDir,
+// which belongs to the fleet, stands before one of the same name in
+// UpstreamActorsDir, which comes with the program.
+const (
+	LocalActorsDir    = "local/actors"
+	UpstreamActorsDir = "upstream/actors"
+)
+
+// Actor is an actor profile: who a participant is and how it is to behave
+// (Crosstalk, "Actor file format").
+type Actor struct {
+	Name        string
+	Description string // one line
+	Author      string
+	Domain      string // such as general, engineering
+	Type        string // "actor"
+	Alias       string // what the actor calls itself
+	Body        string // the system prompt
+}
+
+// LocalActorPath is where the fleet's own profile of that name belongs.
+func LocalActorPath(name Name) string { return LocalActorsDir + "/" + name.String() + ".md" }
+
+// IsActorPath reports whether a file at path is an actor profile, and whether it
+// is one of the fleet's own.
+func IsActorPath(path string) (local, ok bool) {
+	for _, dir := range []string{LocalActorsDir, UpstreamActorsDir} {
+		if file, in := strings.CutPrefix(path, dir+"/"); in {
+			return dir == LocalActorsDir, strings.HasSuffix(file, ".md") && !strings.Contains(file, "/")
+		}
+	}
+	return false, false
+}
+
+// ParseActor reads an actor profile. The seed's text lost its indentation, so
+// the fields of "metadata" are read below it or beside it.
+func ParseActor(data []byte) (Actor, error) {
+	front, body, err := split(data)
+	if err != nil {
+		return Actor{}, err
+	}
+	root, err := mapping(front)
+	if err != nil {
+		return Actor{}, err
+	}
+	a := Actor{Body: NormalBody(body)}
+	a.take(root)
+	if err := CheckForeignName(a.Name); err != nil {
+		return Actor{}, fmt.Errorf("field name: %w", err)
+	}
+	if strings.TrimSpace(a.Body) == "" {
+		return Actor{}, errors.New("the profile has no text below its frontmatter")
+	}
+	return a, nil
+}
+
+func (a *Actor) take(n *yaml.Node) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i].Value, n.Content[i+1]
+		if key == "metadata" && value.Kind == yaml.MappingNode {
+			a.take(value)
+		}
+		if value.Kind != yaml.ScalarNode {
+			continue
+		}
+		switch key {
+		case "name":
+			a.Name = value.Value
+		case "description":
+			a.Description = value.Value
+		case "author":
+			a.Author = value.Value
+		case "domain":
+			a.Domain = value.Value
+		case "type":
+			a.Type = value.Value
+		case "alias":
+			a.Alias = value.Value
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package protocol
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const fileChannel = ChannelID("adfe0356-0f71-49a9-80a0-fb76883cd974")
+
+// The examples are the seed's.
+const (
+	seedChannel = "---\nname: pi-estimation\nparent: adfe0356-0f71-49a9-80a0-fb76883cd974\ncreated_by: concierge\n" +
+		"created_at: 2026-05-24T17:00:00.000Z\n---\n\nSubchannel for the Monte Carlo pi estimation fan-out.\n"
+	seedMemory = "---\nfrom: concierge\ntimestamp: 2026-05-23T19:00:00.000Z\nsubject: Steve prefers TypeScript for all new tooling\n" +
+		"scope: global\ntags: [preferences, tooling]\nsession: 7f3a2b1c-9e4d-4f8a-b6c2-1d5e8f0a3c7b\n---\n\nStrong durable preference.\n"
+	seedActor = "---\nname: precise-generalist\ndescription: \"Precise, curious, direct\"\nmetadata:\n  author: someone\n  domain: general\n" +
+		"  type: actor\n  alias: Apex\n---\n\n## System Prompt\nYou are Apex.\n"
+	seedMemoryFile = "20260523T190000000Z-b2c3d4e5.md"
+)
+
+func TestChannelFile(t *testing.T) {
+	c, err := ParseChannelFile([]byte(seedChannel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ChannelFile{Name: "pi-estimation", Parent: fileChannel, CreatedBy: "concierge",
+		CreatedAt: time.Date(2026, 5, 24, 17, 0, 0, 0, time.UTC), About: "Subchannel for the Monte Carlo pi estimation fan-out."}
+	if diff := cmp.Diff(want, c); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if data, err := EncodeChannelFile(c); err != nil || string(data) != seedChannel {
+		t.Errorf("written again: %v\n%s", err, data)
+	}
+	lenient := strings.ReplaceAll("---\nname: yes\ncreated_at: soon\nparent: nobody\nmood: good\n---", "\n", "\r\n")
+	if c, err := ParseChannelFile([]byte(lenient)); err != nil || c != (ChannelFile{Name: "yes"}) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	for _, bad := range []string{"", "no frontmatter", "---\ncreated_by: x\n---\n", "---\nname: \"a\\nb\"\n---\n", "---\nname: &a x\n---\n"} {
+		if c, err := ParseChannelFile([]byte(bad)); err == nil {
+			t.Errorf("%q was read as %+v", bad, c)
+		}
+	}
+	if id, ok := ParseChannelFilePath(ChannelFilePath(fileChannel)); !ok || id != fileChannel {
+		t.Errorf("path of the file: %s", id)
+	}
+	for _, path := range []string{"data/channels/CHANNEL.md", "data/channels/x/CHANNEL.md", "hosts/CHANNEL.md",
+		"data/channels/" + strings.ToUpper(fileChannel.String()) + "/CHANNEL.md", ChannelFilePath(fileChannel) + "/x"} {
+		if _, ok := ParseChannelFilePath(path); ok {
+			t.Errorf("%s is no CHANNEL.md", path)
+		}
+	}
+}
+
+func TestMemoryFile(t *testing.T) {
+	m, err := ParseMemory(seedMemoryFile, []byte(seedMemory))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Memory{File: seedMemoryFile, From: "concierge", Timestamp: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC),
+		Subject: "Steve prefers TypeScript for all new tooling", Tags: []string{"preferences", "tooling"},
+		Session: "7f3a2b1c-9e4d-4f8a-b6c2-1d5e8f0a3c7b", Body: "Strong durable preference."}
+	if diff := cmp.Diff(want, m); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if data, err := EncodeMemory(m); err != nil || string(data) != seedMemory {
+		t.Errorf("written again: %v\n%s", err, data)
+	}
+	m.Tags, m.Scope, m.Supersedes = []string{"one"}, fileChannel, seedMemoryFile
+	data, err := EncodeMemory(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := ParseMemory(seedMemoryFile, data)
+	if diff := cmp.Diff(m, again); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for _, bad := range []string{
+		"from: a\nsubject: s\ntimestamp: 2026-05-23T19:00:00Z\nscope: 12", // a session or a name is no scope (R10)
+		"from: a\nsubject: s\ntimestamp: soon", "from: a\ntimestamp: 2026-05-23T19:00:00Z", "subject: s\ntimestamp: 2026-05-23T19:00:00Z",
+	} {
+		if m, err := ParseMemory(seedMemoryFile, []byte("---\n"+bad+"\n---\n\ntext\n")); err == nil {
+			t.Errorf("%q was read as %+v", bad, m)
+		}
+	}
+}
+
+func TestMemoryFileName(t *testing.T) {
+	at := time.Date(2026, 5, 23, 19, 0, 0, 7e6, time.UTC)
+	if got := MemoryFileName(at, 0xb2c3d4e5); got != "20260523T190000007Z-b2c3d4e5.md" {
+		t.Errorf("name %s", got)
+	}
+	if file, err := ParseMemoryFileName(strings.TrimSuffix(seedMemoryFile, ".md")); err != nil || file != seedMemoryFile {
+		t.Errorf("%s, %v", file, err)
+	}
+	for _, bad := range []string{"", "x.md", "../" + seedMemoryFile, "20260523T190000000Z-b2c3.md", "20260523T190000000Z-B2C3D4E5.md"} {
+		if file, err := ParseMemoryFileName(bad); err == nil {
+			t.Errorf("%q was read as %q", bad, file)
+		}
+	}
+}
+
+func TestActorFile(t *testing.T) {
+	want := Actor{Name: "precise-generalist", Description: "Precise, curious, direct", Author: "someone", Domain: "general",
+		Type: "actor", Alias: "Apex", Body: "## System Prompt\nYou are Apex."}
+	// The seed's text lost its indentation: both forms are read.
+	for _, text := range []string{seedActor, strings.ReplaceAll(seedActor, "\n  ", "\n")} {
+		a, err := ParseActor([]byte(text))
+		if diff := cmp.Diff(want, a); diff != "" || err != nil {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	for _, bad := range []string{"", "---\nname: x\n---\n", "---\ndescription: x\n---\n\ntext\n", "---\nname: a@b\n---\n\ntext\n"} {
+		if a, err := ParseActor([]byte(bad)); err == nil {
+			t.Errorf("%q was read as %+v", bad, a)
+		}
+	}
+	for path, want := range map[string][2]bool{
+		"local/actors/a.md": {true, true}, "upstream/actors/a.md": {false, true},
+		"local/actors/.gitkeep": {true, false}, "local/actors/x/a.md": {true, false}, "hosts/a.md": {false, false},
+	} {
+		if local, ok := IsActorPath(path); local != want[0] || ok != want[1] {
+			t.Errorf("%s: local %v, actor %v", path, local, ok)
+		}
+	}
+}
+
+// FuzzFiles: whatever stands in a file of the record is read or refused, and
+// what was read of a channel or memory can be written and read again.
+func FuzzFiles(f *testing.F) {
+	for _, seed := range []string{seedChannel, seedMemory, seedActor} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, _ = ParseActor(data)
+		if c, err := ParseChannelFile(data); err == nil {
+			if again, err := EncodeChannelFile(c); err == nil {
+				c.CreatedAt = c.CreatedAt.Truncate(time.Millisecond)
+				if d, err := ParseChannelFile(again); err != nil || d != c {
+					t.Errorf("%+v became %+v, %v", c, d, err)
+				}
+			}
+		}
+		if m, err := ParseMemory(seedMemoryFile, data); err == nil {
+			if again, err := EncodeMemory(m); err == nil {
+				m.Timestamp = m.Timestamp.Truncate(time.Millisecond)
+				if n, err := ParseMemory(seedMemoryFile, again); err != nil || !cmp.Equal(m, n) {
+					t.Errorf("%+v became %+v, %v", m, n, err)
+				}
+			}
+		}
+	})
+}
