@@ -78,6 +78,11 @@ func pages(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	deeper, err := filepath.Glob(filepath.Join(docsRoot, "docs", "*", "*", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found = append(found, deeper...)
 	for _, name := range []string{"README.md", "AGENTS.md", "CHANGELOG.md"} {
 		found = append(found, filepath.Join(docsRoot, name))
 	}

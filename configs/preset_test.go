@@ -1,0 +1,48 @@
+package configs
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Every preset makes an agent that can be written, and has its page.
+func TestPresets(t *testing.T) {
+	presets, err := Presets()
+	if err != nil || len(presets) < 6 {
+		t.Fatalf("%d presets, %v", len(presets), err)
+	}
+	seen := map[string]bool{}
+	for _, p := range presets {
+		a := Agent{Name: "agent", Door: DoorExec, Input: p.Input, Open: p.Open, Preset: p.Name, Timeout: p.Timeout,
+			Tiers: []Tier{{Name: "default", Count: 1, Exec: p.Exec}}}
+		if err := a.Validate(); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+		if seen[p.Name] || p.Title == "" || p.Install == "" || p.Note == "" || p.Timeout < time.Minute ||
+			!strings.HasPrefix(p.Source, "https://") || !strings.HasPrefix(p.Exec, p.Program+" ") {
+			t.Errorf("%s is not told in full: %+v", p.Name, p)
+		}
+		seen[p.Name] = true
+		page, err := os.ReadFile(filepath.Join("..", "docs", "how-to", "agents", p.Name+".md"))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, must := range []string{p.Exec, p.Source, "--preset " + p.Name} {
+			if !strings.Contains(string(page), must) {
+				t.Errorf("the page of %s does not say %q", p.Name, must)
+			}
+		}
+		if found, err := FindPreset(p.Name); err != nil || found != p {
+			t.Errorf("found %+v, %v", found, err)
+		}
+	}
+	for name, want := range map[string]string{"clade": "did you mean claude?", "zzzzzz": "there are claude"} {
+		if _, err := FindPreset(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
