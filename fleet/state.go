@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -109,8 +110,9 @@ func (s *State) Answers(p protocol.Path) []*Item {
 // more hex digits (R2).
 func (s *State) Find(suffix string) []*Item {
 	var found []*Item
+	tail := "-" + suffix + ".md"
 	for _, it := range s.order.items {
-		if it.Path.Suffix() == suffix {
+		if strings.HasSuffix(it.Path.Rel(), tail) && it.Path.Suffix() == suffix {
 			found = append(found, it)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 const within = 20 * time.Second
 
 // initHome makes a home with init.
-func initHome(t *testing.T, change func(*InitOptions)) configs.Home {
+func initHome(t testing.TB, change func(*InitOptions)) configs.Home {
 	t.Helper()
 	o := InitOptions{
 		Home: configs.Home{Dir: filepath.Join(t.TempDir(), "home")}, Version: "test",
@@ -35,7 +35,7 @@ func initHome(t *testing.T, change func(*InitOptions)) configs.Home {
 }
 
 // runNode opens the node of a home and runs it until stop, or the test's end.
-func runNode(t *testing.T, home configs.Home) (n *Node, stop func()) {
+func runNode(t testing.TB, home configs.Home) (n *Node, stop func()) {
 	t.Helper()
 	n, err := Open(t.Context(), Options{Home: home, Version: "test", Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)})
 	if err != nil {

@@ -120,6 +120,7 @@ func TestCommandsInDocsExist(t *testing.T) {
 		for _, block := range fenced(string(text)) {
 			for _, m := range line.FindAllStringSubmatch(block, -1) {
 				words, _, _ := strings.Cut(m[1], " '")
+				words, _, _ = strings.Cut(words, ` "`)
 				words, _, _ = strings.Cut(words, "  #")
 				cmd, _, err := newRootCommand(testProgram()).Find(strings.Fields(words))
 				if err != nil || cmd.Name() == "parley" && !strings.HasPrefix(words, "-") {
