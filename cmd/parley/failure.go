@@ -58,6 +58,9 @@ func (p *program) report(err error, args []string) int {
 	if errors.Is(err, errSaid) {
 		return exitFailed
 	}
+	if code := exitCode(0); errors.As(err, &code) {
+		return int(code)
+	}
 	e := p.explain(err)
 	if p.json || askedForJSON(args) {
 		_ = control.WriteJSON(p.err, *e) // nobody is left to tell if it fails

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -99,7 +100,10 @@ func (l *logLines) format(m control.Message, v view) string {
 	who := term.Line(sender(m) + " → " + strings.Join(m.To, ", "))
 	l.whoWidth = min(max(l.whoWidth, term.Width(who)), maxWho)
 	text := firstLine(m.Body)
-	if act := unusualAct(m); act != "" {
+	switch act := unusualAct(m); {
+	case m.Act == protocol.ActReply:
+		text = "↳ " + text
+	case act != "":
 		text = strings.TrimSpace("[" + act + "] " + text)
 	}
 	path := v.path(m.Path)

@@ -50,9 +50,9 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 	addGroup(root, groupNode, "Your node:", newInitCommand(p), newUpCommand(p), newStopCommand(p), newStatusCommand(p),
 		newAgentCommand(p), newWakeCommand(p), newUpgradeCommand(p))
 	addGroup(root, groupTalk, "Talk:", newHeyCommand(p), newWormholeCommand(p), newBroadcastCommand(p), newSendCommand(p),
-		newReplyCommand(p), newWaitCommand(p))
+		newReplyCommand(p), newWaitCommand(p), newChatCommand(p), newOpenCommand(p))
 	addGroup(root, groupLook, "Read:", newInboxCommand(p), newReadCommand(p), newShowCommand(p), newPromptCommand(p),
-		newRepliesCommand(p), newThreadCommand(p), newLogCommand(p), newSearchCommand(p))
+		newRepliesCommand(p), newThreadCommand(p), newLogCommand(p), newAttachCommand(p), newSearchCommand(p))
 	root.SetHelpCommandGroupID(groupFleet)
 	addGroup(root, groupFleet, "The fleet:", newLsCommand(p), newChannelCommand(p), newMemoryCommand(p), newDemoCommand(p),
 		newCompletionCommand(p), newVersionCommand(p))

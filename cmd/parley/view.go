@@ -20,7 +20,7 @@ type view struct {
 const (
 	timeForm  = "2006-01-02 15:04:05 -07:00"
 	shortForm = "2006-01-02 15:04 -07:00"
-	clockForm = "01-02 15:04:05"
+	clockForm = "01-02 15:04:05 -07:00"
 )
 
 // writeJSON prints one line.

@@ -2,6 +2,7 @@ package term
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +14,51 @@ func FuzzCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		if cut := Cut(Line(s), 10); Width(cut) > 10 {
 			t.Errorf("Cut(%q, 10) is %d wide: %q", s, Width(cut), cut)
+		}
+	})
+}
+
+func TestWrap(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		width int
+		want  []string
+	}{
+		{"", 10, []string{""}},
+		{"short", 10, []string{"short"}},
+		{"one two three", 7, []string{"one two", "three"}},
+		{"one two three", 8, []string{"one two", "three"}},
+		{"own\nline ends\n\nstay", 20, []string{"own", "line ends", "", "stay"}},
+		{"abcdefghij", 4, []string{"abcd", "efgh", "ij"}},
+		{"世界世界世界", 5, []string{"世界", "世界", "世界"}},
+		{"  indented text", 10, []string{"  indented", "text"}},
+		{"世", 1, []string{"世"}},
+		{"世界", 1, []string{"世", "界"}},
+		{"any width", 0, []string{"any width"}},
+	} {
+		if diff := cmp.Diff(test.want, Wrap(test.text, test.width)); diff != "" {
+			t.Errorf("%q in %d columns (-want +got):\n%s", test.text, test.width, diff)
+		}
+	}
+}
+
+// FuzzWrap: no line is too wide, and no letter is lost.
+func FuzzWrap(f *testing.F) {
+	f.Add("a 世界 wide 👩\u200d🚀 text", 7)
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		s = Line(s)
+		if width < 2 || width > 200 || len(s) > 2000 {
+			return
+		}
+		lines := Wrap(s, width)
+		for _, line := range lines {
+			if Width(line) > width {
+				t.Errorf("%q is %d columns wide, want %d", line, Width(line), width)
+			}
+		}
+		squeeze := strings.NewReplacer(" ", "")
+		if squeeze.Replace(strings.Join(lines, "")) != squeeze.Replace(s) {
+			t.Errorf("%q became %q", s, lines)
 		}
 	})
 }

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// attachLast is how many messages attach begins with.
+const attachLast = 20
+
+func newAttachCommand(p *program) *cobra.Command {
+	var r control.LogRequest
+	cmd := &cobra.Command{
+		Use:   "attach CHANNEL",
+		Short: "Watch a channel live: whole messages, and who reads them",
+		Long: `Watch a channel live: what it is for, its last messages with their whole texts,
+and then those to come, and who has read them. "parley log --follow" shows one
+line a message instead. Ctrl-C ends it.`,
+		Example: `  parley attach sprint
+  parley attach adfe0356-0f71-49a9-80a0-fb76883cd974 --json`,
+		Args: exactly(1, "a channel, by name or id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.Last < 0 {
+				return usageErrorf(cmd, "-n needs a number of messages, 0 for all")
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			r.Channel = args[0]
+			return runAttach(cmd.Context(), r, client, p.view())
+		},
+	}
+	cmd.Flags().IntVarP(&r.Last, "last", "n", attachLast, "begin with the last `N` messages; 0: all")
+	p.jsonFlag(cmd, "print messages as JSON, one a line")
+	cmd.ValidArgsFunction = p.completeChannels
+	return cmd
+}
+
+func runAttach(ctx context.Context, r control.LogRequest, client control.Service, v view) error {
+	channel, err := client.Channel(ctx, control.ChannelRequest{Channel: r.Channel})
+	if err != nil {
+		return err
+	}
+	r.Channel = channel.ID.String()
+	r.Everything = v.out.Terminal && !v.json // receipts tell who reads
+	buffered := bufio.NewWriter(v.out.Writer)
+	v.out.Writer = buffered
+	if !v.json {
+		v.channelHead(channel)
+	}
+	f := follower{
+		client: client,
+		show: func(m control.Message) error {
+			if v.json {
+				if err := v.writeJSON(m); err != nil {
+					return err
+				}
+			} else {
+				v.wholeMessage(m)
+			}
+			return buffered.Flush()
+		},
+		away: func() { v.err.Printf("%s\n", v.err.Warn("the node went away; waiting for it")) },
+		back: func() { v.err.Printf("%s\n", v.err.Dim("the node is back")) },
+	}
+	if err := buffered.Flush(); err != nil {
+		return err
+	}
+	return f.run(ctx, r)
+}
+
+// channelHead says what is watched.
+func (v view) channelHead(c control.Channel) {
+	v.out.Printf("%s  %s\n", v.out.Bold(channelName(c)), v.out.Dim(c.ID.String()))
+	if c.About != "" {
+		for _, line := range term.Wrap(v.out.Body(c.About), v.out.Width) {
+			v.out.Printf("%s\n", v.out.Dim(line))
+		}
+	}
+	v.out.Printf("\n")
+}
+
+// textIndent stands before the lines of a message's text.
+const textIndent = "  "
+
+// wholeMessage shows a message with its text below it, or one line for a receipt.
+func (v view) wholeMessage(m control.Message) {
+	if m.Type == protocol.TypeRead {
+		v.out.Printf("%s\n", v.out.Dim(v.at(m.Timestamp, clockForm)+"  read by "+term.Line(sender(m))+": "+refSuffix(m)))
+		return
+	}
+	head := v.out.Bold(term.Line(sender(m))) + " → " + term.Line(strings.Join(m.To, ", "))
+	if act := unusualAct(m); act != "" {
+		head += " [" + act + "]"
+	}
+	mark := ""
+	if m.Signature != protocol.SignatureValid {
+		mark = "  " + v.out.Warn(string(m.Signature))
+	}
+	v.out.Printf("%s  %s  %s%s\n", v.at(m.Timestamp, clockForm), head, v.out.Dim(v.path(m.Path)), mark)
+	width := 0
+	if v.out.Width > 0 {
+		width = v.out.Width - term.Width(textIndent)
+	}
+	for _, line := range term.Wrap(v.out.Body(m.Body), width) {
+		v.out.Printf("%s\n", strings.TrimRight(textIndent+line, " "))
+	}
+	v.out.Printf("\n")
+}
+
+// refSuffix is what people call the message that a receipt is for.
+func refSuffix(m control.Message) string {
+	if p, err := protocol.JoinPath(m.Channel, m.Ref); err == nil && p.Suffix() != "" {
+		return p.Suffix()
+	}
+	return term.Line(m.Ref)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// chatRequest says with whom, where and as whom one talks.
+type chatRequest struct {
+	agent   string // as it is addressed
+	channel string // id or name; "": the direct one
+	as      string
+	within  time.Duration // how long piped lines wait for their answers
+}
+
+func newChatCommand(p *program) *cobra.Command {
+	var r chatRequest
+	cmd := &cobra.Command{
+		Use:   "chat AGENT",
+		Short: "Talk with an agent, line by line",
+		Long: `Talk with one agent in one channel. At a terminal each line is a message, and what
+comes in the channel is shown as it comes. A line that ends in a backslash goes on
+in the next; a line of three quotes (""") begins and ends a text of several lines.
+/help lists the few commands; Ctrl-D ends.
+
+From a pipe each line is a message; its answer is printed before the next one is
+sent. No answer within --timeout: exit code 3.`,
+		Example: `  parley chat mawjs
+  parley chat mawjs@white --channel sprint
+  printf '1 + 1\n2 * 3\n' | parley chat calc`,
+		Args: exactly(1, "an agent"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.within <= 0 {
+				return usageErrorf(cmd, "--timeout needs a time above zero, such as 30s")
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			r.agent, r.as = args[0], p.speaker(r.as)
+			in, isFile := p.stdin.(*os.File)
+			if isFile && p.out.Terminal && term.IsTerminal(p.stdin) && !p.json {
+				return runChat(cmd.Context(), r, in, client, p.view())
+			}
+			return runPipedChat(cmd.Context(), r, p.stdin, client, p.view())
+		},
+	}
+	asFlag(cmd, &r.as, "who talks")
+	cmd.Flags().StringVar(&r.channel, "channel", "", "the channel, by name or id (default: the direct one of you two)")
+	cmd.Flags().DurationVar(&r.within, "timeout", time.Minute, "from a pipe: how long each line waits for its answer")
+	p.jsonFlag(cmd, "from a pipe: print the answers as JSON, one a line")
+	cmd.ValidArgsFunction = p.completeNames
+	p.completeFlags(cmd, "channel")
+	return cmd
+}
+
+// say is the request to send one message of the chat.
+func (r chatRequest) say(text string) control.SendRequest {
+	return control.SendRequest{As: r.as, To: []string{r.agent}, Channel: r.channel, Body: text, HeardWithin: heardWithin}
+}
+
+// runPipedChat sends each line and prints its answer.
+func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client control.Service, v view) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxText)
+	for lines.Scan() {
+		text := protocol.NormalBody(lines.Text())
+		if text == "" {
+			continue
+		}
+		m, err := client.Send(ctx, r.say(text))
+		if err != nil {
+			return err
+		}
+		if err := awaitReply(ctx, control.WaitRequest{Re: m.Path.String(), Within: r.within}, client, v); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
