@@ -19,9 +19,10 @@ const (
 
 // Init makes the record below opts.Dir. Without a remote, or with an empty one,
 // it begins one whose root commit has files, and pushes it; a remote that holds
-// a record is adopted, as opts.Check allows. On any error nothing is left
-// behind. Errors: ErrExists, ErrForeign if the remote holds something else (R1),
-// ErrRemote if it cannot be reached.
+// a record is adopted, as opts.Check allows. With files nil only a record that is
+// there is taken. On any error nothing is left behind. Errors: ErrExists,
+// ErrNoRecord if none is there and files is nil, ErrForeign if the remote holds
+// something else (R1), ErrRemote if it cannot be reached.
 func Init(ctx context.Context, opts Options, files func() map[string][]byte) (Found, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
@@ -121,6 +122,9 @@ func (f *founding) makeRepository() error {
 
 // begin writes the root commit, without a parent.
 func (f *founding) begin() (string, error) {
+	if f.files == nil {
+		return "", ErrNoRecord
+	}
 	d := draft{r: &Record{store: f.store}, changes: map[string]objects.Change{}}
 	if _, err := d.put(f.files()); err != nil {
 		return "", err

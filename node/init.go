@@ -29,6 +29,7 @@ type InitOptions struct {
 	Alias   string
 	Human   string
 	Remote  string
+	Join    bool     // the remote must hold a record already
 	Listen  string   // bus.listen of the configuration
 	Hubs    []string // bus.hubs of the configuration
 	Log     zerolog.Logger
@@ -166,10 +167,18 @@ func (o InitOptions) found(ctx context.Context, cfg configs.Config) (InitResult,
 	if err != nil {
 		return InitResult{}, err
 	}
+	files := func() map[string][]byte { return recordFiles(cfg) }
+	if o.Join {
+		files = nil
+	}
 	found, err := gitsync.Init(ctx, gitsync.Options{
 		Dir: o.Home.Dir, Remote: cfg.Remote, Author: author(cfg), Log: o.Log,
 		Check: func(read func(string) ([]byte, bool, error)) error { return o.adopt(&cfg, public, read) },
-	}, func() map[string][]byte { return recordFiles(cfg) })
+	}, files)
+	if errors.Is(err, gitsync.ErrNoRecord) {
+		return InitResult{}, control.Errorf(control.KindNotFound, "begin one there: parley init --remote "+o.Remote,
+			"cannot join: the repository %s is empty, it holds no record", o.Remote)
+	}
 	if err != nil {
 		return InitResult{}, err
 	}

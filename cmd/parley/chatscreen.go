@@ -48,7 +48,7 @@ func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Ser
 	}
 	defer func() {
 		_, _ = io.WriteString(v.out.Writer, "\r\n") // the line that was being typed stays as it is
-		_ = xterm.Restore(int(in.Fd()), raw)         // nothing is left to try if it fails
+		_ = xterm.Restore(int(in.Fd()), raw)        // nothing is left to try if it fails
 	}()
 	c.screen = xterm.NewTerminal(struct {
 		io.Reader

@@ -66,7 +66,12 @@ func absoluteRemote(remote string) (string, error) {
 
 func runInit(ctx context.Context, o node.InitOptions, v view) error {
 	o.Log = zerolog.Nop()
+	done := func() {}
+	if o.Remote != "" {
+		done = v.busy("looking at " + term.Line(o.Remote))
+	}
 	r, err := node.Init(ctx, o)
+	done()
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@
 //
 // Each command stands in a file of its own name: newXCommand reads the command
 // line, runX asks the node through node/control and prints the answer. Only
-// up.go, init.go and demo.go know the node itself.
+// up.go, init.go, join.go and demo.go know the node itself.
 package main
 
 import (

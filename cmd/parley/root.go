@@ -47,7 +47,8 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageErrorf(cmd, "%v", err) })
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
-	addGroup(root, groupNode, "Your node:", newInitCommand(p), newUpCommand(p), newStopCommand(p), newStatusCommand(p),
+	addGroup(root, groupNode, "Your node:", newInitCommand(p), newJoinCommand(p), newUpCommand(p), newStopCommand(p),
+		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p),
 		newAgentCommand(p), newWakeCommand(p), newUpgradeCommand(p))
 	addGroup(root, groupTalk, "Talk:", newHeyCommand(p), newWormholeCommand(p), newBroadcastCommand(p), newSendCommand(p),
 		newReplyCommand(p), newWaitCommand(p), newChatCommand(p), newOpenCommand(p))

@@ -20,14 +20,18 @@ import (
 const maxLog = 10 << 20
 
 func newUpCommand(p *program) *cobra.Command {
-	return &cobra.Command{
+	var detach, background bool
+	cmd := &cobra.Command{
 		Use:   "up",
-		Short: "Start the node and stay in the foreground",
+		Short: "Start the node, in the foreground or with -d in the background",
 		Long: `Start the node. It stays in the foreground until Ctrl-C, SIGTERM or "parley stop";
 then it finishes what it has begun, commits everything and tries one last push.
 
-Warnings go to standard error, everything else to node.log in the home.`,
+Warnings go to standard error, everything else to node.log in the home; "parley
+logs" shows it. With -d the node runs in the background: the command returns once
+the node answers, or says why it could not start.`,
 		Example: `  parley up
+  parley up -d
   parley --home /srv/white up`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,27 +39,31 @@ Warnings go to standard error, everything else to node.log in the home.`,
 			if err != nil {
 				return err
 			}
-			return runUp(cmd.Context(), home, p.view())
+			if detach {
+				return runDetached(cmd.Context(), home, p.connect(home.Socket()), p.view())
+			}
+			return runUp(cmd.Context(), home, background, p.view())
 		},
 	}
+	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "run in the background, and return when the node answers")
+	cmd.Flags().BoolVar(&background, "background", false, "this process is the one in the background")
+	_ = cmd.Flags().MarkHidden("background") // it fails only for a flag that is not there
+	return cmd
 }
 
-func runUp(ctx context.Context, home configs.Home, v view) (err error) {
-	if !configured(home) {
-		return control.Errorf(control.KindNotFound, "parley init", "cannot start: there is no node at %s", home.Dir)
-	}
-	cfg, err := configs.Load(home.Config())
+func runUp(ctx context.Context, home configs.Home, background bool, v view) (err error) {
+	cfg, err := upConfig(home)
 	if err != nil {
-		return fmt.Errorf("cannot start: %w", err)
+		return err
 	}
 	file, err := openLog(home.Log())
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, v.err)})
+	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, background, v.err)})
 	if errors.Is(err, node.ErrLocked) {
-		return control.Errorf(control.KindConflict, "parley status", "cannot start: another node runs on %s already", home.Dir)
+		return alreadyRuns(home)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot start: %w", err)
@@ -66,6 +74,22 @@ func runUp(ctx context.Context, home configs.Home, v view) (err error) {
 		v.out.Printf("%s has stopped: everything stored is in its record\n", cfg.Alias)
 	}
 	return err
+}
+
+// upConfig is the configuration of a home that a node can be started in.
+func upConfig(home configs.Home) (configs.Config, error) {
+	if !configured(home) {
+		return configs.Config{}, control.Errorf(control.KindNotFound, "parley init", "cannot start: there is no node at %s", home.Dir)
+	}
+	cfg, err := configs.Load(home.Config())
+	if err != nil {
+		return cfg, fmt.Errorf("cannot start: %w", err)
+	}
+	return cfg, nil
+}
+
+func alreadyRuns(home configs.Home) error {
+	return control.Errorf(control.KindConflict, "parley status", "cannot start: another node runs on %s already", home.Dir)
 }
 
 // showReady says that the node runs and what one can do now.
@@ -93,11 +117,15 @@ func openLog(path string) (*os.File, error) {
 	return file, nil
 }
 
-// newLogger logs to the file, and what needs attention to the screen as well.
-func newLogger(level string, file io.Writer, screen term.Screen) zerolog.Logger {
+// newLogger logs to the file and, unless the node is in the background, what
+// needs attention to the screen as well.
+func newLogger(level string, file io.Writer, background bool, screen term.Screen) zerolog.Logger {
 	parsed, err := zerolog.ParseLevel(level)
 	if err != nil {
 		parsed = zerolog.InfoLevel // Load has checked the level
+	}
+	if background {
+		return zerolog.New(file).Level(parsed).With().Timestamp().Logger()
 	}
 	console := zerolog.ConsoleWriter{Out: screen, NoColor: !screen.Color, TimeFormat: "15:04:05",
 		FormatMessage: func(m any) string { return term.Line(fmt.Sprint(m)) }}

@@ -89,7 +89,7 @@ func walls() []Wall {
 			TestThirdParty: []string{natsGo, nkeys},
 			Doors: []Door{{
 				// Node only where one is started.
-				Files:  []string{"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/demo.go"},
+				Files:  []string{"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/join.go", "cmd/parley/demo.go"},
 				Parley: []string{"node"},
 			}},
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+const (
+	readyPoll = 30 * time.Millisecond
+	// lastWords bounds what is shown of why a node could not start.
+	lastWords = 64 << 10
+)
+
+// runDetached starts the node as a process of its own and returns once it
+// answers. A node that reads a long record is waited for as long as it lives.
+func runDetached(ctx context.Context, home configs.Home, client control.Service, v view) error {
+	if _, err := upConfig(home); err != nil {
+		return err
+	}
+	if _, err := client.Status(ctx); err == nil {
+		return alreadyRuns(home)
+	}
+	file, err := openLog(home.Log())
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	begin, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return fmt.Errorf("cannot read the log: %w", err)
+	}
+	up, err := startInBackground(home, file)
+	if err != nil {
+		return fmt.Errorf("cannot start: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- up.Wait() }() // ends with the process, or with this one
+	done := v.busy("starting the node")
+	defer done()
+	tick := time.NewTicker(readyPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if s, err := client.Status(ctx); err == nil && s.PID == up.Process.Pid {
+				showReady(ctx, client, v)
+				v.next("parley logs -f", "what it does; parley stop ends it")
+				return nil
+			}
+		case err := <-ended:
+			return whyNotUp(home, begin, err, v)
+		case <-ctx.Done():
+			interrupt(up.Process)
+			<-ended
+			return control.Errorf(control.KindFailed, "parley up -d", "interrupted: the node was stopped before it was ready")
+		}
+	}
+}
+
+// startInBackground starts "parley up" with its standard error in the log, so
+// that not even the words of a crash are lost.
+func startInBackground(home configs.Home, log *os.File) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self)
+	// The name under which this program was started tells it what it is.
+	cmd.Args = []string{os.Args[0], "--home", home.Dir, "up", "--background"}
+	cmd.Stderr = log
+	cmd.SysProcAttr = ownSession()
+	return cmd, cmd.Start()
+}
+
+// whyNotUp shows what a node that could not start said itself.
+func whyNotUp(home configs.Home, begin int64, ended error, v view) error {
+	said := wordsSince(home, begin)
+	var exit *exec.ExitError
+	if said != "" && errors.As(ended, &exit) && exit.ExitCode() > 0 {
+		v.err.Printf("%s\n", term.Visible(said))
+		return exitCode(exit.ExitCode())
+	}
+	why := "it ended at once"
+	if ended != nil {
+		why = ended.Error()
+	}
+	return control.Errorf(control.KindFailed, "parley logs", "cannot start: %s", why)
+}
+
+// wordsSince are the lines of the log from an offset on that are no records of
+// the logger: what the process itself said.
+func wordsSince(home configs.Home, begin int64) string {
+	file, err := os.Open(home.Log())
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.NewSectionReader(file, begin, lastWords))
+	if err != nil {
+		return ""
+	}
+	var said []string
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimRight(line, "\r\n"); line != "" && !strings.HasPrefix(line, "{") {
+			said = append(said, line)
+		}
+	}
+	return strings.Join(said, "\n")
+}

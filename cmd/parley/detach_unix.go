@@ -1,0 +1,14 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// ownSession keeps a process alive when the terminal it was started from goes.
+func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// interrupt asks a process to end.
+func interrupt(p *os.Process) { _ = p.Signal(syscall.SIGTERM) } // it may have ended already

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/parleyfleet/parley/node"
+	"github.com/spf13/cobra"
+)
+
+func newJoinCommand(p *program) *cobra.Command {
+	o := node.InitOptions{Version: version, Join: true}
+	cmd := &cobra.Command{
+		Use:   "join URL",
+		Short: "Make a node that joins the fleet of a shared record",
+		Long: `Make a node in its home that joins the fleet whose record is at the URL: the same as
+"parley init --remote URL", but a repository that holds no record is refused.
+
+The host gets a key of its own, which never leaves this machine, and tells the
+others by a signed message in the record.`,
+		Example: `  parley join git@example.org:fleet/record.git --alias white
+  parley join /srv/record.git --hub 127.0.0.1:4223`,
+		Args: exactly(1, "the URL or path of the shared record"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			home, err := p.homeDir()
+			if err != nil {
+				return err
+			}
+			o.Home = home
+			if o.Remote, err = absoluteRemote(args[0]); err != nil {
+				return err
+			}
+			return runInit(cmd.Context(), o, p.view())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Alias, "alias", "", "name of this host in the fleet (default: from the machine's name)")
+	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
+	f.StringVar(&o.Listen, "listen", "", "host:port for NATS clients, the next port for links of other hosts")
+	f.StringArrayVar(&o.Hubs, "hub", nil, "host:port where another host listens for links (repeatable)")
+	return cmd
+}

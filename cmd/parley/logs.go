@@ -1,0 +1,203 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+const (
+	logsLast = 50                     // lines that logs shows at a terminal where nothing else is said
+	logsPoll = 200 * time.Millisecond // how often a followed log is looked at
+)
+
+// logsRequest says what of the log is shown.
+type logsRequest struct {
+	last   int // 0: all
+	follow bool
+}
+
+func newLogsCommand(p *program) *cobra.Command {
+	var r logsRequest
+	cmd := &cobra.Command{
+		Use:   "logs",
+		Short: "Show what the node has logged",
+		Long: `Show what the node has logged in node.log of its home, also when no node is running.
+--json prints the lines as they are: JSON, one a line, and between them whatever the
+process said itself.`,
+		Example: `  parley logs
+  parley logs -f
+  parley logs -n 0 --json`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if r.last < 0 {
+				return usageErrorf(cmd, "-n needs a number of lines, 0 for all")
+			}
+			if !cmd.Flags().Changed("last") && (r.follow || p.forPeople()) {
+				r.last = logsLast
+			}
+			home, err := p.homeDir()
+			if err != nil {
+				return err
+			}
+			return runLogs(cmd.Context(), home, r, p.view())
+		},
+	}
+	cmd.Flags().BoolVarP(&r.follow, "follow", "f", false, "go on with what is logged from now on")
+	cmd.Flags().IntVarP(&r.last, "last", "n", 0, "only the last `N` lines; 0: all (default at a terminal: 50)")
+	p.jsonFlag(cmd, "print the lines as they are")
+	return cmd
+}
+
+func runLogs(ctx context.Context, home configs.Home, r logsRequest, v view) error {
+	file, err := os.Open(home.Log())
+	if errors.Is(err, fs.ErrNotExist) {
+		return control.Errorf(control.KindNotFound, "parley up -d", "there is no log yet: no node has run in %s", home.Dir)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the log: %w", err)
+	}
+	t := tail{file: file, show: func(line string) { v.logLine(line) }}
+	defer func() { t.file.Close() }()
+	if err := t.past(r.last); err != nil {
+		return fmt.Errorf("cannot read the log: %w", err)
+	}
+	if !r.follow {
+		return nil
+	}
+	return t.follow(ctx, home.Log())
+}
+
+// tail reads a file that grows, and that may make way for a new one of its name.
+type tail struct {
+	file    *os.File
+	reader  *bufio.Reader
+	partial string // a line whose end is yet to be written
+	show    func(line string)
+}
+
+// past shows the last lines of the file (0: all).
+func (t *tail) past(last int) error {
+	t.reader = bufio.NewReader(t.file)
+	if last == 0 {
+		return t.read()
+	}
+	var kept []string
+	show := t.show
+	t.show = func(line string) {
+		if kept = append(kept, line); len(kept) > last {
+			kept = kept[1:]
+		}
+	}
+	err := t.read()
+	t.show = show
+	for _, line := range kept {
+		t.show(line)
+	}
+	return err
+}
+
+// read shows the whole lines that are there.
+func (t *tail) read() error {
+	for {
+		line, err := t.reader.ReadString('\n')
+		t.partial += line
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		t.show(strings.TrimRight(t.partial, "\r\n"))
+		t.partial = ""
+	}
+}
+
+// follow shows what comes until ctx ends.
+func (t *tail) follow(ctx context.Context, path string) error {
+	tick := time.NewTicker(logsPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := t.read(); err != nil {
+			return fmt.Errorf("cannot read the log: %w", err)
+		}
+		if err := t.change(path); err != nil {
+			return err
+		}
+	}
+}
+
+// change goes over to a new file that has taken the name.
+func (t *tail) change(path string) error {
+	now, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it is about to be made
+	}
+	old, oldErr := t.file.Stat()
+	if err := errors.Join(err, oldErr); err != nil {
+		return fmt.Errorf("cannot read the log: %w", err)
+	}
+	if os.SameFile(now, old) {
+		return nil
+	}
+	if err := t.read(); err != nil { // what was written just before
+		return fmt.Errorf("cannot read the log: %w", err)
+	}
+	next, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("cannot read the log: %w", err)
+	}
+	t.file.Close()
+	t.file, t.reader = next, bufio.NewReader(next)
+	return t.read()
+}
+
+// logLine shows one line of the log: when, how bad, what, and the fields.
+func (v view) logLine(line string) {
+	var fields map[string]any
+	if v.json {
+		v.out.Printf("%s\n", line)
+		return
+	}
+	if json.Unmarshal([]byte(line), &fields) != nil {
+		v.out.Printf("%s\n", term.Visible(line))
+		return
+	}
+	take := func(key string) string {
+		text, _ := fields[key].(string)
+		delete(fields, key)
+		return text
+	}
+	when, level, message := take("time"), take("level"), take("message")
+	if at, err := time.Parse(time.RFC3339, when); err == nil {
+		when = v.at(at, timeForm)
+	}
+	var rest strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		fmt.Fprintf(&rest, "  %s=%v", key, fields[key])
+	}
+	text := term.Pad(level, 5) + "  " + term.Line(message)
+	if level == "warn" || level == "error" || level == "fatal" {
+		text = v.out.Warn(text)
+	}
+	v.out.Printf("%s  %s%s\n", term.Line(when), text, v.out.Dim(term.Line(rest.String())))
+}
