@@ -31,8 +31,13 @@ func TestMain(m *testing.M) {
 }
 
 func crashOptions(dir, remote string) Options {
-	return Options{Dir: dir, Remote: remote, Author: Author{Name: "a", Email: "a@example.org"}, PushInterval: 10 * time.Millisecond}
+	return Options{Dir: dir, Remote: remote, Author: Author{Name: "a", Email: "a@example.org"}, PushInterval: 10 * time.Millisecond,
+		Builtin: os.Getenv(crashBuiltin) != ""}
 }
+
+// crashBuiltin, set in the environment, has the killed process do without the git
+// program.
+const crashBuiltin = "PARLEY_TEST_CRASH_BUILTIN"
 
 // crashChild appends without end and prints each path that was acknowledged.
 func crashChild(dir string) error {

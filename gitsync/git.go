@@ -25,8 +25,8 @@ const (
 	gitLinger = 2 * time.Second
 )
 
-// gitProgram is the git program working on one repository. Everything that runs
-// it goes through run.
+// gitProgram is the git program working on one repository: the carrier where
+// it is installed. Everything that runs it goes through run.
 type gitProgram struct {
 	dir    string
 	remote string

@@ -19,7 +19,7 @@ func TestTwoHostsFillOneRemoteAtOnce(t *testing.T) {
 		var ids [2]string
 		var hosts sync.WaitGroup
 		for i := range ids {
-			opts := Options{Dir: filepath.Join(t.TempDir(), "home"), Remote: remote, Author: Author{Name: string(rune('a' + i))}}
+			opts := Options{Dir: filepath.Join(t.TempDir(), "home"), Remote: remote, Author: Author{Name: string(rune('a' + i))}, Builtin: isBuiltin(t) || isMixed(t) && i%2 == 0}
 			hosts.Go(func() {
 				found, err := Init(t.Context(), opts, rootFiles)
 				if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// fixHead makes the HEAD of a bare remote name main, or says how to (R1).
+// fixHead implements carrier.
 func (g *gitProgram) fixHead(ctx context.Context) (note string, err error) {
 	if folder := localRemote(g.remote); folder != "" {
 		if !isBare(folder) {
@@ -22,7 +22,7 @@ func (g *gitProgram) fixHead(ctx context.Context) (note string, err error) {
 		if _, err := remote.run(ctx, "symbolic-ref", "HEAD", mainRef); err != nil {
 			return "", fmt.Errorf("cannot set the HEAD of the remote: %w", err)
 		}
-		return "The HEAD of " + folder + " named another branch; it names main now.", nil
+		return headSet(folder), nil
 	}
 	out, err := g.run(ctx, "ls-remote", "--symref", "--end-of-options", g.remote, "HEAD")
 	if err != nil {
@@ -31,8 +31,16 @@ func (g *gitProgram) fixHead(ctx context.Context) (note string, err error) {
 	if strings.HasPrefix(out, "ref: "+mainRef+"\t") {
 		return "", nil
 	}
-	return "The remote's HEAD does not name main, so a plain clone shows nothing: set its default branch to main " +
-		"(on a server of your own: git symbolic-ref HEAD refs/heads/main, in the repository).", nil
+	return headNote, nil
+}
+
+// headNote says what to do where the HEAD of a remote cannot be set from here.
+const headNote = "The remote's HEAD does not name main, so a plain clone shows nothing: set its default branch to main " +
+	"(on a server of your own: git symbolic-ref HEAD refs/heads/main, in the repository)."
+
+// headSet says that the HEAD of a remote on this machine was set.
+func headSet(folder string) string {
+	return "The HEAD of " + folder + " named another branch; it names main now."
 }
 
 // isBare reports whether a folder looks like a bare repository.

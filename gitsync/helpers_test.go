@@ -143,13 +143,17 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
+// isBuiltin reports whether a test runs without the git program as the carrier:
+// as a part of TestBuiltinCarrier.
+func isBuiltin(t testing.TB) bool { return strings.Contains(t.Name(), "/builtin") }
+
 func newHome(t *testing.T, name, remote string) *home {
 	t.Helper()
 	h := &home{log: &safeBuffer{}}
 	h.opts = Options{
 		Dir: filepath.Join(t.TempDir(), name), Remote: remote,
 		Author: Author{Name: name, Email: name + "@example.org"},
-		Log:    zerolog.New(h.log),
+		Log:    zerolog.New(h.log), Builtin: isBuiltin(t),
 	}
 	if _, err := Init(t.Context(), h.opts, rootFiles); err != nil {
 		t.Fatal(err)

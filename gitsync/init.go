@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
@@ -72,7 +71,7 @@ type founding struct {
 	dir   string
 	files func() map[string][]byte
 	store *objects.Store
-	git   *gitProgram
+	git   carrier
 }
 
 func (f *founding) found(ctx context.Context) (Found, error) {
@@ -114,10 +113,12 @@ func (f *founding) makeRepository() error {
 		}
 	}
 	var err error
-	f.store, err = objects.Open(f.dir, f.opts.Log)
-	f.git = newGitProgram(f.dir, f.opts.Remote)
-	f.git.timeout.Store(int64(gitPatience)) // the first fetch brings everything
-	return err
+	if f.store, err = objects.Open(f.dir, f.opts.Log); err != nil {
+		return err
+	}
+	f.git = newCarrier(f.opts, f.dir, f.store)
+	f.git.patient()
+	return nil
 }
 
 // begin writes the root commit, without a parent.
@@ -178,18 +179,17 @@ func (f *founding) foundShared(ctx context.Context) (Found, error) {
 }
 
 func (f *founding) adopt(ctx context.Context) (Found, error) {
-	out, err := f.git.run(ctx, "ls-remote", "--heads", "--end-of-options", f.opts.Remote)
+	heads, err := f.git.heads(ctx)
 	if err != nil {
 		return Found{}, fmt.Errorf("cannot reach the remote: %w", err)
 	}
-	heads := strings.Fields(out)
 	if len(heads) == 0 {
 		return Found{}, errNoMain
 	}
 	err = f.git.fetchMain(ctx)
 	if errors.Is(err, errNoMain) {
 		return Found{}, fmt.Errorf("%w: the remote has the branch %s but no main; give an empty repository or one with a record",
-			ErrForeign, strings.TrimPrefix(heads[1], "refs/heads/"))
+			ErrForeign, heads[0])
 	}
 	if err != nil {
 		return Found{}, fmt.Errorf("cannot fetch main: %w", err)

@@ -185,30 +185,6 @@ func TestOpenRefusesWhatItCannotKeep(t *testing.T) {
 	})
 }
 
-func TestWithoutTheGitProgram(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	dir := t.TempDir()
-	opts := Options{Dir: filepath.Join(dir, "a"), Author: Author{Name: "a"}}
-	if _, err := Init(t.Context(), opts, rootFiles); err != nil {
-		t.Fatal(err)
-	}
-	r, err := Open(t.Context(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = r.Close() }()
-	if err := r.Append(t.Context(), []Letter{testLetter(1, 1)}); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Sync(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	opts = Options{Dir: filepath.Join(dir, "b"), Author: Author{Name: "b"}, Remote: filepath.Join(dir, "remote")}
-	if _, err := Init(t.Context(), opts, rootFiles); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "install") {
-		t.Errorf("Init with a remote: %v", err)
-	}
-}
-
 func TestMovingMainComparesUnderTheLock(t *testing.T) {
 	a := newHome(t, "a", "")
 	wrong := plumbing.NewHash(strings.Repeat("1", 40))

@@ -60,6 +60,10 @@ type Options struct {
 	PushInterval  time.Duration // least time between two pushes; 0 means 1 s
 	Grace         time.Duration // before letters of peers are committed here; 0 means 30 s
 
+	// Builtin fetches and pushes without the git program even where that is
+	// installed.
+	Builtin bool
+
 	Log    zerolog.Logger
 	Now    func() time.Time // nil means time.Now
 	Events Events

@@ -37,7 +37,8 @@ type Record struct {
 	author  objects.Identity
 	store   *objects.Store
 	journal *journal.Journal
-	git     *gitProgram
+	git     carrier
+	dir     string // record.git
 	unlock  func() error
 
 	// work is held while main is moved, or what moved it is taken in. Nobody
@@ -111,7 +112,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		opts:       opts,
 		log:        opts.Log,
 		author:     objects.Identity(opts.Author).Clean(),
-		git:        newGitProgram(dir, opts.Remote),
+		dir:        dir,
 		commitBell: make(chan struct{}, 1),
 		shareBell:  make(chan struct{}, 1),
 		fetchBell:  make(chan struct{}, 1),
@@ -141,6 +142,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if r.store, err = objects.Open(dir, r.log); err != nil {
 		return err
 	}
+	r.git = newCarrier(r.opts, dir, r.store)
 	did, err := r.store.Repair(mainRef, remoteRef, fetchedRef)
 	for _, what := range did {
 		r.log.Info().Msg("record tidied: " + what)

@@ -17,58 +17,12 @@ const (
 	jitterCeiling = 5 * time.Second
 )
 
-// errRejected says that somebody else pushed first.
-var errRejected = errors.New("the remote moved meanwhile")
-
 func jitter(attempt int) time.Duration {
 	limit := jitterCeiling
 	if attempt < 6 {
 		limit = min(limit, jitterBase<<attempt)
 	}
 	return rand.N(limit)
-}
-
-// fetchMain brings the remote's main to fetchedRef; Zero means that it has none.
-func (g *gitProgram) fetchMain(ctx context.Context) error {
-	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head",
-		"--end-of-options", g.remote, "+"+mainRef+":"+fetchedRef)
-	var failed *gitError
-	if errors.As(err, &failed) && strings.Contains(failed.output, "couldn't find remote ref") {
-		return errNoMain
-	}
-	return err
-}
-
-// errNoMain says that the remote has no branch main.
-var errNoMain = errors.New("the remote has no branch main")
-
-// push makes commit the remote's main, if that is one of its ancestors.
-func (g *gitProgram) push(ctx context.Context, commit objects.Hash) error {
-	_, err := g.run(ctx, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
-		"--end-of-options", g.remote, commit.String()+":"+mainRef)
-	var failed *gitError
-	if errors.As(err, &failed) && wasRace(failed.output) {
-		return errRejected
-	}
-	return err
-}
-
-// wasRace tells a push that came second from one that will never be let in.
-func wasRace(output string) bool {
-	for _, line := range strings.Split(output, "\n") {
-		if !strings.HasPrefix(line, "!") {
-			continue
-		}
-		for _, sign := range []string{
-			"[rejected]", "cannot lock ref", "failed to update ref", "incorrect old value", "failed to lock",
-			"reference already exists", "stale info",
-		} {
-			if strings.Contains(line, sign) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // fetch brings what is new in the remote into main. The caller holds share.
@@ -182,11 +136,11 @@ func (r *Record) pinRemote(tip objects.Hash) error {
 			return err
 		}
 	}
-	noted, err := remoteOf(r.git.dir)
+	noted, err := remoteOf(r.dir)
 	if err != nil || noted == r.opts.Remote {
 		return err
 	}
-	return setRemote(r.git.dir, r.opts.Remote)
+	return setRemote(r.dir, r.opts.Remote)
 }
 
 // needsPush reports whether main has what the remote lacks.

@@ -18,7 +18,7 @@ func TestInitFillsAnEmptyRemoteAndOthersAdopt(t *testing.T) {
 	if a.ID() != b.ID() || gitOut(t, remote, "rev-list", "--max-parents=0", "main") != a.ID() {
 		t.Errorf("the ids are %s and %s", a.ID(), b.ID())
 	}
-	found, err := Init(t.Context(), Options{Dir: t.TempDir(), Remote: remote, Author: Author{Name: "c"}}, rootFiles)
+	found, err := Init(t.Context(), Options{Dir: t.TempDir(), Remote: remote, Author: Author{Name: "c"}, Builtin: isBuiltin(t)}, rootFiles)
 	if err != nil || !found.Adopted || found.ID != a.ID() || len(found.Notes) > 0 {
 		t.Errorf("Init = %+v, %v", found, err)
 	}
@@ -30,7 +30,7 @@ func TestInitFillsAnEmptyRemoteAndOthersAdopt(t *testing.T) {
 func TestInitSetsTheHeadOfALocalRemote(t *testing.T) {
 	remote := filepath.Join(t.TempDir(), "remote.git")
 	gitOut(t, t.TempDir(), "init", "--quiet", "--bare", "--initial-branch=master", remote)
-	opts := Options{Dir: filepath.Join(t.TempDir(), "a"), Remote: "file://" + remote, Author: Author{Name: "a"}}
+	opts := Options{Dir: filepath.Join(t.TempDir(), "a"), Remote: "file://" + remote, Author: Author{Name: "a"}, Builtin: isBuiltin(t)}
 	found, err := Init(t.Context(), opts, rootFiles)
 	if err != nil || len(found.Notes) != 1 {
 		t.Fatalf("Init = %+v, %v", found, err)
@@ -69,7 +69,7 @@ func TestInitRefusesAndLeavesNothingBehind(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "deep", "home")
-			opts := Options{Dir: dir, Remote: c.remote, Author: Author{Name: "a"}}
+			opts := Options{Dir: dir, Remote: c.remote, Author: Author{Name: "a"}, Builtin: isBuiltin(t)}
 			opts.Check = func(func(string) ([]byte, bool, error)) error { return errors.New("not this fleet") }
 			_, err := Init(t.Context(), opts, rootFiles)
 			if err == nil || !strings.Contains(err.Error(), c.says) || c.want != nil && !errors.Is(err, c.want) {

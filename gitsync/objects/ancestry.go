@@ -52,15 +52,17 @@ func (s *Store) IsAncestor(old, new Hash) (bool, error) {
 // commit for tip's own that other has as well.
 const clockSlop = time.Minute
 
-// Only lists the commits that are reachable from tip and not from other,
-// newest first. Where dates lie by more than clockSlop it may list too many.
+// Only lists the commits that are reachable from tip and not from other (Zero:
+// from none), newest first. Where dates lie by more than clockSlop it may list too many.
 func (s *Store) Only(tip, other Hash) ([]Hash, error) {
 	w := walk{store: s, marks: map[Hash]mark{}}
 	if err := w.reach(tip, fromA); err != nil {
 		return nil, err
 	}
-	if err := w.reach(other, fromB|stale); err != nil {
-		return nil, err
+	if other != Zero {
+		if err := w.reach(other, fromB|stale); err != nil {
+			return nil, err
+		}
 	}
 	var all []Hash
 	var oldest time.Time

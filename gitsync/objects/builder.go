@@ -41,6 +41,14 @@ func (b *Builder) Commit(c Commit) Hash {
 	return b.add(plumbing.CommitObject, encodeCommit(c))
 }
 
+// Append adds the objects of another builder.
+func (b *Builder) Append(other *Builder) {
+	for _, o := range other.objects {
+		b.add(o.typ, o.data)
+	}
+	b.commits += other.commits
+}
+
 func (b *Builder) tree(s *Store, entries []Entry) Hash {
 	h := b.add(plumbing.TreeObject, encodeTree(entries))
 	s.trees.put(h, entries)

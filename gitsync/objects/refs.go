@@ -117,3 +117,50 @@ func takeLock(path string) (*os.File, error) {
 		time.Sleep(lockPause)
 	}
 }
+
+// Branches are the branches of the repository, by name without refs/heads/.
+func (s *Store) Branches() (map[string]Hash, error) {
+	names, err := s.branchNames()
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]Hash{}
+	for name := range names {
+		h, ok, err := s.Ref(branchPrefix + name)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			all[name] = h
+		}
+	}
+	return all, nil
+}
+
+const branchPrefix = "refs/heads/"
+
+func (s *Store) branchNames() (map[string]bool, error) {
+	names := map[string]bool{}
+	root := filepath.Join(s.dir, filepath.FromSlash(branchPrefix))
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		names[filepath.ToSlash(rel)] = true
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot list the branches: %w", err)
+	}
+	packed, err := os.ReadFile(filepath.Join(s.dir, "packed-refs"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read packed-refs: %w", err)
+	}
+	for line := range strings.Lines(string(packed)) {
+		if _, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(ref, branchPrefix) {
+			names[strings.TrimPrefix(ref, branchPrefix)] = true
+		}
+	}
+	return names, nil
+}

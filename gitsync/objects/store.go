@@ -49,6 +49,9 @@ func Open(dir string, log zerolog.Logger) (*Store, error) {
 	return s, nil
 }
 
+// Logger is where the store logs, for another one opened beside it.
+func (s *Store) Logger() zerolog.Logger { return s.log }
+
 func (s *Store) packDir() string { return filepath.Join(s.dir, "objects", "pack") }
 
 // Read returns the type and content of an object. The content must not be

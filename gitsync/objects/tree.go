@@ -25,6 +25,9 @@ func (m Mode) IsDir() bool { return m&0o170000 == 0o040000 }
 // IsFile reports whether the entry is a regular file, executable or not.
 func (m Mode) IsFile() bool { return m&0o170000 == 0o100000 }
 
+// isLink reports whether the entry is a commit of another repository.
+func (m Mode) isLink() bool { return m&0o170000 == 0o160000 }
+
 // Entry is one name in a tree.
 type Entry struct {
 	Name string

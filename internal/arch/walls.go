@@ -58,7 +58,7 @@ func walls() []Wall {
 		{
 			Room:       "gitsync",
 			Parley:     []string{"protocol"},
-			ThirdParty: []string{"github.com/go-git/go-git/v5", "github.com/go-git/go-billy/v5", zerolog, system},
+			ThirdParty: []string{"github.com/go-git/go-git/v5", "github.com/go-git/go-billy/v5", "golang.org/x/crypto", zerolog, system},
 			Why:        "gitsync keeps messages in git and knows neither the bus nor the rules, so that the record works when all else is down",
 		},
 		{

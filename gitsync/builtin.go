@@ -1,0 +1,156 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// builtin is the carrier where the git program is not installed. Repositories
+// on this machine it reads and writes itself; to all others it speaks by
+// go-git's clients. Packs are installed and refs are moved by our own code.
+type builtin struct {
+	remote string
+	store  *objects.Store
+
+	mu      sync.Mutex    // guards timeout
+	timeout time.Duration // that the next run may take
+}
+
+func newBuiltin(remote string, store *objects.Store) *builtin {
+	return &builtin{remote: remote, store: store, timeout: gitTimeout}
+}
+
+// remoteSide is the other end of a transfer.
+type remoteSide interface {
+	// branches are the remote's branches and the commits that they name.
+	branches() map[string]objects.Hash
+	// headIsMain reports whether the remote's HEAD names main.
+	headIsMain() bool
+	// fetch installs what the commit tip needs and a repository with have lacks.
+	fetch(ctx context.Context, tip, have objects.Hash) error
+	// push gives the remote what it lacks and moves its main from old to next;
+	// errRejected if it is not old any more.
+	push(ctx context.Context, old, next objects.Hash) error
+	close()
+}
+
+// patient implements carrier.
+func (b *builtin) patient() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.timeout = gitPatience
+}
+
+// with connects, does something and disconnects, within the time that a run may
+// take. One that took too long may take twice as long the next time.
+func (b *builtin) with(ctx context.Context, why service, do func(ctx context.Context, side remoteSide) error) error {
+	b.mu.Lock()
+	limit := b.timeout
+	b.mu.Unlock()
+	tooLong := fmt.Errorf("no answer within %s", limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong)
+	defer cancel()
+	side, err := b.connect(ctx, why)
+	if err == nil {
+		defer side.close()
+		err = do(ctx, side)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case errors.Is(context.Cause(ctx), tooLong):
+		b.timeout = min(2*limit, gitPatience)
+		err = tooLong
+	case err == nil:
+		b.timeout = gitTimeout
+	}
+	if err == nil || errors.Is(err, errNoMain) || errors.Is(err, errRejected) || errors.Is(err, ErrRemote) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrRemote, err)
+}
+
+func (b *builtin) connect(ctx context.Context, why service) (remoteSide, error) {
+	if folder := localRemote(b.remote); folder != "" {
+		return openLocalSide(folder, b.store)
+	}
+	return dialSide(ctx, b.remote, why, b.store)
+}
+
+// heads implements carrier.
+func (b *builtin) heads(ctx context.Context) ([]string, error) {
+	var names []string
+	err := b.with(ctx, toFetch, func(_ context.Context, side remoteSide) error {
+		for name := range side.branches() {
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names, err
+}
+
+const mainBranch = "main"
+
+// fetchMain implements carrier.
+func (b *builtin) fetchMain(ctx context.Context) error {
+	return b.with(ctx, toFetch, func(ctx context.Context, side remoteSide) error {
+		tip, ok := side.branches()[mainBranch]
+		if !ok {
+			return errNoMain
+		}
+		known, _, err := b.store.Ref(fetchedRef)
+		if err != nil || known == tip {
+			return err
+		}
+		if err := side.fetch(ctx, tip, known); err != nil {
+			return err
+		}
+		// Only what can be read to its root is named by a ref.
+		if _, err := b.store.TreeOf(tip); err != nil {
+			return fmt.Errorf("what was fetched is not whole: %w", err)
+		}
+		return b.store.MoveRef(fetchedRef, known, tip)
+	})
+}
+
+// push implements carrier.
+func (b *builtin) push(ctx context.Context, commit objects.Hash) error {
+	return b.with(ctx, toPush, func(ctx context.Context, side remoteSide) error {
+		old := side.branches()[mainBranch]
+		if old == commit {
+			return nil
+		}
+		if old != objects.Zero {
+			ours, err := b.store.IsAncestor(old, commit)
+			if err != nil && !errors.Is(err, objects.ErrNotFound) {
+				return err
+			}
+			if !ours {
+				return errRejected
+			}
+		}
+		return side.push(ctx, old, commit)
+	})
+}
+
+// fixHead implements carrier.
+func (b *builtin) fixHead(ctx context.Context) (note string, err error) {
+	if folder := localRemote(b.remote); folder != "" {
+		return fixLocalHead(folder)
+	}
+	err = b.with(ctx, toFetch, func(_ context.Context, side remoteSide) error {
+		if !side.headIsMain() {
+			note = headNote
+		}
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("cannot look at the HEAD of the remote: %w", err)
+	}
+	return note, nil
+}

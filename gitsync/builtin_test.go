@@ -1,0 +1,291 @@
+package gitsync
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// Everything that is shared is shared without the git program, too.
+func TestBuiltinCarrier(t *testing.T) {
+	for name, test := range map[string]func(*testing.T){
+		"empty remote":   TestInitFillsAnEmptyRemoteAndOthersAdopt,
+		"head":           TestInitSetsTheHeadOfALocalRemote,
+		"refusals":       TestInitRefusesAndLeavesNothingBehind,
+		"interleaved":    TestTwoRecordsInterleaved,
+		"plain clone":    TestPlainCloneParticipates,
+		"grace":          TestPeerLettersWaitForTheirGrace,
+		"rewritten":      TestRemoteRewritten,
+		"removed":        TestMessagesRemovedByACommitComeBack,
+		"another record": TestAnotherRecordIsRefused,
+		"unreachable":    TestUnreachableRemote,
+		"two contents":   TestOneMessageWithTwoContents,
+		"both ways":      TestRunSharesBothWays,
+		"bell":           TestRingFetchesSoon,
+		"last push":      TestStopTriesOneLastPush,
+		"files":          TestFilesOfTwoHosts,
+		"filled at once": TestTwoHostsFillOneRemoteAtOnce,
+		"operator":       TestOperatorCommitsByHand,
+		"gc":             TestCommitsSurviveGcAndRepackInBetween,
+		"killed at any moment": func(t *testing.T) {
+			t.Setenv(crashBuiltin, "1")
+			TestKillLosesNothing(t)
+		},
+	} {
+		t.Run("builtin/"+name, test)
+	}
+}
+
+// isMixed reports whether every second record of a test does without the git
+// program.
+func isMixed(t testing.TB) bool { return strings.Contains(t.Name(), "/mixed") }
+
+// Records of both kinds share one remote: whatever races, each message is there
+// once, and git finds nothing wrong.
+func TestCarriersOfBothKinds(t *testing.T) {
+	t.Run("mixed/filled at once", TestTwoHostsFillOneRemoteAtOnce)
+	t.Run("mixed/pushed at once", func(t *testing.T) {
+		const letters = 10
+		remote := bareRemote(t)
+		var homes []*home
+		for i := range 4 {
+			h := newHome(t, string(rune('a'+i)), remote)
+			if h.opts.Builtin = i%2 == 0; h.opts.Builtin {
+				h.git = newBuiltin(remote, h.store)
+			}
+			homes = append(homes, h)
+		}
+		var all sync.WaitGroup
+		for i, h := range homes {
+			all.Go(func() {
+				for n := range letters {
+					if err := h.Append(t.Context(), []Letter{testLetter(i, n)}); err != nil {
+						t.Error(err)
+					}
+					if err := h.Sync(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		if got := len(messages(t, remote, "main")); got != 4*letters {
+			t.Errorf("%d messages are on the remote, want %d", got, 4*letters)
+		}
+		gitOut(t, remote, "fsck", "--strict")
+	})
+}
+
+// With no git program at all, records share a repository on this machine.
+func TestWithoutTheGitProgram(t *testing.T) {
+	remote := bareRemote(t)
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", t.TempDir())
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	if _, yes := a.git.(*builtin); !yes {
+		t.Fatalf("the carrier is %T", a.git)
+	}
+	for i, h := range []*home{a, b, a} {
+		if err := h.Append(t.Context(), []Letter{testLetter(1, i)}); err != nil {
+			t.Fatal(err)
+		}
+		h.sync(t)
+	}
+	b.sync(t)
+	for i := range 3 {
+		if p := testLetter(1, i).Path; b.Place(p) != Pushed || a.Place(p) != Pushed {
+			t.Errorf("%s is %s at a and %s at b", p, a.Place(p), b.Place(p))
+		}
+	}
+	t.Setenv("PATH", path)
+	if got := len(messages(t, remote, "main")); got != 3 {
+		t.Errorf("%d messages are on the remote, want 3", got)
+	}
+	gitOut(t, remote, "fsck", "--strict")
+	gitOut(t, t.TempDir(), "clone", "--quiet", remote, "clone")
+}
+
+// What only the git program enforces is not passed over.
+func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
+	remote := bareRemote(t)
+	h := newHome(t, "a", remote)
+	h.git = newBuiltin(remote, h.store)
+	if err := h.Append(t.Context(), []Letter{testLetter(1, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	hook := filepath.Join(remote, "hooks", "pre-receive")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Sync(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "pre-receive") {
+		t.Errorf("past a hook: %v", err)
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	h.sync(t)
+
+	work := t.TempDir()
+	gitOut(t, work, "clone", "--quiet", remote, ".")
+	into := newBuiltin(work, h.store)
+	tip, _ := h.mainTip()
+	older, _, err := h.store.Ref(remoteRef)
+	if err != nil || older != tip {
+		t.Fatalf("%s, %v", older, err)
+	}
+	if err := h.Append(t.Context(), []Letter{testLetter(2, 2)}); err != nil {
+		t.Fatal(err)
+	}
+	h.sync(t)
+	tip, _ = h.mainTip()
+	if err := into.push(t.Context(), tip); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "bare") {
+		t.Errorf("into a work tree: %v", err)
+	}
+	if err := newBuiltin(t.TempDir(), h.store).push(t.Context(), tip); !errors.Is(err, ErrRemote) {
+		t.Errorf("into an empty folder: %v", err)
+	}
+}
+
+// httpRemote serves a bare repository as git's own web server does.
+func httpRemote(t *testing.T, remote, user, password string) string {
+	t.Helper()
+	program, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend := filepath.Join(strings.TrimSpace(string(program)), "git-http-backend")
+	if _, err := os.Stat(backend); err != nil {
+		t.Skipf("no git-http-backend here: %v", err)
+	}
+	handler := &cgi.Handler{Path: backend, Env: []string{
+		"GIT_PROJECT_ROOT=" + filepath.Dir(remote), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=a",
+	}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if u, p, _ := r.BasicAuth(); u != user || p != password {
+			w.Header().Set("WWW-Authenticate", "Basic")
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL + "/" + filepath.Base(remote)
+}
+
+func TestBuiltinOverHTTP(t *testing.T) {
+	remote := bareRemote(t)
+	url := httpRemote(t, remote, "nat", "secret")
+	open := strings.Replace(url, "http://", "http://nat:secret@", 1)
+	t.Run("builtin", func(t *testing.T) {
+		a, b := newHome(t, "a", open), newHome(t, "b", open)
+		for i := range 3 {
+			for j, h := range []*home{a, b} {
+				if err := h.Append(t.Context(), []Letter{testLetter(j, i)}); err != nil {
+					t.Fatal(err)
+				}
+				h.sync(t)
+			}
+		}
+		a.sync(t)
+		if got := len(messages(t, remote, "main")); got != 6 {
+			t.Errorf("%d messages are on the remote, want 6", got)
+		}
+		for _, p := range messages(t, a.repo(), "main") {
+			if !strings.Contains(p, "/") {
+				t.Errorf("no path: %s", p)
+			}
+		}
+		gitOut(t, remote, "fsck", "--strict")
+		gitOut(t, a.repo(), "fsck", "--strict")
+
+		// The name and password may stand in ~/.netrc; without them the error says so.
+		home := t.TempDir()
+		t.Setenv("HOME", home)
+		t.Setenv("USERPROFILE", home)
+		host := strings.Split(strings.TrimPrefix(url, "http://"), ":")[0]
+		closed := newBuiltin(url, a.store)
+		if err := closed.fetchMain(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), ".netrc") {
+			t.Errorf("without a password: %v", err)
+		}
+		rc := fmt.Sprintf("machine elsewhere login x password y\nmachine %s\n\tlogin nat\n\tpassword secret\n", host)
+		if err := os.WriteFile(filepath.Join(home, ".netrc"), []byte(rc), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := closed.fetchMain(t.Context()); err != nil {
+			t.Errorf("with .netrc: %v", err)
+		}
+		if err := newBuiltin(open+"-not", a.store).fetchMain(t.Context()); !errors.Is(err, ErrRemote) {
+			t.Errorf("a repository that is not there: %v", err)
+		}
+	})
+	// A hook that says no is an error that tells why, not a race to run again.
+	t.Run("builtin/hook", func(t *testing.T) {
+		h := newHome(t, "c", open)
+		hook := filepath.Join(remote, "hooks", "pre-receive")
+		if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(hook, []byte("#!/bin/sh\necho no >&2\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Append(t.Context(), []Letter{testLetter(99, 99)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Sync(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "pre-receive hook declined") {
+			t.Errorf("past a hook: %v", err)
+		}
+	})
+}
+
+// Missing gives everything that a commit needs, in parts that fit on each other.
+func TestMissingIsEnough(t *testing.T) {
+	a := newHome(t, "a", "")
+	for i := range 20 {
+		if err := a.Append(t.Context(), []Letter{testLetter(1, i)}); err != nil {
+			t.Fatal(err)
+		}
+		a.sync(t)
+	}
+	tip, _ := a.mainTip()
+	dir := bareRemote(t)
+	to, err := objects.Open(dir, a.store.Logger())
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := 0
+	err = a.store.Missing(tip, objects.Zero, func(b *objects.Builder) error {
+		parts++
+		pack, err := b.Pack()
+		if err != nil {
+			return err
+		}
+		return to.InstallPack(strings.NewReader(string(pack)))
+	})
+	if err != nil || parts != 1 {
+		t.Fatalf("%d parts, %v", parts, err)
+	}
+	if err := to.MoveRef(mainRef, objects.Zero, tip); err != nil {
+		t.Fatal(err)
+	}
+	gitOut(t, dir, "fsck", "--strict")
+	if err := to.InstallPack(strings.NewReader("PACK and then nothing")); err == nil {
+		t.Error("a torn pack was taken in")
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "tmp_*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,118 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// localSide is a shared repository on this machine.
+type localSide struct {
+	folder string
+	theirs *objects.Store
+	ours   *objects.Store
+	bare   bool
+	heads  map[string]objects.Hash
+}
+
+// openLocalSide opens the repository in a folder: a bare one, or the .git of one
+// with a work tree.
+func openLocalSide(folder string, ours *objects.Store) (remoteSide, error) {
+	l := &localSide{folder: filepath.Clean(folder), ours: ours, bare: true}
+	if !isBare(l.folder) {
+		l.folder, l.bare = filepath.Join(l.folder, ".git"), false
+	}
+	if !isBare(l.folder) {
+		return nil, fmt.Errorf("%s does not appear to be a git repository", folder)
+	}
+	if err := checkConfig(l.folder); err != nil {
+		return nil, fmt.Errorf("%s: %w", folder, err)
+	}
+	if _, err := os.Stat(filepath.Join(l.folder, "objects", "info", "alternates")); err == nil {
+		return nil, fmt.Errorf("%s borrows objects from another repository, which only the git program follows: install the package \"git\" of your system", folder)
+	}
+	var err error
+	if l.theirs, err = objects.Open(l.folder, ours.Logger()); err != nil {
+		return nil, err
+	}
+	l.heads, err = l.theirs.Branches()
+	return l, err
+}
+
+func (l *localSide) branches() map[string]objects.Hash { return l.heads }
+
+func (l *localSide) headIsMain() bool { return headOf(l.folder) == mainRef }
+
+func (l *localSide) close() {}
+
+// fetch copies from their objects into ours.
+func (l *localSide) fetch(ctx context.Context, tip, have objects.Hash) error {
+	if err := copyObjects(ctx, l.theirs, l.ours, tip, have); err != nil {
+		return fmt.Errorf("cannot copy from %s: %w", l.folder, err)
+	}
+	return nil
+}
+
+// push copies from our objects into theirs. Rules that only the git program
+// enforces are not passed over: a repository that has them is refused.
+func (l *localSide) push(ctx context.Context, old, next objects.Hash) error {
+	if !l.bare {
+		return fmt.Errorf("%s has a work tree, and main could be checked out there: share a bare repository", filepath.Dir(l.folder))
+	}
+	for _, hook := range []string{"pre-receive", "update", "post-receive", "post-update", "reference-transaction", "proc-receive"} {
+		if info, err := os.Stat(filepath.Join(l.folder, "hooks", hook)); err == nil && info.Mode()&0o111 != 0 {
+			return fmt.Errorf("%s has the hook %s, which only the git program runs: install the package \"git\" of your system", l.folder, hook)
+		}
+	}
+	if err := copyObjects(ctx, l.ours, l.theirs, next, old); err != nil {
+		return fmt.Errorf("cannot copy to %s: %w", l.folder, err)
+	}
+	err := l.theirs.MoveRef(mainRef, old, next)
+	if errors.Is(err, objects.ErrRefMoved) {
+		return errRejected
+	}
+	return errors.Join(err, l.theirs.Seal())
+}
+
+// copyObjects installs in one store what a commit of another needs, if it has
+// all that the commit have needs.
+func copyObjects(ctx context.Context, from, to *objects.Store, tip, have objects.Hash) error {
+	if have != objects.Zero {
+		if _, err := from.CommitAt(have); err != nil {
+			have = objects.Zero // they have forgotten it
+		}
+	}
+	return from.Missing(tip, have, func(b *objects.Builder) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return to.Install(b)
+	})
+}
+
+// fixLocalHead makes the HEAD of a bare repository name main.
+func fixLocalHead(folder string) (note string, err error) {
+	folder = filepath.Clean(folder)
+	if !isBare(folder) || headOf(folder) == mainRef {
+		return "", nil
+	}
+	if err := objects.WriteFile(filepath.Join(folder, "HEAD"), []byte("ref: "+mainRef+"\n")); err != nil {
+		return "", fmt.Errorf("cannot set the HEAD of the remote: %w", err)
+	}
+	return headSet(folder), nil
+}
+
+// headOf is the branch that a repository's HEAD names.
+func headOf(folder string) string {
+	data, err := os.ReadFile(filepath.Join(folder, "HEAD"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(data)), "ref: ")
+}

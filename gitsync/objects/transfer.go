@@ -1,0 +1,190 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// transferBytes bounds how much of a transfer is in memory at a time.
+const transferBytes = 32 << 20
+
+// Missing collects the objects that a repository needs for the commit tip if it
+// has all that the commit have needs (Zero: it has nothing). take is called with
+// parts of bounded size; what a part's commits need is in it or in parts before.
+func (s *Store) Missing(tip, have Hash, take func(*Builder) error) error {
+	commits, err := s.Only(tip, have)
+	if err != nil {
+		return err
+	}
+	m := missing{store: s, builder: &Builder{}, take: take}
+	for _, h := range slices.Backward(commits) {
+		if err := m.commit(h); err != nil {
+			return err
+		}
+	}
+	return m.flush()
+}
+
+// missing is one collection under way.
+type missing struct {
+	store   *Store
+	builder *Builder
+	size    int
+	take    func(*Builder) error
+}
+
+func (m *missing) flush() error {
+	full := m.builder
+	m.builder, m.size = &Builder{}, 0
+	if len(full.objects) == 0 {
+		return nil
+	}
+	return m.take(full)
+}
+
+// commit adds a commit and what its tree has that its first parent's has not.
+func (m *missing) commit(h Hash) error {
+	data, err := m.store.typed(h, plumbing.CommitObject)
+	if err != nil {
+		return err
+	}
+	c, err := decodeCommit(data)
+	if err != nil {
+		return err
+	}
+	before := Zero
+	if len(c.Parents) > 0 {
+		if before, err = m.store.TreeOf(c.Parents[0]); err != nil {
+			return err
+		}
+	}
+	if err := m.tree(c.Tree, before); err != nil {
+		return err
+	}
+	m.builder.commits++
+	m.add(plumbing.CommitObject, data)
+	if m.size > transferBytes {
+		return m.flush()
+	}
+	return nil
+}
+
+func (m *missing) add(typ plumbing.ObjectType, data []byte) {
+	m.builder.add(typ, data)
+	m.size += len(data)
+}
+
+// tree adds a tree, and below it what another tree does not have.
+func (m *missing) tree(tree, before Hash) error {
+	if tree == before {
+		return nil
+	}
+	data, err := m.store.typed(tree, plumbing.TreeObject)
+	if tree == emptyTree && errors.Is(err, ErrNotFound) {
+		data, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	entries, err := decodeTree(data)
+	if err != nil {
+		return err
+	}
+	old := map[string]Entry{}
+	if before != Zero {
+		known, err := m.store.Tree(before)
+		if err != nil {
+			return err
+		}
+		for _, e := range known {
+			old[e.Name] = e
+		}
+	}
+	for _, e := range entries {
+		if err := m.entry(e, old[e.Name]); err != nil {
+			return err
+		}
+	}
+	m.add(plumbing.TreeObject, data)
+	return nil
+}
+
+func (m *missing) entry(e, old Entry) error {
+	switch {
+	case e.Hash == old.Hash:
+		return nil
+	case e.Mode.IsDir() && old.Mode.IsDir():
+		return m.tree(e.Hash, old.Hash)
+	case e.Mode.IsDir():
+		return m.tree(e.Hash, Zero)
+	case e.Mode.isLink():
+		return nil // a commit of another repository
+	}
+	data, err := m.store.Blob(e.Hash)
+	if err != nil {
+		return err
+	}
+	m.add(plumbing.BlobObject, data)
+	return nil
+}
+
+// Pack is the builder's objects as one pack, for another repository.
+func (b *Builder) Pack() ([]byte, error) {
+	all, err := (&rolling{}).with(b)
+	if err != nil {
+		return nil, err
+	}
+	pack, _, _ := all.encode()
+	return pack, nil
+}
+
+// InstallPack takes in a whole pack from elsewhere: it is read to its end,
+// checked, indexed and made durable; after that, and only then, a ref may name
+// what it holds. A pack without objects is nothing.
+func (s *Store) InstallPack(in io.Reader) error {
+	temp, err := s.receivePack(in)
+	if temp != "" {
+		defer func() { _ = removeFile(temp) }() // gone already where all went well
+	}
+	if err != nil {
+		return fmt.Errorf("cannot take in a pack: %w", err)
+	}
+	idx, err := indexOf(temp)
+	if err != nil {
+		return fmt.Errorf("cannot take in a pack: %w", err)
+	}
+	name := idx[len(idx)-idxTrailer : len(idx)-hashBytes] // the check sum of the pack
+	base := filepath.Join(s.packDir(), "pack-"+Hash(name).String())
+	if err := os.Rename(temp, base+".pack"); err != nil {
+		return fmt.Errorf("cannot take in a pack: %w", err)
+	}
+	if err := writeAtomically(base+".idx", idx); err != nil {
+		return err
+	}
+	if err := syncDir(s.packDir()); err != nil {
+		return err
+	}
+	return s.rescan()
+}
+
+// receivePack writes a pack to a temporary file beside its place.
+func (s *Store) receivePack(in io.Reader) (path string, err error) {
+	f, err := os.CreateTemp(s.packDir(), "tmp_parley_")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(f, in)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return f.Name(), errors.Join(err, f.Close())
+}
