@@ -36,6 +36,7 @@ func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
 	if taken && (old.Hash == it.Hash || s.isRival(it)) {
 		return old, ErrKnown
 	}
+	s.turned = nil
 	keyed := s.addToHost(it)
 	if taken {
 		s.rivals[p] = append(s.rivals[p], it)
@@ -52,6 +53,11 @@ func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
 	}
 	return it, nil
 }
+
+// Turned are messages that the last Apply brought to their paths although they
+// are not the file that it applied: a host's key came, and what had lost its path
+// has won it.
+func (s *State) Turned() []*Item { return s.turned }
 
 func (s *State) isRival(it *Item) bool {
 	return slices.ContainsFunc(s.rivals[it.Path], func(r *Item) bool { return r.Hash == it.Hash })
@@ -77,7 +83,10 @@ func (s *State) elect(p protocol.Path) {
 // electAll decides every contested path anew after the key of a host has changed.
 func (s *State) electAll() {
 	for p := range s.rivals {
-		s.elect(p)
+		old := s.items[p]
+		if s.elect(p); s.items[p] != old {
+			s.turned = append(s.turned, s.items[p])
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ type State struct {
 
 	batch     bool    // files are being applied whose places are given later
 	unsettled []*Item // those that have come, and those that stood behind what has gone
+	turned    []*Item // those that the last Apply brought to their paths beside its own
 
 	hosts map[protocol.Name]*Host              // those with a key
 	files map[protocol.Name]protocol.HostState // host files of other programs

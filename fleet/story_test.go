@@ -500,6 +500,44 @@ func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 	}
 }
 
+// A key that comes late gives a path to the file that it signed: Apply says so,
+// because nobody has seen that file yet.
+func TestLateKeyTurnsAPath(t *testing.T) {
+	h := newTestHost(t, "white", "white")
+	join := h.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, protocol.HostState{
+		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)
+	say := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "signed"},
+		Channel: protocol.DeriveChannel(testRecord, "a", "b")}
+	signed := h.write(t, say, time.Unix(1e9+1, 0), 1)
+	var plain testFile
+	for i := 0; plain.data == nil || protocol.Hash(plain.data) > protocol.Hash(signed.data); i++ {
+		m := say.Message
+		m.Path, m.Timestamp, m.Body = signed.path, time.Unix(1e9+1, 0), fmt.Sprint("plain ", i)
+		data, err := protocol.Encode(&m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain = testFile{signed.path, data}
+	}
+	s := New(testRecord)
+	for _, f := range []testFile{signed, plain} {
+		_, _ = s.Apply(f.path, f.data) // one of the two loses
+	}
+	if got := s.items[signed.path].Hash; got != protocol.Hash(plain.data) {
+		t.Fatalf("without a key %s stands there", got)
+	}
+	if _, err := s.Apply(join.path, join.data); err != nil {
+		t.Fatal(err)
+	}
+	if turned := s.Turned(); len(turned) != 1 || turned[0].Hash != protocol.Hash(signed.data) || s.items[signed.path] != turned[0] {
+		t.Errorf("turned: %v", turned)
+	}
+	other := h.write(t, say, time.Unix(1e9+2, 0), 2)
+	if _, err := s.Apply(other.path, other.data); err != nil || len(s.Turned()) != 0 {
+		t.Errorf("turned by a message: %v, %v", s.Turned(), err)
+	}
+}
+
 func permutations(n int) [][]int {
 	if n == 0 {
 		return [][]int{nil}

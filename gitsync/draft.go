@@ -1,10 +1,9 @@
 package gitsync
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/protocol"
@@ -12,10 +11,23 @@ import (
 
 const conflictsPrefix = "data/conflicts/"
 
+// conflictHex is how much of a content's hash tells it from others of its path.
+const conflictHex = 16
+
 // conflictPath is where a content goes that lost its path to another.
 func conflictPath(p protocol.Path, data []byte) string {
-	sum := sha256.Sum256(data)
-	return conflictsPrefix + p.String() + "-" + hex.EncodeToString(sum[:8])
+	return conflictsPrefix + p.String() + "-" + protocol.Hash(data)[:conflictHex]
+}
+
+// parseConflictPath is the path that a content below data/conflicts lost.
+func parseConflictPath(path string) (protocol.Path, bool) {
+	rest, ok := strings.CutPrefix(path, conflictsPrefix)
+	at := len(rest) - conflictHex - len("-")
+	if !ok || at < 0 || rest[at] != '-' {
+		return protocol.Path{}, false
+	}
+	p, err := protocol.ParsePath(rest[:at])
+	return p, err == nil
 }
 
 // draft is a tree in the making: a base and what is to change in it.

@@ -166,8 +166,9 @@ func (r *Record) ListFolders(dir string) ([]string, error) {
 }
 
 // Walk calls visit with every message of main, channel by channel in the order
-// of their paths, then with those that are only in the journal, in its order.
-// It sees the record as it was when it began. visit's error ends it.
+// of their paths, with the contents that lost their path to another and lie below
+// data/conflicts, then with those that are only in the journal, in its order. It
+// sees the record as it was when it began. visit's error ends it.
 func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
 	r.state.mu.Lock()
 	tree := r.state.tree
@@ -193,6 +194,9 @@ func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
 			return visit(Letter{Path: p, Data: data})
 		})
 	}
+	if err == nil {
+		err = r.walkConflicts(ctx, tree, visit)
+	}
 	for _, l := range stored {
 		if err != nil {
 			break
@@ -205,4 +209,35 @@ func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
 		return fmt.Errorf("cannot walk the record: %w", err)
 	}
 	return nil
+}
+
+func (r *Record) walkConflicts(ctx context.Context, tree objects.Hash, visit func(Letter) error) error {
+	conflicts, ok, err := r.store.Subtree(tree, strings.TrimSuffix(conflictsPrefix, "/"))
+	if err != nil || !ok {
+		return err
+	}
+	return r.store.Files(conflicts, conflictsPrefix, func(path string, e objects.Entry) error {
+		p, ok := parseConflictPath(path)
+		if !ok || !e.Mode.IsFile() {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data, err := r.store.Blob(e.Hash)
+		if err != nil {
+			return err
+		}
+		return visit(Letter{Path: p, Data: data})
+	})
+}
+
+// GetConflict returns the bytes with that SHA-256, in hex, which lost the path of
+// a message to others.
+func (r *Record) GetConflict(p protocol.Path, hash string) ([]byte, bool, error) {
+	if len(hash) < conflictHex {
+		return nil, false, nil
+	}
+	data, ok, err := r.ReadFile(conflictsPrefix + p.String() + "-" + hash[:conflictHex])
+	return data, ok && protocol.Hash(data) == hash, err
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/protocol"
 )
 
 func TestInitFillsAnEmptyRemoteAndOthersAdopt(t *testing.T) {
@@ -349,6 +351,22 @@ func TestOneMessageWithTwoContents(t *testing.T) {
 		kept, ok, err := h.ReadFile(conflictPath(p, loser))
 		if err != nil || !ok || string(kept) != string(loser) {
 			t.Errorf("kept: %q, %v, %v", kept, ok, err)
+		}
+		if data, ok, err := h.GetConflict(p, protocol.Hash(loser)); err != nil || !ok || string(data) != string(loser) {
+			t.Errorf("by its hash: %q, %v, %v", data, ok, err)
+		}
+		if _, ok, _ := h.GetConflict(p, protocol.Hash(winner)); ok {
+			t.Error("the winner is kept as a loser")
+		}
+		var walked []string
+		err = h.Walk(t.Context(), func(l Letter) error {
+			if l.Path == p {
+				walked = append(walked, string(l.Data))
+			}
+			return nil
+		})
+		if err != nil || !slices.Equal(walked, []string{string(winner), string(loser)}) {
+			t.Errorf("walked past %q, %v: a state that is rebuilt needs both", walked, err)
 		}
 		if n := h.Status(); n.Unpushed != 0 || len(h.state.held) != 0 {
 			t.Errorf("status = %+v", n)

@@ -30,13 +30,24 @@ func isRefusal(err error) bool {
 	return errors.As(err, &r)
 }
 
-// load reads a whole message from the record.
-func (n *Node) load(p protocol.Path) (*protocol.Message, error) {
-	data, err := n.record.Get(p)
+// loadItem reads a whole message of the state. Where other bytes stand at its
+// path in the record, because the path was decided before a host's key was known,
+// its own are among those that lost.
+func (n *Node) loadItem(it *fleet.Item) (*protocol.Message, error) {
+	data, err := n.record.Get(it.Path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", p, err)
+		return nil, fmt.Errorf("cannot read %s: %w", it.Path, err)
 	}
-	return protocol.Decode(p, data)
+	if protocol.Hash(data) != it.Hash {
+		kept, ok, err := n.record.GetConflict(it.Path, it.Hash)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", it.Path, err)
+		}
+		if ok {
+			data = kept
+		}
+	}
+	return protocol.Decode(it.Path, data)
 }
 
 // onceEach is a lock for each message. The zero value is ready.

@@ -155,7 +155,7 @@ func (w *worker) handle(ctx context.Context, it *fleet.Item, tier configs.Tier) 
 
 // run asks the agent and stores its answer, or why there is none (R16).
 func (w *worker) run(ctx context.Context, it *fleet.Item, tier configs.Tier) {
-	asked, err := w.n.load(it.Path)
+	asked, err := w.n.loadItem(it)
 	if err != nil {
 		w.n.log.Error().Err(err).Stringer("path", it.Path).Msg("cannot read the message for its agent")
 		return

@@ -75,7 +75,7 @@ func (n *Node) history(earlier []*fleet.Item) ([]prompt.Letter, error) {
 			letters[at] = prompt.Letter{Path: it.Path, From: it.From}
 			continue
 		}
-		m, err := n.load(it.Path)
+		m, err := n.loadItem(it)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (n *Node) Prompt(_ context.Context, r control.PromptRequest) (control.Promp
 	if err != nil {
 		return control.Prompt{}, err
 	}
-	asked, err := n.load(f.item.Path)
+	asked, err := n.loadItem(f.item)
 	if err != nil {
 		return control.Prompt{}, asError(err)
 	}

@@ -111,15 +111,25 @@ func (n *Node) takeIn(ws []written) {
 	defer n.mu.Unlock()
 	for i := range ws {
 		it, err := n.state.Apply(ws[i].message.Path, ws[i].data)
+		for _, turned := range n.state.Turned() {
+			n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
+		}
 		if err != nil {
 			continue // known meanwhile by the other door
 		}
 		ws[i].item = it
-		n.bring(it)
-		n.indexer.add(it, ws[i].data)
-		for f := range n.feeds {
-			f.add(it.Path)
-		}
+		data := ws[i].data
+		n.show(it, func() (*protocol.Message, error) { return protocol.Decode(it.Path, data) })
+	}
+}
+
+// show brings a message that is new at its path to the doors, to the search index
+// and to whoever follows. The caller holds mu.
+func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
+	n.bring(it)
+	n.indexer.add(it, load)
+	for f := range n.feeds {
+		f.add(it.Path)
 	}
 }
 

@@ -69,11 +69,10 @@ func (n *Node) startIndex(down *teardown) {
 func searchable(it *fleet.Item) bool { return it.Type == protocol.TypeText && !it.Act.HostWord() }
 
 // add queues a message that has just come. It blocks on nothing.
-func (x *indexer) add(it *fleet.Item, data []byte) {
-	if x == nil || !searchable(it) {
-		return
+func (x *indexer) add(it *fleet.Item, load func() (*protocol.Message, error)) {
+	if x != nil && searchable(it) {
+		x.index.Add(document(it, load))
 	}
-	x.index.Add(document(it, func() (*protocol.Message, error) { return protocol.Decode(it.Path, data) }))
 }
 
 func document(it *fleet.Item, load func() (*protocol.Message, error)) search.Document {
@@ -99,7 +98,7 @@ func (x *indexer) run(ctx context.Context, past []*fleet.Item) {
 			return
 		}
 		if !known.Has(it.Path, it.Hash) {
-			x.index.Add(document(it, func() (*protocol.Message, error) { return x.n.load(it.Path) }))
+			x.index.Add(document(it, func() (*protocol.Message, error) { return x.n.loadItem(it) }))
 		}
 		if left := len(past) - i - 1; left%indexChunk == 0 {
 			x.flush()

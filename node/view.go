@@ -36,7 +36,7 @@ func (n *Node) factsOfAll(items []*fleet.Item) []facts {
 // view is the message as it is shown and put in JSON (R17). The caller does not
 // hold mu.
 func (n *Node) view(f facts) (control.Message, error) {
-	whole, err := n.load(f.item.Path)
+	whole, err := n.loadItem(f.item)
 	if err != nil {
 		return control.Message{}, err
 	}

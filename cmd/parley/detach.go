@@ -54,7 +54,7 @@ func runDetached(ctx context.Context, home configs.Home, client control.Service,
 		case <-tick.C:
 			if s, err := client.Status(ctx); err == nil && s.PID == up.Process.Pid {
 				showReady(ctx, client, v)
-				v.next("parley logs -f", "what it does; parley stop ends it")
+				v.next("parley ls", "who can be reached; parley logs -f shows what it does, parley stop ends it")
 				return nil
 			}
 		case err := <-ended:

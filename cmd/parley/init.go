@@ -87,7 +87,7 @@ func runInit(ctx context.Context, o node.InitOptions, v view) error {
 	for _, note := range r.Notes {
 		v.out.Printf("%s\n", v.out.Warn("note: "+term.Line(note)))
 	}
-	v.next("parley up", "start the node; it stays in the foreground")
+	v.next("parley up -d", "start the node in the background; without -d it stays here")
 	return nil
 }
 

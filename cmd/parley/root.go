@@ -92,7 +92,7 @@ func runFirst(ctx context.Context, home configs.Home, client control.Service, v 
 	s, err := client.Status(ctx)
 	if down := new(control.Error); errors.As(err, &down) && down.Kind == control.KindUnavailable {
 		v.out.Printf("%s\n\nYour node at %s is not running. Next:\n\n", tagline, home.Dir)
-		v.steps("parley up", "start it; it stays in the foreground", "parley status", "from another terminal: how it fares")
+		v.steps("parley up -d", "start it in the background; without -d it stays here", "parley logs", "what it logged before")
 		return nil
 	}
 	if err != nil {

@@ -75,7 +75,9 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 
 // awaitReply prints the text of the answer alone (R15).
 func awaitReply(ctx context.Context, r control.WaitRequest, client control.Service, v view) error {
+	done := v.busy("waiting for an answer")
 	reply, err := client.Wait(ctx, r)
+	done()
 	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
 		return control.Errorf(control.KindTimeout, "it may still come: parley log --follow",
 			"nothing came within %s as an answer to %s", r.Within, r.Re)

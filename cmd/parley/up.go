@@ -61,7 +61,9 @@ func runUp(ctx context.Context, home configs.Home, background bool, v view) (err
 		return err
 	}
 	defer file.Close()
+	done := v.busy("reading the record")
 	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, background, v.err)})
+	done()
 	if errors.Is(err, node.ErrLocked) {
 		return alreadyRuns(home)
 	}
@@ -69,7 +71,10 @@ func runUp(ctx context.Context, home configs.Home, background bool, v view) (err
 		return fmt.Errorf("cannot start: %w", err)
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
-	err = n.Run(ctx, func() { showReady(ctx, n, v) })
+	err = n.Run(ctx, func() {
+		showReady(ctx, n, v)
+		v.next("parley ls", "from another terminal: who can be reached")
+	})
 	if err == nil {
 		v.out.Printf("%s has stopped: everything stored is in its record\n", cfg.Alias)
 	}
@@ -92,7 +97,7 @@ func alreadyRuns(home configs.Home) error {
 	return control.Errorf(control.KindConflict, "parley status", "cannot start: another node runs on %s already", home.Dir)
 }
 
-// showReady says that the node runs and what one can do now.
+// showReady says that the node runs, and where.
 func showReady(ctx context.Context, n control.Service, v view) {
 	s, err := n.Status(ctx)
 	if err != nil {
@@ -100,7 +105,6 @@ func showReady(ctx context.Context, n control.Service, v view) {
 	}
 	v.statusLine(s)
 	v.statusFields(s)
-	v.next("parley ls", "from another terminal: who can be reached")
 }
 
 // openLog opens the log file of a home, after setting a large one aside.

@@ -59,7 +59,9 @@ func runWait(ctx context.Context, r control.WaitRequest, client control.Service,
 	if r.Re != "" {
 		return awaitReply(ctx, r, client, v)
 	}
+	done := v.busy("waiting for a message")
 	m, err := client.Wait(ctx, r)
+	done()
 	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
 		return control.Errorf(control.KindTimeout, late.Hint, "nothing came within %s", r.Within)
 	}
