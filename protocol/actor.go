@@ -45,6 +45,9 @@ func IsActorPath(path string) (local, ok bool) {
 // ParseActor reads an actor profile. The seed's text lost its indentation, so
 // the fields of "metadata" are read below it or beside it.
 func ParseActor(data []byte) (Actor, error) {
+	if err := checkSize(data, maxBookBytes); err != nil {
+		return Actor{}, err
+	}
 	front, body, err := split(data)
 	if err != nil {
 		return Actor{}, err

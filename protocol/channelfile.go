@@ -12,6 +12,10 @@ import (
 // channelFileName is the file of a channel's directory that describes it.
 const channelFileName = "CHANNEL.md"
 
+// maxBookBytes bounds the files that agents are given whole: what a channel is
+// for, and who an actor is.
+const maxBookBytes = 64 << 10
+
 // maxLabelBytes bounds the names of channels and the subjects of memories.
 const maxLabelBytes = 255
 
@@ -54,13 +58,20 @@ func EncodeChannelFile(c ChannelFile) ([]byte, error) {
 	if !c.CreatedAt.IsZero() {
 		w.plain("created_at", c.CreatedAt.UTC().Format(TimestampLayout))
 	}
-	return w.finish("channel", c.About)
+	file, err := w.finish(c.About)
+	if err == nil {
+		err = checkSize(file, maxBookBytes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the channel: %w", err)
+	}
+	return file, nil
 }
 
 // ParseChannelFile reads a CHANNEL.md. Only the name is required; a time or a
 // parent that cannot be read counts as not said.
 func ParseChannelFile(data []byte) (ChannelFile, error) {
-	fs, body, err := document(data)
+	fs, body, err := document(data, maxBookBytes)
 	if err != nil {
 		return ChannelFile{}, err
 	}
@@ -91,8 +102,11 @@ func CheckLabel(s string) error {
 	return nil
 }
 
-// document splits a file into its fields and its body.
-func document(data []byte) (fields, string, error) {
+// document splits a file of at most limit bytes into its fields and its body.
+func document(data []byte, limit int) (fields, string, error) {
+	if err := checkSize(data, limit); err != nil {
+		return nil, "", err
+	}
 	front, body, err := split(data)
 	if err != nil {
 		return nil, "", err
@@ -101,15 +115,22 @@ func document(data []byte) (fields, string, error) {
 	return fs, body, err
 }
 
+func checkSize(data []byte, limit int) error {
+	if len(data) > limit {
+		return fmt.Errorf("it has %d bytes; at most %d are read", len(data), limit)
+	}
+	return nil
+}
+
 // finish is the file of the fields written so far and a body.
-func (w *frontmatter) finish(what, body string) ([]byte, error) {
+func (w *frontmatter) finish(body string) ([]byte, error) {
 	switch body = NormalBody(body); {
 	case w.invalid != "":
-		return nil, fmt.Errorf("cannot write the %s: field %s is not valid UTF-8 text", what, w.invalid)
+		return nil, fmt.Errorf("field %s is not valid UTF-8 text", w.invalid)
 	case !utf8.ValidString(body):
-		return nil, fmt.Errorf("cannot write the %s: its text is not valid UTF-8", what)
+		return nil, errors.New("its text is not valid UTF-8")
 	case w.Len() > MaxFrontmatter:
-		return nil, fmt.Errorf("cannot write the %s: the frontmatter would be longer than %d bytes", what, MaxFrontmatter)
+		return nil, fmt.Errorf("the frontmatter would be longer than %d bytes", MaxFrontmatter)
 	}
 	return w.file(body), nil
 }

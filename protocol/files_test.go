@@ -127,6 +127,27 @@ func TestActorFile(t *testing.T) {
 	}
 }
 
+// Files that agents are given whole have a bound, for readers and writers alike.
+func TestFilesAreBounded(t *testing.T) {
+	long := strings.Repeat("x", maxBookBytes)
+	if _, err := ParseActor([]byte(seedActor + long)); err == nil {
+		t.Error("an actor profile of any length was read")
+	}
+	if _, err := ParseChannelFile([]byte(seedChannel + long)); err == nil {
+		t.Error("a CHANNEL.md of any length was read")
+	}
+	if _, err := EncodeChannelFile(ChannelFile{Name: "x", About: long}); err == nil || !strings.HasPrefix(err.Error(), "cannot write the channel: it has ") {
+		t.Errorf("a CHANNEL.md of any length was written: %v", err)
+	}
+	m := Memory{From: "nat", Subject: "x", Timestamp: time.Unix(1e9, 0), Body: strings.Repeat("x", maxMemoryBytes)}
+	if _, err := EncodeMemory(m); err == nil {
+		t.Error("a memory of any length was written")
+	}
+	if _, err := ParseMemory(seedMemoryFile, []byte(seedMemory+m.Body)); err == nil {
+		t.Error("a memory of any length was read")
+	}
+}
+
 // FuzzFiles: whatever stands in a file of the record is read or refused, and
 // what was read of a channel or memory can be written and read again.
 func FuzzFiles(f *testing.F) {

@@ -11,6 +11,9 @@ import (
 // MemoriesDir is where the record keeps its memories.
 const MemoriesDir = "data/memories"
 
+// maxMemoryBytes bounds a memory's file: as much as the largest message.
+const maxMemoryBytes = 1 << 20
+
 var memoryPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{9}Z-[0-9a-f]{8,64}\.md$`)
 
 // Memory is shared, lasting knowledge that any participant can read and write
@@ -70,7 +73,14 @@ func EncodeMemory(m Memory) ([]byte, error) {
 	w.tags(m.Tags)
 	w.text("session", m.Session)
 	w.text("supersedes", m.Supersedes)
-	return w.finish("memory", m.Body)
+	file, err := w.finish(m.Body)
+	if err == nil {
+		err = checkSize(file, maxMemoryBytes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the memory: %w", err)
+	}
+	return file, nil
 }
 
 // tags are always written as a list, as in the seed.
@@ -119,7 +129,7 @@ func (m *Memory) check() error {
 // "global" nor the id of a channel is an error (R10); whether the channel
 // exists is for the fleet to say.
 func ParseMemory(file string, data []byte) (Memory, error) {
-	fs, body, err := document(data)
+	fs, body, err := document(data, maxMemoryBytes)
 	if err != nil {
 		return Memory{}, err
 	}
