@@ -241,3 +241,26 @@ func (r *Record) GetConflict(p protocol.Path, hash string) ([]byte, bool, error)
 	data, ok, err := r.ReadFile(conflictsPrefix + p.String() + "-" + hash[:conflictHex])
 	return data, ok && protocol.Hash(data) == hash, err
 }
+
+// Export calls write with every file of main, as main was when it began, and
+// returns the commit. Links and other repositories are left out.
+func (r *Record) Export(ctx context.Context, write func(path string, data []byte) error) (commit string, err error) {
+	tip, tree := r.mainTip()
+	err = r.store.Files(tree, "", func(path string, e objects.Entry) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !e.Mode.IsFile() {
+			return nil
+		}
+		data, err := r.store.Blob(e.Hash)
+		if err != nil {
+			return err
+		}
+		return write(path, data)
+	})
+	if err != nil {
+		return "", fmt.Errorf("cannot export the record: %w", err)
+	}
+	return tip.String(), nil
+}

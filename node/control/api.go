@@ -52,6 +52,9 @@ const (
 	verbMemory      = "memory"
 	verbAddMemory   = "add-memory"
 	verbUpgrade     = "upgrade"
+	verbVerify      = "verify"
+	verbRecordStats = "record-stats"
+	verbExport      = "export"
 	verbList        = "list"
 	verbStop        = "stop"
 )

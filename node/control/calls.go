@@ -139,3 +139,18 @@ func (c *Client) Upgrade(ctx context.Context, r UpgradeRequest) ([]UpgradedFile,
 func (c *Client) Channels(ctx context.Context) ([]Channel, error) {
 	return call[[]Channel](ctx, c, verbChannels, none{})
 }
+
+// Verify looks at every message of the record.
+func (c *Client) Verify(ctx context.Context) (Verification, error) {
+	return call[Verification](ctx, c, verbVerify, none{})
+}
+
+// RecordStats counts what is in the record.
+func (c *Client) RecordStats(ctx context.Context) (RecordStats, error) {
+	return call[RecordStats](ctx, c, verbRecordStats, none{})
+}
+
+// Export writes all files of the record into a folder.
+func (c *Client) Export(ctx context.Context, r ExportRequest) (Exported, error) {
+	return call[Exported](ctx, c, verbExport, r)
+}

@@ -109,6 +109,9 @@ func routes() map[string]route {
 		verbMemory:      {handle: unary(Service.Memory)},
 		verbAddMemory:   {handle: unary(Service.AddMemory)},
 		verbUpgrade:     {handle: unary(Service.Upgrade)},
+		verbVerify:      {handle: unary(asking(Service.Verify)), long: true},
+		verbRecordStats: {handle: unary(asking(Service.RecordStats))},
+		verbExport:      {handle: unary(Service.Export), long: true},
 		verbList:        {handle: unary(asking(Service.List))},
 		verbStop: {handle: unary(func(s Service, ctx context.Context, _ none) (none, error) {
 			return none{}, s.Stop(ctx)

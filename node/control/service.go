@@ -95,6 +95,15 @@ type Service interface {
 	// the running version.
 	Upgrade(ctx context.Context, r UpgradeRequest) ([]UpgradedFile, error)
 
+	// Verify looks at every message of the record.
+	Verify(ctx context.Context) (Verification, error)
+
+	// RecordStats counts what is in the record.
+	RecordStats(ctx context.Context) (RecordStats, error)
+
+	// Export writes all files of the record into a folder.
+	Export(ctx context.Context, r ExportRequest) (Exported, error)
+
 	// List is the fleet's directory: who can be reached, and where.
 	List(ctx context.Context) ([]Participant, error)
 

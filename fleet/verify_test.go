@@ -1,0 +1,68 @@
+package fleet
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// wrongs are what Verify finds wrong with the messages at places of a chain.
+func wrongs(t *testing.T, files []testFile) []string {
+	t.Helper()
+	s := New(testRecord)
+	for _, f := range files {
+		if _, err := s.Apply(f.path, f.data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var found []string
+	for _, f := range s.Verify() {
+		if f.Wrong {
+			found = append(found, f.Path.Suffix()+" "+f.Text)
+		}
+	}
+	return found
+}
+
+func TestVerifyFollowsTheChain(t *testing.T) {
+	h := newTestHost(t, "white", "white")
+	files := []testFile{h.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, protocol.HostState{
+		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)}
+	say := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "word"},
+		Channel: protocol.DeriveChannel(testRecord, "a", "b")}
+	for i := 1; i < 5; i++ {
+		files = append(files, h.write(t, say, time.Unix(1e9+int64(i), 0), uint32(i)))
+	}
+	if found := wrongs(t, files); len(found) > 0 {
+		t.Fatalf("a whole chain: %q", found)
+	}
+	for name, test := range map[string]struct {
+		files []testFile
+		want  []string
+	}{
+		"one is missing":  {append(append([]testFile{}, files[:2]...), files[3:]...), []string{"00000003 the chain of white has a hole before it"}},
+		"the first is":    {files[1:], nil}, // without its join a host has no chain
+		"the last one is": {files[:4], nil}, // which nobody can see from the record alone
+	} {
+		found := wrongs(t, test.files)
+		for i, want := range test.want {
+			if i >= len(found) || !strings.HasPrefix(found[i], want) {
+				t.Errorf("%s: %q, want %q", name, found, test.want)
+			}
+		}
+		if len(found) != len(test.want) {
+			t.Errorf("%s: %q, want %q", name, found, test.want)
+		}
+	}
+	// A restored backup that goes on in the same run writes a second message of
+	// the same place.
+	h.seq -= 2
+	h.prev = protocol.Hash(files[2].data)
+	twin := h.write(t, say, time.Unix(1e9+9, 0), 9)
+	found := wrongs(t, append(files, twin))
+	if len(found) != 2 || !strings.Contains(found[0], "has the same place in the chain of white") || !strings.Contains(found[1], "hole") {
+		t.Errorf("a fork: %q", found)
+	}
+}

@@ -1,0 +1,59 @@
+package control
+
+import (
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Verification is what was found by looking at every message of the record.
+type Verification struct {
+	Messages int       `json:"messages"` // messages and receipts that were looked at
+	Wrong    int       `json:"wrong"`    // findings that break what the record promises
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is something about a message that an auditor should know.
+type Finding struct {
+	Path  protocol.Path `json:"path"`
+	Wrong bool          `json:"wrong"` // false: worth knowing, such as a missing signature
+	Text  string        `json:"text"`
+}
+
+// RecordStats counts what is in the record.
+type RecordStats struct {
+	ID         string      `json:"id"`
+	Tip        string      `json:"tip"`
+	Messages   int         `json:"messages"` // without receipts and book-keeping
+	Receipts   int         `json:"receipts"`
+	Unverified int         `json:"unverified"` // messages without a valid signature
+	Channels   int         `json:"channels"`
+	Memories   int         `json:"memories"`
+	First      time.Time   `json:"first"` // timestamps of the first and last message, UTC
+	Last       time.Time   `json:"last"`
+	Hosts      []HostStats `json:"hosts"`
+	Packs      int         `json:"packs"`
+	Disk       int64       `json:"disk"`    // bytes of record.git
+	Journal    int64       `json:"journal"` // bytes
+}
+
+// HostStats counts what one host wrote.
+type HostStats struct {
+	Alias    protocol.Name `json:"alias"`
+	Messages int           `json:"messages"`
+	Receipts int           `json:"receipts"`
+	Last     time.Time     `json:"last"` // UTC
+}
+
+// ExportRequest has all files of the record written into a folder, which must be
+// empty or not there.
+type ExportRequest struct {
+	Dir string `json:"dir"` // absolute
+}
+
+// Exported is what was written.
+type Exported struct {
+	Dir   string `json:"dir"`
+	Files int    `json:"files"`
+	Tip   string `json:"tip"`
+}
