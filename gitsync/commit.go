@@ -127,5 +127,5 @@ func (r *Record) writeCommit(b *objects.Builder, tree objects.Hash, message stri
 	if err := r.store.Install(b); err != nil {
 		return objects.Zero, err
 	}
-	return next, r.store.MoveRef(mainRef, current, next)
+	return next, r.moveMain(current, next)
 }

@@ -185,6 +185,98 @@ func TestOpenRefusesWhatItCannotKeep(t *testing.T) {
 	})
 }
 
+// A crash of the system can leave the ref of main empty, or naming what was never
+// written. It is put back to what it named; nothing is lost.
+func TestOpenHealsMain(t *testing.T) {
+	for name, breaks := range map[string]func(t *testing.T, h *home, ref string){
+		"empty":   func(t *testing.T, _ *home, ref string) { writeFile(t, ref, "") },
+		"garbage": func(t *testing.T, _ *home, ref string) { writeFile(t, ref, "\x00\x00\x00\x00") },
+		"gone": func(t *testing.T, _ *home, ref string) {
+			if err := os.Remove(ref); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"a commit that is not there": func(t *testing.T, _ *home, ref string) { writeFile(t, ref, strings.Repeat("1", 40)+"\n") },
+		"empty, and only the remote knows": func(t *testing.T, h *home, ref string) {
+			writeFile(t, ref, "")
+			writeFile(t, filepath.Join(h.repo(), tipName), "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t, "a", bareRemote(t))
+			h.append(t, testLetter(1, 1))
+			h.sync(t)
+			h.append(t, testLetter(1, 2))
+			h.sync(t)
+			tip := h.Tip()
+			h.close(t)
+			breaks(t, h, filepath.Join(h.repo(), filepath.FromSlash(mainRef)))
+			h.open(t)
+			if h.Tip() != tip {
+				t.Errorf("main is %s, was %s", h.Tip(), tip)
+			}
+			if !strings.Contains(h.log.String(), "main was broken") {
+				t.Error("it was not said")
+			}
+			h.append(t, testLetter(1, 3))
+			h.sync(t)
+			if got := len(messages(t, h.repo(), "main")); got != 3 {
+				t.Errorf("%d messages, want 3", got)
+			}
+			wantClean(t, h.repo())
+		})
+	}
+	t.Run("nothing knows", func(t *testing.T) {
+		h := newHome(t, "a", "")
+		h.close(t)
+		writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(mainRef)), "")
+		if _, err := Open(t.Context(), h.opts); err == nil || !strings.Contains(err.Error(), "refs/heads/main") {
+			t.Errorf("Open: %v", err)
+		}
+	})
+}
+
+// What is remembered of the remote is fetched again where a crash broke it.
+func TestOpenForgetsABrokenRemote(t *testing.T) {
+	for name, content := range map[string]string{"empty": "", "a commit that is not there": strings.Repeat("1", 40) + "\n"} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t, "a", bareRemote(t))
+			h.append(t, testLetter(1, 1))
+			h.sync(t)
+			h.close(t)
+			for _, ref := range []string{remoteRef, fetchedRef} {
+				writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(ref)), content)
+			}
+			h.open(t)
+			h.append(t, testLetter(1, 2))
+			h.sync(t)
+			if got := len(messages(t, h.opts.Remote, "main")); got != 2 {
+				t.Errorf("%d messages on the remote, want 2", got)
+			}
+			wantClean(t, h.repo())
+		})
+	}
+}
+
+// An object file that a crash left empty would keep git from writing it again.
+func TestOpenRemovesEmptyObjects(t *testing.T) {
+	h := newHome(t, "a", "")
+	h.append(t, testLetter(1, 1))
+	h.sync(t)
+	h.close(t)
+	blob := strings.TrimSpace(gitInput(t, h.repo(), "text\n", "hash-object", "--stdin"))
+	file := filepath.Join(h.repo(), "objects", blob[:2], blob[2:])
+	writeFile(t, file, "")
+	h.open(t)
+	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the empty object stays: %v", err)
+	}
+	if got := strings.TrimSpace(gitInput(t, h.repo(), "text\n", "hash-object", "-w", "--stdin")); got != blob {
+		t.Errorf("git wrote %s", got)
+	}
+	wantClean(t, h.repo())
+}
+
 func TestMovingMainComparesUnderTheLock(t *testing.T) {
 	a := newHome(t, "a", "")
 	wrong := plumbing.NewHash(strings.Repeat("1", 40))

@@ -150,6 +150,12 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := r.healMain(); err != nil {
+		return err
+	}
+	if err := r.healRemote(); err != nil {
+		return err
+	}
 	if err := r.openMain(dir); err != nil {
 		return err
 	}

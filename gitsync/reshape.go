@@ -21,7 +21,7 @@ func (r *Record) takeInMain() error {
 	}
 	if !ok {
 		r.log.Warn().Msg("main was deleted; it is put back")
-		return r.store.MoveRef(mainRef, objects.Zero, tip)
+		return r.moveMain(objects.Zero, tip)
 	}
 	if err := r.reshape(current, current); err != nil {
 		return fmt.Errorf("cannot take in what another program did to main: %w", err)
@@ -53,7 +53,7 @@ func (r *Record) reshape(other, current objects.Hash) error {
 			return nil
 		}
 		r.log.Warn().Stringer("commit", other).Msg("main was set back; it is put forward again")
-		return r.store.MoveRef(mainRef, current, tip)
+		return r.moveMain(current, tip)
 	}
 	u, err := r.unite(tip, other, base)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *Record) reshape(other, current objects.Hash) error {
 		if next, err = r.writeCommit(&u.draft.builder, u.tree, u.message(len(parents) > 1), current, parents...); err != nil {
 			return err
 		}
-	} else if err := r.store.MoveRef(mainRef, current, next); err != nil {
+	} else if err := r.moveMain(current, next); err != nil {
 		return err
 	}
 	return r.moved(next, u.tree)

@@ -84,14 +84,46 @@ func (s *Store) MoveRef(name string, old, next Hash) error {
 	return nil
 }
 
+// ResetRef makes a ref name next whatever it holds, even if that is no name of a
+// commit. It is for a ref that a crash broke; MoveRef is for all else.
+func (s *Store) ResetRef(name string, next Hash) error {
+	path := filepath.Join(s.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("cannot set %s: %w", name, err)
+	}
+	lock, err := takeLock(path + ".lock")
+	if err != nil {
+		return fmt.Errorf("cannot set %s: %w", name, err)
+	}
+	if err := place(path, lock, next); err != nil {
+		return errors.Join(fmt.Errorf("cannot set %s: %w", name, err), removeFile(path+".lock"))
+	}
+	return nil
+}
+
+// DropRef removes the file of a ref, whatever it holds; what packed-refs says of it
+// stays. It is for a ref that a crash broke.
+func (s *Store) DropRef(name string) error {
+	if err := removeFile(filepath.Join(s.dir, filepath.FromSlash(name))); err != nil {
+		return fmt.Errorf("cannot remove %s: %w", name, err)
+	}
+	return nil
+}
+
 func (s *Store) moveLocked(name, path string, lock *os.File, old, next Hash) error {
 	current, _, err := s.Ref(name)
 	if err == nil && current != old {
 		err = fmt.Errorf("%w: it names %s, not %s", ErrRefMoved, current, old)
 	}
-	if err == nil {
-		_, err = lock.WriteString(next.String() + "\n")
+	if err != nil {
+		return errors.Join(err, lock.Close())
 	}
+	return place(path, lock, next)
+}
+
+// place writes a ref into its lock and puts that in the ref's place.
+func place(path string, lock *os.File, next Hash) error {
+	_, err := lock.WriteString(next.String() + "\n")
 	if err == nil {
 		err = lock.Sync()
 	}

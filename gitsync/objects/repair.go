@@ -23,8 +23,8 @@ const (
 	tempAge = time.Hour
 )
 
-// Repair puts right what a crash of this program leaves behind: a ref's lock,
-// temporary files, replaced packs, packs without an index. Call it before
+// Repair puts right what a crash leaves behind: a ref's lock, temporary files,
+// loose objects without content, replaced packs, packs without an index. Call it before
 // anything else of this program uses the repository. It returns what it did, a
 // sentence each.
 func (s *Store) Repair(refs ...string) ([]string, error) {
@@ -34,6 +34,7 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 	for _, step := range []func() ([]string, error){
 		func() ([]string, error) { return s.removeLocks(refs) },
 		s.removeTemps,
+		s.removeEmptyObjects,
 		s.indexPacks,
 		s.removeReplaced,
 	} {
@@ -71,6 +72,36 @@ func (s *Store) removeLocks(refs []string) ([]string, error) {
 		did = append(did, "removed the stale lock of "+ref)
 	}
 	return did, nil
+}
+
+// removeEmptyObjects removes loose objects that a crash of the system left
+// without any content: they hold nothing, and git would not write them again.
+func (s *Store) removeEmptyObjects() ([]string, error) {
+	removed := 0
+	for first := range 256 {
+		dir := filepath.Join(s.dir, "objects", fmt.Sprintf("%02x", first))
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+				continue
+			}
+			if err := removeFile(filepath.Join(dir, e.Name())); err != nil {
+				return nil, err
+			}
+			removed++
+		}
+	}
+	if removed == 0 {
+		return nil, nil
+	}
+	return []string{fmt.Sprintf("removed %d loose objects without content", removed)}, nil
 }
 
 func (s *Store) removeTemps() ([]string, error) {

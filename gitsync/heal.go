@@ -1,0 +1,111 @@
+package gitsync
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// tipName is the file in record.git that holds the last commit that main was
+// moved to, or was about to be. A crash of the system can leave a ref empty; this
+// file says what it named.
+const tipName = "parley-tip"
+
+// moveMain moves main from current to next.
+func (r *Record) moveMain(current, next objects.Hash) error {
+	if err := objects.WriteFile(filepath.Join(r.dir, tipName), []byte(next.String()+"\n")); err != nil {
+		return fmt.Errorf("cannot note where main goes: %w", err)
+	}
+	return r.store.MoveRef(mainRef, current, next)
+}
+
+// healMain puts main back where its ref does not hold the name of a commit that
+// is there: to the latest of the commits that are known to have been its tip.
+// Where there is none it leaves the ref alone, and opening the record says why.
+func (r *Record) healMain() error {
+	trouble := r.brokenMain()
+	if trouble == "" {
+		return nil
+	}
+	best := objects.Zero
+	for _, candidate := range r.knownTips() {
+		if r.isTip(candidate) && (best == objects.Zero || r.isBehind(best, candidate)) {
+			best = candidate
+		}
+	}
+	if best == objects.Zero {
+		r.log.Error().Msg("main is broken (" + trouble + ") and nothing says what it was")
+		return nil
+	}
+	if err := r.store.ResetRef(mainRef, best); err != nil {
+		return fmt.Errorf("cannot put main back: %w", err)
+	}
+	r.log.Warn().Stringer("commit", best).Msg("main was broken (" + trouble + "); it is put back")
+	return nil
+}
+
+// healRemote forgets what is remembered of the remote where that is broken: the
+// next fetch brings it again.
+func (r *Record) healRemote() error {
+	for _, ref := range []string{remoteRef, fetchedRef} {
+		tip, ok, err := r.store.Ref(ref)
+		if err == nil && (!ok || r.isTip(tip)) {
+			continue
+		}
+		if err := r.store.DropRef(ref); err != nil {
+			return err
+		}
+		r.log.Warn().Msg(ref + " was broken; the next fetch brings it again")
+	}
+	return nil
+}
+
+// brokenMain says what is wrong with main, "" where it is whole.
+func (r *Record) brokenMain() string {
+	tip, ok, err := r.store.Ref(mainRef)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !ok:
+		return "it does not exist"
+	case !r.isTip(tip):
+		return "it names " + tip.String() + ", which cannot be read"
+	}
+	return ""
+}
+
+// knownTips are the commits that main may have named last.
+func (r *Record) knownTips() []objects.Hash {
+	var tips []objects.Hash
+	if data, err := os.ReadFile(filepath.Join(r.dir, tipName)); err == nil {
+		if text := strings.TrimSpace(string(data)); plumbing.IsHash(text) {
+			tips = append(tips, plumbing.NewHash(text))
+		}
+	}
+	for _, ref := range []string{remoteRef, fetchedRef} {
+		if tip, ok, err := r.store.Ref(ref); err == nil && ok {
+			tips = append(tips, tip)
+		}
+	}
+	return tips
+}
+
+// isTip reports whether a commit and its tree can be read.
+func (r *Record) isTip(h objects.Hash) bool {
+	tree, err := r.store.TreeOf(h)
+	if err != nil {
+		return false
+	}
+	_, err = r.store.Tree(tree)
+	return err == nil
+}
+
+func (r *Record) isBehind(old, new objects.Hash) bool {
+	yes, err := r.store.IsAncestor(old, new)
+	return err == nil && yes
+}
