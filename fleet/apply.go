@@ -189,6 +189,9 @@ func (s *State) add(it *Item) {
 	if p, ok := it.AnsweredPath(); ok {
 		s.answers[p] = append(s.answers[p], it)
 	}
+	if it.Request != "" {
+		s.requests[it.Request] = append(s.requests[it.Request], it)
+	}
 	s.addMail(it)
 	s.unsettled = append(s.unsettled, it)
 }
@@ -245,6 +248,9 @@ func (s *State) remove(it *Item) {
 	}
 	if p, ok := it.ReadPath(); ok {
 		s.receipts[p] = without(s.receipts[p], it)
+	}
+	if it.Request != "" {
+		s.requests[it.Request] = without(s.requests[it.Request], it)
 	}
 	s.broadcasts = without(s.broadcasts, it)
 	for _, a := range it.To {

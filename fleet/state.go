@@ -22,6 +22,7 @@ type State struct {
 	answers    map[protocol.Path][]*Item // by the message answered
 	byHash     map[string]*Item
 	followers  map[string][]*Item // by the hash that prev names
+	requests   map[string][]*Item // by the id of the request
 	writers    map[string]int     // messages by author's name
 
 	batch     bool    // files are being applied whose places are given later
@@ -49,6 +50,7 @@ func New(recordID string) *State {
 		answers:   map[protocol.Path][]*Item{},
 		byHash:    map[string]*Item{},
 		followers: map[string][]*Item{},
+		requests:  map[string][]*Item{},
 		writers:   map[string]int{},
 		hosts:     map[protocol.Name]*Host{},
 		files:     map[protocol.Name]protocol.HostState{},

@@ -27,7 +27,7 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	ID: say WHO@HOST -> TO[,TO]: TEXT      also: wormhole
 //	ID: answer WHO@HOST ID2: TEXT          by an agent's door; a human: reply; a failure: fail; too many hops: stop
 //	ID: read WHO@HOST ID2
-//	ID: tell WHO@HOST -> TO[,TO] [re=ID2] [in=CHANNEL] [anyway]: TEXT   also: agenttell, by an agent's door
+//	ID: tell WHO@HOST -> TO[,TO] [re=ID2] [in=CHANNEL] [anyway] [request=…]: TEXT   also: agenttell, by an agent's door
 //	channel NAME [parent=NAME]             a CHANNEL.md of that name
 //	ID: plain NAME -> TO [re=ID2]: TEXT    an unsigned file; plainread NAME ID2
 //	ID: forge WHO@HOST -> TO: TEXT         signed with another key; also: forged answer …, forged read …
@@ -39,7 +39,7 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	stage ID = …    signature ID = …    order = ID…    chosen ID = …    answers ID = ID…
 //	to ID = NAME…   act ID = …          hops ID = …    wrote = how many messages the last line made
 //	thread ID = ID, each with as many dots before it as it is deep    progress ID = NAME[:read|:answered]…
-//	in ID = CHANNEL
+//	in ID = CHANNEL    requested HOST REQUEST = ID
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) < 5 {
@@ -278,8 +278,9 @@ func (s *story) command(line string) (Command, Who) {
 	return nil, who
 }
 
-// tellOf reads "tell who@host -> to [re=id] [in=channel] [anyway]".
-func (s *story) tellOf(who Who, words []string) Say {
+// tellOf reads "tell who@host -> to [re=id] [in=channel] [anyway] [request=id]".
+func (s *story) tellOf(who Who, words []string) Command {
+	request := ""
 	c := Say{As: who, To: strings.Split(words[3], ","), Body: s.text, ByAgent: words[0] == "agenttell"}
 	for _, word := range words[4:] {
 		key, value, _ := strings.Cut(word, "=")
@@ -290,9 +291,14 @@ func (s *story) tellOf(who Who, words []string) Say {
 			c.Channel = storyChannel(value)
 		case "anyway":
 			c.Anyway = true
+		case "request":
+			request = value
 		default:
 			s.Fatalf("what is %s: %s", word, s.line)
 		}
+	}
+	if request != "" {
+		return Requested{Command: c, ID: request}
 	}
 	return c
 }
@@ -408,6 +414,11 @@ func (s *story) expect(line string) bool {
 		got = string(s.state.items[s.path(words[1])].Act)
 	case words[0] == "hops":
 		got = fmt.Sprint(s.state.items[s.path(words[1])].Hops)
+	case words[0] == "requested":
+		host := protocol.Name(words[1])
+		if it, ok := s.state.Requested(host, words[2], s.now.Add(s.clocks[host])); ok {
+			got = s.names([]*Item{it})
+		}
 	case words[0] == "wrote":
 		got = fmt.Sprint(s.wrote)
 	case words[0] == "thread":

@@ -50,10 +50,10 @@ func (n *Node) loadItem(it *fleet.Item) (*protocol.Message, error) {
 	return protocol.Decode(it.Path, data)
 }
 
-// onceEach is a lock for each message. The zero value is ready.
-type onceEach struct {
+// onceEach is a lock for each key. The zero value is ready.
+type onceEach[K comparable] struct {
 	mu   sync.Mutex // guards busy
-	busy map[protocol.Path]*turn
+	busy map[K]*turn
 }
 
 type turn struct {
@@ -61,16 +61,16 @@ type turn struct {
 	waiting int
 }
 
-// lock waits for its turn at p and returns what ends the turn.
-func (o *onceEach) lock(p protocol.Path) (unlock func()) {
+// lock waits for its turn at key and returns what ends the turn.
+func (o *onceEach[K]) lock(key K) (unlock func()) {
 	o.mu.Lock()
 	if o.busy == nil {
-		o.busy = map[protocol.Path]*turn{}
+		o.busy = map[K]*turn{}
 	}
-	t := o.busy[p]
+	t := o.busy[key]
 	if t == nil {
 		t = &turn{}
-		o.busy[p] = t
+		o.busy[key] = t
 	}
 	t.waiting++
 	o.mu.Unlock()
@@ -80,7 +80,7 @@ func (o *onceEach) lock(p protocol.Path) (unlock func()) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if t.waiting--; t.waiting == 0 {
-			delete(o.busy, p)
+			delete(o.busy, key)
 		}
 	}
 }

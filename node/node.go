@@ -46,9 +46,10 @@ type Node struct {
 	taking    context.Context         // of doors: ends when no new message is taken
 	killing   context.Context         // of doors: ends when running commands must
 	live      *live
-	once      onceEach   // answers and receipts, by message
-	serving   sync.Mutex // held while the agents served here change
-	writing   sync.Mutex // held while a channel, memory or profile is written
+	once      onceEach[protocol.Path] // answers and receipts, by message
+	requests  onceEach[string]        // requests with an id
+	serving   sync.Mutex              // held while the agents served here change
+	writing   sync.Mutex              // held while a channel, memory or profile is written
 
 	mu      sync.Mutex // guards what follows
 	state   *fleet.State

@@ -71,12 +71,37 @@ func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message
 	if err != nil {
 		return control.Message{}, err
 	}
+	if r.Request != "" {
+		defer n.requests.lock(r.Request)()
+		if m, ok, err := n.sentBefore(who, r); ok || err != nil {
+			return m, err
+		}
+		c = fleet.Requested{Command: c, ID: r.Request}
+	}
 	ws, err := n.act(ctx, c, about)
 	if err != nil {
 		return control.Message{}, asError(err)
 	}
 	n.awaitHeard(ctx, ws[0].message, r.HeardWithin)
 	return n.viewNow(ws[0].item)
+}
+
+// sentBefore is the message that an earlier request with the same id led to.
+func (n *Node) sentBefore(who fleet.Who, r control.SendRequest) (m control.Message, ok bool, err error) {
+	n.mu.Lock()
+	it, ok := n.state.Requested(n.cfg.Alias, r.Request, n.now())
+	n.mu.Unlock()
+	if !ok {
+		return m, false, nil
+	}
+	if m, err = n.viewNow(it); err != nil {
+		return m, false, err
+	}
+	if m.From != who.Name || m.Body != protocol.NormalBody(r.Body) {
+		return m, false, control.Errorf(control.KindRefused, "give each message its own --request",
+			"the request %s was another message, %s", r.Request, m.Path)
+	}
+	return m, true, nil
 }
 
 // toSay is the command that a request to send asks for, and the message that it

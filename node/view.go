@@ -43,7 +43,7 @@ func (n *Node) view(f facts) (control.Message, error) {
 	it := f.item
 	m := control.Message{
 		Path: it.Path, Channel: it.Path.Channel(), From: it.From, To: it.Names(), Timestamp: it.Timestamp,
-		Type: it.Type, Act: it.Act, Ref: it.Ref, Re: it.Re, Host: it.Host, Run: it.Run, Seq: it.Seq,
+		Type: it.Type, Act: it.Act, Ref: it.Ref, Re: it.Re, Host: it.Host, Run: it.Run, Seq: it.Seq, Request: it.Request,
 		Heard: n.live.hearers(it.Path), Signature: f.signature, Body: whole.Body,
 	}
 	m.Stage = max(f.stage, n.ownStage(it, m.Heard))

@@ -279,6 +279,10 @@ func (m *Message) takeField(key, value string) {
 		}
 	case "prev":
 		m.Prev = value
+	case "request":
+		if CheckRequest(value) == nil {
+			m.Request = value
+		}
 	case "human":
 		m.Human = value
 	case "key":

@@ -40,6 +40,7 @@ func Encode(m *Message) ([]byte, error) {
 	w.text("run", m.Run)
 	w.count("seq", m.Seq)
 	w.text("prev", m.Prev)
+	w.text("request", m.Request)
 	w.text("human", m.Human)
 	w.list("chosen", formatChoices(m.Chosen))
 	for _, f := range m.Extra {
@@ -76,6 +77,8 @@ func (m *Message) check() error {
 		err = errors.New("its body is not valid UTF-8 text")
 	case NormalBody(m.Body) != m.Body:
 		err = errors.New("its body ends in a newline, which the file adds itself")
+	case m.Request != "" && CheckRequest(m.Request) != nil:
+		err = CheckRequest(m.Request)
 	default:
 		err = m.checkNames()
 	}
@@ -120,7 +123,7 @@ func checkExtra(extra []Field) error {
 func ownField(key string) bool {
 	switch key {
 	case "from", "to", "type", "timestamp", "ref", "via", "act", "re", "hops",
-		"host", "run", "seq", "prev", "human", "chosen", "key", "sig":
+		"host", "run", "seq", "prev", "request", "human", "chosen", "key", "sig":
 		return true
 	}
 	return false

@@ -75,6 +75,7 @@ func TestEncodeRefusesWhatAReaderWouldSkipOrMisread(t *testing.T) {
 		"act with space":        func(m *protocol.Message) { m.Act = "Hey You" },
 		"body not UTF-8":        func(m *protocol.Message) { m.Body = "\xff\xfe" },
 		"body ends in newline":  func(m *protocol.Message) { m.Body = "a\n" },
+		"request of no form":    func(m *protocol.Message) { m.Request = "job 7" },
 		"human not UTF-8":       func(m *protocol.Message) { m.Human = "n\xfft" },
 		"extra not UTF-8":       func(m *protocol.Message) { m.Extra = []protocol.Field{{Key: "x", Value: "\xff"}} },
 		"extra with odd name":   func(m *protocol.Message) { m.Extra = []protocol.Field{{Key: "a: b", Value: "c"}} },
@@ -142,7 +143,7 @@ func readIndependently(t *testing.T, m *protocol.Message, data []byte) {
 	want := map[string]any{"from": m.From, "type": string(m.Type), "timestamp": m.Timestamp}
 	for key, value := range map[string]string{
 		"ref": m.Ref, "via": m.Via, "re": m.Re, "host": string(m.Host), "run": m.Run, "prev": m.Prev,
-		"human": m.Human, "key": m.Key, "sig": m.Sig,
+		"request": m.Request, "human": m.Human, "key": m.Key, "sig": m.Sig,
 	} {
 		if value != "" {
 			want[key] = value

@@ -174,6 +174,7 @@ func (g generator) optional(m *protocol.Message) {
 			*to = pick(g, texts)
 		}
 	}
+	m.Request = pick(g, []string{"", "", "job-7.1", "1e5", "null", "12:30", "0x1f", "-", "2026-05-23", strings.Repeat("x", protocol.MaxRequest)})
 	for i := range g.IntN(3) {
 		key := pick(g, []string{"subject", "x-Later", "null", "yes", "Y", "on"}) + strings.Repeat("_", i)
 		m.Extra = append(m.Extra, protocol.Field{Key: key, Value: pick(g, texts)})

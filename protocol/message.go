@@ -3,6 +3,8 @@ package protocol
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -29,17 +31,18 @@ type Message struct {
 	Ref       string    // receipts: the message read, below the channel's directory
 	Via       string    // who committed on behalf of From
 
-	Act    Act      // what the message does; Decode fills it in where the file leaves it out
-	Re     string   // the message it answers: below the channel, or "<uuid>/path"
-	Hops   int      // 1 + that of the message it answers, on answers of agents
-	Host   Name     // the sending host
-	Run    string   // eight hex digits that a node draws when it starts
-	Seq    uint64   // counter within the run, from 1
-	Prev   string   // hex SHA-256 of the host's previous file
-	Human  string   // the human who took the decision that the message carries
-	Chosen []Choice // the instance that is to act, per addressed agent (R7)
-	Key    string   // public nkey of the sending host
-	Sig    string   // signature, base64url
+	Act     Act      // what the message does; Decode fills it in where the file leaves it out
+	Re      string   // the message it answers: below the channel, or "<uuid>/path"
+	Hops    int      // 1 + that of the message it answers, on answers of agents
+	Host    Name     // the sending host
+	Run     string   // eight hex digits that a node draws when it starts
+	Seq     uint64   // counter within the run, from 1
+	Prev    string   // hex SHA-256 of the host's previous file
+	Request string   // what the sender's program calls its request, so that it is carried out once
+	Human   string   // the human who took the decision that the message carries
+	Chosen  []Choice // the instance that is to act, per addressed agent (R7)
+	Key     string   // public nkey of the sending host
+	Sig     string   // signature, base64url
 
 	Extra []Field // fields that parley does not know, in their order
 	Body  string  // without the file's final newline
@@ -47,6 +50,19 @@ type Message struct {
 
 // Field is a frontmatter field that parley does not know.
 type Field struct{ Key, Value string }
+
+// MaxRequest is the longest id of a request, in bytes.
+const MaxRequest = 64
+
+var requestID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+
+// CheckRequest returns why id cannot be the id of a request, if it cannot.
+func CheckRequest(id string) error {
+	if !requestID.MatchString(id) {
+		return fmt.Errorf("a request's id is 1 to %d letters, digits and . _ : -", MaxRequest)
+	}
+	return nil
+}
 
 // Choice pins one addressed agent to one instance: the n-th worker of a tier
 // on a host (R6, R7). It is written "host/tier/n", and "agent=host/tier/n"

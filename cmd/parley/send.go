@@ -16,12 +16,14 @@ const heardWithin = 50 * time.Millisecond
 
 // sendFlags are the flags of the commands that send.
 type sendFlags struct {
-	as   string
-	wait time.Duration
+	as      string
+	request string
+	wait    time.Duration
 }
 
 func (f *sendFlags) register(p *program, cmd *cobra.Command) {
 	asFlag(cmd, &f.as, "speak as this agent or human")
+	cmd.Flags().StringVar(&f.request, "request", "", "an id of your own: repeated within a day it shows the first message and sends none")
 	p.jsonFlag(cmd, "print the message as JSON")
 }
 
@@ -39,6 +41,9 @@ func (p *program) send(cmd *cobra.Command, f sendFlags, r control.SendRequest, w
 	if cmd.Flags().Changed("wait") && f.wait <= 0 {
 		return usageErrorf(cmd, "--wait needs a time above zero, such as 30s")
 	}
+	if cmd.Flags().Changed("request") && f.request == "" {
+		return usageErrorf(cmd, "--request needs an id")
+	}
 	text, err := p.text(cmd, words)
 	if err != nil {
 		return err
@@ -47,7 +52,7 @@ func (p *program) send(cmd *cobra.Command, f sendFlags, r control.SendRequest, w
 	if err != nil {
 		return err
 	}
-	r.As, r.Body, r.HeardWithin = p.speaker(f.as), text, heardWithin
+	r.As, r.Body, r.Request, r.HeardWithin = p.speaker(f.as), text, f.request, heardWithin
 	return runSend(cmd.Context(), r, f.wait, client, p.view())
 }
 

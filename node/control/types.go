@@ -20,6 +20,7 @@ type Message struct {
 	Host      protocol.Name      `json:"host"`
 	Run       string             `json:"run"`
 	Seq       uint64             `json:"seq"`
+	Request   string             `json:"request,omitempty"` // the id that its sender's program gave the request
 	Stage     protocol.Stage     `json:"stage"`
 	Heard     []protocol.Name    `json:"heard"` // hosts known to have fsynced it, by alias
 	// Addressees says of each addressee how far the message has come with it:
@@ -52,6 +53,10 @@ type SendRequest struct {
 
 	// Cross refuses an addressee without a host: the form of a wormhole.
 	Cross bool `json:"cross,omitempty"`
+
+	// Request is what the asking program calls this request, "" for none. One
+	// that is repeated within 24 hours gets the first message, and writes none.
+	Request string `json:"request,omitempty"`
 
 	// HeardWithin is how long the answer may wait for the addressee's host to
 	// have heard the message. Zero: not at all.
