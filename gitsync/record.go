@@ -46,6 +46,9 @@ type Record struct {
 	work sync.Mutex
 	// share is held during a fetch or push, so that there is one at a time.
 	share sync.Mutex
+	// jitterTrouble is what was last warned of the rule for rejected pushes; share
+	// guards it.
+	jitterTrouble string
 
 	commitBell chan struct{} // there may be something to commit
 	shareBell  chan struct{} // there may be something to push

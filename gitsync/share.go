@@ -4,26 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
-
-// The seed's jitter: random(0, min(ceiling, base * 2^attempt)).
-const (
-	jitterBase    = 100 * time.Millisecond
-	jitterCeiling = 5 * time.Second
-)
-
-func jitter(attempt int) time.Duration {
-	limit := jitterCeiling
-	if attempt < 6 {
-		limit = min(limit, jitterBase<<attempt)
-	}
-	return rand.N(limit)
-}
 
 // fetch brings what is new in the remote into main. The caller holds share.
 func (r *Record) fetch(ctx context.Context) error {
@@ -173,7 +158,7 @@ func (r *Record) push(ctx context.Context) error {
 // pushUntilTaken pushes, and fetches and pushes again as long as others come
 // first.
 func (r *Record) pushUntilTaken(ctx context.Context) error {
-	for attempt := 0; r.needsPush(); attempt++ {
+	for attempt := 1; r.needsPush(); attempt++ {
 		err := r.push(ctx)
 		if !errors.Is(err, errRejected) {
 			return err
@@ -181,12 +166,8 @@ func (r *Record) pushUntilTaken(ctx context.Context) error {
 		if err := r.fetch(ctx); err != nil {
 			return err
 		}
-		// The first retry is at once: most likely nobody else is waiting.
-		if attempt == 0 {
-			continue
-		}
 		select {
-		case <-time.After(jitter(attempt)):
+		case <-time.After(r.jitter(attempt)):
 		case <-ctx.Done():
 			return fmt.Errorf("cannot push main: %w", context.Cause(ctx))
 		}

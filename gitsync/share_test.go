@@ -482,3 +482,40 @@ func TestCleanRemote(t *testing.T) {
 		}
 	}
 }
+
+// The pauses after a rejected push are those of local/JITTER.md, else those of
+// upstream/JITTER.md, else the seed's.
+func TestJitterOfTheRecord(t *testing.T) {
+	const ms = time.Millisecond
+	h := newHome(t, "a", "")
+	warnings := func() int { return strings.Count(h.log.String(), "passed over") }
+	want := func(want protocol.Jitter, warned int) {
+		t.Helper()
+		h.share.Lock()
+		defer h.share.Unlock()
+		for range 2 {
+			if got := h.jitterRule(); got != want || warnings() != warned {
+				t.Errorf("%+v with %d warnings, want %+v with %d", got, warnings(), want, warned)
+			}
+		}
+		for range 100 {
+			if d := h.jitter(1); d < 0 || d >= want.Limit(1) {
+				t.Errorf("a pause of %s", d)
+			}
+		}
+	}
+	write := func(path, fields string) {
+		t.Helper()
+		if err := h.WriteFile(t.Context(), path, []byte("---\n"+fields+"---\n")); err != nil {
+			t.Fatal(err)
+		}
+		h.sync(t)
+	}
+	want(protocol.DefaultJitter, 0)
+	write("upstream/JITTER.md", "backoff_base_ms: 30\nbackoff_ceiling_ms: 40\n")
+	want(protocol.Jitter{Base: 30 * ms, Ceiling: 40 * ms}, 0)
+	write("local/JITTER.md", "backoff_base_ms: 7\n")
+	want(protocol.Jitter{Base: 7 * ms, Ceiling: 5000 * ms}, 0)
+	write("local/JITTER.md", "backoff_base_ms: soon\n")
+	want(protocol.Jitter{Base: 30 * ms, Ceiling: 40 * ms}, 1)
+}
