@@ -107,15 +107,20 @@ func (b *builtin) fetchMain(ctx context.Context) error {
 		if err != nil || known == tip {
 			return err
 		}
-		if err := side.fetch(ctx, tip, known); err != nil {
-			return err
-		}
-		// Only what can be read to its root is named by a ref.
-		if _, err := b.store.TreeOf(tip); err != nil {
-			return fmt.Errorf("what was fetched is not whole: %w", err)
-		}
-		return b.store.MoveRef(fetchedRef, known, tip)
+		return errors.Join(b.bring(ctx, side, tip, known), b.store.Release())
 	})
+}
+
+// bring copies a tip of the remote and what it needs, and has fetchedRef name it.
+func (b *builtin) bring(ctx context.Context, side remoteSide, tip, known objects.Hash) error {
+	if err := side.fetch(ctx, tip, known); err != nil {
+		return err
+	}
+	// Only what can be read to its root is named by a ref.
+	if _, err := b.store.TreeOf(tip); err != nil {
+		return fmt.Errorf("what was fetched is not whole: %w", err)
+	}
+	return b.store.MoveRef(fetchedRef, known, tip)
 }
 
 // push implements carrier.

@@ -46,6 +46,28 @@ func TestBuiltinCarrier(t *testing.T) {
 	}
 }
 
+// A run that was killed while it moved the remote's main leaves a lock there; the
+// next one removes it. A lock of somebody else is waited for.
+func TestBuiltinRemovesItsOwnLock(t *testing.T) {
+	t.Run("builtin/lock", func(t *testing.T) {
+		h := newHome(t, "a", bareRemote(t))
+		lock := filepath.Join(h.opts.Remote, filepath.FromSlash(mainRef)+".lock")
+		writeFile(t, lock, "")
+		h.append(t, testLetter(1, 1))
+		if err := h.Sync(t.Context()); err == nil || !strings.Contains(err.Error(), "main.lock") {
+			t.Errorf("the lock of another program was passed over: %v", err)
+		}
+		writeFile(t, filepath.Join(h.repo(), pushingName), "")
+		h.sync(t)
+		if got := len(messages(t, h.opts.Remote, "main")); got != 1 {
+			t.Errorf("%d messages on the remote, want 1", got)
+		}
+		if _, err := os.Stat(filepath.Join(h.repo(), pushingName)); err == nil {
+			t.Error("the note of a push stays")
+		}
+	})
+}
+
 // isMixed reports whether every second record of a test does without the git
 // program.
 func isMixed(t testing.TB) bool { return strings.Contains(t.Name(), "/mixed") }

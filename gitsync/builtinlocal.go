@@ -12,6 +12,10 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
+// pushingName is the file in record.git that is there while the lock of a remote's
+// main may be held.
+const pushingName = "parley-pushing"
+
 // localSide is a shared repository on this machine.
 type localSide struct {
 	folder string
@@ -73,11 +77,28 @@ func (l *localSide) push(ctx context.Context, old, next objects.Hash) error {
 	if err := copyObjects(ctx, l.ours, l.theirs, next, old); err != nil {
 		return fmt.Errorf("cannot copy to %s: %w", l.folder, err)
 	}
-	err := l.theirs.MoveRef(mainRef, old, next)
+	err := l.moveTheirs(old, next)
 	if errors.Is(err, objects.ErrRefMoved) {
-		return errRejected
+		err = errRejected
 	}
 	return errors.Join(err, l.theirs.Seal())
+}
+
+// moveTheirs moves their main. A file in our own record says so meanwhile: where
+// an earlier run was killed in between, their lock may be one that it left, which
+// would keep everybody out.
+func (l *localSide) moveTheirs(old, next objects.Hash) error {
+	note := filepath.Join(l.ours.Dir(), pushingName)
+	if _, err := os.Stat(note); err == nil {
+		if _, err := l.theirs.RemoveStaleLock(mainRef); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(note, nil, 0o644); err != nil {
+		return fmt.Errorf("cannot note that main is pushed: %w", err)
+	}
+	err := l.theirs.MoveRef(mainRef, old, next)
+	return errors.Join(err, os.Remove(note))
 }
 
 // copyObjects installs in one store what a commit of another needs, if it has

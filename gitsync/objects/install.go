@@ -16,27 +16,30 @@ const (
 	retireAfter = 5 * time.Second
 )
 
-// retired is a pack whose objects are all in a newer one.
+// retired is a pack whose objects are all in a newer one, or with full the last of
+// a row of such packs, which stays and loses its .keep.
 type retired struct {
 	base  string
 	since time.Time
+	full  bool
 }
 
 // Install writes the objects of b into the rolling pack and makes it durable;
 // after that, and only then, a ref may name them.
 //
-// The pack gets its .keep before its .idx, so no gc ever sees it without: a
-// "git gc --prune=now" between Install and the move of the ref cannot drop the
-// new objects. The pack that it replaces is removed seconds later. Once it is
-// full, the next Install begins another; the full one loses its .keep, and by
-// then a ref names what it holds.
+// The pack gets its .keep first, so no gc ever sees it without: a "git gc
+// --prune=now" between Install and the move of the ref cannot drop the new
+// objects. The pack that it replaces is removed seconds later. Once it is full,
+// the next Install begins another; the full one loses its .keep after those that
+// it replaced are gone, and by then a ref names what it holds. Were it to lose it
+// earlier, a gc could leave out what the replaced ones hold, remove the full one,
+// and the rest would go with the replaced.
 func (s *Store) Install(b *Builder) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.rolling != nil && s.rolling.full() {
-		if err := s.seal(); err != nil {
-			return err
-		}
+		s.retired = append(s.retired, retired{base: s.rolling.base, since: time.Now(), full: true})
+		s.rolling = nil
 	}
 	old := s.rolling
 	if old == nil {
@@ -64,13 +67,14 @@ func (s *Store) Install(b *Builder) error {
 	return s.removeRetired(time.Now().Add(-retireAfter))
 }
 
-// place puts the three files of a pack there, in the order that makes the pack
-// visible last, and syncs the folder.
+// place puts the three files of a pack there and syncs the folder. The .keep goes
+// first, because "git repack -d" decides by the .pack and the .keep what to remove
+// at its end; the .idx last, because it makes the pack readable.
 func (s *Store) place(base string, pack, idx []byte) error {
 	for _, file := range []struct {
 		name string
 		data []byte
-	}{{base + ".pack", pack}, {base + ".keep", []byte(keepText)}, {base + ".idx", idx}} {
+	}{{base + ".keep", []byte(keepText)}, {base + ".pack", pack}, {base + ".idx", idx}} {
 		if err := writeAtomically(file.name, file.data); err != nil {
 			return err
 		}
@@ -118,22 +122,30 @@ func writeAtomically(path string, data []byte) error {
 	return nil
 }
 
-// Seal ends the rolling pack, so that the operator's gc may take it. Call it
-// when a ref names all that was installed.
+// Seal removes the replaced packs and ends the rolling one, so that the operator's
+// gc may take it. Call it when a ref names all that was installed.
 func (s *Store) Seal() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	return s.seal()
-}
-
-func (s *Store) seal() error {
+	for len(s.retired) > 0 {
+		if err := s.removeFirst(); err != nil {
+			return err
+		}
+	}
 	if s.rolling == nil {
 		return nil
 	}
-	if err := removeFile(s.rolling.base + ".keep"); err != nil {
-		return fmt.Errorf("cannot seal a pack: %w", err)
+	if err := unkeep(s.rolling.base); err != nil {
+		return err
 	}
 	s.rolling = nil
+	return nil
+}
+
+func unkeep(base string) error {
+	if err := removeFile(base + ".keep"); err != nil {
+		return fmt.Errorf("cannot give a pack to the operator's gc: %w", err)
+	}
 	return nil
 }
 
@@ -152,12 +164,28 @@ func (s *Store) removeRetired(before time.Time) error {
 		return nil
 	}
 	for len(s.retired) > 0 && s.retired[0].since.Before(before) {
-		if err := removePack(s.retired[0].base); err != nil {
+		if err := s.removeFirst(); err != nil {
 			return err
 		}
-		s.dropPack(s.retired[0].base)
-		s.retired = s.retired[1:]
 	}
+	return nil
+}
+
+// removeFirst removes the pack that was retired first or, if that is a full one,
+// its .keep.
+func (s *Store) removeFirst() error {
+	first := s.retired[0]
+	if first.full {
+		if err := unkeep(first.base); err != nil {
+			return err
+		}
+	} else {
+		if err := removePack(first.base); err != nil {
+			return err
+		}
+		s.dropPack(first.base)
+	}
+	s.retired = s.retired[1:]
 	return nil
 }
 

@@ -290,6 +290,64 @@ func TestRollingPackAndItsKeep(t *testing.T) {
 	}
 }
 
+// While packs that were replaced are still there, a gc leaves out what they hold:
+// so the full one that holds it too must not be the gc's to remove.
+func TestGcOfAFullPackKeepsWhatItReplaced(t *testing.T) {
+	s := newStore(t)
+	var tip Hash
+	for n := range sealCommits + 2 {
+		var b Builder
+		tree := b.tree(s, []Entry{{Name: fmt.Sprintf("%03d", n), Mode: ModeFile, Hash: b.Blob(fmt.Append(nil, n))}})
+		c := Commit{Tree: tree, Author: Identity{"a", "b"}, Committer: Identity{"a", "b"}, When: time.Unix(int64(n), 0), Message: "m"}
+		if tip != Zero {
+			c.Parents = []Hash{tip}
+		}
+		next := b.Commit(c)
+		install(t, s, &b)
+		if err := s.MoveRef("refs/heads/main", tip, next); err != nil {
+			t.Fatal(err)
+		}
+		tip = next
+	}
+	for range 2 {
+		git(t, s.dir, "", "repack", "-adq")
+		for i := range s.retired {
+			s.retired[i].since = time.Now().Add(-time.Hour)
+		}
+		if err := s.Retire(); err != nil {
+			t.Fatal(err)
+		}
+		git(t, s.dir, "", "fsck", "--strict", "--no-dangling")
+	}
+	kept, err := s.packNames(".keep")
+	if err != nil || len(kept) != 1 {
+		t.Errorf("packs with a .keep: %q, %v; want the rolling one", kept, err)
+	}
+}
+
+// "git repack -d" takes a pack that it sees without .keep for one that it may
+// remove, however long it takes until then.
+func TestKeepComesBeforeThePack(t *testing.T) {
+	s := newStore(t)
+	var b Builder
+	b.Blob([]byte("one"))
+	next, err := new(rolling).with(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, name, _ := next.encode()
+	base := filepath.Join(s.packDir(), "pack-"+name.String())
+	if err := os.MkdirAll(filepath.Join(base+".pack", "in the way"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Install(&b); err == nil {
+		t.Fatal("the pack was placed")
+	}
+	if _, err := os.Stat(base + ".keep"); err != nil {
+		t.Errorf("the pack would have come first: %v", err)
+	}
+}
+
 func TestRefs(t *testing.T) {
 	s := newStore(t)
 	var b Builder

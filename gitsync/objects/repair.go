@@ -50,28 +50,34 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 func (s *Store) removeLocks(refs []string) ([]string, error) {
 	var did []string
 	for _, ref := range refs {
-		path := filepath.Join(s.dir, filepath.FromSlash(ref)+".lock")
-		before, err := os.Stat(path)
+		removed, err := s.RemoveStaleLock(ref)
 		if err != nil {
-			continue
-		}
-		deadline := time.Now().Add(lockAge)
-		for time.Now().Before(deadline) {
-			time.Sleep(lockPause)
-			if now, err := os.Stat(path); err != nil || !os.SameFile(before, now) {
-				before = nil
-				break
-			}
-		}
-		if before == nil {
-			continue
-		}
-		if err := removeFile(path); err != nil {
 			return did, err
 		}
-		did = append(did, "removed the stale lock of "+ref)
+		if removed {
+			did = append(did, "removed the stale lock of "+ref)
+		}
 	}
 	return did, nil
+}
+
+// RemoveStaleLock removes the lock of a ref if it stands for a while unchanged,
+// much longer than anybody needs one. It is for a lock that a killed program may
+// have left.
+func (s *Store) RemoveStaleLock(ref string) (removed bool, err error) {
+	path := filepath.Join(s.dir, filepath.FromSlash(ref)+".lock")
+	before, err := os.Stat(path)
+	if err != nil {
+		return false, nil
+	}
+	deadline := time.Now().Add(lockAge)
+	for time.Now().Before(deadline) {
+		time.Sleep(lockPause)
+		if now, err := os.Stat(path); err != nil || !os.SameFile(before, now) {
+			return false, nil
+		}
+	}
+	return true, removeFile(path)
 }
 
 // removeEmptyObjects removes loose objects that a crash of the system left
@@ -158,9 +164,6 @@ func (s *Store) removeReplaced() ([]string, error) {
 			return did, err
 		}
 		if !replaced {
-			if err := removeFile(base + ".keep"); err != nil {
-				return did, err
-			}
 			continue
 		}
 		delete(packs, base)
@@ -168,6 +171,12 @@ func (s *Store) removeReplaced() ([]string, error) {
 			return did, err
 		}
 		did = append(did, "removed the replaced pack "+filepath.Base(base))
+	}
+	// Not before all of the others are gone: see Install.
+	for base := range packs {
+		if err := unkeep(base); err != nil {
+			return did, err
+		}
 	}
 	return did, nil
 }

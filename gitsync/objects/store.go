@@ -35,9 +35,10 @@ type Store struct {
 	mu    sync.RWMutex // guards packs
 	packs []*pack      // newest first
 
-	writing sync.Mutex // guards rolling and retired: one writer at a time
-	rolling *rolling
-	retired []retired
+	writing  sync.Mutex // guards rolling, retired and received: one writer at a time
+	rolling  *rolling
+	retired  []retired
+	received []string // packs of InstallPack that have their .keep
 }
 
 // Open reads the list of packs of the bare repository at dir.
@@ -51,6 +52,9 @@ func Open(dir string, log zerolog.Logger) (*Store, error) {
 
 // Logger is where the store logs, for another one opened beside it.
 func (s *Store) Logger() zerolog.Logger { return s.log }
+
+// Dir is the folder of the repository.
+func (s *Store) Dir() string { return s.dir }
 
 func (s *Store) packDir() string { return filepath.Join(s.dir, "objects", "pack") }
 

@@ -146,7 +146,8 @@ func (b *Builder) Pack() ([]byte, error) {
 
 // InstallPack takes in a whole pack from elsewhere: it is read to its end,
 // checked, indexed and made durable; after that, and only then, a ref may name
-// what it holds. A pack without objects is nothing.
+// what it holds. A pack without objects is nothing. No gc removes the pack before
+// Release.
 func (s *Store) InstallPack(in io.Reader) error {
 	temp, err := s.receivePack(in)
 	if temp != "" {
@@ -161,6 +162,12 @@ func (s *Store) InstallPack(in io.Reader) error {
 	}
 	name := idx[len(idx)-idxTrailer : len(idx)-hashBytes] // the check sum of the pack
 	base := filepath.Join(s.packDir(), "pack-"+Hash(name).String())
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
+		return err
+	}
+	s.received = append(s.received, base)
 	if err := os.Rename(temp, base+".pack"); err != nil {
 		return fmt.Errorf("cannot take in a pack: %w", err)
 	}
@@ -171,6 +178,20 @@ func (s *Store) InstallPack(in io.Reader) error {
 		return err
 	}
 	return s.rescan()
+}
+
+// Release gives the packs that InstallPack brought to the operator's gc. Call it
+// once a ref names what they hold, or once none will.
+func (s *Store) Release() error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	for len(s.received) > 0 {
+		if err := unkeep(s.received[0]); err != nil {
+			return err
+		}
+		s.received = s.received[1:]
+	}
+	return nil
 }
 
 // receivePack writes a pack to a temporary file beside its place.
