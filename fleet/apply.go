@@ -182,6 +182,7 @@ func (s *State) readHostAct(it *Item) error {
 func (s *State) add(it *Item) {
 	s.items[it.Path] = it
 	s.byHash[it.Hash] = it
+	s.days[it.Path.DayDir()]++
 	s.writers[it.From] += it.counts()
 	if it.Prev != "" {
 		s.followers[it.Prev] = append(s.followers[it.Prev], it)
@@ -234,6 +235,7 @@ func addressedBefore(to []protocol.Address, name string) bool {
 func (s *State) remove(it *Item) {
 	delete(s.items, it.Path)
 	delete(s.byHash, it.Hash)
+	s.days[it.Path.DayDir()]--
 	s.writers[it.From] -= it.counts()
 	if it.placed {
 		s.order.remove(it)

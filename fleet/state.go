@@ -23,6 +23,7 @@ type State struct {
 	byHash     map[string]*Item
 	followers  map[string][]*Item // by the hash that prev names
 	requests   map[string][]*Item // by the id of the request
+	days       map[string]int     // messages by their folder
 	writers    map[string]int     // messages by author's name
 
 	batch     bool    // files are being applied whose places are given later
@@ -51,6 +52,7 @@ func New(recordID string) *State {
 		byHash:    map[string]*Item{},
 		followers: map[string][]*Item{},
 		requests:  map[string][]*Item{},
+		days:      map[string]int{},
 		writers:   map[string]int{},
 		hosts:     map[protocol.Name]*Host{},
 		files:     map[protocol.Name]protocol.HostState{},
@@ -77,6 +79,10 @@ type Item struct {
 
 // Len is the number of messages and receipts folded.
 func (s *State) Len() int { return len(s.items) }
+
+// SameDay is the number of messages and receipts in the folder of p: those of one
+// channel and day.
+func (s *State) SameDay(p protocol.Path) int { return s.days[p.DayDir()] }
 
 // Item is the message at p.
 func (s *State) Item(p protocol.Path) (*Item, bool) {

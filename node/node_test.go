@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -134,6 +135,29 @@ func TestWrongSignatureIsRefused(t *testing.T) {
 	if err != nil || before || after || status.Refused != 1 || len(status.Warned) != 1 {
 		t.Errorf("there before %t, after %t, refused %d, warnings %q, %v; want one refusal and nothing else",
 			before, after, status.Refused, status.Warned, err)
+	}
+}
+
+// A channel that hosted remotes will not take well is named, once.
+func TestBusyDayIsWarnedAboutOnce(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	channel := protocol.NewChannelID([16]byte{1})
+	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
+	for i := 1; i <= busyDay+2; i++ {
+		p := protocol.NewPath(channel, at, uint32(i))
+		data, err := protocol.Encode(&protocol.Message{From: "eve", To: []protocol.Address{{Name: "neo"}}, Type: protocol.TypeText, Timestamp: at, Body: "x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Receive([]gitsync.Letter{{Path: p, Data: data}}, byGit)
+		if i < busyDay {
+			continue
+		}
+		want := min(1, i-busyDay)
+		status, err := n.Status(t.Context())
+		if err != nil || len(status.Warned) != want || want > 0 && !strings.Contains(status.Warned[0], p.DayDir()+" has more than 3000 messages") {
+			t.Errorf("after %d messages: %q, %v; want %d warnings", i, status.Warned, err, want)
+		}
 	}
 }
 

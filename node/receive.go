@@ -118,8 +118,22 @@ func (n *Node) takeIn(ws []written) {
 			continue // known meanwhile by the other door
 		}
 		ws[i].item = it
+		n.warnBusyDay(it.Path)
 		data := ws[i].data
 		n.show(it, func() (*protocol.Message, error) { return protocol.Decode(it.Path, data) })
+	}
+}
+
+// busyDay is how many messages of one channel and day hosted remotes take well:
+// each new one is a new version of that day's list of files.
+const busyDay = 3000
+
+// warnBusyDay warns once when a channel's day has got too many messages. The caller
+// holds mu.
+func (n *Node) warnBusyDay(p protocol.Path) {
+	if day := p.DayDir(); n.state.SameDay(p) > busyDay && !n.warned[day] {
+		n.warned[day] = true
+		n.notice("%s has more than %d messages: hosted remotes become slow there; use sub-channels (parley channel new)", day, busyDay)
 	}
 }
 

@@ -120,6 +120,10 @@ func (p Path) Channel() ChannelID { return p.channel }
 // selection use this form.
 func (p Path) Rel() string { return p.rel }
 
+// DayDir is the folder that the message is in, below ChannelsDir: its channel's
+// for one day, "<uuid>/YYYY/MM/DD".
+func (p Path) DayDir() string { return p.channel.String() + "/" + p.rel[:len("2006/01/02")] }
+
 // String returns "<uuid>/YYYY/MM/DD/NAME.md", the form that is shown and put
 // in JSON.
 func (p Path) String() string { return p.channel.String() + "/" + p.rel }
