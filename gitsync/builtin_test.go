@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -242,7 +243,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 		if err := closed.fetchMain(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), ".netrc") {
 			t.Errorf("without a password: %v", err)
 		}
-		rc := fmt.Sprintf("machine elsewhere login x password y\nmachine %s\n\tlogin nat\n\tpassword secret\n", host)
+		rc := fmt.Sprintf("machine elsewhere login x password y\nmachine other password z\nmachine %s\n\tlogin nat\n\tpassword secret\n", host)
 		if err := os.WriteFile(filepath.Join(home, ".netrc"), []byte(rc), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +267,7 @@ func TestBuiltinOverHTTP(t *testing.T) {
 		if err := h.Append(t.Context(), []Letter{testLetter(99, 99)}); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.Sync(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "pre-receive hook declined") {
+		if err := h.Sync(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "pre-receive hook declined: no") {
 			t.Errorf("past a hook: %v", err)
 		}
 	})
@@ -287,17 +288,13 @@ func TestMissingIsEnough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := 0
-	err = a.store.Missing(tip, objects.Zero, func(b *objects.Builder) error {
-		parts++
-		pack, err := b.Pack()
-		if err != nil {
-			return err
-		}
-		return to.InstallPack(strings.NewReader(string(pack)))
-	})
-	if err != nil || parts != 1 {
-		t.Fatalf("%d parts, %v", parts, err)
+	checks := 0
+	pack, err := a.store.MissingPack(tip, objects.Zero, func() error { checks++; return nil })
+	if err != nil || checks != 1 {
+		t.Fatalf("%d checks, %v", checks, err)
+	}
+	if err := errors.Join(to.InstallPack(pack), pack.Close()); err != nil {
+		t.Fatal(err)
 	}
 	if err := to.MoveRef(mainRef, objects.Zero, tip); err != nil {
 		t.Fatal(err)
@@ -306,8 +303,52 @@ func TestMissingIsEnough(t *testing.T) {
 	if err := to.InstallPack(strings.NewReader("PACK and then nothing")); err == nil {
 		t.Error("a torn pack was taken in")
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "objects", "pack", "tmp_*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+	stop := errors.New("stop")
+	if _, err := a.store.MissingPack(tip, objects.Zero, func() error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("a pack that is not wanted any more: %v", err)
+	}
+	for _, repo := range []string{dir, a.repo()} {
+		left, err := filepath.Glob(filepath.Join(repo, "objects", "pack", "tmp_*"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
+}
+
+// A remote that takes the connection and says nothing holds nobody up beyond the
+// time that a run may take. It prevents: a node that cannot stop, because go-git
+// does not listen to ctx while it waits.
+func TestBuiltinGivesUpOnASilentRemote(t *testing.T) {
+	asked, end := make(chan struct{}, 8), make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-end
+	}))
+	defer server.Close()
+	defer close(end)
+	a := newHome(t, "a", "")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stops := errors.New("the node stops")
+	go func() {
+		<-asked
+		cancel(stops)
+	}()
+	if err := newBuiltin(server.URL+"/x.git", a.store).fetchMain(ctx); !errors.Is(err, stops) || !errors.Is(err, ErrRemote) {
+		t.Errorf("fetchMain: %v", err)
+	}
+}
+
+func TestRefusalIsOneLine(t *testing.T) {
+	said := &limited{room: 44}
+	for _, part := range []string{"remote: Writing: 10% (1/10)\n", "remote: no\x1b[31m!", "\n and this goes on and on beyond all bounds"} {
+		if n, err := said.Write([]byte(part)); n != len(part) || err != nil {
+			t.Errorf("Write: %d, %v", n, err)
+		}
+	}
+	if got, want := refusal("hook declined", said.String()), "refused: hook declined: no[31m!"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := []rune(oneLine(strings.Repeat("é\n", maxLine+10))); len(got) != maxLine || got[1] != ' ' {
+		t.Errorf("%d characters", len(got))
 	}
 }

@@ -1,14 +1,10 @@
 package gitsync
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
@@ -16,9 +12,6 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 	"github.com/go-git/go-git/v5/plumbing/transport"
 	"github.com/go-git/go-git/v5/plumbing/transport/client"
-	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
-	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
-	"golang.org/x/crypto/ssh"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
@@ -34,12 +27,11 @@ const (
 // netSide is a shared repository behind ssh, http or git's own protocol.
 type netSide struct {
 	store   *objects.Store
-	session transport.Session
-	adverts *packp.AdvRefs // nil for an empty repository that is fetched from
-	unhook  func() bool
+	session transport.Session // nil once a call was given up: that call ends it
+	adverts *packp.AdvRefs    // nil for an empty repository that is fetched from
 }
 
-// dialSide connects to a remote. When ctx ends the connection is cut.
+// dialSide connects to a remote.
 func dialSide(ctx context.Context, remote string, why service, store *objects.Store) (remoteSide, error) {
 	endpoint, err := transport.NewEndpoint(remote)
 	if err != nil {
@@ -54,37 +46,76 @@ func dialSide(ctx context.Context, remote string, why service, store *objects.St
 		return nil, err
 	}
 	n := &netSide{store: store}
-	if why == toPush {
-		n.session, err = speaker.NewReceivePackSession(endpoint, auth)
-	} else {
-		n.session, err = speaker.NewUploadPackSession(endpoint, auth)
-	}
+	var session transport.Session
+	err = n.call(ctx, func() (closer io.Closer, err error) {
+		if why == toPush {
+			session, err = speaker.NewReceivePackSession(endpoint, auth)
+		} else {
+			session, err = speaker.NewUploadPackSession(endpoint, auth)
+		}
+		return session, err
+	})
 	if err != nil {
-		return nil, err
+		return nil, explained(err)
 	}
-	n.unhook = context.AfterFunc(ctx, func() { _ = n.session.Close() }) // what waits for it fails
-	n.adverts, err = n.session.AdvertisedReferencesContext(ctx)
-	if errors.Is(err, transport.ErrEmptyRemoteRepository) {
-		return n, nil
-	}
-	if err != nil {
+	n.session = session
+	if err := n.listen(ctx); err != nil {
 		n.close()
 		return nil, explained(err)
 	}
 	return n, nil
 }
 
-// explained adds to an error what to do where only that helps.
-func explained(err error) error {
-	if errors.Is(err, transport.ErrAuthenticationRequired) || errors.Is(err, transport.ErrAuthorizationFailed) {
-		return fmt.Errorf("%w; without the git program, parley takes the name and password of the URL or of ~/.netrc", err)
+// listen reads what the remote has.
+func (n *netSide) listen(ctx context.Context) error {
+	session := n.session
+	var adverts *packp.AdvRefs
+	err := n.call(ctx, func() (_ io.Closer, err error) {
+		adverts, err = session.AdvertisedReferencesContext(ctx)
+		return session, err
+	})
+	if errors.Is(err, transport.ErrEmptyRemoteRepository) {
+		return nil
+	}
+	if err == nil {
+		n.adverts = adverts
 	}
 	return err
 }
 
+// call does what waits for the remote. go-git connects, and sends, without
+// listening to ctx: a call that ctx ends first is left alone with its connection.
+// It ends when the remote answers or the connection breaks, for which TCP's
+// keep-alive provides, and then closes what it had open.
+func (n *netSide) call(ctx context.Context, what func() (io.Closer, error)) error {
+	type outcome struct {
+		open io.Closer
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		open, err := what()
+		done <- outcome{open, err}
+	}()
+	select {
+	case out := <-done:
+		return out.err
+	case <-ctx.Done():
+	}
+	dialled := n.session != nil
+	n.session = nil
+	go func() {
+		if out := <-done; dialled || out.err == nil {
+			_ = out.open.Close()
+		}
+	}()
+	return context.Cause(ctx)
+}
+
 func (n *netSide) close() {
-	n.unhook()
-	_ = n.session.Close() // what was to be sent was acknowledged or has failed
+	if n.session != nil {
+		_ = n.session.Close() // what was to be sent was acknowledged or has failed
+	}
 }
 
 func (n *netSide) branches() map[string]objects.Hash {
@@ -118,9 +149,14 @@ func (n *netSide) fetch(ctx context.Context, tip, have objects.Hash) error {
 	if have != objects.Zero {
 		request.Haves = append(request.Haves, have)
 	}
-	answer, err := n.session.(transport.UploadPackSession).UploadPack(ctx, request)
+	session := n.session.(transport.UploadPackSession)
+	var answer *packp.UploadPackResponse
+	err := n.call(ctx, func() (_ io.Closer, err error) {
+		answer, err = session.UploadPack(ctx, request)
+		return session, err
+	})
 	if err != nil {
-		return err
+		return explained(err)
 	}
 	defer answer.Close()
 	var pack io.Reader = answer
@@ -130,31 +166,55 @@ func (n *netSide) fetch(ctx context.Context, tip, have objects.Hash) error {
 	case request.Capabilities.Supports(capability.Sideband):
 		pack = sideband.NewDemuxer(sideband.Sideband, answer)
 	}
-	return n.store.InstallPack(pack)
+	if err := n.store.InstallPack(pack); err != nil {
+		return err
+	}
+	// The remote's word for it that the pack is enough is not taken: main may
+	// only name what can be read.
+	err = n.store.Missing(tip, have, func(*objects.Builder) error { return context.Cause(ctx) })
+	if err != nil {
+		return fmt.Errorf("what was fetched is not whole: %w", err)
+	}
+	return nil
 }
 
 func (n *netSide) push(ctx context.Context, old, next objects.Hash) error {
-	var all objects.Builder
-	err := n.store.Missing(next, old, func(b *objects.Builder) error {
-		all.Append(b)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	pack, err := all.Pack()
+	pack, err := n.store.MissingPack(next, old, func() error { return context.Cause(ctx) })
 	if err != nil {
 		return err
 	}
 	request := packp.NewReferenceUpdateRequestFromCapabilities(n.adverts.Capabilities)
 	request.Commands = []*packp.Command{{Name: mainRef, Old: old, New: next}}
-	request.Packfile = io.NopCloser(bytes.NewReader(pack))
-	report, err := n.session.(transport.ReceivePackSession).ReceivePack(ctx, request)
-	if report != nil {
-		for _, status := range report.CommandStatuses {
-			if lostRace(status.Status) {
-				return errRejected
+	request.Packfile = pack
+	said := &limited{room: maxSaid}
+	for _, kind := range []capability.Capability{capability.Sideband64k, capability.Sideband} {
+		if n.adverts.Capabilities.Supports(kind) {
+			if err := request.Capabilities.Set(kind); err != nil {
+				return errors.Join(err, pack.Close())
 			}
+			request.Progress = said
+			break
+		}
+	}
+	session := n.session.(transport.ReceivePackSession)
+	var report *packp.ReportStatus
+	err = n.call(ctx, func() (_ io.Closer, err error) {
+		defer pack.Close()
+		report, err = session.ReceivePack(ctx, request)
+		return session, err
+	})
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if report == nil {
+		return explained(err)
+	}
+	for _, status := range report.CommandStatuses {
+		switch {
+		case lostRace(status.Status):
+			return errRejected
+		case status.Error() != nil:
+			return errors.New(refusal(status.Status, said.String()))
 		}
 	}
 	return err
@@ -171,102 +231,4 @@ func lostRace(status string) bool {
 		}
 	}
 	return false
-}
-
-// authFor is how to prove who we are: by ssh with the agent's keys and those in
-// ~/.ssh that need no password, hosts checked by known_hosts; by http with the
-// URL's name and password, or those of ~/.netrc.
-func authFor(endpoint *transport.Endpoint) (transport.AuthMethod, error) {
-	switch endpoint.Protocol {
-	case "ssh":
-		return sshAuth(endpoint.User)
-	case "http", "https":
-		if endpoint.User == "" && endpoint.Password == "" {
-			if name, password, ok := netrc(endpoint.Host); ok {
-				return &githttp.BasicAuth{Username: name, Password: password}, nil
-			}
-		}
-	}
-	return nil, nil // go-git takes what the URL says
-}
-
-func sshAuth(user string) (transport.AuthMethod, error) {
-	if user == "" {
-		user = gitssh.DefaultUsername
-	}
-	keys := keyFiles()
-	agent, err := gitssh.NewSSHAgentAuth(user)
-	if err != nil && len(keys) == 0 {
-		return nil, fmt.Errorf("there is no key to show: no ssh agent runs, and ~/.ssh has no key without a password: %w", err)
-	}
-	return &gitssh.PublicKeysCallback{User: user, Callback: func() ([]ssh.Signer, error) {
-		all := keys
-		if agent != nil {
-			more, err := agent.Callback()
-			if err != nil && len(keys) == 0 {
-				return nil, err
-			}
-			all = append(more, keys...)
-		}
-		return all, nil
-	}}, nil
-}
-
-// keyFiles are the user's keys that need no password.
-func keyFiles() []ssh.Signer {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return nil
-	}
-	var signers []ssh.Signer
-	for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
-		data, err := os.ReadFile(filepath.Join(home, ".ssh", name))
-		if err != nil {
-			continue
-		}
-		if signer, err := ssh.ParsePrivateKey(data); err == nil {
-			signers = append(signers, signer)
-		}
-	}
-	return signers
-}
-
-// netrc is the name and password that ~/.netrc has for a host.
-func netrc(host string) (name, password string, ok bool) {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "", "", false
-	}
-	file, err := os.Open(filepath.Join(home, ".netrc"))
-	if err != nil {
-		return "", "", false
-	}
-	defer file.Close()
-	words := bufio.NewScanner(file)
-	words.Split(bufio.ScanWords)
-	here := false
-	next := func() string {
-		words.Scan()
-		return words.Text()
-	}
-	for words.Scan() {
-		switch words.Text() {
-		case "machine":
-			if here && password != "" {
-				return name, password, true
-			}
-			here = next() == host
-		case "default":
-			here = true
-		case "login":
-			if word := next(); here {
-				name = word
-			}
-		case "password":
-			if word := next(); here {
-				password = word
-			}
-		}
-	}
-	return name, password, here && password != ""
 }

@@ -61,13 +61,8 @@ func (r *rolling) with(b *Builder) (*rolling, error) {
 		if int64(start)+int64(len(o.data)) > 1<<31-1<<20 {
 			return nil, fmt.Errorf("cannot write a pack of more than 2 GB")
 		}
-		out.Write(entryHeader(o.typ, len(o.data)))
-		z.Reset(out)
-		if _, err := z.Write(o.data); err != nil {
-			return nil, fmt.Errorf("cannot compress: %w", err)
-		}
-		if err := z.Close(); err != nil {
-			return nil, fmt.Errorf("cannot compress: %w", err)
+		if err := writeEntry(out, z, o); err != nil {
+			return nil, err
 		}
 		next.has[o.hash] = true
 		next.entries = append(next.entries, placed{
@@ -78,6 +73,19 @@ func (r *rolling) with(b *Builder) (*rolling, error) {
 	}
 	next.body = out.Bytes()
 	return next, nil
+}
+
+// writeEntry writes an object as an entry of a pack.
+func writeEntry(out *bytes.Buffer, z *zlib.Writer, o object) error {
+	out.Write(entryHeader(o.typ, len(o.data)))
+	z.Reset(out)
+	if _, err := z.Write(o.data); err != nil {
+		return fmt.Errorf("cannot compress: %w", err)
+	}
+	if err := z.Close(); err != nil {
+		return fmt.Errorf("cannot compress: %w", err)
+	}
+	return nil
 }
 
 func entryHeader(typ plumbing.ObjectType, size int) []byte {

@@ -134,16 +134,6 @@ func (m *missing) entry(e, old Entry) error {
 	return nil
 }
 
-// Pack is the builder's objects as one pack, for another repository.
-func (b *Builder) Pack() ([]byte, error) {
-	all, err := (&rolling{}).with(b)
-	if err != nil {
-		return nil, err
-	}
-	pack, _, _ := all.encode()
-	return pack, nil
-}
-
 // InstallPack takes in a whole pack from elsewhere: it is read to its end,
 // checked, indexed and made durable; after that, and only then, a ref may name
 // what it holds. A pack without objects is nothing. No gc removes the pack before

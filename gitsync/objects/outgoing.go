@@ -1,0 +1,90 @@
+package objects
+
+import (
+	"bytes"
+	"compress/zlib"
+	"crypto/sha1"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+)
+
+// Outgoing is a pack on its way to another repository. It is read once and must
+// be closed.
+type Outgoing struct {
+	file *os.File // the entries
+	all  io.Reader
+	sum  hash.Hash
+}
+
+// MissingPack is what Missing collects, as one pack. It is put down in a
+// temporary file, so that it may be larger than the memory. An error of check,
+// which is called now and then, ends it.
+func (s *Store) MissingPack(tip, have Hash, check func() error) (*Outgoing, error) {
+	f, err := os.CreateTemp(s.packDir(), "tmp_parley_")
+	if err != nil {
+		return nil, fmt.Errorf("cannot write a pack: %w", err)
+	}
+	o := &Outgoing{file: f, sum: sha1.New()}
+	count, err := o.collect(s, tip, have, check)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot write a pack: %w", err), o.Close())
+	}
+	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), count)
+	o.all = io.MultiReader(io.TeeReader(io.MultiReader(bytes.NewReader(header), f), o.sum), &trailer{sum: o.sum})
+	return o, nil
+}
+
+// collect writes the entries and counts them.
+func (o *Outgoing) collect(s *Store, tip, have Hash, check func() error) (count uint32, err error) {
+	seen := map[Hash]bool{}
+	var buffer bytes.Buffer
+	z, err := zlib.NewWriterLevel(&buffer, zlib.BestSpeed)
+	if err != nil {
+		return 0, err
+	}
+	err = s.Missing(tip, have, func(b *Builder) error {
+		for _, object := range b.objects {
+			if seen[object.hash] {
+				continue
+			}
+			seen[object.hash] = true
+			buffer.Reset()
+			if err := writeEntry(&buffer, z, object); err != nil {
+				return err
+			}
+			if _, err := o.file.Write(buffer.Bytes()); err != nil {
+				return err
+			}
+		}
+		return check()
+	})
+	return uint32(len(seen)), err
+}
+
+// Read implements io.Reader.
+func (o *Outgoing) Read(p []byte) (int, error) { return o.all.Read(p) }
+
+// Close removes the temporary file.
+func (o *Outgoing) Close() error {
+	return errors.Join(o.file.Close(), removeFile(o.file.Name()))
+}
+
+// trailer is the check sum of what was read before it.
+type trailer struct {
+	sum  hash.Hash
+	rest *bytes.Reader // nil before the first Read
+}
+
+func (t *trailer) Read(p []byte) (int, error) {
+	if t.rest == nil {
+		t.rest = bytes.NewReader(t.sum.Sum(nil))
+	}
+	return t.rest.Read(p)
+}
