@@ -143,6 +143,8 @@ type Status struct {
 	RemoteError  string // why the remote cannot be used, one line, or ""
 	Packs        int
 	JournalBytes int64
+	Pushes       int // since Open, that the remote took
+	Rejected     int // since Open, because somebody else had pushed before
 }
 
 const (

@@ -82,6 +82,7 @@ type state struct {
 
 	lastFetch, lastPush time.Time
 	fetchErr, pushErr   string // why the last one failed
+	pushes, rejected    int    // that the remote took, and those that came after another's
 	closed              bool
 }
 
@@ -286,6 +287,8 @@ func (r *Record) Status() Status {
 		RemoteError:  cmp.Or(r.state.fetchErr, r.state.pushErr),
 		Packs:        r.store.Packs(),
 		JournalBytes: r.journal.Bytes(),
+		Pushes:       r.state.pushes,
+		Rejected:     r.state.rejected,
 	}
 	if r.state.remoteTip != objects.Zero {
 		s.RemoteTip = r.state.remoteTip.String()

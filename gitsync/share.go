@@ -140,6 +140,7 @@ func (r *Record) needsPush() bool {
 func (r *Record) push(ctx context.Context) error {
 	tip, _ := r.mainTip()
 	err := r.git.push(ctx, tip)
+	r.countPush(err)
 	switch {
 	case errors.Is(err, errRejected):
 		return err
@@ -153,6 +154,18 @@ func (r *Record) push(ctx context.Context) error {
 	}
 	r.noteRemote(err, &r.state.lastPush, &r.state.pushErr)
 	return err
+}
+
+// countPush counts a push that ended with err for Status.
+func (r *Record) countPush(err error) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	switch {
+	case err == nil:
+		r.state.pushes++
+	case errors.Is(err, errRejected):
+		r.state.rejected++
+	}
 }
 
 // pushUntilTaken pushes, and fetches and pushes again as long as others come

@@ -519,3 +519,22 @@ func TestJitterOfTheRecord(t *testing.T) {
 	write("local/JITTER.md", "backoff_base_ms: soon\n")
 	want(protocol.Jitter{Base: 30 * ms, Ceiling: 40 * ms}, 1)
 }
+
+func TestPushesAreCounted(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	a.append(t, testLetter(1, 1))
+	a.sync(t)
+	b.append(t, testLetter(2, 1))
+	if err := b.commit(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.pushUntilTaken(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]Status{"a": a.Status(), "b": b.Status()} {
+		if wantRejected := map[string]int{"b": 1}[name]; s.Pushes != 1 || s.Rejected != wantRejected {
+			t.Errorf("%s: %d pushes were taken and %d rejected", name, s.Pushes, s.Rejected)
+		}
+	}
+}

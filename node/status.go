@@ -20,6 +20,7 @@ func (n *Node) Status(context.Context) (control.Status, error) {
 		Record: control.RecordStatus{
 			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.RemoteError,
 			Unrecorded: r.Unrecorded, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
+			Pushes: r.Pushes, Rejected: r.Rejected,
 		},
 		Bus:   n.busStatus(),
 		Hosts: n.hostStatus(),

@@ -153,6 +153,8 @@ type RecordStatus struct {
 	Unpushed    int       `json:"unpushed"`   // in no commit of the remote yet
 	LastFetch   time.Time `json:"last_fetch"`
 	LastPush    time.Time `json:"last_push"`
+	Pushes      int       `json:"pushes"`   // since start, that the remote took
+	Rejected    int       `json:"rejected"` // pushes since start that came after another host's
 }
 
 // BusStatus is the state of the node's bus. Addresses are empty where no port is
