@@ -36,15 +36,15 @@ func newAgentAddCommand(p *program) *cobra.Command {
 
 --exec runs a command for each message: standard input is the message's text,
 standard output the reply. The command line is split as a shell would and run
-without one. --preset does so with what is known of an agent program (see "parley
-agent presets"); NAME is the preset's where it is left out. --inbox runs nothing:
-the agent asks with "parley inbox".
+without one. --preset does so with what is known of an agent program (see
+"parley agent presets"); NAME is the preset's where it is left out. --inbox runs
+nothing: the agent asks with "parley inbox".
 
-With --input prompt the command is given more than the text: the agent's profile,
-what the channel is for, the memories that apply, the conversation that the agent
-may see, and the message, fenced off as what others said. In the command line
-{prompt} stands for all that, if the program wants it as an argument, and {output}
-for a file from which the answer is read.
+With --input prompt the command is given more than the text: the agent's
+profile, what the channel is for, the memories that apply, the conversation that
+the agent may see, and the message, fenced off as what others said. In the
+command line {prompt} stands for all that, if the program wants it as an
+argument, and {output} for a file from which the answer is read.
 
 Whoever can write to the agent decides what its command reads. Give it no more
 rights than that deserves.`,
@@ -93,7 +93,10 @@ rights than that deserves.`,
 	f.DurationVar(&r.Timeout, "timeout", 0, "how long an answer may take (default: as the preset or config.yaml says)")
 	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
 	p.jsonFlag(cmd, "print the agent as JSON")
-	_ = cmd.RegisterFlagCompletionFunc("preset", completePresets) // it fails only for a flag that is not there
+	// It fails only for a flag that is not there.
+	_ = cmd.RegisterFlagCompletionFunc("preset", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		return completePresets(cmd, nil, begun)
+	})
 	return cmd
 }
 
@@ -167,7 +170,7 @@ func (v view) agents(agents []control.Agent) {
 			term.Line(a.Command), term.Line(a.Dir),
 		})
 	}
-	v.out.Table(t)
+	v.table(t, squeeze{column: 6, least: 13}, squeeze{column: 7, least: 16, cut: toEnd}, squeeze{column: 5}, squeeze{column: 7})
 }
 
 func newAgentRemoveCommand(p *program) *cobra.Command {

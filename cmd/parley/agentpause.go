@@ -11,8 +11,9 @@ func newAgentPauseCommand(p *program) *cobra.Command {
 	return p.pauseCommand(true, &cobra.Command{
 		Use:   "pause NAME",
 		Short: "Let an agent's mail wait",
-		Long: `Let an agent's mail wait: what comes is stored and queued, and nothing is run until
-"parley agent resume". What runs already is finished. It stays so over a restart.`,
+		Long: `Let an agent's mail wait: what comes is stored and queued, and nothing is run
+until "parley agent resume". What runs already is finished. It stays so over a
+restart.`,
 		Example: `  parley agent pause mawjs`,
 	})
 }

@@ -28,8 +28,8 @@ func newAgentPresetsCommand(p *program) *cobra.Command {
 		Use:   "presets [PRESET]",
 		Short: "List the agent programs that parley knows how to run",
 		Long: `List the agent programs that parley knows how to run, or tell all about one of
-them. A preset is only a beginning: "parley agent add NAME --preset PRESET" writes
-it into the agent's own file in the home, where it can be changed.`,
+them. A preset is only a beginning: "parley agent add NAME --preset PRESET"
+writes it into the agent's own file in the home, where it can be changed.`,
 		Example: `  parley agent presets
   parley agent presets claude`,
 		Args: between(0, 1, "one preset"),
@@ -71,7 +71,7 @@ func runAgentPresets(presets []configs.Preset, whole bool, v view) error {
 	for _, info := range infos {
 		t.Rows = append(t.Rows, []string{info.Name, info.Title, installed(info.Installed), info.Input, info.Exec})
 	}
-	v.out.Table(t)
+	v.table(t, squeeze{column: 4, least: 24}, squeeze{column: 1, least: 20})
 	v.next("parley agent presets claude", "all about one of them")
 	return nil
 }
@@ -84,7 +84,8 @@ func installed(yes bool) string {
 }
 
 func (v view) preset(info presetInfo) {
-	field := func(name, value string) {
+	field := func(name, value string) { v.labelled(8, name, value) }
+	command := func(name, value string) { // whole, so that it can be copied
 		if value != "" {
 			v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 8)), value)
 		}
@@ -95,9 +96,9 @@ func (v view) preset(info presetInfo) {
 		state = "installed"
 	}
 	field("program", info.Title+" ("+info.Program+"), "+state)
-	field("runs", info.Exec)
+	command("runs", info.Exec)
 	field("input", info.Input)
-	field("opens", info.Open)
+	command("opens", info.Open)
 	field("timeout", info.Timeout)
 	field("note", info.Note)
 	field("source", info.Source)

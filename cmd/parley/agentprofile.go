@@ -20,8 +20,8 @@ are files of the record: the fleet's own in local/actors stand before those that
 come with parley in upstream/actors. Agents whose input is a prompt are given
 theirs with every message.
 
---set writes the profile local/actors/NAME.md from a file of this form ("-" reads
-standard input):
+--set writes the profile local/actors/NAME.md from a file of this form ("-"
+reads standard input):
 
   ---
   name: sage
@@ -83,11 +83,7 @@ func runAgentProfile(ctx context.Context, r control.ProfileRequest, client contr
 		v.next("parley agent add "+profile.Name+" --preset claude", "serve an agent with it")
 		return nil
 	}
-	field := func(name, value string) {
-		if value != "" {
-			v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 12)), term.Line(value))
-		}
-	}
+	field := func(name, value string) { v.labelled(12, name, value) }
 	field("name", profile.Name)
 	field("alias", profile.Alias)
 	field("description", profile.Description)

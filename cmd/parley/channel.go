@@ -60,6 +60,7 @@ func newChannelNewCommand(p *program) *cobra.Command {
 	cmd.Flags().StringVar(&r.Parent, "parent", "", "the channel that it belongs to, by name or id")
 	cmd.Flags().StringVar(&r.About, "about", "", "what it is for; - reads it from standard input")
 	p.jsonFlag(cmd, "print the channel as JSON")
+	p.completeFlags(cmd, "parent")
 	return cmd
 }
 
@@ -116,8 +117,8 @@ func runChannelList(ctx context.Context, client control.Service, v view) error {
 		}
 		t.Rows = append(t.Rows, []string{names[c.ID], c.ID.String(), strconv.Itoa(c.Messages), last, names[c.Parent]})
 	}
-	v.out.Table(t)
-	v.next("parley channel show "+shellWord(channels[0].ID.String()), "what it is for and who takes part")
+	v.table(t, squeeze{column: 0, least: 20}, squeeze{column: 3, least: dayWidth, cut: toDay}, squeeze{column: 4}, squeeze{column: 3})
+	v.next("parley channel show "+shellWord(nameOrID(channels[0])), "what it is for and who takes part")
 	return nil
 }
 
@@ -165,11 +166,7 @@ func runChannelShow(ctx context.Context, r control.ChannelRequest, client contro
 	if v.json {
 		return v.writeJSON(c)
 	}
-	field := func(name, value string) {
-		if value != "" {
-			v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 9)), term.Line(value))
-		}
-	}
+	field := func(name, value string) { v.labelled(9, name, value) }
 	field("name", c.Name)
 	field("id", c.ID.String())
 	field("part of", v.nameOf(ctx, client, c.Parent.String()))

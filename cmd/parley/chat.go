@@ -26,10 +26,10 @@ func newChatCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "chat AGENT",
 		Short: "Talk with an agent, line by line",
-		Long: `Talk with one agent in one channel. At a terminal each line is a message, and what
-comes in the channel is shown as it comes. A line that ends in a backslash goes on
-in the next; a line of three quotes (""") begins and ends a text of several lines.
-/help lists the few commands; Ctrl-D ends.
+		Long: `Talk with one agent in one channel. At a terminal each line is a message, and
+what comes in the channel is shown as it comes. A line that ends in a backslash
+goes on in the next; a line of three quotes (""") begins and ends a text of
+several lines. /help lists the few commands; Ctrl-D ends.
 
 From a pipe each line is a message; its answer is printed before the next one is
 sent. No answer within --timeout: exit code 3.`,

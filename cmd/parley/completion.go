@@ -122,12 +122,13 @@ func channelWords(ctx context.Context, client control.Service) []string {
 	return words
 }
 
-// completeFlags completes the values of flags: channels for --channel,
+// completeFlags completes the values of flags: channels for those that take one,
 // participants for the others.
 func (p *program) completeFlags(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		words := participants
-		if flag == "channel" {
+		switch flag {
+		case "channel", "parent", "scope":
 			words = channelWords
 		}
 		// It fails only for a flag that the command does not have.

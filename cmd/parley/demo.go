@@ -20,9 +20,10 @@ func newDemoCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch two machines talk: a minute that explains parley",
-		Long: `Start two nodes on this machine that play two hosts, with a shared git repository
-and a live link between them; let a human and two agents talk; take one host away
-and bring it back; then check with git that every message is in the record once.
+		Long: `Start two nodes on this machine that play two hosts, with a shared git
+repository and a live link between them; let a human and two agents talk; take
+one host away and bring it back; then check with git that every message is in
+the record once.
 
 No network is used and nothing is left behind, unless --keep names a folder.`,
 		Example: `  parley demo

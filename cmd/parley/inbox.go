@@ -81,7 +81,8 @@ func (v view) mailTable(mail []control.Message) {
 			v.at(m.Timestamp, shortForm), term.Line(sender(m)), v.path(m.Path), unusualAct(m), firstLine(m.Body),
 		})
 	}
-	v.out.Table(t)
+	v.table(t, squeeze{column: 4, least: 16}, squeeze{column: 1, least: 16},
+		squeeze{column: 0, least: dayWidth, cut: toDay})
 }
 
 // unusualAct is the act where it is worth a word.

@@ -20,9 +20,9 @@ func newInitCommand(p *program) *cobra.Command {
 		Short: "Make a node: a key, a record in git, your name",
 		Long: `Make a node in its home (--home, else PARLEY_HOME, else $XDG_DATA_HOME/parley).
 
-With --remote the record is shared: an empty repository becomes a new record, one
-that holds a record is joined, and anything else is refused. Without it the record
-stays on this machine.
+With --remote the record is shared: an empty repository becomes a new record,
+one that holds a record is joined, and anything else is refused. Without it the
+record stays on this machine.
 
 The answers go into config.yaml, which only people change from then on.`,
 		Example: `  parley init

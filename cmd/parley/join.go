@@ -10,8 +10,9 @@ func newJoinCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "join URL",
 		Short: "Make a node that joins the fleet of a shared record",
-		Long: `Make a node in its home that joins the fleet whose record is at the URL: the same as
-"parley init --remote URL", but a repository that holds no record is refused.
+		Long: `Make a node in its home that joins the fleet whose record is at the URL: the
+same as "parley init --remote URL", but a repository that holds no record is
+refused.
 
 The host gets a key of its own, which never leaves this machine, and tells the
 others by a signed message in the record.`,

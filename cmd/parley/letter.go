@@ -29,10 +29,32 @@ func (v view) letter(m control.Message) {
 	}
 }
 
-func (v view) field(name, value string) {
-	if value != "" {
-		v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 7)), term.Line(value))
+func (v view) field(name, value string) { v.labelled(7, name, value) }
+
+// labelled shows a value behind its name, which takes width columns. At a terminal
+// a long text goes on below itself; what has no spaces to break it at, such as a
+// path, stays whole, so that it can be copied.
+func (v view) labelled(width int, name, value string) {
+	if value == "" {
+		return
 	}
+	label := term.Pad(name+":", width)
+	for i, line := range v.wrapWords(term.Line(value), v.out.Width-width-1) {
+		if i > 0 {
+			label = strings.Repeat(" ", width)
+		}
+		v.out.Printf("%s %s\n", v.out.Dim(label), line)
+	}
+}
+
+// wrapWords breaks text at spaces, or not at all where it has wider words.
+func (v view) wrapWords(text string, width int) []string {
+	for _, word := range strings.Fields(text) {
+		if term.Width(word) > width {
+			return []string{text}
+		}
+	}
+	return term.Wrap(text, width)
 }
 
 // signed says what the state of a signature means.

@@ -91,14 +91,27 @@ type logLines struct {
 	whoWidth int
 }
 
-// maxWho is the width up to which the column of names grows.
-const maxWho = 36
+// maxWho is the width up to which the column of names grows: in a narrow terminal
+// the given share of it in percent, which leaves room for the text.
+func (v view) maxWho(percent int) int {
+	if v.narrow() {
+		return v.out.Width * percent / 100
+	}
+	return 36
+}
 
-// format is one line: when, who to whom, the path, the act where it is unusual
-// and the text.
+// leastText is the width of text beside which there is room for more.
+const leastText = 24
+
+// format is one line: when, who to whom, the path, the act where it is unusual,
+// the text and, at a terminal where it went to several and there is room, how many
+// have read it.
 func (l *logLines) format(m control.Message, v view) string {
 	who := term.Line(sender(m) + " → " + strings.Join(m.To, ", "))
-	l.whoWidth = min(max(l.whoWidth, term.Width(who)), maxWho)
+	l.whoWidth = min(max(l.whoWidth, term.Width(who)), v.maxWho(30))
+	if v.narrow() {
+		who = term.Cut(who, l.whoWidth)
+	}
 	text := firstLine(m.Body)
 	switch act := unusualAct(m); {
 	case m.Act == protocol.ActReply:
@@ -107,9 +120,18 @@ func (l *logLines) format(m control.Message, v view) string {
 		text = strings.TrimSpace("[" + act + "] " + text)
 	}
 	path := v.path(m.Path)
-	head := v.at(m.Timestamp, shortForm) + "  " + term.Pad(who, l.whoWidth) + "  "
-	if v.out.Width > 0 {
-		text = term.Cut(text, max(8, v.out.Width-term.Width(head+path)-2))
+	form := shortForm
+	if v.out.Terminal && v.out.Width < 72 {
+		form = minuteForm
 	}
-	return strings.TrimRight(head+v.out.Dim(path)+"  "+text, " ")
+	head := v.at(m.Timestamp, form) + "  " + term.Pad(who, l.whoWidth) + "  "
+	reached := ""
+	if v.out.Width > 0 {
+		room := v.out.Width - term.Width(head+path) - 2
+		if short := shortReach(m); short != "" && len(m.Addressees) > 1 && room-term.Width(short)-2 >= leastText {
+			reached = "  " + short
+		}
+		text = term.Cut(text, max(8, room-term.Width(reached)))
+	}
+	return strings.TrimRight(head+v.out.Dim(path)+"  "+text+v.out.Dim(reached), " ")
 }

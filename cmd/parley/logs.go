@@ -36,9 +36,9 @@ func newLogsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs",
 		Short: "Show what the node has logged",
-		Long: `Show what the node has logged in node.log of its home, also when no node is running.
---json prints the lines as they are: JSON, one a line, and between them whatever the
-process said itself.`,
+		Long: `Show what the node has logged in node.log of its home, also when no node is
+running. --json prints the lines as they are: JSON, one a line, and between
+them whatever the process said itself.`,
 		Example: `  parley logs
   parley logs -f
   parley logs -n 0 --json`,

@@ -14,9 +14,9 @@ func newMemoryCommand(p *program) *cobra.Command {
 		Use:   "memory",
 		Short: "Keep and look up what the fleet should remember",
 		Long: `Keep and look up what the fleet should remember: short notes that every
-participant can read and write, for all channels or for one. Agents whose input is
-a prompt are given those that apply. A memory is never changed or removed; a newer
-one supersedes it.`,
+participant can read and write, for all channels or for one. Agents whose input
+is a prompt are given those that apply. A memory is never changed or removed; a
+newer one supersedes it.`,
 		Example: `  parley memory add --subject 'language for tools' 'Go, nothing else'`,
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,6 +36,7 @@ func (p *program) addMemory(cmd *cobra.Command, r *control.AddMemoryRequest) {
 	f.StringArrayVar(&r.Tags, "tag", nil, "a word to find it by (repeatable)")
 	f.StringVar(&r.Session, "session", "", "the id of the session that writes it")
 	p.jsonFlag(cmd, "print the memory as JSON")
+	p.completeFlags(cmd, "scope")
 }
 
 // writeMemory asks for a memory with the words as its text.
@@ -57,7 +58,7 @@ func newMemoryAddCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add --subject LINE TEXT|-",
 		Short: "Write a memory",
-		Example: `  parley memory add --subject 'language for tools' --tag tools 'Go, nothing else'
+		Example: `  parley memory add --subject 'language for tools' --tag go 'Go, nothing else'
   parley memory add --subject deadline --scope sprint - < note.md`,
 		Args: atLeast(1, "a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -77,7 +78,8 @@ func newMemorySupersedeCommand(p *program) *cobra.Command {
 		Use:   "supersede FILE TEXT|-",
 		Short: "Write a memory that takes the place of another",
 		Long: `Write a memory that takes the place of another, named by its file or by the hex
-digits at its end. Subject, scope and tags stay as they were where none are given.`,
+digits at its end. Subject, scope and tags stay as they were where none are
+given.`,
 		Example: `  parley memory supersede b2c3d4e5 'Go and SQL, nothing else'`,
 		Args:    atLeast(2, "a memory and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -125,6 +127,7 @@ func newMemoryListCommand(p *program) *cobra.Command {
 	f.StringVar(&r.From, "from", "", "only those that this participant wrote")
 	f.BoolVar(&r.All, "all", false, "those that were superseded too")
 	p.jsonFlag(cmd, "print an array of memories as JSON")
+	p.completeFlags(cmd, "scope", "from")
 	return cmd
 }
 
@@ -150,7 +153,9 @@ func runMemoryList(ctx context.Context, r control.MemoriesRequest, client contro
 		t.Rows = append(t.Rows, []string{v.at(m.Timestamp, shortForm), term.Line(m.From), v.memoryName(m.File),
 			v.nameOfScope(ctx, client, m.Scope), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
 	}
-	v.out.Table(t)
+	v.table(t, squeeze{column: 6, least: 16}, squeeze{column: 0, least: dayWidth, cut: toDay},
+		squeeze{column: 3, least: 12}, squeeze{column: 4, least: 8}, squeeze{column: 1, least: 10},
+		squeeze{column: 4}, squeeze{column: 3})
 	v.next("parley memory show "+v.memoryName(memories[len(memories)-1].File), "the last one, whole")
 	return nil
 }
@@ -165,7 +170,7 @@ func (v view) nameOfScope(ctx context.Context, client control.Service, scope str
 // memoryName is what a person can give to show: the file's name, or at a
 // terminal the hex digits at its end.
 func (v view) memoryName(file string) string {
-	if _, hex, ok := strings.Cut(strings.TrimSuffix(file, ".md"), "-"); ok && v.out.Terminal && v.out.Width < wideEnough {
+	if _, hex, ok := strings.Cut(strings.TrimSuffix(file, ".md"), "-"); ok && v.narrow() {
 		return hex
 	}
 	return file
@@ -198,11 +203,7 @@ func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.
 	if v.json {
 		return v.writeJSON(m)
 	}
-	field := func(name, value string) {
-		if value != "" {
-			v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 14)), term.Line(value))
-		}
-	}
+	field := func(name, value string) { v.labelled(14, name, value) }
 	field("subject", m.Subject)
 	field("from", m.From)
 	field("via", m.Via)

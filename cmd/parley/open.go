@@ -21,10 +21,11 @@ func newOpenCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "open AGENT",
 		Short: "Open an agent's own interactive program, with its context",
-		Long: `Open the interactive program of an agent served here, in the agent's folder, as that
-agent. It is given its context: profile, what the channel is for, memories, the
-conversation so far, and how it uses parley. Where the program takes no such text,
-the context lies in the file that PARLEY_CONTEXT names while the program runs.
+		Long: `Open the interactive program of an agent served here, in the agent's folder, as
+that agent. It is given its context: profile, what the channel is for,
+memories, the conversation so far, and how it uses parley. Where the program
+takes no such text, the context lies in the file that PARLEY_CONTEXT names
+while the program runs.
 
 The exit code is that of the program.`,
 		Example: `  parley open claude

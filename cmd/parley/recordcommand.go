@@ -31,10 +31,10 @@ func newRecordVerifyCommand(p *program) *cobra.Command {
 		Use:   "verify",
 		Short: "Look at every message of the record; 1 if anything is wrong",
 		Long: `Look at every message of the record: whether it can be read, whether its path
-states its timestamp, whether its signature holds, whether the chain of each host
-has holes, and whether receipts and answers point to something. It says what is
-wrong and where. --all lists what is only worth knowing, too: messages without a
-signature, and files that lost their path to another.`,
+states its timestamp, whether its signature holds, whether the chain of each
+host has holes, and whether receipts and answers point to something. It says
+what is wrong and where. --all lists what is only worth knowing, too: messages
+without a signature, and files that lost their path to another.`,
 		Example: `  parley record verify
   parley record verify --all --json`,
 		Args: exactly(0, "nothing"),
@@ -168,9 +168,9 @@ func newRecordExportCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write all files of the record into an empty folder",
-		Long: `Write all files of the record, as they stand in main, into a folder that is empty
-or not there yet. With git, "git clone" of record.git in the home does the same and
-brings the history along.`,
+		Long: `Write all files of the record, as they stand in main, into a folder that is
+empty or not there yet. With git, "git clone" of record.git in the home does
+the same and brings the history along.`,
 		Example: `  parley record export ~/record-2026`,
 		Args:    exactly(1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -29,6 +29,19 @@ type recorder struct {
 	people  []control.Participant
 	status  control.Status
 	onLog   func(ctx context.Context) error
+
+	thread   []control.ThreadMessage
+	found    control.SearchResult
+	channel  control.Channel // what a channel that is not among channels is
+	channels []control.Channel
+	memory   control.Memory
+	memories []control.Memory
+	agent    control.Agent
+	tested   control.TestResult
+	profile  control.Profile
+	prompt   control.Prompt
+	woken    control.Woken
+	files    []control.UpgradedFile
 }
 
 func (r *recorder) note(verb string, request any) {
@@ -86,6 +99,31 @@ func (r *recorder) AddAgent(_ context.Context, q control.AddAgentRequest) (contr
 	return control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, r.err
 }
 
+func (r *recorder) PauseAgent(_ context.Context, q control.PauseRequest) (control.Agent, error) {
+	r.note("pause", q)
+	return r.agent, r.err
+}
+
+func (r *recorder) TestAgent(_ context.Context, q control.TestRequest) (control.TestResult, error) {
+	r.note("test", q)
+	return r.tested, r.err
+}
+
+func (r *recorder) Profile(_ context.Context, q control.ProfileRequest) (control.Profile, error) {
+	r.note("profile", q)
+	return r.profile, r.err
+}
+
+func (r *recorder) Prompt(_ context.Context, q control.PromptRequest) (control.Prompt, error) {
+	r.note("prompt", q)
+	return r.prompt, r.err
+}
+
+func (r *recorder) Wake(_ context.Context, q control.WakeRequest) (control.Woken, error) {
+	r.note("wake", q)
+	return r.woken, r.err
+}
+
 func (r *recorder) RemoveAgent(_ context.Context, q control.AgentRequest) error {
 	r.note("remove", q)
 	return r.err
@@ -96,6 +134,58 @@ func (r *recorder) List(context.Context) ([]control.Participant, error) { return
 func (r *recorder) Stop(context.Context) error {
 	r.note("stop", nil)
 	return r.err
+}
+
+func (r *recorder) Replies(_ context.Context, q control.ThreadRequest) ([]control.Message, error) {
+	r.note("replies", q)
+	return r.mail, r.err
+}
+
+func (r *recorder) Thread(_ context.Context, q control.ThreadRequest) ([]control.ThreadMessage, error) {
+	r.note("thread", q)
+	return r.thread, r.err
+}
+
+func (r *recorder) Search(_ context.Context, q control.SearchRequest) (control.SearchResult, error) {
+	r.note("search", q)
+	return r.found, r.err
+}
+
+func (r *recorder) Channels(context.Context) ([]control.Channel, error) { return r.channels, r.err }
+
+func (r *recorder) Channel(_ context.Context, q control.ChannelRequest) (control.Channel, error) {
+	r.note("channel", q)
+	for _, c := range r.channels {
+		if c.ID.String() == q.Channel {
+			return c, r.err
+		}
+	}
+	return r.channel, r.err
+}
+
+func (r *recorder) NewChannel(_ context.Context, q control.NewChannelRequest) (control.Channel, error) {
+	r.note("new channel", q)
+	return r.channel, r.err
+}
+
+func (r *recorder) AddMemory(_ context.Context, q control.AddMemoryRequest) (control.Memory, error) {
+	r.note("add memory", q)
+	return r.memory, r.err
+}
+
+func (r *recorder) Memories(_ context.Context, q control.MemoriesRequest) ([]control.Memory, error) {
+	r.note("memories", q)
+	return r.memories, r.err
+}
+
+func (r *recorder) Memory(_ context.Context, q control.MemoryRequest) (control.Memory, error) {
+	r.note("memory", q)
+	return r.memory, r.err
+}
+
+func (r *recorder) Upgrade(_ context.Context, q control.UpgradeRequest) ([]control.UpgradedFile, error) {
+	r.note("upgrade", q)
+	return r.files, r.err
 }
 
 // run is one run of parley against a recorder.

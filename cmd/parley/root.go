@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
@@ -46,6 +47,9 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageErrorf(cmd, "%v", err) })
+	if p.out.Width > 0 {
+		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.out.Width)))
+	}
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
 	addGroup(root, groupNode, "Your node:", newInitCommand(p), newJoinCommand(p), newUpCommand(p), newStopCommand(p),
 		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p),

@@ -21,9 +21,9 @@ func newSearchCommand(p *program) *cobra.Command {
 		Use:   "search [WORDS…]",
 		Short: "Find messages by their words",
 		Long: `Find messages by their words, best first. All words must occur, whatever their
-case and accents; "two words" in quotes must stand together, -word must not occur,
-and word* stands for every word that begins so. --from, --channel and --since
-narrow it; they do without words too.`,
+case and accents; "two words" in quotes must stand together, -word must not
+occur, and word* stands for every word that begins so. --from, --channel and
+--since narrow it; they do without words too.`,
 		Example: `  parley search deadline friday
   parley search '"release notes"' --from mawjs --since 7d
   parley search --channel sprint --since 2026-05-01`,

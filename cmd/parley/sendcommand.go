@@ -12,7 +12,7 @@ func newSendCommand(p *program) *cobra.Command {
 	var r control.SendRequest
 	cmd := &cobra.Command{
 		Use:   "send --to A[,B|all] | --re PATH  TEXT|-",
-		Short: "Send a message: to one, to several, to all, in a channel, as an answer",
+		Short: "Send a message to one, to several or to all, or as an answer",
 		Long: `Send a message to one participant, to several or to all.
 
 Without --channel it goes to the channel that those who take part have in

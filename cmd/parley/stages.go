@@ -59,6 +59,13 @@ func reach(m control.Message) string {
 	return fmt.Sprintf("read by %d of %d", read, len(m.Addressees))
 }
 
+// shortReach is reach for a line in which other things count more: "read",
+// "answered", or of several "read by 2 of 3".
+func shortReach(m control.Message) string {
+	short, _, _ := strings.Cut(reach(m), " · ")
+	return short
+}
+
 // reachOfEach says of each addressee how far the message has come with it.
 func reachOfEach(m control.Message) string {
 	var parts []string

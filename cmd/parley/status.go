@@ -55,14 +55,16 @@ func runStatus(ctx context.Context, client control.Service, v view) error {
 
 // statusLine says in one line who runs where.
 func (v view) statusLine(s control.Status) {
-	v.out.Printf("%s on host %s of fleet %s: running since %s, version %s, process %d\n",
-		s.Human, v.out.Bold(s.Host.String()), v.out.Bold(s.Fleet.String()), v.at(s.Since, timeForm), term.Line(s.Version), s.PID)
+	who := fmt.Sprintf("%s on host %s of fleet %s: ", s.Human, s.Host, s.Fleet)
+	what := fmt.Sprintf("running since %s, version %s, process %d", v.at(s.Since, timeForm), term.Line(s.Version), s.PID)
+	if v.out.Width > 0 && term.Width(who+what) > v.out.Width {
+		what = "\n" + what
+	}
+	v.out.Printf("%s on host %s of fleet %s: %s\n", s.Human, v.out.Bold(s.Host.String()), v.out.Bold(s.Fleet.String()), what)
 }
 
 func (v view) statusFields(s control.Status) {
-	field := func(name, value string) {
-		v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 8)), term.Line(value))
-	}
+	field := func(name, value string) { v.labelled(8, name, value) }
 	field("home", s.Home)
 	field("record", fmt.Sprintf("%s in %s, %d not recorded yet", count(s.Record.Messages, "message"), short(s.Record.ID), s.Record.Unrecorded))
 	field("remote", v.remote(s.Record))
@@ -128,7 +130,7 @@ func (v view) hosts(hosts []control.HostStatus) {
 			h.Alias.String(), presence(h.Here, h.Live), since, term.Line(h.Version), term.Line(strings.Join(h.Agents, ", ")),
 		})
 	}
-	v.out.Table(t)
+	v.table(t, squeeze{column: 4, least: 20}, squeeze{column: 2, least: dayWidth, cut: toDay})
 }
 
 func count(n int, noun string) string {

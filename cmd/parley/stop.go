@@ -17,8 +17,9 @@ func newStopCommand(p *program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop",
 		Short: "Stop the node and wait until it is gone",
-		Long: `Stop the node and wait, at most 15 seconds, until it is gone. It finishes what it
-has begun; what it has stored stays. If no node is running, that is an error (1).`,
+		Long: `Stop the node and wait, at most 15 seconds, until it is gone. It finishes what
+it has begun; what it has stored stays. If no node is running, that is an error
+(1).`,
 		Example: `  parley stop && parley up`,
 		Args:    exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -14,7 +14,7 @@ func newThreadCommand(p *program) *cobra.Command {
 		Use:   "thread PATH",
 		Short: "Show the whole conversation that a message is in, as a tree",
 		Long: `Show the whole conversation that a message is in: the first message, and below
-each message its answers. After each stands who has read it and who has answered.`,
+each message its answers. After each stands whether it was read and answered.`,
 		Example: `  parley thread b2c3d4e5
   parley thread b2c3d4e5 --json`,
 		Args: exactly(1, "the path of a message"),
@@ -43,14 +43,19 @@ func runThread(ctx context.Context, r control.ThreadRequest, client control.Serv
 	width := 0
 	for i, m := range tree {
 		who[i] = lines[i] + term.Line(sender(m.Message))
-		width = min(max(width, term.Width(who[i])), maxWho)
+		width = min(max(width, term.Width(who[i])), v.maxWho(25))
 	}
 	for i, m := range tree {
 		v.threadLine(who[i], width, m.Message)
 	}
-	v.next("parley reply "+v.path(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
+	if len(tree) > 0 {
+		v.next("parley reply "+v.path(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
+	}
 	return nil
 }
+
+// threadWide is wideEnough for lines in which much stands beside the text.
+const threadWide = 190
 
 // threadLine is one message of a tree: who, when, path, what it says and how far
 // it has come with whom. The text gives way where a line would not fit.
@@ -59,13 +64,21 @@ func (v view) threadLine(who string, width int, m control.Message) {
 	if act := unusualAct(m); act != "" && act != "reply" {
 		text = "[" + act + "] " + text
 	}
-	head := term.Pad(who, width) + "  " + v.at(m.Timestamp, clockForm) + "  "
-	path, reached := v.path(m.Path), reach(m)
+	form, reached := clockForm, reach(m)
+	if v.narrow() {
+		form, who = minuteForm, term.Cut(who, width)
+		reached = shortReach(m) // who answered stands in the tree
+	}
+	head, path := term.Pad(who, width)+"  "+v.at(m.Timestamp, form)+"  ", v.pathFrom(m.Path, threadWide)
 	if reached != "" {
 		reached = "  " + reached
 	}
 	if v.out.Width > 0 {
-		text = term.Cut(text, max(16, v.out.Width-term.Width(head+path+reached)-2))
+		room := v.out.Width - term.Width(head+path) - 2
+		if room-term.Width(reached) < 8 {
+			reached = ""
+		}
+		text = term.Cut(text, max(8, room-term.Width(reached)))
 	}
 	v.out.Printf("%s%s  %s%s\n", head, v.out.Dim(path), text, v.out.Dim(reached))
 }

@@ -21,16 +21,24 @@ const (
 	timeForm  = "2006-01-02 15:04:05 -07:00"
 	shortForm = "2006-01-02 15:04 -07:00"
 	clockForm = "01-02 15:04:05 -07:00"
+	// minuteForm is clockForm where columns are few.
+	minuteForm = "01-02 15:04 -07:00"
 )
 
 // writeJSON prints one line.
 func (v view) writeJSON(value any) error { return control.WriteJSON(v.out, value) }
 
-// next names the next useful command, to a person.
+// next names the next useful command, to a person, and what it is good for where
+// that fits into the line.
 func (v view) next(command, why string) {
-	if v.out.Terminal {
-		v.out.Printf("%s\n", v.out.Dim("next: "+v.command(command)+"   "+why))
+	if !v.out.Terminal {
+		return
 	}
+	line := "next: " + v.command(command)
+	if whole := line + "   " + why; term.Width(whole) <= v.out.Width {
+		line = whole
+	}
+	v.out.Printf("%s\n", v.out.Dim(line))
 }
 
 // steps lists pairs of a command and what it is good for.
@@ -63,10 +71,16 @@ func sender(m control.Message) string {
 // wideEnough is the width from which full paths leave room for the text.
 const wideEnough = 150
 
+// narrow reports whether the screen is a terminal with few columns.
+func (v view) narrow() bool { return v.out.Terminal && v.out.Width < wideEnough }
+
 // path is what a person can give to read or reply: the whole path, or in a
 // narrow terminal the eight hex digits of its name (R2).
-func (v view) path(p protocol.Path) string {
-	if v.out.Terminal && v.out.Width < wideEnough && p.Strict() && len(p.Suffix()) == 8 {
+func (v view) path(p protocol.Path) string { return v.pathFrom(p, wideEnough) }
+
+// pathFrom is path for lines in which whole paths need a terminal of that width.
+func (v view) pathFrom(p protocol.Path, wide int) string {
+	if v.out.Terminal && v.out.Width < wide && p.Strict() && len(p.Suffix()) == 8 {
 		return p.Suffix()
 	}
 	return p.String()

@@ -18,8 +18,8 @@ func newWaitCommand(p *program) *cobra.Command {
 		Use:   "wait --re PATH | --from NAME | --to NAME",
 		Short: "Wait for an answer, or for the next message from or to someone",
 		Long: `Wait for one message and print its text alone; everything else goes to standard
-error. --re returns the first answer to a message, also one that is there already;
---from and --to return only what comes after the command has begun.
+error. --re returns the first answer to a message, also one that is there
+already; --from and --to return only what comes after the command has begun.
 
 Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 		Example: `  parley wait --re b2c3d4e5 --timeout 5m

@@ -13,8 +13,8 @@ func newWakeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wake [AGENT]",
 		Short: "Have the node look at the remote and at what waits, at once",
-		Long: `Have the node look at the remote now instead of at its next turn, and at the mail
-that waits for an agent (for all of them where none is named).`,
+		Long: `Have the node look at the remote now instead of at its next turn, and at the
+mail that waits for an agent (for all of them where none is named).`,
 		Example: `  parley wake
   git push && parley wake mawjs`,
 		Args: between(0, 1, "one agent"),

@@ -11,8 +11,8 @@ func newWormholeCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wormhole ALIAS:AGENT TEXT|-",
 		Short: "Say something to an agent on a named host",
-		Long: `Say something to an agent on the host with this alias. Otherwise the same as hey,
-which takes AGENT@ALIAS too.`,
+		Long: `Say something to an agent on the host with this alias. Otherwise the same as
+hey, which takes AGENT@ALIAS too.`,
 		Example: `  parley wormhole white:mawjs 'are you there?'
   parley wormhole white:calc --wait 10s '6 * 7'`,
 		Args: atLeast(2, "ALIAS:AGENT and a text"),

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// servedHere are agents with long commands and folders.
+func servedHere() []control.Agent {
+	return []control.Agent{
+		{
+			Name: "claude", Door: "exec", Command: "claude --print --output-format text --permission-mode plan", Input: "prompt", Preset: "claude",
+			Dir: "/home/nat/projects/a-project-of-some-length", Queued: 2, Running: 1,
+		},
+		{Name: "mawjs", Door: "inbox", Unread: 3, Paused: true, Dir: "/home/nat"},
+	}
+}
+
+func TestAgentsForPeople(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		line  string
+		width int // 0: piped
+		want  string
+	}{
+		{"list at 80 columns", "agent list", 80, `
+AGENT   DOOR   STATE   WAITING  RUNNING  INPUT   COMMAND        FOLDER
+claude  exec           2        1        prompt  claude --pri…  …-of-some-length
+mawjs   inbox  paused  3        0                               /home/nat
+`},
+		{"list at 200 columns", "agent list", 200, `
+AGENT   DOOR   STATE   WAITING  RUNNING  INPUT   COMMAND                                                     FOLDER
+claude  exec           2        1        prompt  claude --print --output-format text --permission-mode plan  /home/nat/projects/a-project-of-some-length
+mawjs   inbox  paused  3        0                                                                            /home/nat
+`},
+		{"pause", "agent pause mawjs", 80, `
+mawjs is paused, 1 message waiting
+next: parley agent resume mawjs   let it go on
+`},
+		{"profile", "agent profile sage", 60, `
+name:        sage
+alias:       S␛age
+description: Knows the code of this project, all of it, and
+             says so briefly.
+file:        local/actors/sage.md
+
+You are Sage.␛[2J
+`},
+		{"set a profile", "agent profile sage --set recorder_test.go", 80, `
+sage is recorded as local/actors/sage.md
+next: parley agent add sage --preset claude   serve an agent with it
+`},
+		{"add from a preset", "agent add --preset claude", 80, `
+claude is served here, door exec
+next: parley agent test claude   see whether it answers; nothing of it is kept
+`},
+		{"wake", "wake", 80, `
+awake; 2 messages came from git@example.org:record␛.git
+AGENT   DOOR   STATE   WAITING  RUNNING  INPUT   COMMAND        FOLDER
+claude  exec           2        1        prompt  claude --pri…  …-of-some-length
+mawjs   inbox  paused  3        0                               /home/nat
+`},
+		{"a prompt, piped: exactly its text", "prompt b2c3d4e5", 0, "\nYou are Sage.\x1b[2J\n\nno newline at the end"},
+		{"a prompt at a terminal", "prompt b2c3d4e5", 80, "\nYou are Sage.␛[2J\n\nno newline at the end"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.agents, r.agent = servedHere(), control.Agent{Name: "mawjs", Paused: true, Queued: 1}
+			r.profile = control.Profile{
+				Name: "sage", Alias: "S\x1bage", Path: "local/actors/sage.md", Body: "You are Sage.\x1b[2J",
+				Description: "Knows the code of this project, all of it, and says so briefly.",
+			}
+			r.prompt = control.Prompt{Agent: "sage", Input: "prompt", Text: "You are Sage.\x1b[2J\n\nno newline at the end"}
+			r.woken = control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: servedHere()}
+			if test.width > 0 {
+				r.atTerminal(test.width)
+			}
+			if code := r.do(strings.Fields(test.line)...); code != exitDone {
+				t.Errorf("exit %d, %s", code, r.err.String())
+			}
+			if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
+				t.Errorf("printed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestResumed(t *testing.T) {
+	r := newRun(t)
+	r.agent = control.Agent{Name: "mawjs", Queued: 2}
+	if code := r.do("agent", "resume", "mawjs"); code != exitDone || r.out.String() != "mawjs goes on, 2 messages waiting\n" {
+		t.Errorf("exit %d, printed %q", code, r.out.String())
+	}
+}
+
+func TestCommandLinesOfAgents(t *testing.T) {
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		line  []string
+		stdin string
+		want  string
+	}{
+		{line: []string{"agent", "add", "--preset", "claude"}, want: `add {"name":"claude","preset":"claude","dir":"` + here + `"}`},
+		{
+			line: []string{"agent", "add", "sage", "--preset", "gemini", "--profile", "p", "--open", "gemini -i", "--timeout", "2m", "--input", "text"},
+			want: `add {"name":"sage","preset":"gemini","input":"text","profile":"p","open":"gemini -i","timeout":120000000000,"dir":"` + here + `"}`,
+		},
+		{line: []string{"agent", "pause", "mawjs"}, want: `pause {"name":"mawjs","paused":true}`},
+		{line: []string{"agent", "resume", "mawjs"}, want: `pause {"name":"mawjs","paused":false}`},
+		{line: []string{"agent", "test", "calc", "6", "*", "7"}, want: `test {"name":"calc","text":"6 * 7"}`},
+		{line: []string{"agent", "test", "calc", "-"}, stdin: "1\n2\n", want: `test {"name":"calc","text":"1\n2"}`},
+		{line: []string{"agent", "test", "calc"}, want: `test {"name":"calc","text":"` + testText + `"}`},
+		{line: []string{"agent", "profile", "sage"}, want: `profile {"name":"sage"}`},
+		{line: []string{"agent", "profile", "sage", "--set", "-"}, stdin: "---\nname: sage\n---\n", want: `profile {"name":"sage","file":"---\nname: sage\n---"}`},
+		{line: []string{"prompt", "b2c3d4e5", "--as", "sage"}, want: `prompt {"path":"b2c3d4e5","as":"sage"}`},
+		{line: []string{"prompt", "b2c3d4e5"}, want: `prompt {"path":"b2c3d4e5"}`}, // PARLEY_AGENT is who asks, not whom it is for
+		{line: []string{"wake"}, want: `wake {}`},
+		{line: []string{"wake", "mawjs"}, want: `wake {"agent":"mawjs"}`},
+	} {
+		r := newRun(t)
+		r.program.stdin = strings.NewReader(test.stdin)
+		r.env["PARLEY_AGENT"] = "volt"
+		if code := r.do(test.line...); code != exitDone {
+			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
+		}
+		if diff := cmp.Diff([]string{test.want}, r.asked); diff != "" {
+			t.Errorf("%q asks (-want +got):\n%s", test.line, diff)
+		}
+	}
+}
+
+// The answer alone goes to standard output, and none is a failure.
+func TestAgentTest(t *testing.T) {
+	good := control.TestResult{Agent: "calc", Command: "bc -l", Input: "6 * 7", Answer: "42\x1b", Elapsed: 1234567 * time.Microsecond}
+	bad := control.TestResult{Agent: "calc", Command: "bc -l", Problem: "it printed nothing", Stderr: "no \x1b such file", Elapsed: time.Second}
+	asJSON := `{"agent":"calc","command":"bc -l","input":"","answer":"","problem":"it printed nothing","stderr":"no \u001b such file","elapsed":1000000000}` + "\n"
+	for _, test := range []struct {
+		name     string
+		result   control.TestResult
+		json     bool
+		code     int
+		out, say string
+	}{
+		{"an answer", good, false, exitDone, "42\x1b\n", "calc answered within 1.235s\n"},
+		{
+			"none", bad, false, exitFailed, "",
+			"ran: bc -l\nno ␛ such file\nparley: calc did not answer: it printed nothing\n" +
+				"hint: run the command by hand in its folder; its file is agents/calc.yaml in the home\n",
+		},
+		{"none, as JSON", bad, true, exitFailed, asJSON, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.tested = test.result
+			line := []string{"agent", "test", "calc"}
+			if test.json {
+				line = append(line, "--json")
+			}
+			if code := r.do(line...); code != test.code {
+				t.Errorf("exit %d, want %d", code, test.code)
+			}
+			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
+				t.Errorf("stdout and stderr (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWakeSaysWhatItFound(t *testing.T) {
+	for _, test := range []struct {
+		woken    control.Woken
+		code     int
+		out, say string
+	}{
+		{control.Woken{}, exitDone, "awake; the record has no remote\n", ""},
+		{control.Woken{Remote: "r"}, exitDone, "awake; nothing new at r\n", ""},
+		{control.Woken{Remote: "r", Arrived: 1}, exitDone, "awake; 1 message came from r\n", ""},
+		{
+			control.Woken{Remote: "r", RemoteError: "no route\x1b"}, exitFailed, "awake; the remote r could not be looked at\n",
+			"parley: cannot look at the remote: no route␛\nhint: parley status\n",
+		},
+	} {
+		r := newRun(t)
+		r.woken = test.woken
+		if code := r.do("wake"); code != test.code {
+			t.Errorf("%+v: exit %d, want %d", test.woken, code, test.code)
+		}
+		if diff := cmp.Diff([]string{test.out, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
+			t.Errorf("%+v: stdout and stderr (-want +got):\n%s", test.woken, diff)
+		}
+	}
+}
+
+// Presets are told without a node, and a command to copy stays in its line.
+func TestPresets(t *testing.T) {
+	presets, err := configs.Presets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	first := presets[0]
+	if err := os.WriteFile(filepath.Join(dir, first.Program), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := newRun(t)
+	r.do("agent", "presets")
+	lines := strings.Split(strings.TrimSpace(r.out.String()), "\n")
+	if len(lines) != len(presets)+1 || len(r.asked) > 0 {
+		t.Fatalf("%d lines for %d presets, asked %q:\n%s", len(lines), len(presets), r.asked, r.out.String())
+	}
+	for i, preset := range presets {
+		line := lines[i+1]
+		if !strings.HasPrefix(line, preset.Name+" ") || strings.Contains(line, " installed ") != (i == 0) {
+			t.Errorf("%s: %q, want only %s to be installed", preset.Name, line, first.Name)
+		}
+		r := newRun(t)
+		r.atTerminal(80)
+		if code := r.do("agent", "presets", preset.Name); code != exitDone || !strings.Contains(r.out.String(), "runs:    "+preset.Exec+"\n") {
+			t.Errorf("%s: exit %d, printed %s", preset.Name, code, r.out.String())
+		}
+	}
+}

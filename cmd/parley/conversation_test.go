@@ -1,0 +1,195 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// toThree is a message from nat that one of three answered and one read.
+func toThree() control.Message {
+	m := letter("who takes the deadline on friday?\nand the notes?")
+	m.From, m.To, m.Stage = "nat", []string{"mawjs", "volt", "critic"}, protocol.StageAnswered
+	m.Addressees = []control.Addressee{{Name: "mawjs", Stage: protocol.StageAnswered}, {Name: "volt", Stage: protocol.StageRead}, {Name: "critic"}}
+	return m
+}
+
+// someThread is a conversation that branches.
+func someThread() []control.ThreadMessage {
+	at := func(depth int, from, body string, stage protocol.Stage, act protocol.Act) control.ThreadMessage {
+		m := letter(body)
+		m.From, m.Stage, m.Act = from, stage, act
+		return control.ThreadMessage{Message: m, Depth: depth}
+	}
+	return []control.ThreadMessage{
+		{Message: toThree()},
+		at(1, "mawjs", "I do", protocol.StageRead, protocol.ActReply),
+		at(2, "nat", "thanks", protocol.StageAnswered, protocol.ActReply),
+		at(3, "a-reviewer-of-many-things", "世界 "+strings.Repeat("long ", 20), protocol.StageRecorded, protocol.ActReply),
+		at(1, "volt", "e\x1b[2J", protocol.StagePushed, "sync-check"),
+	}
+}
+
+func TestConversations(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		line  string
+		width int // 0: piped
+		want  string
+	}{
+		{"thread at 80 columns", "thread b2c3d4e5", 80, `
+nat@white             05-23 21:01 +02:00  b2c3d4e5  who takes t…  read by 2 of 3
+├ mawjs@white         05-23 21:01 +02:00  b2c3d4e5  I do  read
+│ └ nat@white         05-23 21:01 +02:00  b2c3d4e5  thanks  answered
+│   └ a-reviewer-of…  05-23 21:01 +02:00  b2c3d4e5  世界 long long long long lo…
+└ volt@white          05-23 21:01 +02:00  b2c3d4e5  [sync-check] e␛[2J
+next: parley reply b2c3d4e5 TEXT   answer the last one
+`},
+		{"thread, piped", "thread b2c3d4e5", 0, `
+nat@white                             05-23 21:01:00 +02:00  PATH  who takes the deadline on friday? …  read by 2 of 3 · answered by 1
+├ mawjs@white                         05-23 21:01:00 +02:00  PATH  I do  read
+│ └ nat@white                         05-23 21:01:00 +02:00  PATH  thanks  answered
+│   └ a-reviewer-of-many-things@white  05-23 21:01:00 +02:00  PATH  世界 ` + strings.TrimSpace(strings.Repeat("long ", 20)) + `
+└ volt@white                          05-23 21:01:00 +02:00  PATH  [sync-check] e␛[2J
+`},
+		{"replies", "replies b2c3d4e5", 80, `
+TIME                     FROM       PATH      TEXT
+2026-05-23 21:01 +02:00  nat@white  b2c3d4e5  who takes the deadline on friday?…
+next: parley thread b2c3d4e5   the whole conversation
+`},
+		{"show says how far with each", "show b2c3d4e5", 80, `
+from:   nat@white
+to:     mawjs, volt, critic
+time:   2026-05-23 21:01:00 +02:00
+path:   ` + letterPath + `
+signed: valid
+stage:  read by 2 of 3 · answered by 1
+reach:  answered: mawjs · read: volt · not read: critic
+
+who takes the deadline on friday?
+and the notes?
+`},
+		{"log at 80 columns has no room for more", "log", 80, `
+2026-05-23 21:01 +02:00  nat@white → mawjs, volt…  b2c3d4e5  who takes the dead…
+`},
+		{"log at 120 columns", "log", 120, `
+2026-05-23 21:01 +02:00  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …  read by 2 of 3
+`},
+		{"log, piped", "log", 0, `
+2026-05-23 21:01 +02:00  nat@white → mawjs, volt, critic  PATH  who takes the deadline on friday? …
+`},
+		{"send to several", "send --to mawjs,volt,critic hello", 200, `
+PATH  stored · read by 2 of 3 · answered by 1
+next: parley show b2c3d4e5   how far it has come
+`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.message, r.mail, r.thread = toThree(), []control.Message{toThree()}, someThread()
+			if test.width > 0 {
+				r.atTerminal(test.width)
+			}
+			if code := r.do(strings.Fields(test.line)...); code != exitDone {
+				t.Errorf("exit %d, %s", code, r.err.String())
+			}
+			want := strings.ReplaceAll(test.want, "PATH  ", letterPath+"  ")
+			if strings.Contains(test.want, "TIME") {
+				want = test.want
+			}
+			if diff := cmp.Diff(want, "\n"+r.out.String()); diff != "" {
+				t.Errorf("printed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReach(t *testing.T) {
+	none, read, answered := protocol.StageNone, protocol.StageRead, protocol.StageAnswered
+	for _, test := range []struct {
+		stage protocol.Stage
+		each  []protocol.Stage
+		want  string
+	}{
+		{protocol.StagePushed, []protocol.Stage{none}, ""},
+		{read, []protocol.Stage{read}, "read"},
+		{answered, []protocol.Stage{answered}, "answered"},
+		{answered, nil, "answered"},
+		{protocol.StagePushed, []protocol.Stage{none, none}, ""},
+		{read, []protocol.Stage{read, none}, "read by 1 of 2"},
+		{answered, []protocol.Stage{answered, read, none}, "read by 2 of 3 · answered by 1"},
+		{answered, []protocol.Stage{none, none}, "answered"},
+	} {
+		m := control.Message{Stage: test.stage}
+		for _, stage := range test.each {
+			m.Addressees = append(m.Addressees, control.Addressee{Name: "x", Stage: stage})
+		}
+		if got := reach(m); got != test.want {
+			t.Errorf("%v of %v is %q, want %q", test.stage, test.each, got, test.want)
+		}
+	}
+}
+
+func TestNobodyHasAnswered(t *testing.T) {
+	r := newRun(t)
+	r.atTerminal(80)
+	if code := r.do("replies", "b2c3d4e5"); code != exitDone || r.err.String() != "nobody has answered yet\n" {
+		t.Errorf("exit %d, stderr %q", code, r.err.String())
+	}
+	if want := "next: parley wait --re b2c3d4e5   wait for the first answer\n"; r.out.String() != want {
+		t.Errorf("printed %q, want %q", r.out.String(), want)
+	}
+}
+
+func TestThreadAsJSONHasDepths(t *testing.T) {
+	r := newRun(t)
+	r.thread = someThread()
+	r.do("thread", "b2c3d4e5", "--json")
+	for _, want := range []string{`[{"path":`, `"depth":0`, `"depth":3`, `{"name":"critic","stage":""}`} {
+		if !strings.Contains(r.out.String(), want) {
+			t.Errorf("no %s in %s", want, r.out.String())
+		}
+	}
+}
+
+// The text alone goes to standard output, whatever was waited for (R15).
+func TestWaitCommand(t *testing.T) {
+	failed := letter("FAILED | no such file")
+	failed.Act = protocol.ActFailed
+	late := control.Errorf(control.KindTimeout, "", "nothing came")
+	for _, test := range []struct {
+		line     string
+		reply    control.Message
+		err      error
+		code     int
+		asked    string
+		out, say string
+	}{
+		{line: "wait --re b2c3d4e5", reply: letter("42"), asked: `wait {"re":"b2c3d4e5","within":60000000000}`, out: "42\n"},
+		{line: "wait --from mawjs --timeout 5s", reply: letter("a\n b"), asked: `wait {"from":"mawjs","within":5000000000}`, out: "a\n b\n"},
+		{line: "wait --to nat --timeout 5s", reply: letter("hi"), asked: `wait {"to":"nat","within":5000000000}`, out: "hi\n"},
+		{
+			line: "wait --to nat --timeout 5s", err: late, code: exitNothing, asked: `wait {"to":"nat","within":5000000000}`,
+			say: "parley: nothing came within 5s\n",
+		},
+		{
+			line: "wait --re b2c3d4e5 --timeout 5s", err: late, code: exitNothing, asked: `wait {"re":"b2c3d4e5","within":5000000000}`,
+			say: "parley: nothing came within 5s as an answer to b2c3d4e5\nhint: it may still come: parley log --follow\n",
+		},
+		{
+			line: "wait --re b2c3d4e5", reply: failed, code: exitFailed, asked: `wait {"re":"b2c3d4e5","within":60000000000}`,
+			say: "mawjs@white: FAILED | no such file\n",
+		},
+	} {
+		r := newRun(t)
+		r.reply, r.waitErr = test.reply, test.err
+		if code := r.do(strings.Fields(test.line)...); code != test.code {
+			t.Errorf("%s: exit %d, want %d", test.line, code, test.code)
+		}
+		if diff := cmp.Diff([]string{test.asked, test.out, test.say}, []string{strings.Join(r.asked, "; "), r.out.String(), r.err.String()}); diff != "" {
+			t.Errorf("%s: asked, stdout and stderr (-want +got):\n%s", test.line, diff)
+		}
+	}
+}

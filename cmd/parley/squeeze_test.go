@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func TestColumnsGiveWayInTheirOrder(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		width int
+		want  string
+	}{
+		{"piped", 0, `
+NAME              WHEN                     FOLDER                     PART
+a-name-of-length  2026-05-23 21:01 +02:00  /home/nat/projects/parley  all
+世界                                       /srv
+`},
+		{"wide", 80, `
+NAME              WHEN                     FOLDER                     PART
+a-name-of-length  2026-05-23 21:01 +02:00  /home/nat/projects/parley  all
+世界                                       /srv
+`},
+		{"the first gives what is too much", 72, `
+NAME            WHEN                     FOLDER                     PART
+a-name-of-len…  2026-05-23 21:01 +02:00  /home/nat/projects/parley  all
+世界                                     /srv
+`},
+		{"then the day is enough", 60, `
+NAME         WHEN        FOLDER                     PART
+a-name-of-…  2026-05-23  /home/nat/projects/parley  all
+世界                     /srv
+`},
+		{"then the folder gives", 50, `
+NAME         WHEN        FOLDER               PART
+a-name-of-…  2026-05-23  …at/projects/parley  all
+世界                     /srv
+`},
+		{"then the last is left out, and the rest comes from the flexible one", 40, `
+NAME        WHEN        FOLDER
+a-name-of…  2026-05-23  …projects/parley
+世界                    /srv
+`},
+	} {
+		var out bytes.Buffer
+		v := view{out: term.Screen{Writer: &out, Terminal: test.width > 0, Width: test.width}}
+		v.table(term.Table{
+			Heading:  []string{"NAME", "WHEN", "FOLDER", "PART"},
+			Rows:     [][]string{{"a-name-of-length", "2026-05-23 21:01 +02:00", "/home/nat/projects/parley", "all"}, {"世界", "", "/srv", ""}},
+			Flexible: 0,
+		}, squeeze{column: 0, least: 11}, squeeze{column: 1, least: dayWidth, cut: toDay}, squeeze{column: 2, least: 16, cut: toEnd}, squeeze{column: 3})
+		if diff := cmp.Diff(test.want, "\n"+out.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}
+
+// Lines that are wider than the terminal run over into the next and tear tables
+// apart. What a person copies, such as a path, may be wider.
+func TestScreensFit(t *testing.T) {
+	for _, width := range []int{60, 80, 100, 120, 149, 150, 200} {
+		for _, line := range []string{
+			"thread x", "replies x", "search long", "channel list", "channel show x", "memory list --all", "memory show x", "agent list",
+			"agent presets", "log", "inbox", "upgrade --check", "wake", "agent profile x", "status",
+		} {
+			r := newRun(t)
+			r.someBooks(t)
+			r.thread = someThread()
+			for _, m := range r.thread {
+				r.mail = append(r.mail, m.Message)
+			}
+			r.mail = append(r.mail, mailOfStrangers()...)
+			r.found.Hits, r.agents = r.mail, servedHere()
+			r.woken.Agents = r.agents
+			r.atTerminal(width)
+			if code := r.do(strings.Fields(line)...); code != exitDone {
+				t.Fatalf("%s: exit %d, %s", line, code, r.err.String())
+			}
+			for shown := range strings.SplitSeq(r.out.String(), "\n") {
+				if got := term.Width(shown); got > width && !strings.HasPrefix(shown, "next: ") {
+					t.Errorf("%s: %d columns in %d: %q", line, got, width, shown)
+				}
+			}
+		}
+	}
+}
+
+func TestNextIsShortWhereItMust(t *testing.T) {
+	var out bytes.Buffer
+	v := view{out: term.Screen{Writer: &out, Terminal: true, Width: 40}, command: func(words string) string { return words }}
+	v.next("parley inbox", "what waits")
+	v.next("parley show "+letterPath, "a command is never cut")
+	if want := "next: parley inbox   what waits\nnext: parley show " + letterPath + "\n"; out.String() != want {
+		t.Errorf("printed %q, want %q", out.String(), want)
+	}
+}
+
+// Help that is wider than the usual terminal runs over and tears its columns apart.
+func TestHelpFits(t *testing.T) {
+	var lines []string
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		lines = append(lines, strings.TrimPrefix(cmd.CommandPath(), "parley"))
+		for _, child := range cmd.Commands() {
+			walk(child)
+		}
+	}
+	walk(newRootCommand(newRun(t).program))
+	for _, line := range lines {
+		r := newRun(t)
+		r.atTerminal(80)
+		if code := r.do(append(strings.Fields(line), "--help")...); code != exitDone {
+			t.Errorf("parley%s --help: exit %d", line, code)
+		}
+		for shown := range strings.SplitSeq(r.out.String(), "\n") {
+			if got := term.Width(shown); got > 80 {
+				t.Errorf("parley%s --help: %d columns: %q", line, got, shown)
+			}
+		}
+	}
+}
+
+// Tab after --channel, --parent and --scope offers channels, after the others
+// who can be reached.
+func TestFlagsComplete(t *testing.T) {
+	for line, want := range map[string]string{
+		"send --channel":         "sprint",
+		"log --channel":          "sprint",
+		"search --channel":       "sprint",
+		"channel new x --parent": "sprint",
+		"memory add --scope":     "sprint",
+		"memory list --scope":    "sprint",
+		"memory list --from":     "mawjs",
+		"search --from":          "mawjs",
+		"send --to":              "mawjs",
+		"wait --from":            "mawjs",
+		"agent test":             "claude",
+		"agent add x --preset":   "aider",
+		"channel show":           "sprint",
+		"agent pause":            "claude",
+		"wake":                   "claude",
+	} {
+		r := newRun(t)
+		r.someBooks(t)
+		r.agents, r.people = servedHere(), []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}}
+		r.do(append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...), "")...)
+		words := strings.Split(strings.TrimSpace(r.out.String()), "\n")
+		if !slices.Contains(words, want) || !strings.HasPrefix(words[len(words)-1], ":") {
+			t.Errorf("parley %s <Tab> offers %q, want %s among it", line, words, want)
+		}
+	}
+}
