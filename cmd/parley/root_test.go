@@ -25,7 +25,10 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 
 func TestReadingCommandsHaveJSON(t *testing.T) {
 	root := newRootCommand(newRun(t).program)
-	for _, line := range []string{"inbox", "read", "show", "log", "ls", "status", "agent list", "version"} {
+	for _, line := range []string{
+		"inbox", "read", "show", "log", "ls", "status", "agent list", "version", "replies", "thread", "wait", "search", "prompt", "wake",
+		"channel list", "channel show", "memory list", "memory show", "agent presets", "agent profile", "agent test", "upgrade",
+	} {
 		cmd, _, err := root.Find(strings.Fields(line))
 		if err != nil || cmd.Flags().Lookup("json") == nil {
 			t.Errorf("%s has no --json (%v)", line, err)

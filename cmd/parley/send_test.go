@@ -34,6 +34,12 @@ func TestCommandLinesThatSend(t *testing.T) {
 		{line: []string{"hey", "mawjs", "-", "dash"}, stdin: "unread", want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "- dash"}},
 		{line: []string{"wormhole", "white:mawjs", "hi"}, want: control.SendRequest{To: []string{"white:mawjs"}, Act: "hey", Cross: true, Body: "hi"}},
 		{line: []string{"broadcast", "all", "hands"}, want: control.SendRequest{To: []string{"all"}, Act: "broadcast", Body: "all hands"}},
+		{line: []string{"send", "--to", "mawjs, volt", "--to", "critic", "who?"}, want: control.SendRequest{To: []string{"mawjs", "volt", "critic"}, Body: "who?"}},
+		{
+			line: []string{"send", "--to", "all", "--channel", "π estimation", "--as", "nat", "--re", "b2c3d4e5", "--anyway", "-"}, stdin: "a\nb\n",
+			want: control.SendRequest{As: "nat", To: []string{"all"}, Channel: "π estimation", Re: "b2c3d4e5", Anyway: true, Body: "a\nb"},
+		},
+		{line: []string{"send", "--re", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Body: "yes"}},
 		{line: []string{"reply", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Act: "reply", Body: "yes"}},
 		{line: []string{"reply", letterPath, "-"}, stdin: "ja\r\n", want: control.SendRequest{Re: letterPath, Act: "reply", Body: "ja\r"}},
 	} {

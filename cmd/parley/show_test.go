@@ -154,7 +154,9 @@ func someStatus() control.Status {
 }
 
 func TestEmptyListsAsJSONAreArrays(t *testing.T) {
-	for _, line := range [][]string{{"inbox"}, {"ls"}, {"agent", "list"}} {
+	for _, line := range [][]string{
+		{"inbox"}, {"ls"}, {"agent", "list"}, {"replies", "x"}, {"thread", "x"}, {"channel", "list"}, {"memory", "list"}, {"upgrade"},
+	} {
 		r := newRun(t)
 		if code := r.do(append(line, "--json")...); code != exitDone || r.out.String() != "[]\n" {
 			t.Errorf("%q: exit %d, printed %q, want []", line, code, r.out.String())
@@ -191,6 +193,9 @@ func TestRequestsThatRead(t *testing.T) {
 		{[]string{"inbox", "--all"}, `inbox {"as":"volt","all":true}`},
 		{[]string{"inbox", "--as", "nat", "-n", "5"}, `inbox {"as":"nat","limit":6}`},
 		{[]string{"log"}, `log {}`},
+		{[]string{"log", "--channel", "sprint", "-n", "0"}, `log {"channel":"sprint"}`},
+		{[]string{"replies", "b2c3d4e5"}, `replies {"path":"b2c3d4e5"}`},
+		{[]string{"thread", "b2c3d4e5"}, `thread {"path":"b2c3d4e5"}`},
 		{[]string{"read", "b2c3d4e5"}, `read {"as":"volt","path":"b2c3d4e5"}`},
 		{[]string{"log", "-f"}, `log {"last":10,"follow":true}`},
 		{[]string{"log", "-f", "-n", "0"}, `log {"follow":true}`},
