@@ -66,3 +66,31 @@ func TestVerifyFollowsTheChain(t *testing.T) {
 		t.Errorf("a fork: %q", found)
 	}
 }
+
+// Who writes by hand may leave out milliseconds; another time is wrong, because
+// people look for a message by the name of its file. It prevents: a check that
+// blames every message of a participant who writes whole seconds.
+func TestVerifyComparesTimes(t *testing.T) {
+	channel := protocol.DeriveChannel(testRecord, "a", "b")
+	for name, test := range map[string]struct {
+		file, stamp string
+		wrong       bool
+	}{
+		"the same":           {"2026/05/23/190100123Z-00000001.md", "2026-05-23T19:01:00.123Z", false},
+		"another offset":     {"2026/05/23/190100000Z-00000001.md", "2026-05-23T21:01:00+02:00", false},
+		"whole seconds":      {"2026/05/23/190100123Z-00000001.md", "2026-05-23T19:01:00Z", false},
+		"a whole name":       {"2026/05/23/190100000Z-00000001.md", "2026-05-23T19:01:00.123Z", false},
+		"other milliseconds": {"2026/05/23/190100124Z-00000001.md", "2026-05-23T19:01:00.123Z", true},
+		"another day":        {"2026/05/24/190100000Z-00000001.md", "2026-05-23T19:01:00Z", true},
+		"a name of its own":  {"2026/05/24/hello.md", "2026-05-23T19:01:00Z", false},
+	} {
+		path, err := protocol.JoinPath(channel, test.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := []byte("---\nfrom: nat\nto: mawjs\ntype: text\ntimestamp: " + test.stamp + "\n---\n\nhello\n")
+		if found := wrongs(t, []testFile{{path: path, data: data}}); (len(found) > 0) != test.wrong {
+			t.Errorf("%s: %q", name, found)
+		}
+	}
+}

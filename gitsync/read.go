@@ -232,6 +232,21 @@ func (r *Record) walkConflicts(ctx context.Context, tree objects.Hash, visit fun
 	})
 }
 
+// EachFile calls visit with the path of every file of main, as main was when it
+// began. plain is false for links and other repositories. visit's error ends it.
+func (r *Record) EachFile(ctx context.Context, visit func(path string, plain bool) error) error {
+	err := r.store.Files(r.mainTree(), "", func(path string, e objects.Entry) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return visit(path, e.Mode.IsFile())
+	})
+	if err != nil {
+		return fmt.Errorf("cannot list the record: %w", err)
+	}
+	return nil
+}
+
 // GetConflict returns the bytes with that SHA-256, in hex, which lost the path of
 // a message to others.
 func (r *Record) GetConflict(p protocol.Path, hash string) ([]byte, bool, error) {

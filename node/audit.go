@@ -1,11 +1,11 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
@@ -18,8 +18,8 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 	var v control.Verification
 	err := n.record.Walk(ctx, func(l gitsync.Letter) error {
 		v.Messages++
-		if text, wrong := n.audit(l); text != "" {
-			v.Findings = append(v.Findings, control.Finding{Path: l.Path, Wrong: wrong, Text: text})
+		if f, found := n.audit(l); found {
+			v.Findings = append(v.Findings, f)
 		}
 		return nil
 	})
@@ -27,10 +27,18 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 		return v, asError(err)
 	}
 	n.mu.Lock()
-	defer n.mu.Unlock()
 	for _, f := range n.state.Verify() {
-		v.Findings = append(v.Findings, control.Finding{Path: f.Path, Wrong: f.Wrong, Text: f.Text})
+		v.Findings = append(v.Findings, control.Finding{Path: f.Path, Kind: control.FindingKind(f.Kind), Wrong: f.Wrong, Text: f.Text})
 	}
+	n.mu.Unlock()
+	slices.SortStableFunc(v.Findings, func(a, b control.Finding) int {
+		return cmp.Or(strings.Compare(a.Path.Channel().String(), b.Path.Channel().String()), a.Path.Compare(b.Path))
+	})
+	files, err := n.auditFiles(ctx)
+	if err != nil {
+		return v, asError(err)
+	}
+	v.Findings = append(v.Findings, files...)
 	for _, f := range v.Findings {
 		if f.Wrong {
 			v.Wrong++
@@ -40,124 +48,68 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 }
 
 // audit says what is to be said of a file that is not part of the state.
-func (n *Node) audit(l gitsync.Letter) (text string, wrong bool) {
+func (n *Node) audit(l gitsync.Letter) (f control.Finding, found bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	_, err := n.state.Check(l.Path, l.Data)
 	it, there := n.state.Item(l.Path)
 	refusal := new(fleet.RefusedError)
+	f = control.Finding{Path: l.Path, Wrong: true}
 	switch {
 	case errors.As(err, &refusal):
-		return "it is refused: " + refusal.Err.Error(), true
+		f.Kind, f.Text = control.FindingRefused, "it is refused: "+refusal.Err.Error()
 	case err != nil && !errors.Is(err, fleet.ErrKnown):
-		return "it is no message: " + err.Error(), true
+		f.Kind, f.Text = control.FindingUnreadable, "it is no message: "+err.Error()
 	case there && it.Hash != protocol.Hash(l.Data):
-		return "another file has won its path; this one is kept below data/conflicts", false
+		f.Kind, f.Wrong = control.FindingConflict, false
+		f.Text = "another file has won its path; this one is kept below data/conflicts"
+	default:
+		return f, false
 	}
-	return "", false
+	return f, true
 }
 
-// RecordStats implements control.Service.
-func (n *Node) RecordStats(context.Context) (control.RecordStats, error) {
-	r := n.record.Status()
-	s := control.RecordStats{ID: n.record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
-	var err error
-	if s.Disk, err = diskUse(n.home.Record()); err != nil {
-		return s, asError(err)
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	s.Channels = len(n.state.Channels())
-	s.Memories = len(n.state.Memories(fleet.MemoryFilter{}))
-	hosts := map[protocol.Name]*control.HostStats{}
-	for _, h := range n.state.Hosts() {
-		s.Hosts = append(s.Hosts, control.HostStats{Alias: h.Alias})
-	}
-	for i := range s.Hosts {
-		hosts[s.Hosts[i].Alias] = &s.Hosts[i]
-	}
-	for _, it := range n.state.All() {
-		n.count(&s, hosts[it.Host], it)
-	}
-	return s, nil
-}
-
-// count adds one message to the numbers. The caller holds mu.
-func (n *Node) count(s *control.RecordStats, h *control.HostStats, it *fleet.Item) {
-	if it.Act.HostWord() {
-		return
-	}
-	if h == nil {
-		h = new(control.HostStats) // written by another program
-	}
-	if it.Type == protocol.TypeRead {
-		s.Receipts++
-		h.Receipts++
-		return
-	}
-	s.Messages++
-	h.Messages++
-	if n.state.Signature(it) != protocol.SignatureValid {
-		s.Unverified++
-	}
-	if s.First.IsZero() || it.Timestamp.Before(s.First) {
-		s.First = it.Timestamp
-	}
-	if it.Timestamp.After(s.Last) {
-		s.Last = it.Timestamp
-	}
-	if it.Timestamp.After(h.Last) {
-		h.Last = it.Timestamp
-	}
-}
-
-// diskUse is how many bytes the files below a folder have. What goes while it is
-// looked at is not counted.
-func diskUse(dir string) (int64, error) {
-	total := int64(0)
-	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
+// auditFiles looks at the files of the record that are no messages: those that
+// the rules know must be readable, and where messages and memories are nothing
+// else should be.
+func (n *Node) auditFiles(ctx context.Context) ([]control.Finding, error) {
+	var found []control.Finding
+	err := n.record.EachFile(ctx, func(path string, plain bool) error {
+		if plain && isMessagePath(path) {
 			return nil
 		}
-		if err != nil || d.IsDir() {
-			return err
-		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
+		parse := bookParser(path)
+		switch {
+		case parse == nil && !isKeptFor(path):
+			return nil
+		case !plain:
+			found = append(found, control.Finding{File: path, Kind: control.FindingStray, Text: "it is a link, which nobody follows"})
+			return nil
+		case parse == nil:
+			found = append(found, control.Finding{File: path, Kind: control.FindingStray, Text: "it is no message, and nobody reads it"})
 			return nil
 		}
-		if err == nil {
-			total += info.Size()
-		}
-		return err
-	})
-	return total, err
-}
-
-// Export implements control.Service.
-func (n *Node) Export(ctx context.Context, r control.ExportRequest) (control.Exported, error) {
-	done := control.Exported{Dir: r.Dir}
-	if !filepath.IsAbs(r.Dir) {
-		return done, control.Errorf(control.KindUsage, "", "cannot export: %q is not an absolute path", r.Dir)
-	}
-	if made, err := os.ReadDir(r.Dir); err == nil && len(made) > 0 {
-		return done, control.Errorf(control.KindConflict, "name a folder that is empty or not there", "cannot export: %s is not empty", r.Dir)
-	}
-	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
-		return done, asError(err)
-	}
-	root, err := os.OpenRoot(r.Dir)
-	if err != nil {
-		return done, asError(err)
-	}
-	defer root.Close()
-	done.Tip, err = n.record.Export(ctx, func(path string, data []byte) error {
-		done.Files++
-		name := filepath.FromSlash(path)
-		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		data, there, err := n.record.ReadFile(path)
+		if err != nil || !there {
 			return err
 		}
-		return root.WriteFile(name, data, 0o644)
+		if err := parse(data); err != nil {
+			found = append(found, control.Finding{File: path, Kind: control.FindingUnreadable, Wrong: true, Text: "it cannot be read: " + err.Error()})
+		}
+		return nil
 	})
-	return done, asError(err)
+	return found, err
+}
+
+// isMessagePath reports whether a message can lie at path.
+func isMessagePath(path string) bool {
+	p, err := protocol.ParsePath(path)
+	return err == nil && p.RepoPath() == path
+}
+
+// isKeptFor reports whether path is where only messages, what belongs to them and
+// memories should be.
+func isKeptFor(path string) bool {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	return name != ".gitkeep" && (strings.HasPrefix(path, protocol.ChannelsDir+"/") || strings.HasPrefix(path, protocol.MemoriesDir+"/"))
 }

@@ -58,10 +58,14 @@ func (n *Node) readBook(path string) error {
 	return nil
 }
 
+func isHostFile(path string) bool {
+	return strings.HasPrefix(path, protocol.HostsDir+"/") && strings.HasSuffix(path, ".md")
+}
+
 // taker is what takes in the file at path, nil where the rules know nothing of
 // such a file. It is called with mu held; ok is false for a file that is gone.
 func (n *Node) taker(path string) func(data []byte, ok bool) error {
-	if strings.HasPrefix(path, protocol.HostsDir+"/") && strings.HasSuffix(path, ".md") {
+	if isHostFile(path) {
 		return n.takeHostFile(path)
 	}
 	if c, is := protocol.ParseChannelFilePath(path); is {
@@ -85,6 +89,26 @@ func (n *Node) taker(path string) func(data []byte, ok bool) error {
 	}
 	return nil
 }
+
+// bookParser is what reads the file at path, nil where the rules know nothing of
+// such a file.
+func bookParser(path string) func(data []byte) error {
+	if isHostFile(path) {
+		return func(data []byte) error { return second(protocol.ParseHostFile(data)) }
+	}
+	if _, is := protocol.ParseChannelFilePath(path); is {
+		return func(data []byte) error { return second(protocol.ParseChannelFile(data)) }
+	}
+	if file, is := protocol.ParseMemoryPath(path); is {
+		return func(data []byte) error { return second(protocol.ParseMemory(file, data)) }
+	}
+	if _, is := protocol.IsActorPath(path); is {
+		return func(data []byte) error { return second(protocol.ParseActor(data)) }
+	}
+	return nil
+}
+
+func second[T any](_ T, err error) error { return err }
 
 // taken parses a file that is there and hands on what it says.
 func taken[T any](data []byte, ok bool, parse func([]byte) (T, error), set func(T)) error {

@@ -10,15 +10,33 @@ import (
 type Verification struct {
 	Messages int       `json:"messages"` // messages and receipts that were looked at
 	Wrong    int       `json:"wrong"`    // findings that break what the record promises
-	Findings []Finding `json:"findings"`
+	Findings []Finding `json:"findings"` // sorted by path, then those of other files
 }
 
-// Finding is something about a message that an auditor should know.
+// Finding is something about a message, or about another file of the record, that
+// an auditor should know.
 type Finding struct {
-	Path  protocol.Path `json:"path"`
+	Path  protocol.Path `json:"path,omitzero"`  // of a message
+	File  string        `json:"file,omitempty"` // of another file, from the top of the record
+	Kind  FindingKind   `json:"kind"`
 	Wrong bool          `json:"wrong"` // false: worth knowing, such as a missing signature
 	Text  string        `json:"text"`
 }
+
+// FindingKind is a stable word for what is the matter.
+type FindingKind string
+
+// What can be found. Unsigned, Conflict and Stray are only worth knowing.
+const (
+	FindingUnreadable FindingKind = "unreadable" // it is no message, or not the file that it should be
+	FindingRefused    FindingKind = "refused"    // its signature does not hold
+	FindingTime       FindingKind = "time"       // its path states another time than its timestamp
+	FindingDangling   FindingKind = "dangling"   // the message that it answers or has read is not there
+	FindingChain      FindingKind = "chain"      // its host's chain has a hole or a fork before it
+	FindingUnsigned   FindingKind = "unsigned"   // nobody vouches for its author
+	FindingConflict   FindingKind = "conflict"   // it lost its path to another
+	FindingStray      FindingKind = "stray"      // a file that nobody reads, where messages or memories should be
+)
 
 // RecordStats counts what is in the record.
 type RecordStats struct {

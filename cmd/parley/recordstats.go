@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newRecordStatsCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "stats",
+		Short:   "Count what is in the record, and how much room it takes",
+		Example: `  parley record stats --json`,
+		Args:    exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runRecordStats(cmd.Context(), client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print the numbers as JSON")
+	return cmd
+}
+
+func runRecordStats(ctx context.Context, client control.Service, v view) error {
+	s, err := client.RecordStats(ctx)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(s)
+	}
+	field := func(name, value string) {
+		v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 11)), value)
+	}
+	field("record", s.ID)
+	field("main", s.Tip)
+	field("messages", fmt.Sprintf("%d, and %s", s.Messages, count(s.Receipts, "receipt")))
+	if s.Messages > 0 {
+		field("from", v.at(s.First, timeForm))
+		field("to", v.at(s.Last, timeForm))
+	}
+	field("unverified", strconv.Itoa(s.Unverified))
+	field("channels", strconv.Itoa(s.Channels))
+	field("memories", strconv.Itoa(s.Memories))
+	field("disk", fmt.Sprintf("%s in %s, journal %s", bytesOf(s.Disk), count(s.Packs, "pack"), bytesOf(s.Journal)))
+	v.out.Printf("\n")
+	t := term.Table{Heading: []string{"HOST", "MESSAGES", "RECEIPTS", "LAST"}}
+	for _, h := range s.Hosts {
+		last := ""
+		if !h.Last.IsZero() {
+			last = v.at(h.Last, timeForm)
+		}
+		t.Rows = append(t.Rows, []string{h.Alias.String(), strconv.Itoa(h.Messages), strconv.Itoa(h.Receipts), last})
+	}
+	v.out.Table(t)
+	return nil
+}
+
+// bytesOf is a size for people.
+func bytesOf(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newRecordVerifyCommand(p *program) *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Look at every message of the record, and say what is wrong with it",
+		Long: `Look at every message of the record: whether it can be read, whether its path
+states its timestamp, whether its signature holds, whether the chain of each
+host has holes, and whether receipts and answers point to something; and whether
+the files that are no messages can be read: hosts, channels, memories, profiles.
+
+It says what is wrong, where, and what that means. --all lists what is only
+worth knowing, too: messages without a signature, files that lost their path to
+another, and files that nobody reads. Nothing is changed.
+
+Exit code 1 if anything is wrong, 0 if there is only what is worth knowing.
+With --json each finding has the path of a message, or the file otherwise; a
+kind, which is one of refused, unreadable, time, dangling and chain, or of
+unsigned, conflict and stray, which are not wrong; and a text.`,
+		Example: `  parley record verify
+  parley record verify --all --json`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runRecordVerify(cmd.Context(), all, client, p.view())
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "what is worth knowing, too")
+	p.jsonFlag(cmd, "print what was found as JSON")
+	return cmd
+}
+
+func runRecordVerify(ctx context.Context, all bool, client control.Service, v view) error {
+	done := v.busy("looking at every message")
+	found, err := client.Verify(ctx)
+	done()
+	if err != nil {
+		return err
+	}
+	notes := 0
+	shown := []control.Finding{}
+	for _, f := range found.Findings {
+		if !f.Wrong {
+			notes++
+		}
+		if f.Wrong || all {
+			shown = append(shown, f)
+		}
+	}
+	found.Findings = shown
+	if v.json {
+		err = v.writeJSON(found)
+	} else {
+		v.verified(found, notes, all)
+	}
+	if err == nil && found.Wrong > 0 {
+		return errSaid
+	}
+	return err
+}
+
+// verified shows what was found, the verdict, and what can be done.
+func (v view) verified(found control.Verification, notes int, all bool) {
+	var kinds []control.FindingKind
+	for _, f := range found.Findings {
+		text, where := term.Line(f.Text), f.Path.String()
+		if f.Wrong {
+			text = v.out.Warn(text)
+		}
+		if f.File != "" {
+			where = f.File
+		}
+		if !slices.Contains(kinds, f.Kind) {
+			kinds = append(kinds, f.Kind)
+		}
+		v.out.Printf("%s: %s\n", term.Line(where), text)
+	}
+	verdict := "nothing is wrong"
+	if found.Wrong > 0 {
+		verdict = count(found.Wrong, "thing") + " wrong"
+	}
+	v.out.Printf("%s looked at: %s\n", count(found.Messages, "message"), verdict)
+	if notes > 0 && !all {
+		v.out.Printf("%s worth knowing: parley record verify --all\n", count(notes, "thing"))
+	}
+	if len(kinds) == 0 {
+		return
+	}
+	v.out.Printf("\n")
+	for _, kind := range kinds {
+		v.labelled(11, string(kind), whatToDo(kind))
+	}
+	v.labelled(11, "who did it", "git log main -- data/channels/PATH, in record.git of the home")
+}
+
+// whatToDo says what a kind of finding means, and what can be done.
+func whatToDo(kind control.FindingKind) string {
+	switch kind {
+	case control.FindingUnreadable:
+		return "every node passes it over; its author can write it again, as a new message or file"
+	case control.FindingRefused:
+		return "nobody's word: it is shown to nobody and run nowhere; ask who pushed it"
+	case control.FindingTime:
+		return "it stands where its timestamp says; its author should name files after their timestamps"
+	case control.FindingDangling:
+		return "what it refers to may come with the next push of another host; else it was named wrongly or removed"
+	case control.FindingChain:
+		return "a message was removed, or is still on its host alone (parley wake there), or one key is used in two places"
+	case control.FindingUnsigned:
+		return "mail like any other, from whoever may push; it decides nothing"
+	case control.FindingConflict:
+		return "two files claimed one path; both are kept, one counts"
+	case control.FindingStray:
+		return "it harms nothing; whoever put it there can remove it"
+	}
+	return ""
+}

@@ -1,0 +1,118 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// RecordStats implements control.Service.
+func (n *Node) RecordStats(context.Context) (control.RecordStats, error) {
+	r := n.record.Status()
+	s := control.RecordStats{ID: n.record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
+	var err error
+	if s.Disk, err = diskUse(n.home.Record()); err != nil {
+		return s, asError(err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	s.Channels = len(n.state.Channels())
+	s.Memories = len(n.state.Memories(fleet.MemoryFilter{}))
+	hosts := map[protocol.Name]*control.HostStats{}
+	for _, h := range n.state.Hosts() {
+		s.Hosts = append(s.Hosts, control.HostStats{Alias: h.Alias})
+	}
+	for i := range s.Hosts {
+		hosts[s.Hosts[i].Alias] = &s.Hosts[i]
+	}
+	for _, it := range n.state.All() {
+		n.count(&s, hosts[it.Host], it)
+	}
+	return s, nil
+}
+
+// count adds one message to the numbers. The caller holds mu.
+func (n *Node) count(s *control.RecordStats, h *control.HostStats, it *fleet.Item) {
+	if it.Act.HostWord() {
+		return
+	}
+	if h == nil {
+		h = new(control.HostStats) // written by another program
+	}
+	if it.Type == protocol.TypeRead {
+		s.Receipts++
+		h.Receipts++
+		return
+	}
+	s.Messages++
+	h.Messages++
+	if n.state.Signature(it) != protocol.SignatureValid {
+		s.Unverified++
+	}
+	if s.First.IsZero() || it.Timestamp.Before(s.First) {
+		s.First = it.Timestamp
+	}
+	if it.Timestamp.After(s.Last) {
+		s.Last = it.Timestamp
+	}
+	if it.Timestamp.After(h.Last) {
+		h.Last = it.Timestamp
+	}
+}
+
+// diskUse is how many bytes the files below a folder have. What goes while it is
+// looked at is not counted.
+func diskUse(dir string) (int64, error) {
+	total := int64(0)
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			total += info.Size()
+		}
+		return err
+	})
+	return total, err
+}
+
+// Export implements control.Service.
+func (n *Node) Export(ctx context.Context, r control.ExportRequest) (control.Exported, error) {
+	done := control.Exported{Dir: r.Dir}
+	if !filepath.IsAbs(r.Dir) {
+		return done, control.Errorf(control.KindUsage, "", "cannot export: %q is not an absolute path", r.Dir)
+	}
+	if made, err := os.ReadDir(r.Dir); err == nil && len(made) > 0 {
+		return done, control.Errorf(control.KindConflict, "name a folder that is empty or not there", "cannot export: %s is not empty", r.Dir)
+	}
+	if err := os.MkdirAll(r.Dir, 0o755); err != nil {
+		return done, asError(err)
+	}
+	root, err := os.OpenRoot(r.Dir)
+	if err != nil {
+		return done, asError(err)
+	}
+	defer root.Close()
+	done.Tip, err = n.record.Export(ctx, func(path string, data []byte) error {
+		done.Files++
+		name := filepath.FromSlash(path)
+		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		return root.WriteFile(name, data, 0o644)
+	})
+	return done, asError(err)
+}
