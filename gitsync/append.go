@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/journal"
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -47,6 +48,7 @@ func (r *Record) Append(ctx context.Context, letters []Letter) error {
 		}
 		return fmt.Errorf("cannot store %d letters: %w", len(fresh), err)
 	}
+	failpoint.Hit(failpoint.Appended)
 	for i, l := range fresh {
 		r.hold(l, blobs[i], ids[i])
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 // pushingName is the file in record.git that is there while the lock of a remote's
@@ -77,9 +78,15 @@ func (l *localSide) push(ctx context.Context, old, next objects.Hash) error {
 	if err := copyObjects(ctx, l.ours, l.theirs, next, old); err != nil {
 		return fmt.Errorf("cannot copy to %s: %w", l.folder, err)
 	}
+	failpoint.Hit(failpoint.PushCopied)
 	err := l.moveTheirs(old, next)
 	if errors.Is(err, objects.ErrRefMoved) {
 		err = errRejected
+	}
+	// Forgetting is for others; it is no matter of this push if it fails.
+	if forgetErr := l.theirs.Forget(); forgetErr != nil {
+		logger := l.ours.Logger()
+		logger.Debug().Err(forgetErr).Msg("what killed pushes left in the remote stays there")
 	}
 	return errors.Join(err, l.theirs.Seal())
 }

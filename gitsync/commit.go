@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 const (
@@ -30,6 +31,7 @@ func (r *Record) commit(ctx context.Context, all bool) error {
 		if len(letters) == 0 && len(files) == 0 {
 			return nil
 		}
+		failpoint.Hit(failpoint.CommitChosen)
 		err := r.commitChosen(letters, files)
 		if err != nil && !errors.Is(err, objects.ErrRefMoved) {
 			return fmt.Errorf("cannot commit %d messages: %w", len(letters), err)
@@ -98,6 +100,7 @@ func (r *Record) commitChosen(letters []*heldLetter, files map[string][]byte) er
 			return err
 		}
 	}
+	failpoint.Hit(failpoint.MainMoved)
 	r.committed(tip, tree, said, files)
 	r.recorded(letters)
 	return nil
@@ -127,5 +130,6 @@ func (r *Record) writeCommit(b *objects.Builder, tree objects.Hash, message stri
 	if err := r.store.Install(b); err != nil {
 		return objects.Zero, err
 	}
+	failpoint.Hit(failpoint.CommitInstalled)
 	return next, r.moveMain(current, next)
 }

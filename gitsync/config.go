@@ -92,17 +92,25 @@ func checkVersion(store *objects.Store, tree objects.Hash) error {
 	return nil
 }
 
-// recordID is the root commit, as pinned; a record without a pin gets one.
-func recordID(store *objects.Store, dir string, tip objects.Hash) (objects.Hash, error) {
-	path := filepath.Join(dir, idName)
+// recordID is the root commit, as pinned. A record without a pin gets one, and one
+// whose pin names no root commit of this repository too: its signatures would all
+// be wrong.
+func (r *Record) recordID(tip objects.Hash) (objects.Hash, error) {
+	path := filepath.Join(r.dir, idName)
 	text, err := os.ReadFile(path)
-	if pinned := strings.TrimSpace(string(text)); err == nil && plumbing.IsHash(pinned) {
-		return plumbing.NewHash(pinned), nil
-	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return objects.Zero, fmt.Errorf("cannot read which record this is: %w", err)
 	}
-	root, err := store.Root(tip)
+	if pinned := strings.TrimSpace(string(text)); plumbing.IsHash(pinned) {
+		id := plumbing.NewHash(pinned)
+		if c, err := r.store.CommitAt(id); err == nil && len(c.Parents) == 0 {
+			return id, nil
+		}
+	}
+	if err == nil {
+		r.log.Warn().Msgf("the note which record this is, %s, was damaged; it is written again", idName)
+	}
+	root, err := r.store.Root(tip)
 	if err != nil {
 		return objects.Zero, err
 	}

@@ -20,8 +20,12 @@ const crashHome = "PARLEY_TEST_CRASH_HOME"
 
 // TestMain turns the test binary into the child that is killed.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(crashHome); dir != "" {
-		if err := crashChild(dir); err != nil {
+	for variable, child := range map[string]func(string) error{crashHome: crashChild, stepsHome: stepsChild} {
+		dir := os.Getenv(variable)
+		if dir == "" {
+			continue
+		}
+		if err := child(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -63,6 +64,7 @@ func (d *draft) place(p protocol.Path, blob objects.Hash, data []byte) (bool, er
 	if err != nil {
 		return false, err
 	}
+	failpoint.Hit(failpoint.Conflicting)
 	d.r.log.Warn().Stringer("path", p).Msg("a message exists with two different contents; both are kept")
 	if d.r.opts.Prefer(p, data, other) {
 		d.changes[p.RepoPath()] = objects.Change{Hash: blob}

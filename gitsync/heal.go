@@ -9,6 +9,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 // tipName is the file in record.git that holds the last commit that main was
@@ -21,6 +22,7 @@ func (r *Record) moveMain(current, next objects.Hash) error {
 	if err := objects.WriteFile(filepath.Join(r.dir, tipName), []byte(next.String()+"\n")); err != nil {
 		return fmt.Errorf("cannot note where main goes: %w", err)
 	}
+	failpoint.Hit(failpoint.TipNoted)
 	return r.store.MoveRef(mainRef, current, next)
 }
 

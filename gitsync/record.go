@@ -160,7 +160,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := r.healRemote(); err != nil {
 		return err
 	}
-	if err := r.openMain(dir); err != nil {
+	if err := r.openMain(); err != nil {
 		return err
 	}
 	if err := r.openRemote(dir); err != nil {
@@ -175,7 +175,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	return r.settle()
 }
 
-func (r *Record) openMain(dir string) error {
+func (r *Record) openMain() error {
 	tip, ok, err := r.store.Ref(mainRef)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (r *Record) openMain(dir string) error {
 		return err
 	}
 	r.state.tip, r.state.tree = tip, tree
-	r.id, err = recordID(r.store, dir, tip)
+	r.id, err = r.recordID(tip)
 	return err
 }
 

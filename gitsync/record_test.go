@@ -3,7 +3,10 @@ package gitsync
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -118,7 +121,8 @@ func TestReopenKeepsWhatWasStored(t *testing.T) {
 
 func TestOpenTwice(t *testing.T) {
 	h := newHome(t, "a", "")
-	if _, err := Open(t.Context(), h.opts); !errors.Is(err, ErrInUse) {
+	_, err := Open(t.Context(), h.opts)
+	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), fmt.Sprint(os.Getpid())) {
 		t.Errorf("a second Open: %v", err)
 	}
 	if _, err := Open(t.Context(), Options{Dir: t.TempDir(), Author: h.opts.Author}); !errors.Is(err, ErrNoRecord) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -59,6 +60,7 @@ func (r *Record) reshape(other, current objects.Hash) error {
 	if err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.United)
 	parents := []objects.Hash{other}
 	if base != tip {
 		own, err := r.ownOnly(tip, other)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 // fetch brings what is new in the remote into main. The caller holds share.
@@ -18,6 +19,7 @@ func (r *Record) fetch(ctx context.Context) error {
 }
 
 func (r *Record) fetchOnce(ctx context.Context) error {
+	failpoint.Hit(failpoint.Fetching)
 	err := r.git.fetchMain(ctx)
 	tip := objects.Zero
 	switch {
@@ -29,6 +31,7 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 			return fmt.Errorf("cannot fetch main: %w", err)
 		}
 	}
+	failpoint.Hit(failpoint.Fetched)
 	r.work.Lock()
 	defer r.work.Unlock()
 	if err := r.takeInRemote(tip); err != nil {
@@ -139,6 +142,7 @@ func (r *Record) needsPush() bool {
 // first. The caller holds share.
 func (r *Record) push(ctx context.Context) error {
 	tip, _ := r.mainTip()
+	failpoint.Hit(failpoint.Pushing)
 	err := r.git.push(ctx, tip)
 	r.countPush(err)
 	switch {
@@ -147,6 +151,7 @@ func (r *Record) push(ctx context.Context) error {
 	case err != nil:
 		err = fmt.Errorf("cannot push main: %w", err)
 	default:
+		failpoint.Hit(failpoint.Pushed)
 		r.work.Lock()
 		err = r.remoteIs(tip)
 		r.work.Unlock()

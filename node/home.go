@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,10 +35,15 @@ func takeLock(home configs.Home) (*flock.Flock, error) {
 	ok, err := lock.TryLockContext(ctx, lockRetry)
 	switch {
 	case !ok && ctx.Err() != nil:
+		if holder, err := os.ReadFile(home.Lock()); err == nil && len(holder) > 0 {
+			return nil, fmt.Errorf("cannot use the home %s: %w, process %s", home.Dir, ErrLocked, strings.TrimSpace(string(holder)))
+		}
 		return nil, fmt.Errorf("cannot use the home %s: %w", home.Dir, ErrLocked)
 	case err != nil:
 		return nil, fmt.Errorf("cannot lock the home %s: %w", home.Dir, err)
 	}
+	// Who holds it is a note for people: the lock is good without it.
+	_ = os.WriteFile(home.Lock(), []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 	return lock, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -173,7 +174,9 @@ func (w *writer) store(batch []*writing) {
 	}
 	for _, r := range batch {
 		if r.err == nil {
+			failpoint.Hit(failpoint.Stored)
 			w.n.publish(r.written)
+			failpoint.Hit(failpoint.Published)
 		}
 		close(r.done)
 	}

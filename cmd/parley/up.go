@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
@@ -95,7 +96,11 @@ func upConfig(home configs.Home) (configs.Config, error) {
 }
 
 func alreadyRuns(home configs.Home) error {
-	return control.Errorf(control.KindConflict, "parley status", "cannot start: another node runs on %s already", home.Dir)
+	who := ""
+	if holder, err := os.ReadFile(home.Lock()); err == nil && len(holder) > 0 {
+		who = ", process " + strings.TrimSpace(string(holder))
+	}
+	return control.Errorf(control.KindConflict, "parley status", "cannot start: another node runs on %s already%s", home.Dir, who)
 }
 
 // showReady says that the node runs, and where.

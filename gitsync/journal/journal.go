@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 // ErrClosed says that the journal was closed.
@@ -231,6 +233,7 @@ func (j *Journal) removeDone() error {
 			kept = append(kept, seg)
 			continue
 		}
+		failpoint.Hit(failpoint.JournalRemoving)
 		if err := os.Remove(j.path(seg.number)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("cannot remove a segment of the journal: %w", err))
 			kept = append(kept, seg)

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+
+	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 // write is the goroutine that writes for all callers; Close ends it.
@@ -77,6 +79,7 @@ func (j *Journal) rotate() error {
 		if err := j.closeCurrent(); err != nil {
 			return err
 		}
+		failpoint.Hit(failpoint.JournalRolled)
 	}
 	if j.current != nil {
 		return nil
@@ -119,6 +122,7 @@ func (j *Journal) begin() error {
 	}
 	_, err = f.Write(h.encode())
 	if err == nil {
+		failpoint.Hit(failpoint.JournalBegun)
 		err = f.Sync()
 	}
 	if err == nil {
@@ -143,6 +147,7 @@ func (j *Journal) store(batch []*request) error {
 	}
 	_, err := j.current.Write(out)
 	if err == nil {
+		failpoint.Hit(failpoint.JournalWritten)
 		err = j.current.Sync()
 	}
 	if err != nil {
@@ -153,6 +158,7 @@ func (j *Journal) store(batch []*request) error {
 		j.mu.Unlock()
 		return errors.Join(err, j.current.Truncate(int64(j.lastValid)), j.closeCurrent())
 	}
+	failpoint.Hit(failpoint.JournalSynced)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	seg := j.segments[len(j.segments)-1]
@@ -236,6 +242,7 @@ func (j *Journal) moveEntries(seg *segment) error {
 	if err := j.store([]*request{moved}); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.JournalCompacted)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i, id := range moved.ids {

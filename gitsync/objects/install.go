@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 const (
@@ -14,6 +16,8 @@ const (
 	// retireAfter is how long a replaced pack stays for programs that have
 	// begun to read it.
 	retireAfter = 5 * time.Second
+	// tempPrefix begins the names of files that are not whole yet.
+	tempPrefix = "tmp_parley_"
 )
 
 // retired is a pack whose objects are all in a newer one, or with full the last of
@@ -57,6 +61,7 @@ func (s *Store) Install(b *Builder) error {
 	if err := s.place(next.base, pack, idx); err != nil {
 		return fmt.Errorf("cannot install a pack: %w", err)
 	}
+	failpoint.Hit(failpoint.PackSynced)
 	if err := s.addPack(next.base); err != nil {
 		return fmt.Errorf("cannot install a pack: %w", err)
 	}
@@ -78,7 +83,9 @@ func (s *Store) place(base string, pack, idx []byte) error {
 		if err := writeAtomically(file.name, file.data); err != nil {
 			return err
 		}
+		failpoint.Hit(failpoint.PackPlacing)
 	}
+	failpoint.Hit(failpoint.PackPlaced)
 	return syncDir(s.packDir())
 }
 
@@ -87,6 +94,7 @@ func WriteFile(path string, data []byte) error {
 	if err := writeAtomically(path, data); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.FilePlaced)
 	return syncDir(filepath.Dir(path))
 }
 
@@ -101,7 +109,7 @@ func RenameDir(from, to string) error {
 // writeAtomically writes a file beside its place, syncs it and moves it there.
 // The folder is not synced.
 func writeAtomically(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "tmp_parley_")
+	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix)
 	if err != nil {
 		return fmt.Errorf("cannot create a file: %w", err)
 	}
@@ -114,6 +122,7 @@ func writeAtomically(path string, data []byte) error {
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
+		failpoint.Hit(failpoint.FileWritten)
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
@@ -179,6 +188,7 @@ func (s *Store) removeFirst() error {
 		if err := unkeep(first.base); err != nil {
 			return err
 		}
+		failpoint.Hit(failpoint.PackUnkept)
 	} else {
 		if err := removePack(first.base); err != nil {
 			return err
@@ -197,6 +207,7 @@ func removePack(base string) error {
 		if err := removeFile(base + ending); err != nil {
 			return fmt.Errorf("cannot remove a replaced pack: %w", err)
 		}
+		failpoint.Hit(failpoint.PackRemoving)
 	}
 	return nil
 }

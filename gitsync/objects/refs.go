@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 const (
@@ -101,10 +103,12 @@ func (s *Store) ResetRef(name string, next Hash) error {
 	return nil
 }
 
-// DropRef removes the file of a ref, whatever it holds; what packed-refs says of it
-// stays. It is for a ref that a crash broke.
+// DropRef forgets a ref, whatever it holds. It is for a ref that a crash broke.
 func (s *Store) DropRef(name string) error {
 	if err := removeFile(filepath.Join(s.dir, filepath.FromSlash(name))); err != nil {
+		return fmt.Errorf("cannot remove %s: %w", name, err)
+	}
+	if _, err := s.dropPackedRefs(func(line string) bool { return strings.HasSuffix(line, " "+name) }); err != nil {
 		return fmt.Errorf("cannot remove %s: %w", name, err)
 	}
 	return nil
@@ -123,6 +127,7 @@ func (s *Store) moveLocked(name, path string, lock *os.File, old, next Hash) err
 
 // place writes a ref into its lock and puts that in the ref's place.
 func place(path string, lock *os.File, next Hash) error {
+	failpoint.Hit(failpoint.RefLocked)
 	_, err := lock.WriteString(next.String() + "\n")
 	if err == nil {
 		err = lock.Sync()
@@ -130,9 +135,11 @@ func place(path string, lock *os.File, next Hash) error {
 	if err = errors.Join(err, lock.Close()); err != nil {
 		return err
 	}
+	failpoint.Hit(failpoint.RefWritten)
 	if err := os.Rename(path+".lock", path); err != nil {
 		return fmt.Errorf("cannot put the ref in place: %w", err)
 	}
+	failpoint.Hit(failpoint.RefMoved)
 	return syncDir(filepath.Dir(path))
 }
 

@@ -32,8 +32,11 @@ type Store struct {
 	log   zerolog.Logger
 	trees *treeCache
 
-	mu    sync.RWMutex // guards packs
-	packs []*pack      // newest first
+	heal func(Hash) error // see HealBy
+
+	mu      sync.RWMutex    // guards packs and damaged
+	packs   []*pack         // newest first
+	damaged map[string]bool // packs that hold what cannot be read
 
 	writing  sync.Mutex // guards rolling, retired and received: one writer at a time
 	rolling  *rolling
@@ -58,9 +61,17 @@ func (s *Store) Dir() string { return s.dir }
 
 func (s *Store) packDir() string { return filepath.Join(s.dir, "objects", "pack") }
 
-// Read returns the type and content of an object. The content must not be
-// changed.
-func (s *Store) Read(h Hash) (plumbing.ObjectType, []byte, error) {
+// HealBy has a damaged object brought back by heal, which calls PutLoose, before
+// it is read once more. Call it before anybody else uses the store.
+func (s *Store) HealBy(heal func(Hash) error) { s.heal = heal }
+
+// Read returns the type and content of an object, which is what its name says:
+// never a damaged one. The content must not be changed.
+func (s *Store) Read(h Hash) (plumbing.ObjectType, []byte, error) { return s.read(h, false) }
+
+// read reads an object; needed says that a repository with what was read before
+// must have it, so that its absence is damage.
+func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 	typ, data, err := s.readOnce(h)
 	if err == nil {
 		return typ, data, nil
@@ -70,6 +81,12 @@ func (s *Store) Read(h Hash) (plumbing.ObjectType, []byte, error) {
 		return 0, nil, scanErr
 	}
 	typ, data, err = s.readOnce(h)
+	if s.heal != nil && (errors.Is(err, errCorrupt) || needed && errors.Is(err, ErrNotFound)) {
+		if healErr := s.heal(h); healErr != nil {
+			return 0, nil, fmt.Errorf("cannot read object %s: %w; %w", h, err, healErr)
+		}
+		typ, data, err = s.readOnce(h)
+	}
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot read object %s: %w", h, err)
 	}
@@ -79,8 +96,10 @@ func (s *Store) Read(h Hash) (plumbing.ObjectType, []byte, error) {
 // Blob returns the content of a blob.
 func (s *Store) Blob(h Hash) ([]byte, error) { return s.typed(h, plumbing.BlobObject) }
 
+// typed reads an object of a type. Commits may be asked for that this repository
+// never had; trees and blobs are known from what names them.
 func (s *Store) typed(h Hash, want plumbing.ObjectType) ([]byte, error) {
-	typ, data, err := s.Read(h)
+	typ, data, err := s.read(h, want != plumbing.CommitObject && h != emptyTree)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +109,8 @@ func (s *Store) typed(h Hash, want plumbing.ObjectType) ([]byte, error) {
 	return data, nil
 }
 
+// readOnce looks for a good copy of an object in all packs and among the loose
+// objects.
 func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
 	s.mu.RLock()
 	packs := s.packs
@@ -105,16 +126,28 @@ func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
 			continue
 		}
 		typ, data, err := p.read(offset, s.readOnce)
+		if err == nil && hashOf(typ, data) != h {
+			err = fmt.Errorf("%w: %s.pack has another object at %d", errCorrupt, p.base, offset)
+		}
 		if err == nil {
 			return typ, data, nil
+		}
+		if errors.Is(err, errCorrupt) {
+			s.noteDamaged(p)
 		}
 		broken = err
 	}
 	typ, data, err := readLoose(s.dir, h)
+	if err == nil && hashOf(typ, data) != h {
+		err = fmt.Errorf("%w: the file of loose object %s holds another one", errCorrupt, h)
+	}
 	if errors.Is(err, ErrNotFound) && broken != nil {
 		return 0, nil, broken
 	}
-	return typ, data, err
+	if err != nil {
+		return 0, nil, err
+	}
+	return typ, data, nil
 }
 
 // Packs is the number of packs that were there when the folder was last read.

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 // transferBytes bounds how much of a transfer is in memory at a time.
@@ -158,9 +160,11 @@ func (s *Store) InstallPack(in io.Reader) error {
 		return err
 	}
 	s.received = append(s.received, base)
+	failpoint.Hit(failpoint.PackReceived)
 	if err := os.Rename(temp, base+".pack"); err != nil {
 		return fmt.Errorf("cannot take in a pack: %w", err)
 	}
+	failpoint.Hit(failpoint.PackTaken)
 	if err := writeAtomically(base+".idx", idx); err != nil {
 		return err
 	}
@@ -186,7 +190,7 @@ func (s *Store) Release() error {
 
 // receivePack writes a pack to a temporary file beside its place.
 func (s *Store) receivePack(in io.Reader) (path string, err error) {
-	f, err := os.CreateTemp(s.packDir(), "tmp_parley_")
+	f, err := os.CreateTemp(s.packDir(), tempPrefix)
 	if err != nil {
 		return "", err
 	}

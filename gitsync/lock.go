@@ -1,0 +1,41 @@
+package gitsync
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A process that has just ended may leave its lock to a child of its own that is
+// about to become another program, for a moment.
+const (
+	lockWithin = time.Second
+	lockRetry  = 20 * time.Millisecond
+)
+
+// lockFile takes the lock that says that this process has the record open, and
+// notes who that is. The system gives it up when the process ends, however it ends.
+func lockFile(path string) (unlock func() error, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot lock the record: %w", err)
+	}
+	err = tryLock(f)
+	for deadline := time.Now().Add(lockWithin); errors.Is(err, ErrInUse) && time.Now().Before(deadline); err = tryLock(f) {
+		time.Sleep(lockRetry)
+	}
+	if err != nil {
+		if holder, readErr := os.ReadFile(path); readErr == nil && len(holder) > 0 && errors.Is(err, ErrInUse) {
+			err = fmt.Errorf("%w, number %s", err, strings.TrimSpace(string(holder)))
+		}
+		return nil, errors.Join(err, f.Close())
+	}
+	// The note is for people; the lock holds without it, on a full disk for example.
+	if err := f.Truncate(0); err == nil {
+		_, _ = f.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+	}
+	return f.Close, nil
+}

@@ -1,0 +1,312 @@
+package objects
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+)
+
+// removeBadIndexes removes indexes that are damaged, or whose pack is not there.
+// What an index says can be read from its pack again.
+func (s *Store) removeBadIndexes() ([]string, error) {
+	bases, err := s.packNames(".idx")
+	if err != nil {
+		return nil, err
+	}
+	var did []string
+	for _, base := range bases {
+		err := checkIndex(base)
+		switch {
+		case err == nil:
+			continue
+		case errors.Is(err, fs.ErrNotExist):
+			did = append(did, "removed the index of a pack that is not there, "+filepath.Base(base))
+		case errors.Is(err, errCorrupt):
+			did = append(did, "removed the damaged index of "+filepath.Base(base))
+		default:
+			return did, err
+		}
+		// What belongs to an index goes with it.
+		for _, ending := range []string{".idx", ".rev", ".bitmap"} {
+			if err := removeFile(base + ending); err != nil {
+				return did, err
+			}
+		}
+		if err := s.indexNow(base, &did); err != nil {
+			return did, err
+		}
+	}
+	return did, nil
+}
+
+// checkIndex compares an index with its own check sum and with its pack's.
+func checkIndex(base string) error {
+	sum, err := fileSum(base + ".idx")
+	if err != nil {
+		return err
+	}
+	if sum != nil {
+		return fmt.Errorf("%w: %s.idx has a wrong check sum", errCorrupt, base)
+	}
+	idx, err := readTail(base+".idx", idxTrailer)
+	if err != nil {
+		return err
+	}
+	pack, err := readTail(base+".pack", hashBytes)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(idx[:hashBytes], pack) {
+		return fmt.Errorf("%w: %s.idx is the index of another pack", errCorrupt, base)
+	}
+	_, err = openPack(base)
+	return err
+}
+
+// fileSum reads a file that ends in its own SHA-1; it returns nil if that is
+// right, else what it should be.
+func fileSum(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
+	}
+	sum := sha1.New()
+	if _, err := io.Copy(sum, io.LimitReader(f, info.Size()-hashBytes)); err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", filepath.Base(path), err)
+	}
+	tail, err := io.ReadAll(f)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", filepath.Base(path), err)
+	}
+	if right := sum.Sum(nil); !bytes.Equal(right, tail) {
+		return right, nil
+	}
+	return nil, nil
+}
+
+func readTail(path string, size int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
+	}
+	if info.Size() < size {
+		return nil, fmt.Errorf("%w: %s is too short", errCorrupt, filepath.Base(path))
+	}
+	tail := make([]byte, size)
+	if _, err := f.ReadAt(tail, info.Size()-size); err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", filepath.Base(path), err)
+	}
+	return tail, nil
+}
+
+// indexPacks writes the index of packs that have none. One of another program may
+// be about to get it, if it is very young.
+func (s *Store) indexPacks() ([]string, error) {
+	bases, err := s.packNames(".pack")
+	if err != nil {
+		return nil, err
+	}
+	var did []string
+	for _, base := range bases {
+		info, err := os.Stat(base + ".pack")
+		if err != nil {
+			continue
+		}
+		if _, err := os.Stat(base + ".idx"); err == nil || time.Since(info.ModTime()) < lockAge && !isOurKeep(base) {
+			continue
+		}
+		if err := s.indexNow(base, &did); err != nil {
+			return did, err
+		}
+	}
+	return did, syncDir(s.packDir())
+}
+
+// indexNow writes the index of a pack. A pack that cannot be read to its end is
+// set aside under a name that git does not look at, and what of it can be read is
+// kept as objects of their own.
+func (s *Store) indexNow(base string, did *[]string) error {
+	if _, err := os.Stat(base + ".pack"); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	idx, err := indexOf(base + ".pack")
+	if err == nil {
+		*did = append(*did, "wrote the missing index of "+filepath.Base(base))
+		return writeAtomically(base+".idx", idx)
+	}
+	aside := filepath.Join(s.packDir(), "torn-"+filepath.Base(base)+".pack")
+	if err := os.Rename(base+".pack", aside); err != nil {
+		return fmt.Errorf("cannot set a torn pack aside: %w", err)
+	}
+	saved, err := s.salvage(aside)
+	*did = append(*did, fmt.Sprintf("set the torn pack %s aside; %d of its objects are kept", filepath.Base(base), saved))
+	return err
+}
+
+// salvage writes every object of a torn pack that can be read from its beginning
+// as a loose one, unless it is there already.
+func (s *Store) salvage(path string) (saved int, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, fmt.Errorf("cannot open a pack: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	scanner := packfile.NewScanner(f)
+	_, count, err := scanner.Header()
+	if err != nil {
+		return 0, nil // not even its header
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, fmt.Errorf("cannot open a pack: %w", err)
+	}
+	// Names that deltas give their base are looked for in this pack first.
+	here := map[Hash]int64{}
+	r := packReader{in: f, end: info.Size(), other: s.readOnce, find: func(h Hash) (int64, bool, error) {
+		at, ok := here[h]
+		return at, ok, nil
+	}}
+	for range count {
+		entry, err := scanner.NextObjectHeader()
+		if err != nil {
+			break
+		}
+		if _, _, err := scanner.NextObject(io.Discard); err != nil {
+			break
+		}
+		typ, data, err := r.object(entry.Offset)
+		if err != nil {
+			continue
+		}
+		h := hashOf(typ, data)
+		here[h] = entry.Offset
+		if _, _, err := s.readOnce(h); err == nil {
+			continue
+		}
+		if err := s.PutLoose(typ, data); err != nil {
+			return saved, err
+		}
+		saved++
+	}
+	return saved, nil
+}
+
+// removeReplaced looks at the packs that this program kept. Those whose objects
+// are all in another kept pack were about to be removed; the others are sealed.
+func (s *Store) removeReplaced() ([]string, error) {
+	bases, err := s.packNames(".keep")
+	if err != nil {
+		return nil, err
+	}
+	var did []string
+	packs := map[string]*pack{}
+	for _, base := range bases {
+		if !isOurKeep(base) {
+			continue
+		}
+		p, err := openPack(base)
+		if err == nil {
+			packs[base] = p
+			continue
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return did, err
+		}
+		if _, err := os.Stat(base + ".pack"); errors.Is(err, fs.ErrNotExist) {
+			if err := removeFile(base + ".keep"); err != nil {
+				return did, err
+			}
+		}
+	}
+	for base, p := range packs {
+		replaced, err := coveredByAnother(p, packs)
+		if err != nil {
+			return did, err
+		}
+		if !replaced {
+			continue
+		}
+		delete(packs, base)
+		if err := removePack(base); err != nil {
+			return did, err
+		}
+		did = append(did, "removed the replaced pack "+filepath.Base(base))
+	}
+	// Not before all of the others are gone: see Install.
+	for base := range packs {
+		if err := unkeep(base); err != nil {
+			return did, err
+		}
+	}
+	return did, nil
+}
+
+// coveredByAnother reports whether another pack holds all of a pack's objects,
+// and is whole: else the older copy may be the only one that can be read.
+func coveredByAnother(p *pack, packs map[string]*pack) (bool, error) {
+	for _, other := range packs {
+		if other == p || other.count < p.count {
+			continue
+		}
+		missing := false
+		err := p.names(func(h Hash) {
+			if _, ok, err := other.find(h); err != nil || !ok {
+				missing = true
+			}
+		})
+		if err != nil {
+			return false, err
+		}
+		if missing {
+			continue
+		}
+		if sum, err := fileSum(other.base + ".pack"); err == nil && sum == nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func indexOf(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a pack: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	index := new(idxfile.Writer)
+	parser, err := packfile.NewParser(packfile.NewScanner(f), index)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read a pack: %w", err)
+	}
+	if _, err := parser.Parse(); err != nil {
+		return nil, fmt.Errorf("cannot read a pack: %w", err)
+	}
+	memory, err := index.Index()
+	if err != nil {
+		return nil, fmt.Errorf("cannot index a pack: %w", err)
+	}
+	var out bytes.Buffer
+	if _, err := idxfile.NewEncoder(&out).Encode(memory); err != nil {
+		return nil, fmt.Errorf("cannot index a pack: %w", err)
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,121 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+const (
+	headText     = "ref: refs/heads/main\n"
+	packedHeader = "# pack-refs with:"
+)
+
+// repairHead writes a HEAD that names neither a ref nor a commit: without it git
+// does not take the folder for a repository.
+func (s *Store) repairHead() ([]string, error) {
+	path := filepath.Join(s.dir, "HEAD")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read HEAD: %w", err)
+	}
+	text := strings.TrimSpace(string(data))
+	target, symbolic := strings.CutPrefix(text, "ref: ")
+	if plumbing.IsHash(text) {
+		return nil, nil
+	}
+	if symbolic && strings.HasPrefix(target, "refs/") {
+		if _, ok, err := s.Ref(target); target+"\n" == headText[len("ref: "):] || err == nil && ok {
+			return nil, nil
+		}
+	}
+	if err := WriteFile(path, []byte(headText)); err != nil {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("HEAD held %.60q; it names main again", text)}, nil
+}
+
+// repairPackedRefs leaves out the lines of packed-refs that are none, for which
+// git would refuse to read any ref. The old file is kept beside.
+func (s *Store) repairPackedRefs() ([]string, error) {
+	bad, err := s.dropPackedRefs(func(line string) bool { return !isPackedRef(line) })
+	if err != nil || bad == 0 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("left out %d lines of packed-refs that nobody can read; packed-refs.damaged has them", bad)}, nil
+}
+
+// dropPackedRefs writes packed-refs without some of its lines, and keeps the old
+// file beside. It returns how many there were.
+func (s *Store) dropPackedRefs(drop func(line string) bool) (dropped int, err error) {
+	path := filepath.Join(s.dir, "packed-refs")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot read packed-refs: %w", err)
+	}
+	var good strings.Builder
+	for line := range strings.Lines(string(data)) {
+		if text := strings.TrimSuffix(line, "\n"); !strings.HasSuffix(line, "\n") || drop(text) {
+			dropped++
+		} else {
+			good.WriteString(line)
+		}
+	}
+	if dropped == 0 {
+		return 0, nil
+	}
+	lock, err := takeLock(path + ".lock")
+	if err != nil {
+		return 0, fmt.Errorf("cannot repair packed-refs: %w", err)
+	}
+	err = WriteFile(path+".damaged", data)
+	if err == nil {
+		err = WriteFile(path, []byte(good.String()))
+	}
+	if err = errors.Join(err, lock.Close(), removeFile(path+".lock")); err != nil {
+		return 0, fmt.Errorf("cannot repair packed-refs: %w", err)
+	}
+	return dropped, nil
+}
+
+// isPackedRef reports whether git can read a line of packed-refs: its header, a
+// ref, or the commit that the tag on the line before names.
+func isPackedRef(text string) bool {
+	if rest, ok := strings.CutPrefix(text, "^"); ok {
+		return plumbing.IsHash(rest)
+	}
+	hex, ref, _ := strings.Cut(text, " ")
+	isRef := plumbing.IsHash(hex) && strings.HasPrefix(ref, "refs/") && plumbing.ReferenceName(ref).Validate() == nil
+	return isRef || strings.HasPrefix(text, packedHeader)
+}
+
+// removeEmptyRefs removes files of refs that a crash of the system left without
+// content, but for main, which the record itself puts back. What packed-refs says
+// of them counts again.
+func (s *Store) removeEmptyRefs() ([]string, error) {
+	var did []string
+	err := eachFile(filepath.Join(s.dir, "refs"), true, func(path string, d fs.DirEntry) error {
+		info, err := d.Info()
+		if err != nil || info.Size() > 0 || !info.Mode().IsRegular() || strings.HasSuffix(path, ".lock") {
+			return nil
+		}
+		name := s.below(path)
+		if name == branchPrefix+"main" {
+			return nil
+		}
+		did = append(did, "removed the empty ref "+name)
+		return removeFile(path)
+	})
+	if err != nil {
+		return did, fmt.Errorf("cannot look for empty refs: %w", err)
+	}
+	return did, nil
+}

@@ -1,0 +1,85 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// The killed child of the failpoint tests: two hosts that share one remote go
+// through everything that writes, a step after the other.
+const (
+	stepsHome   = "PARLEY_TEST_STEPS_HOME" // holds the homes a and b
+	stepsRemote = "PARLEY_TEST_STEPS_REMOTE"
+)
+
+// stepsLetter is the n-th letter of a home. The fourth fills a pack; the second
+// has the same path in both homes and another content in each.
+func stepsLetter(home string, n int) Letter {
+	writer := map[string]int{"a": 1, "b": 2}[home]
+	l := testLetter(writer, n)
+	switch n {
+	case 2:
+		l.Path = testPath(3, n)
+	case 4:
+		noise := make([]byte, 2500<<10)
+		_, _ = rand.NewChaCha8([32]byte{byte(writer)}).Read(noise) // never fails
+		l.Data = noise
+	}
+	return l
+}
+
+const stepsLetters = 6
+
+// stepsChild prints "try HOME N" before it stores a letter and "ok HOME N" after.
+func stepsChild(dir string) error {
+	ctx := context.Background()
+	homes := map[string]*Record{}
+	for _, name := range []string{"a", "b"} {
+		r, err := Open(ctx, stepsOptions(dir, name, os.Getenv(stepsRemote), os.Getenv(crashBuiltin) != ""))
+		if err != nil {
+			return err
+		}
+		homes[name] = r
+	}
+	for n := range stepsLetters {
+		for _, name := range []string{"b", "a"} {
+			fmt.Println("try", name, n)
+			if err := homes[name].Append(ctx, []Letter{stepsLetter(name, n)}); err != nil {
+				return err
+			}
+			fmt.Println("ok", name, n)
+		}
+		// Both commit before either knows of the other's: the second must unite.
+		for _, name := range []string{"b", "a"} {
+			if err := homes[name].commit(ctx, true); err != nil {
+				return err
+			}
+		}
+		for _, name := range []string{"b", "a"} {
+			r := homes[name]
+			r.share.Lock()
+			err := r.pushUntilTaken(ctx)
+			r.share.Unlock()
+			if err != nil {
+				return err
+			}
+		}
+		if err := homes["a"].WriteFile(ctx, "local/notes.md", fmt.Appendf(nil, "note %d\n", n)); err != nil {
+			return err
+		}
+	}
+	var errs []error
+	for _, name := range []string{"b", "a"} {
+		errs = append(errs, homes[name].Sync(ctx), homes[name].Close())
+	}
+	return errors.Join(errs...)
+}
+
+func stepsOptions(dir, name, remote string, builtin bool) Options {
+	return Options{Dir: filepath.Join(dir, name), Remote: remote, Author: Author{Name: name, Email: name + "@example.org"},
+		Builtin: builtin}
+}
