@@ -83,6 +83,12 @@ func walls() []Wall {
 			Why:    "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
 		{
+			Room:       "node/bench",
+			Parley:     []string{"protocol", "configs", "gitsync", "bus", "node"},
+			ThirdParty: []string{zerolog, nkeys},
+			Why:        "bench looks at the rooms from outside, as their user does: none of them may know that it is measured",
+		},
+		{
 			Room:           "cmd",
 			Parley:         []string{"node/control", "configs", "protocol"},
 			ThirdParty:     []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal},
@@ -91,6 +97,10 @@ func walls() []Wall {
 				// Node only where one is started.
 				Files:  []string{"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/join.go", "cmd/parley/demo.go"},
 				Parley: []string{"node"},
+			}, {
+				// The bench only where it is run.
+				Files:  []string{"cmd/parley/bench.go", "cmd/parley/benchrecord.go"},
+				Parley: []string{"node/bench"},
 			}},
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",
 		},

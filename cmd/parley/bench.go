@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/bench"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newBenchCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "bench",
+		Short:   "Measure parley on this machine, beside the bare disk and git",
+		Example: `  parley bench record --quick`,
+		Args:    unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageErrorf(cmd, "%s needs record", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newBenchRecordCommand(p))
+	return cmd
+}
+
+// benchForm is what the help of every bench says of its output.
+const benchForm = `Every figure stands beside its yardstick, which is taken in the same run on the
+same disk; RATIO is the figure divided by it. AIM is what parley promises on a
+quiet machine, MET whether this run keeps it; both are empty where nothing is
+promised. --strict makes an aim that is missed exit code 1.
+
+It works in a folder of its own that is removed afterwards, also after Ctrl-C, and
+never touches your node. --dir chooses the disk: by default that of the system's
+temporary files, or of your cache folder where those are kept in memory.
+
+--json prints an array of objects with the fields name, value, unit, yardstick,
+ratio, aim, aim_on ("value" or "ratio"), better ("lower" or "higher"), ok, and in
+words what, beside (what the yardstick is) and note. A number that does not exist
+is null, a word ""; ok is null where there is no aim or the run cannot tell.`
+
+// benchRequest is what every bench can be told.
+type benchRequest struct {
+	options bench.Options
+	strict  bool
+}
+
+// benchFlags gives a bench its flags.
+func (p *program) benchFlags(cmd *cobra.Command, r *benchRequest) {
+	f := cmd.Flags()
+	f.BoolVar(&r.options.Quick, "quick", false, "less of everything: a few seconds instead of minutes")
+	f.BoolVar(&r.strict, "strict", false, "exit code 1 when an aim is missed")
+	f.StringSliceVar(&r.options.Only, "only", nil, "only these figures or measures, `NAME,…`")
+	f.StringVar(&r.options.Dir, "dir", "", "measure on the disk of this folder")
+	p.jsonFlag(cmd, "print an array of figures as JSON")
+}
+
+func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v view) error {
+	binary, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find parley itself: %w", err)
+	}
+	if err := suite.Check(r.options.Only); err != nil {
+		return control.Errorf(control.KindUsage, "", "%v", err)
+	}
+	r.options.Command = []string{binary}
+	dir := r.options.Dir
+	if dir == "" {
+		dir = bench.DefaultDir()
+	}
+	began, machine := time.Now(), bench.Machine(dir)
+	progress := benchProgress{v: v}
+	r.options.Progress = progress.show
+	figures, err := suite.Run(ctx, r.options)
+	progress.end()
+	if v.json {
+		if err == nil {
+			err = v.writeJSON(figures)
+		}
+	} else {
+		v.benchTable(figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", version, time.Since(began).Round(time.Second))))
+	}
+	if err == nil && r.strict && bench.Missed(figures) {
+		err = errors.New("an aim is missed")
+	}
+	return err
+}
+
+// benchProgress tells what is being measured: at a terminal in one line that
+// changes, else one line a measure.
+type benchProgress struct {
+	v    view
+	mu   sync.Mutex // guards what follows
+	last time.Time
+	open bool   // a line stands that has not ended
+	said string // the measure that was named last
+}
+
+// progressEvery is the least time between two changes of the line.
+const progressEvery = 100 * time.Millisecond
+
+func (b *benchProgress) show(measure, doing string, done, of int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	screen := b.v.err
+	if !screen.Terminal {
+		if measure != b.said && !b.v.json {
+			screen.Printf("measuring %s: %s\n", measure, doing)
+		}
+		b.said = measure
+		return
+	}
+	if time.Since(b.last) < progressEvery && measure == b.said {
+		return
+	}
+	b.last, b.said, b.open = time.Now(), measure, true
+	line := measure + ": " + doing
+	if of > 0 {
+		line += fmt.Sprintf(" %d of %d", done, of)
+	}
+	screen.Printf("\r\x1b[K%s", screen.Dim(term.Cut(line, screen.Width-1)))
+}
+
+func (b *benchProgress) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open {
+		b.v.err.Printf("\r\x1b[K")
+		b.open = false
+	}
+}
+
+// benchTable shows figures to a person: the numbers, what they are, and what they
+// were measured on.
+func (v view) benchTable(figures []bench.Figure, about []string) {
+	numbers := term.Table{Heading: []string{"FIGURE", "VALUE", "YARDSTICK", "RATIO", "AIM", "MET"}}
+	var words term.Table
+	notes := map[string][]string{}
+	for _, f := range figures {
+		numbers.Rows = append(numbers.Rows, []string{
+			f.Name, quantity(f.Value, f.Unit), quantity(f.Yardstick, f.Unit), number(f.Ratio), aimOf(f), metOf(f)})
+		words.Rows = append(words.Rows, []string{f.Name, whatOf(f)})
+		if f.Note != "" {
+			notes[f.Note] = append(notes[f.Note], f.Name)
+		}
+	}
+	v.out.Table(numbers)
+	v.out.Printf("\n")
+	screen := v.out
+	screen.Width = 0 // cut words would explain nothing
+	screen.Table(words)
+	v.out.Printf("\n")
+	for _, note := range slices.Sorted(maps.Keys(notes)) {
+		v.out.Printf("%s: %s\n", note, strings.Join(notes[note], ", "))
+	}
+	for _, line := range about {
+		v.out.Printf("%s\n", v.out.Dim(term.Line(line)))
+	}
+}
+
+func whatOf(f bench.Figure) string {
+	if f.Beside == "" {
+		return f.What
+	}
+	return f.What + "; yardstick: " + f.Beside
+}
+
+func aimOf(f bench.Figure) string {
+	if f.Aim == nil {
+		return ""
+	}
+	sign := "≤"
+	if f.Better == bench.Higher {
+		sign = "≥"
+	}
+	if f.AimOn == bench.OnRatio {
+		return "ratio " + sign + " " + number(f.Aim)
+	}
+	return sign + " " + quantity(f.Aim, f.Unit)
+}
+
+func metOf(f bench.Figure) string {
+	switch {
+	case f.Aim == nil:
+		return ""
+	case f.OK == nil:
+		return "?"
+	case *f.OK:
+		return "yes"
+	}
+	return "NO"
+}
+
+func quantity(n *float64, unit string) string {
+	if n == nil {
+		return ""
+	}
+	return strings.TrimSpace(number(n) + " " + unit)
+}
+
+// number has three digits that count.
+func number(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	if *n == math.Trunc(*n) || math.Abs(*n) >= 100 {
+		return fmt.Sprintf("%.0f", *n)
+	}
+	return fmt.Sprintf("%.3g", *n)
+}

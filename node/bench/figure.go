@@ -1,0 +1,109 @@
+package bench
+
+import "strings"
+
+// On says which number of a figure its aim is about.
+type On string
+
+// The two numbers that an aim can be about.
+const (
+	OnValue On = "value"
+	OnRatio On = "ratio"
+)
+
+// Better says which way a figure should go.
+type Better string
+
+// The two ways.
+const (
+	Lower  Better = "lower"
+	Higher Better = "higher"
+)
+
+// Figure is one measured value beside its yardstick. In JSON every field is
+// there; what does not exist is null, or "".
+type Figure struct {
+	Name      string   `json:"name"`  // a stable word
+	Value     *float64 `json:"value"` // null where it could not be measured; Note says why
+	Unit      string   `json:"unit"`
+	Yardstick *float64 `json:"yardstick"` // in the same unit
+	Ratio     *float64 `json:"ratio"`     // value divided by yardstick
+	Aim       *float64 `json:"aim"`
+	AimOn     On       `json:"aim_on"`
+	Better    Better   `json:"better"`
+	OK        *bool    `json:"ok"` // whether the aim is met; null where it has none, or this run cannot tell
+
+	What   string `json:"what"`   // what was measured
+	Beside string `json:"beside"` // what the yardstick is
+	Note   string `json:"note"`   // what a reader must know of this run
+}
+
+// Spec is what is known of a figure before it is measured.
+type Spec struct {
+	Name, Unit, What string
+	Beside           string // what the yardstick is; "" for none
+	Better           Better
+	Aim              float64
+	AimOn            On   // "" where there is no aim
+	Full             bool // only a full run can tell whether the aim is met
+}
+
+// reading is what a measure read for one figure.
+type reading struct {
+	value     float64
+	yardstick float64 // 0: none
+	note      string
+}
+
+// readings has them by the figure's name.
+type readings map[string]reading
+
+// figure is the spec with what was read. full says that this was a full run.
+func (s Spec) figure(r reading, full bool) Figure {
+	f := s.missing(r.note)
+	f.Value = &r.value
+	if r.yardstick != 0 {
+		ratio := r.value / r.yardstick
+		f.Yardstick, f.Ratio = &r.yardstick, &ratio
+	}
+	f.judge()
+	if s.Full && !full && f.OK != nil {
+		f.OK, f.Note = nil, strings.Trim("a quick run cannot tell; "+f.Note, "; ")
+	}
+	return f
+}
+
+// missing is the figure without a value.
+func (s Spec) missing(why string) Figure {
+	f := Figure{Name: s.Name, Unit: s.Unit, AimOn: s.AimOn, Better: s.Better, What: s.What, Beside: s.Beside, Note: why}
+	if s.AimOn != "" {
+		aim := s.Aim
+		f.Aim = &aim
+	}
+	return f
+}
+
+func (f *Figure) judge() {
+	got := f.Value
+	if f.AimOn == OnRatio {
+		got = f.Ratio
+	}
+	if f.Aim == nil || got == nil {
+		return
+	}
+	ok := *got <= *f.Aim
+	if f.Better == Higher {
+		ok = *got >= *f.Aim
+	}
+	f.OK = &ok
+}
+
+// Missed reports whether one of the figures misses its aim.
+func Missed(figures []Figure) bool {
+	for _, f := range figures {
+		if f.OK != nil && !*f.OK {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Machine says what a run was made on, a line each: the figures mean little
+// without it.
+func Machine(dir string) []string {
+	system := fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+	if model := fieldOf("/proc/cpuinfo", "model name"); model != "" {
+		system += ", " + model
+	}
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		first, _, _ := strings.Cut(string(load), " ")
+		system += ", load " + first + " before"
+	}
+	return []string{"machine: " + system, "disk: " + describeDisk(dir), "git: " + gitVersion()}
+}
+
+func gitVersion() string {
+	out, err := exec.Command("git", "version").Output()
+	if err != nil {
+		return "not installed: what is measured against it is left out"
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")
+}
+
+// fieldOf is the first value of a key in a file of lines "key : value".
+func fieldOf(file, key string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if name, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+func describeDisk(dir string) string {
+	kind, device := diskOf(dir)
+	text := dir
+	if kind != "" {
+		text += ", " + kind
+	}
+	if device != "" {
+		text += " on " + device
+	}
+	if inMemory(kind) {
+		text += ": in memory, so that fsync does nothing and the figures flatter; choose a disk with --dir"
+	}
+	return text
+}
+
+func inMemory(kind string) bool { return kind == "tmpfs" || kind == "ramfs" }
+
+// DefaultDir is where a bench works if nothing else is said: the system's folder
+// for temporary files or, where that is in memory, the user's cache folder.
+func DefaultDir() string {
+	temporary := os.TempDir()
+	if kind, _ := diskOf(temporary); !inMemory(kind) {
+		return temporary
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		if _, err := os.Stat(cache); err == nil {
+			return cache
+		}
+	}
+	return temporary
+}
+
+// makeDir makes the folder of one run below dir.
+func makeDir(dir string) (string, error) {
+	if dir == "" {
+		dir = DefaultDir()
+	}
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = os.MkdirTemp(dir, "parley-bench-")
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot make a folder to measure in: %w", err)
+	}
+	return dir, nil
+}
