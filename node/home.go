@@ -49,8 +49,9 @@ func takeLock(home configs.Home) (*flock.Flock, error) {
 
 func keyFile(home configs.Home) string { return filepath.Join(home.Keys(), "host.nk") }
 
-// loadKey reads the host's key, the seed of an nkey.
-func loadKey(home configs.Home) (nkeys.KeyPair, error) {
+// HostKey reads the key of a home's host, the seed of an nkey. Who has it can sign
+// as that host.
+func HostKey(home configs.Home) (nkeys.KeyPair, error) {
 	seed, err := os.ReadFile(keyFile(home))
 	if err != nil {
 		return nil, fmt.Errorf("cannot read this host's key: %w", err)
@@ -64,7 +65,7 @@ func loadKey(home configs.Home) (nkeys.KeyPair, error) {
 
 // makeKey creates the host's key unless it is there already.
 func makeKey(home configs.Home) (nkeys.KeyPair, error) {
-	if key, err := loadKey(home); err == nil || !errors.Is(err, fs.ErrNotExist) {
+	if key, err := HostKey(home); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return key, err
 	}
 	key, err := nkeys.CreateUser()

@@ -33,6 +33,7 @@ type InitOptions struct {
 	Listen  string   // bus.listen of the configuration
 	Hubs    []string // bus.hubs of the configuration
 	Log     zerolog.Logger
+	Now     func() time.Time // nil: time.Now
 }
 
 // InitResult is what Init made.
@@ -172,7 +173,7 @@ func (o InitOptions) found(ctx context.Context, cfg configs.Config) (InitResult,
 		files = nil
 	}
 	found, err := gitsync.Init(ctx, gitsync.Options{
-		Dir: o.Home.Dir, Remote: cfg.Remote, Author: author(cfg), Log: o.Log,
+		Dir: o.Home.Dir, Remote: cfg.Remote, Author: author(cfg), Log: o.Log, Now: o.Now,
 		Check: func(read func(string) ([]byte, bool, error)) error { return o.adopt(&cfg, public, read) },
 	}, files)
 	if errors.Is(err, gitsync.ErrNoRecord) {
@@ -222,7 +223,7 @@ func (o InitOptions) adopt(cfg *configs.Config, key string, read func(string) ([
 // join writes the message by which the host enters the fleet, commits it and
 // pushes it.
 func (o InitOptions) join(ctx context.Context) error {
-	n, err := Open(ctx, Options{Home: o.Home, Version: o.Version, Log: o.Log})
+	n, err := Open(ctx, Options{Home: o.Home, Version: o.Version, Log: o.Log, Now: o.Now})
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (n *Node) openHome() error {
 	if n.agents, err = configs.ReadAgents(n.home.Agents()); err != nil {
 		return err
 	}
-	if n.key, err = loadKey(n.home); err != nil {
+	if n.key, err = HostKey(n.home); err != nil {
 		return err
 	}
 	n.publicKey, err = n.key.PublicKey()

@@ -7,6 +7,7 @@ import (
 
 func newBenchRecordCommand(p *program) *cobra.Command {
 	var r benchRequest
+	var scale int
 	cmd := &cobra.Command{
 		Use:   "record",
 		Short: "Measure how fast messages are kept, and what keeping them costs",
@@ -20,9 +21,13 @@ hardest case. It takes some minutes, with --quick less than 20 seconds.
   parley bench record --dir /srv --strict --json`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runBench(cmd.Context(), bench.Record(), r, p.view())
+			if scale < 1 && cmd.Flags().Changed("scale") {
+				return usageErrorf(cmd, "--scale needs a number of messages above zero")
+			}
+			return runBench(cmd.Context(), bench.Record(scale), r, p.view())
 		},
 	}
 	p.benchFlags(cmd, &r)
+	cmd.Flags().IntVar(&scale, "scale", 0, "start a node on a record of `N` messages (default 100000, with --quick 5000)")
 	return cmd
 }

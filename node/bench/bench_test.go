@@ -12,7 +12,7 @@ import (
 // BenchmarkRecord takes each measure of "parley bench record", with the counts of
 // a quick run. Once is enough: go test ./node/bench -bench Record -benchtime 1x
 func BenchmarkRecord(b *testing.B) {
-	suite := Record()
+	suite := Record(0)
 	for _, m := range suite.Measures {
 		b.Run(m.Name, func(b *testing.B) {
 			for b.Loop() {

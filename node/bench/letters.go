@@ -25,7 +25,6 @@ type author struct {
 	run    string
 	seq    uint64
 	prev   string
-	last   time.Time
 	random *rand.Rand // the same texts in every run
 }
 

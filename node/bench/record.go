@@ -1,9 +1,10 @@
 package bench
 
 // Record is what "parley bench record" measures: how fast messages are kept, and
-// what keeping them costs.
-func Record() Suite {
+// what keeping them costs. A node is started on scale messages; 0 means 100,000.
+func Record(scale int) Suite {
 	return Suite{Name: "record", Measures: []Measure{
 		storedMeasure(), throughputMeasure(), lagMeasure(), diskMeasure(),
+		pushMeasure(true), pushMeasure(false), pushesMeasure(), startMeasure(scale),
 	}}
 }

@@ -1,0 +1,181 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// The measures of sharing have fleetSize hosts, in a quick run quickFleet.
+const (
+	fleetSize  = 8
+	quickFleet = 3
+)
+
+// runningNode is a whole node: its record, its bus, its control socket.
+type runningNode struct {
+	*node.Node
+	human string // the only participant of its host
+	end   context.CancelFunc
+	ended chan error
+}
+
+// startNode makes a home and runs its node.
+func startNode(ctx context.Context, dir string, change func(*node.InitOptions)) (*runningNode, error) {
+	home, err := newHome(ctx, dir, change)
+	if err != nil {
+		return nil, err
+	}
+	return runNode(ctx, home)
+}
+
+func runNode(ctx context.Context, home configs.Home) (*runningNode, error) {
+	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: zerolog.Nop()})
+	if err != nil {
+		return nil, err
+	}
+	running, end := context.WithCancel(context.Background())
+	r := &runningNode{Node: n, end: end, ended: make(chan error, 1)}
+	ready := make(chan struct{})
+	go func() { r.ended <- n.Run(running, func() { close(ready) }) }() // stop ends it
+	select {
+	case <-ready:
+		return r, nil
+	case err := <-r.ended:
+		end()
+		return nil, errors.Join(err, n.Close())
+	}
+}
+
+func (r *runningNode) stop() error {
+	r.end()
+	return errors.Join(<-r.ended, r.Close())
+}
+
+// hosts are the nodes of one fleet with one shared repository, all on this machine.
+type hosts struct {
+	shared *sharedRepo
+	nodes  []*runningNode
+}
+
+// startHosts runs a fleet. With the bus the first host is the hub of all others;
+// without, they dial a hub that is not there.
+func (s *stand) startHosts(ctx context.Context, bus bool) (_ *hosts, err error) {
+	shared, err := s.newShared(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &hosts{shared: shared}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.stop())
+		}
+	}()
+	hub := ""
+	if !bus {
+		if hub, err = deadAddress(); err != nil {
+			return nil, err
+		}
+	}
+	size := s.count(fleetSize, quickFleet)
+	for i := range size {
+		s.progress("starting hosts", i, size)
+		human := fmt.Sprintf("human%d", i)
+		n, err := startNode(ctx, s.path(hostName(i).String()), func(o *node.InitOptions) {
+			o.Alias, o.Human, o.Remote = hostName(i).String(), human, shared.dir
+			if hub != "" {
+				o.Hubs = []string{hub}
+			} else {
+				o.Listen = "127.0.0.1:0"
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		n.human = human
+		h.nodes = append(h.nodes, n)
+		if hub == "" {
+			status, err := n.Status(ctx)
+			if err != nil {
+				return nil, err
+			}
+			hub = status.Bus.Links
+		}
+	}
+	return h, h.settle(ctx, bus)
+}
+
+// deadAddress is one where nobody listens.
+func deadAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("cannot find a free port: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// settle waits until every host knows all others, sees them live where there is a
+// bus, and has pushed what it wrote at its start.
+func (h *hosts) settle(ctx context.Context, bus bool) error {
+	if !bus {
+		if err := h.lookAtRemote(ctx); err != nil {
+			return err
+		}
+	}
+	return until(ctx, "the hosts know each other", 20*time.Millisecond, func() (bool, error) {
+		for _, n := range h.nodes {
+			s, err := n.Status(ctx)
+			if err != nil {
+				return false, err
+			}
+			away := slices.ContainsFunc(s.Hosts, func(o control.HostStatus) bool { return bus && !o.Live })
+			if len(s.Hosts) < len(h.nodes) || away || s.Record.Unpushed+s.Record.Unrecorded > 0 {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+}
+
+// lookAtRemote has every host fetch now: without the bus there is no bell.
+func (h *hosts) lookAtRemote(ctx context.Context) error {
+	for _, n := range h.nodes {
+		if _, err := n.Wake(ctx, control.WakeRequest{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *hosts) stop() error {
+	errs := make([]error, len(h.nodes))
+	var stopping sync.WaitGroup
+	for i, n := range h.nodes {
+		stopping.Go(func() { errs[i] = n.stop() })
+	}
+	stopping.Wait()
+	return errors.Join(errs...)
+}
+
+// rejected is how many pushes of the hosts came after another's, since their start.
+func (h *hosts) rejected(ctx context.Context) (int, error) {
+	all := 0
+	for _, n := range h.nodes {
+		s, err := n.Status(ctx)
+		if err != nil {
+			return 0, err
+		}
+		all += s.Record.Rejected
+	}
+	return all, nil
+}
