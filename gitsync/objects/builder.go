@@ -15,6 +15,10 @@ type object struct {
 	hash Hash
 	typ  plumbing.ObjectType
 	data []byte
+	// A tree that another came from has what makes it of that one, where that is
+	// much less than the whole. It is stored so if the pack has the other.
+	base  Hash
+	delta []byte
 }
 
 // BlobHash is the name that git gives to a blob of data.
@@ -44,26 +48,43 @@ func (b *Builder) Commit(c Commit) Hash {
 // Append adds the objects of another builder.
 func (b *Builder) Append(other *Builder) {
 	for _, o := range other.objects {
-		b.add(o.typ, o.data)
+		b.addObject(o)
 	}
 	b.commits += other.commits
 }
 
-func (b *Builder) tree(s *Store, entries []Entry) Hash {
-	h := b.add(plumbing.TreeObject, encodeTree(entries))
+// tree adds a tree that came from another one, or from Zero.
+func (b *Builder) tree(s *Store, base Hash, entries []Entry) Hash {
+	h := b.addTree(s, base, entries, encodeTree(entries))
 	s.trees.put(h, entries)
 	return h
 }
 
+// addTree adds a tree whose bytes are data.
+func (b *Builder) addTree(s *Store, base Hash, entries []Entry, data []byte) Hash {
+	o := object{hash: plumbing.ComputeHash(plumbing.TreeObject, data), typ: plumbing.TreeObject, data: data}
+	if old, ok := s.trees.get(base); ok && len(data) >= deltaLeast {
+		if delta := treeDelta(old, entries); len(delta) < len(data)/2 {
+			o.base, o.delta = base, delta
+		}
+	}
+	b.addObject(o)
+	return o.hash
+}
+
 func (b *Builder) add(typ plumbing.ObjectType, data []byte) Hash {
 	h := plumbing.ComputeHash(typ, data)
-	if _, ok := b.known[h]; ok {
-		return h
+	b.addObject(object{hash: h, typ: typ, data: data})
+	return h
+}
+
+func (b *Builder) addObject(o object) {
+	if _, ok := b.known[o.hash]; ok {
+		return
 	}
 	if b.known == nil {
 		b.known = map[Hash]int{}
 	}
-	b.known[h] = len(b.objects)
-	b.objects = append(b.objects, object{hash: h, typ: typ, data: data})
-	return h
+	b.known[o.hash] = len(b.objects)
+	b.objects = append(b.objects, o)
 }

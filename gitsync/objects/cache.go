@@ -10,7 +10,8 @@ const (
 	entryOverhead  = 48 // of one decoded Entry besides its name
 )
 
-// treeCache keeps the decoded trees that were used last, within a bound.
+// treeCache keeps the decoded trees that were used last, within a bound. Their
+// bytes are what encodeTree makes of them.
 type treeCache struct {
 	mu    sync.Mutex // guards all fields
 	limit int

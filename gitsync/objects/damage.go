@@ -5,7 +5,6 @@ import (
 	"compress/zlib"
 	"context"
 	"crypto/sha1"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -125,17 +124,12 @@ func (s *Store) copyPack(p *pack) error {
 
 // packOf is the builder's objects as one pack.
 func packOf(b *Builder) ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteString("PACK\x00\x00\x00\x02")
-	out.Write(binary.BigEndian.AppendUint32(nil, uint32(len(b.objects))))
-	z := zlib.NewWriter(&out)
-	for _, o := range b.objects {
-		if err := writeEntry(&out, z, o); err != nil {
-			return nil, err
-		}
+	all, err := new(rolling).with(b)
+	if err != nil {
+		return nil, err
 	}
-	sum := sha1.Sum(out.Bytes())
-	return append(out.Bytes(), sum[:]...), nil
+	pack, _, _ := all.encode()
+	return pack, nil
 }
 
 func (s *Store) putAside(p *pack) error {

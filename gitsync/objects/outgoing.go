@@ -2,7 +2,6 @@ package objects
 
 import (
 	"bytes"
-	"compress/zlib"
 	"crypto/sha1"
 	"encoding/binary"
 	"errors"
@@ -41,31 +40,35 @@ func (s *Store) MissingPack(tip, have Hash, check func() error) (*Outgoing, erro
 	return o, nil
 }
 
-// collect writes the entries and counts them.
+// collect writes the entries and counts them. Deltas name their base, which every
+// git takes, whatever it says of itself.
 func (o *Outgoing) collect(s *Store, tip, have Hash, check func() error) (count uint32, err error) {
-	seen := map[Hash]bool{}
-	var buffer bytes.Buffer
-	z, err := zlib.NewWriterLevel(&buffer, zlib.BestSpeed)
-	if err != nil {
-		return 0, err
-	}
+	depths := map[Hash]int{} // of what is written
+	w := newEntryWriter(nil)
 	err = s.Missing(tip, have, func(b *Builder) error {
 		for _, object := range b.objects {
-			if seen[object.hash] {
+			if _, written := depths[object.hash]; written {
 				continue
 			}
-			seen[object.hash] = true
-			buffer.Reset()
-			if err := writeEntry(&buffer, z, object); err != nil {
+			w.out.Reset()
+			depth, ok := depths[object.base]
+			if ok && object.delta != nil && depth < deltaDepth {
+				depths[object.hash] = depth + 1
+				err = w.namedDelta(object.base, object.delta)
+			} else {
+				depths[object.hash] = 0
+				err = w.whole(object.typ, object.data)
+			}
+			if err != nil {
 				return err
 			}
-			if _, err := o.file.Write(buffer.Bytes()); err != nil {
+			if _, err := o.file.Write(w.out.Bytes()); err != nil {
 				return err
 			}
 		}
 		return check()
 	})
-	return uint32(len(seen)), err
+	return uint32(len(depths)), err
 }
 
 // Read implements io.Reader.

@@ -109,7 +109,7 @@ func (r packReader) entry(offset int64) (packEntry, error) {
 	switch typ {
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
 	case plumbing.OFSDeltaObject:
-		back, err := readOffset(in)
+		back, err := readBack(in)
 		if err != nil {
 			return e, err
 		}
@@ -147,7 +147,7 @@ func readEntryHeader(in io.ByteReader) (plumbing.ObjectType, int64, error) {
 	return typ, size, nil
 }
 
-func readOffset(in io.ByteReader) (int64, error) {
+func readBack(in io.ByteReader) (int64, error) {
 	c, err := in.ReadByte()
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", errCorrupt, err)

@@ -2,11 +2,11 @@ package objects
 
 import (
 	"bytes"
-	"compress/zlib"
 	"crypto/sha1"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -24,80 +24,74 @@ type rolling struct {
 	base    string // path without ending; "" before the first Install
 	body    []byte // all entries, as they stand in the pack
 	entries []placed
-	has     map[Hash]bool
+	at      map[Hash]spot
 	commits int
+	bases   int // bytes of the body that are trees which others are made of
 }
 
+// placed is what an index says of an entry.
 type placed struct {
 	hash   Hash
 	offset uint32
 	crc    uint32
 }
 
-// full says that the pack should grow no more.
-func (r *rolling) full() bool { return r.commits >= sealCommits || len(r.body) >= sealBytes }
+// spot is where an entry is, and how many deltas it is made of.
+type spot struct {
+	offset uint32
+	depth  uint32
+}
+
+// full says that the pack should grow no more. A large tree that others are made
+// of does not count: the next pack would need it as well.
+func (r *rolling) full() bool { return r.commits >= sealCommits || len(r.body)-r.bases >= sealBytes }
 
 // with returns what the pack becomes with the new objects; r stays as it is.
 func (r *rolling) with(b *Builder) (*rolling, error) {
 	next := &rolling{
 		body:    slices.Clone(r.body),
 		entries: slices.Clone(r.entries),
-		has:     make(map[Hash]bool, len(r.has)+len(b.objects)),
+		at:      maps.Clone(r.at),
 		commits: r.commits + b.commits,
+		bases:   r.bases,
 	}
-	for h := range r.has {
-		next.has[h] = true
+	if next.at == nil {
+		next.at = map[Hash]spot{}
 	}
-	out := bytes.NewBuffer(next.body)
-	z, err := zlib.NewWriterLevel(out, zlib.BestSpeed)
-	if err != nil {
-		return nil, fmt.Errorf("cannot compress: %w", err)
-	}
+	w := newEntryWriter(next.body)
 	for _, o := range b.objects {
-		if next.has[o.hash] {
+		if _, ok := next.at[o.hash]; ok {
 			continue
 		}
-		start := out.Len()
+		start := w.out.Len()
 		if int64(start)+int64(len(o.data)) > 1<<31-1<<20 {
 			return nil, fmt.Errorf("cannot write a pack of more than 2 GB")
 		}
-		if err := writeEntry(out, z, o); err != nil {
+		here := spot{offset: uint32(packHeader + start)}
+		base, ok := next.at[o.base]
+		ok = ok && o.delta != nil && base.depth < deltaDepth
+		var err error
+		if ok {
+			here.depth = base.depth + 1
+			err = w.delta(int64(here.offset-base.offset), o.delta)
+		} else {
+			err = w.whole(o.typ, o.data)
+		}
+		if err != nil {
 			return nil, err
 		}
-		next.has[o.hash] = true
+		if o.typ == plumbing.TreeObject && !ok {
+			next.bases += w.out.Len() - start
+		}
+		next.at[o.hash] = here
 		next.entries = append(next.entries, placed{
 			hash:   o.hash,
-			offset: uint32(packHeader + start),
-			crc:    crc32.ChecksumIEEE(out.Bytes()[start:]),
+			offset: here.offset,
+			crc:    crc32.ChecksumIEEE(w.out.Bytes()[start:]),
 		})
 	}
-	next.body = out.Bytes()
+	next.body = w.out.Bytes()
 	return next, nil
-}
-
-// writeEntry writes an object as an entry of a pack.
-func writeEntry(out *bytes.Buffer, z *zlib.Writer, o object) error {
-	out.Write(entryHeader(o.typ, len(o.data)))
-	z.Reset(out)
-	if _, err := z.Write(o.data); err != nil {
-		return fmt.Errorf("cannot compress: %w", err)
-	}
-	if err := z.Close(); err != nil {
-		return fmt.Errorf("cannot compress: %w", err)
-	}
-	return nil
-}
-
-func entryHeader(typ plumbing.ObjectType, size int) []byte {
-	c := byte(typ)<<4 | byte(size&15)
-	size >>= 4
-	var out []byte
-	for size > 0 {
-		out = append(out, c|0x80)
-		c = byte(size & 0x7f)
-		size >>= 7
-	}
-	return append(out, c)
 }
 
 // encode returns the pack, its name and its index of version 2.

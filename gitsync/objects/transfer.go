@@ -113,7 +113,12 @@ func (m *missing) tree(tree, before Hash) error {
 			return err
 		}
 	}
-	m.add(plumbing.TreeObject, data)
+	if !isPlain(entries, data) {
+		m.add(plumbing.TreeObject, data)
+		return nil
+	}
+	m.builder.addTree(m.store, before, entries, data)
+	m.size += len(data)
 	return nil
 }
 

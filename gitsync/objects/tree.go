@@ -83,19 +83,36 @@ func decodeTree(data []byte) ([]Entry, error) {
 }
 
 func encodeTree(entries []Entry) []byte {
-	size := 0
+	out := make([]byte, 0, treeSize(entries))
 	for _, e := range entries {
-		size += len(e.Name) + 8 + hashBytes
-	}
-	out := make([]byte, 0, size)
-	for _, e := range entries {
-		out = strconv.AppendUint(out, uint64(e.Mode), 8)
-		out = append(out, ' ')
-		out = append(out, e.Name...)
-		out = append(out, 0)
-		out = append(out, e.Hash[:]...)
+		out = appendEntry(out, e)
 	}
 	return out
+}
+
+func appendEntry(out []byte, e Entry) []byte {
+	out = strconv.AppendUint(out, uint64(e.Mode), 8)
+	out = append(out, ' ')
+	out = append(out, e.Name...)
+	out = append(out, 0)
+	return append(out, e.Hash[:]...)
+}
+
+// treeSize is how many bytes encodeTree makes of entries.
+func treeSize(entries []Entry) int {
+	n := 0
+	for _, e := range entries {
+		n += e.size()
+	}
+	return n
+}
+
+func (e Entry) size() int {
+	digits := 1
+	for m := e.Mode >> 3; m > 0; m >>= 3 {
+		digits++
+	}
+	return digits + 1 + len(e.Name) + 1 + hashBytes
 }
 
 // Tree returns the entries of a tree in git's order; they must not be changed.
@@ -115,11 +132,17 @@ func (s *Store) Tree(h Hash) ([]Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read tree %s: %w", h, err)
 	}
-	if !slices.IsSortedFunc(entries, compareEntries) {
-		entries = slices.SortedFunc(slices.Values(entries), compareEntries)
+	if !isPlain(entries, data) {
+		return slices.SortedFunc(slices.Values(entries), compareEntries), nil
 	}
 	s.trees.put(h, entries)
 	return entries, nil
+}
+
+// isPlain says that the bytes of a tree are those that encodeTree makes of it. Some
+// old programs wrote others.
+func isPlain(entries []Entry, data []byte) bool {
+	return slices.IsSortedFunc(entries, compareEntries) && bytes.Equal(encodeTree(entries), data)
 }
 
 // emptyTree is the name that git gives to a tree without entries.

@@ -22,7 +22,7 @@ func (s *Store) Update(base Hash, changes map[string]Change, b *Builder) (Hash, 
 	if len(changes) == 0 {
 		return base, nil
 	}
-	entries, err := s.Tree(base)
+	old, err := s.Tree(base)
 	if err != nil {
 		return Zero, err
 	}
@@ -42,14 +42,14 @@ func (s *Store) Update(base Hash, changes map[string]Change, b *Builder) (Hash, 
 		}
 		below[name][rest] = change
 	}
-	entries, err = s.updateDirs(entries, below, b)
+	entries, err := s.updateDirs(old, below, b)
 	if err != nil {
 		return Zero, err
 	}
 	if entries = updateFiles(entries, here); len(entries) == 0 {
 		return emptyTree, nil
 	}
-	return b.tree(s, entries), nil
+	return b.tree(s, base, entries), nil
 }
 
 func (s *Store) updateDirs(entries []Entry, below map[string]map[string]Change, b *Builder) ([]Entry, error) {
