@@ -170,6 +170,12 @@ func (r *Record) ListFolders(dir string) ([]string, error) {
 // data/conflicts, then with those that are only in the journal, in its order. It
 // sees the record as it was when it began. visit's error ends it.
 func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
+	return r.WalkDamaged(ctx, visit, func(_ protocol.Path, err error) error { return err })
+}
+
+// WalkDamaged is Walk that calls damaged instead of visit for a message that the
+// repository holds but cannot give. damaged's error ends it.
+func (r *Record) WalkDamaged(ctx context.Context, visit func(Letter) error, damaged func(protocol.Path, error) error) error {
 	r.state.mu.Lock()
 	tree := r.state.tree
 	stored := make([]Letter, 0, len(r.state.pending))
@@ -177,25 +183,19 @@ func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
 		stored = append(stored, Letter{Path: h.path, Data: h.data, Peer: h.peer})
 	}
 	r.state.mu.Unlock()
-	channels, ok, err := r.store.Subtree(tree, protocol.ChannelsDir)
-	if err == nil && ok {
-		err = r.store.Files(channels, channelsPrefix, func(path string, e objects.Entry) error {
-			p, isMessage := messagePath(path)
-			if !isMessage || !e.Mode.IsFile() {
-				return nil
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			data, err := r.store.Blob(e.Hash)
-			if err != nil {
-				return err
-			}
-			return visit(Letter{Path: p, Data: data})
-		})
+	read := func(p protocol.Path, e objects.Entry) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data, err := r.store.Blob(e.Hash)
+		if err != nil {
+			return damaged(p, err)
+		}
+		return visit(Letter{Path: p, Data: data})
 	}
+	err := r.walkFolder(tree, channelsPrefix, messagePath, read)
 	if err == nil {
-		err = r.walkConflicts(ctx, tree, visit)
+		err = r.walkFolder(tree, conflictsPrefix, parseConflictPath, read)
 	}
 	for _, l := range stored {
 		if err != nil {
@@ -211,24 +211,20 @@ func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
 	return nil
 }
 
-func (r *Record) walkConflicts(ctx context.Context, tree objects.Hash, visit func(Letter) error) error {
-	conflicts, ok, err := r.store.Subtree(tree, strings.TrimSuffix(conflictsPrefix, "/"))
+// walkFolder calls read with every plain file of a folder whose path is that of a
+// message.
+func (r *Record) walkFolder(
+	tree objects.Hash, prefix string, parse func(string) (protocol.Path, bool), read func(protocol.Path, objects.Entry) error,
+) error {
+	folder, ok, err := r.store.Subtree(tree, strings.TrimSuffix(prefix, "/"))
 	if err != nil || !ok {
 		return err
 	}
-	return r.store.Files(conflicts, conflictsPrefix, func(path string, e objects.Entry) error {
-		p, ok := parseConflictPath(path)
-		if !ok || !e.Mode.IsFile() {
-			return nil
+	return r.store.Files(folder, prefix, func(path string, e objects.Entry) error {
+		if p, is := parse(path); is && e.Mode.IsFile() {
+			return read(p, e)
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		data, err := r.store.Blob(e.Hash)
-		if err != nil {
-			return err
-		}
-		return visit(Letter{Path: p, Data: data})
+		return nil
 	})
 }
 

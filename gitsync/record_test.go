@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -177,4 +179,59 @@ func TestAppendHonoursItsContext(t *testing.T) {
 	if h.Has(one.Path) {
 		t.Error("a letter was stored although Append failed")
 	}
+}
+
+// It prevents: a check of the record that ends at the first object which the disk
+// has lost, and says nothing of the others.
+func TestWalkGoesOnAfterDamage(t *testing.T) {
+	h := newHome(t, "a", "")
+	one, two, three := testLetter(1, 1), testLetter(1, 2), testLetter(1, 3)
+	h.append(t, one, two, three)
+	h.sync(t)
+	damage(t, h.repo(), gitOut(t, h.repo(), "rev-parse", "main:"+two.Path.RepoPath()))
+	var walked, lost []string
+	err := h.WalkDamaged(t.Context(), func(l Letter) error {
+		walked = append(walked, l.Path.String())
+		return nil
+	}, func(p protocol.Path, err error) error {
+		lost = append(lost, p.String())
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame(t, "walked", walked, paths(one, three))
+	wantSame(t, "lost", lost, paths(two))
+	if err := h.Walk(t.Context(), func(Letter) error { return nil }); err == nil {
+		t.Error("Walk takes a lost message for none")
+	}
+}
+
+// damage changes bytes of an object in the pack that holds it.
+func damage(t *testing.T, repo, hash string) {
+	t.Helper()
+	indexes, err := filepath.Glob(filepath.Join(repo, "objects", "pack", "*.idx"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, index := range indexes {
+		for line := range strings.Lines(gitOut(t, repo, "verify-pack", "--verbose", index)) {
+			fields := strings.Fields(line)
+			if len(fields) < 5 || fields[0] != hash {
+				continue
+			}
+			at, err := strconv.Atoi(fields[4])
+			pack := strings.TrimSuffix(index, "idx") + "pack"
+			data, readErr := os.ReadFile(pack)
+			if err := errors.Join(err, readErr, os.Chmod(pack, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			copy(data[at+10:], "\xff\xff\xff\xff\xff\xff")
+			if err := os.WriteFile(pack, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatalf("no pack holds %s", hash)
 }

@@ -16,11 +16,15 @@ import (
 // Verify implements control.Service.
 func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 	var v control.Verification
-	err := n.record.Walk(ctx, func(l gitsync.Letter) error {
+	err := n.record.WalkDamaged(ctx, func(l gitsync.Letter) error {
 		v.Messages++
 		if f, found := n.audit(l); found {
 			v.Findings = append(v.Findings, f)
 		}
+		return nil
+	}, func(p protocol.Path, err error) error {
+		v.Messages++
+		v.Findings = append(v.Findings, damage(control.Finding{Path: p}, err))
 		return nil
 	})
 	if err != nil {
@@ -45,6 +49,12 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 		}
 	}
 	return v, nil
+}
+
+// damage is what is to be said of what the repository holds but cannot give.
+func damage(f control.Finding, err error) control.Finding {
+	f.Kind, f.Wrong, f.Text = control.FindingDamaged, true, "record.git is damaged: "+err.Error()
+	return f
 }
 
 // audit says what is to be said of a file that is not part of the state.
@@ -90,10 +100,11 @@ func (n *Node) auditFiles(ctx context.Context) ([]control.Finding, error) {
 			return nil
 		}
 		data, there, err := n.record.ReadFile(path)
-		if err != nil || !there {
-			return err
+		if err != nil {
+			found = append(found, damage(control.Finding{File: path}, err))
+			return nil
 		}
-		if err := parse(data); err != nil {
+		if err := parse(data); there && err != nil {
 			found = append(found, control.Finding{File: path, Kind: control.FindingUnreadable, Wrong: true, Text: "it cannot be read: " + err.Error()})
 		}
 		return nil

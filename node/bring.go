@@ -68,15 +68,17 @@ func (n *Node) fill(w *worker) {
 	}
 }
 
-// old reports whether the record held the message when the agent was added.
+// old reports whether the record held the message when the agent was added. Where
+// the commit of that moment is gone, with a record.git that was lost before it was
+// pushed, the message's date decides.
 func (n *Node) old(a configs.Agent, p protocol.Path) bool {
 	if a.DispatchSince == "" {
 		return false
 	}
 	had, err := n.record.Contains(a.DispatchSince, p)
 	if err != nil {
-		n.log.Warn().Err(err).Stringer("agent", a.Name).Msg("cannot tell which mail is older than the agent; it is not run")
-		return true
+		n.log.Warn().Err(err).Stringer("agent", a.Name).Msg("cannot tell which mail is older than the agent; what is dated before it was added is not run")
+		return p.Time().Before(a.Added)
 	}
 	return had
 }

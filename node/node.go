@@ -119,7 +119,7 @@ func (n *Node) openHome() error {
 }
 
 func (n *Node) openRecord(ctx context.Context) error {
-	record, err := gitsync.Open(ctx, gitsync.Options{
+	record, err := n.openOrFetch(ctx, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
 		Author:        author(n.cfg),

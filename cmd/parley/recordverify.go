@@ -25,8 +25,8 @@ another, and files that nobody reads. Nothing is changed.
 
 Exit code 1 if anything is wrong, 0 if there is only what is worth knowing.
 With --json each finding has the path of a message, or the file otherwise; a
-kind, which is one of refused, unreadable, time, dangling and chain, or of
-unsigned, conflict and stray, which are not wrong; and a text.`,
+kind, which is one of refused, unreadable, time, dangling, chain and damaged,
+or of unsigned, conflict and stray, which are not wrong; and a text.`,
 		Example: `  parley record verify
   parley record verify --all --json`,
 		Args: exactly(0, "nothing"),
@@ -119,6 +119,8 @@ func whatToDo(kind control.FindingKind) string {
 		return "what it refers to may come with the next push of another host; else it was named wrongly or removed"
 	case control.FindingChain:
 		return "a message was removed, or is still on its host alone (parley wake there), or one key is used in two places"
+	case control.FindingDamaged:
+		return "the disk lost it: stop the node, move record.git away and start it; it fetches the record anew (no remote: use a backup)"
 	case control.FindingUnsigned:
 		return "mail like any other, from whoever may push; it decides nothing"
 	case control.FindingConflict:

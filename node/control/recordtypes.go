@@ -33,6 +33,7 @@ const (
 	FindingTime       FindingKind = "time"       // its path states another time than its timestamp
 	FindingDangling   FindingKind = "dangling"   // the message that it answers or has read is not there
 	FindingChain      FindingKind = "chain"      // its host's chain has a hole or a fork before it
+	FindingDamaged    FindingKind = "damaged"    // the repository holds it but cannot give it
 	FindingUnsigned   FindingKind = "unsigned"   // nobody vouches for its author
 	FindingConflict   FindingKind = "conflict"   // it lost its path to another
 	FindingStray      FindingKind = "stray"      // a file that nobody reads, where messages or memories should be
