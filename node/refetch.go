@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // openOrFetch opens the record. Where record.git is gone and there is a remote,
@@ -18,28 +19,33 @@ func (n *Node) openOrFetch(ctx context.Context, o gitsync.Options) (*gitsync.Rec
 		return record, err
 	}
 	if n.cfg.Remote == "" {
-		return nil, control.Errorf(control.KindNotFound, "bring record.git back from a backup", "cannot open the record: record.git is not in %s", n.home.Dir)
+		return nil, n.noRecord("")
 	}
 	n.log.Warn().Str("remote", n.cfg.Remote).Msg("record.git is gone: fetching the record anew")
-	if err := n.fetchRecord(ctx, o); err != nil {
-		return nil, err
+	o.Check = n.checkOurs
+	_, err = gitsync.Init(ctx, o, nil)
+	switch {
+	case errors.Is(err, gitsync.ErrNoRecord):
+		return nil, n.noRecord(", and the repository " + n.cfg.Remote + " is empty")
+	case err != nil:
+		return nil, fmt.Errorf("cannot fetch the record anew: %w", err)
 	}
 	return gitsync.Open(ctx, o)
 }
 
-// fetchRecord makes record.git from what the remote holds, if that is the record
-// of this fleet in which this host has its key.
-func (n *Node) fetchRecord(ctx context.Context, o gitsync.Options) error {
-	cfg := n.cfg
-	from := InitOptions{Home: n.home, Remote: cfg.Remote, Fleet: cfg.Fleet.String()}
-	o.Check = func(read func(string) ([]byte, bool, error)) error { return from.adopt(&cfg, n.publicKey, read) }
-	_, err := gitsync.Init(ctx, o, nil)
-	if errors.Is(err, gitsync.ErrNoRecord) {
-		return control.Errorf(control.KindNotFound, "bring record.git back from a backup",
-			"cannot open the record: record.git is not in %s, and the repository %s is empty", n.home.Dir, cfg.Remote)
-	}
+func (n *Node) noRecord(more string) error {
+	return control.Errorf(control.KindNotFound, "bring record.git back from a backup", "cannot start: record.git is not in %s%s", n.home.Dir, more)
+}
+
+// checkOurs looks at a record that is about to take the place of the one that was
+// lost: this host must be in it, with its key.
+func (n *Node) checkOurs(read func(string) ([]byte, bool, error)) error {
+	data, ok, err := read(protocol.HostFilePath(n.cfg.Alias))
 	if err != nil {
-		return fmt.Errorf("cannot fetch the record anew: %w", err)
+		return err
+	}
+	if says, err := protocol.ParseHostFile(data); !ok || err != nil || says.Key != n.publicKey {
+		return fmt.Errorf("the record at %s is another one: it does not know the host %s with its key", n.cfg.Remote, n.cfg.Alias)
 	}
 	return nil
 }

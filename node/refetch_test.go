@@ -72,7 +72,7 @@ func TestAnotherRecordIsNotTaken(t *testing.T) {
 	for name, test := range map[string]struct{ remote, want string }{
 		"none":    {"", "record.git is not in"},
 		"empty":   {bareRemote(t), "is empty"},
-		"foreign": {foreign, "has a host called oracle-world already"},
+		"foreign": {foreign, "is another one"},
 	} {
 		home := initHome(t, func(o *InitOptions) {
 			if o.Remote = test.remote; name != "none" {

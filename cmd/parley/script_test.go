@@ -38,7 +38,7 @@ func TestScript(t *testing.T) {
 				[]byte("[user]\n\tname = alice\n\temail = alice@example.org\n[init]\n\tdefaultBranch = main\n[pull]\n\trebase = true\n"), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"until": scriptUntil, "capture": scriptCapture, "replace": scriptReplace, "count": scriptCount,
+			"until": scriptUntil, "capture": scriptCapture, "replace": scriptReplace, "count": scriptCount, "push": scriptPush,
 		},
 	})
 }
@@ -59,6 +59,22 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("waited %s in vain for %q; the last output was:\n%s%s", scriptPatience, args[0], out, ts.ReadFile("stderr"))
 		}
 		<-time.After(20 * time.Millisecond) // spares the processor only
+	}
+}
+
+// scriptPush pushes a clone as a person would: where a node was faster, it pulls
+// and pushes again: push CLONE
+func scriptPush(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: push CLONE")
+	}
+	for deadline := time.Now().Add(scriptPatience); ; {
+		ts.Check(ts.Exec("git", "-C", args[0], "pull", "--quiet", "--rebase"))
+		if err := ts.Exec("git", "-C", args[0], "push", "--quiet"); err == nil {
+			return
+		} else if time.Now().After(deadline) {
+			ts.Fatalf("waited %s in vain for a push: %v\n%s", scriptPatience, err, ts.ReadFile("stderr"))
+		}
 	}
 }
 
