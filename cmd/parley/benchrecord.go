@@ -11,9 +11,9 @@ func newBenchRecordCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "record",
 		Short: "Measure how fast messages are kept, and what keeping them costs",
-		Long: `Measure how fast this machine keeps messages, and what keeping them costs: signed
-messages with 400 bytes of text, all in one channel on one day, which is the
-hardest case. It takes some minutes, with --quick less than 20 seconds.
+		Long: `Measure how fast this machine keeps messages, and what keeping them costs:
+signed messages with 400 bytes of text, all in one channel on one day, which is
+the hardest case. It takes some minutes, with --quick less than 20 seconds.
 
 ` + benchForm,
 		Example: `  parley bench record
