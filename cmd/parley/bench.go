@@ -38,14 +38,16 @@ same disk; RATIO is the figure divided by it. AIM is what parley promises on a
 quiet machine, MET whether this run keeps it; both are empty where nothing is
 promised. --strict makes an aim that is missed exit code 1.
 
-It works in a folder of its own that is removed afterwards, also after Ctrl-C, and
-never touches your node. --dir chooses the disk: by default that of the system's
-temporary files, or of your cache folder where those are kept in memory.
+It works in a folder of its own that is removed afterwards, also after Ctrl-C,
+and never touches your node. --dir chooses the disk: by default that of the
+system's temporary files, or of your cache folder where those are kept in
+memory.
 
 --json prints an array of objects with the fields name, value, unit, yardstick,
-ratio, aim, aim_on ("value" or "ratio"), better ("lower" or "higher"), ok, and in
-words what, beside (what the yardstick is) and note. A number that does not exist
-is null, a word ""; ok is null where there is no aim or the run cannot tell.`
+ratio, aim, aim_on ("value" or "ratio"), better ("lower" or "higher"), ok, and
+in words what, beside (what the yardstick is) and note. A number that does not
+exist is null, a word ""; ok is null where there is no aim or the run cannot
+tell.`
 
 // benchRequest is what every bench can be told.
 type benchRequest struct {
