@@ -43,9 +43,9 @@ func (c Answer) decide(s *State) ([]Draft, error) {
 
 // answerable is the message at p, unless it is one that cannot be answered.
 func (s *State) answerable(p protocol.Path) (*Item, error) {
-	it, ok := s.items[p]
+	it := s.at(p)
 	switch {
-	case !ok:
+	case it == nil:
 		return nil, refuse(Unknown, "", "there is no message %s", p)
 	case it.Type != protocol.TypeText:
 		return nil, refuse(Forbidden, "", "%s is a receipt: nobody waits for an answer to it", p)
@@ -77,8 +77,8 @@ type Acknowledge struct {
 }
 
 func (c Acknowledge) decide(s *State) ([]Draft, error) {
-	it, ok := s.items[c.Of]
-	if !ok {
+	it := s.at(c.Of)
+	if it == nil {
 		return nil, refuse(Unknown, "", "there is no message %s", c.Of)
 	}
 	return s.receiptFor(it, c.As), nil

@@ -32,7 +32,8 @@ func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	old, taken := s.items[p]
+	old := s.at(p)
+	taken := old != nil
 	if taken && (old.Hash == it.Hash || s.isRival(it)) {
 		return old, ErrKnown
 	}
@@ -48,8 +49,8 @@ func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
 		s.electAll()
 	}
 	s.settle()
-	if s.items[p] != it {
-		return s.items[p], ErrKnown
+	if now := s.at(p); now != it {
+		return now, ErrKnown
 	}
 	return it, nil
 }
@@ -65,7 +66,7 @@ func (s *State) isRival(it *Item) bool {
 
 // elect decides which of the files that claim p stays there.
 func (s *State) elect(p protocol.Path) {
-	old := s.items[p]
+	old := s.at(p)
 	best := old
 	for _, r := range s.rivals[p] {
 		if s.beats(r, best) {
@@ -75,6 +76,7 @@ func (s *State) elect(p protocol.Path) {
 	if best == old {
 		return
 	}
+	old = s.own(old)
 	s.rivals[p] = append(without(s.rivals[p], best), old)
 	s.remove(old)
 	s.add(best)
@@ -83,9 +85,9 @@ func (s *State) elect(p protocol.Path) {
 // electAll decides every contested path anew after the key of a host has changed.
 func (s *State) electAll() {
 	for p := range s.rivals {
-		old := s.items[p]
-		if s.elect(p); s.items[p] != old {
-			s.turned = append(s.turned, s.items[p])
+		old := s.at(p).Hash
+		if s.elect(p); s.at(p).Hash != old {
+			s.turned = append(s.turned, s.at(p))
 		}
 	}
 }
@@ -101,7 +103,7 @@ func (s *State) Check(p protocol.Path, data []byte) (*protocol.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	if old, ok := s.items[p]; ok && (old.Hash == it.Hash || s.isRival(it)) {
+	if old := s.at(p); old != nil && (old.Hash == it.Hash || s.isRival(it)) {
 		return m, ErrKnown
 	}
 	return m, nil
@@ -152,7 +154,7 @@ func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
 	if err := s.readHostAct(it); err != nil {
 		return nil, err
 	}
-	it.Body = ""
+	it.Body, it.Sig = "", ""
 	it.Extra = nil
 	return it, nil
 }
@@ -180,20 +182,7 @@ func (s *State) readHostAct(it *Item) error {
 }
 
 func (s *State) add(it *Item) {
-	s.items[it.Path] = it
-	s.byHash[it.Hash] = it
-	s.days[it.Path.DayDir()]++
-	s.writers[it.From] += it.counts()
-	if it.Prev != "" {
-		s.followers[it.Prev] = append(s.followers[it.Prev], it)
-	}
-	if p, ok := it.AnsweredPath(); ok {
-		s.answers[p] = append(s.answers[p], it)
-	}
-	if it.Request != "" {
-		s.requests[it.Request] = append(s.requests[it.Request], it)
-	}
-	s.addMail(it)
+	s.enter(it)
 	s.unsettled = append(s.unsettled, it)
 }
 
@@ -206,20 +195,22 @@ func (it *Item) counts() int {
 	return 1
 }
 
-func (s *State) addMail(it *Item) {
-	if p, ok := it.ReadPath(); ok {
-		s.receipts[p] = append(s.receipts[p], it)
-		return
+// addressed are the names under which mail is listed: "" for mail to all, none for
+// a receipt.
+func (it *Item) addressed() []string {
+	if _, receipt := it.ReadPath(); receipt {
+		return nil
 	}
 	if it.ToAll() {
-		s.broadcasts = append(s.broadcasts, it)
-		return
+		return []string{""}
 	}
+	var names []string
 	for i, a := range it.To {
 		if !addressedBefore(it.To[:i], a.Name) {
-			s.mail[a.Name] = append(s.mail[a.Name], it)
+			names = append(names, a.Name)
 		}
 	}
+	return names
 }
 
 func addressedBefore(to []protocol.Address, name string) bool {
@@ -231,41 +222,17 @@ func addressedBefore(to []protocol.Address, name string) bool {
 	return false
 }
 
-// remove takes out an item whose path another file has won.
+// remove takes out a loose item whose path another file has won.
 func (s *State) remove(it *Item) {
-	delete(s.items, it.Path)
-	delete(s.byHash, it.Hash)
-	s.days[it.Path.DayDir()]--
-	s.writers[it.From] -= it.counts()
 	if it.placed {
 		s.order.remove(it)
 		s.channel(it.Path.Channel()).remove(it)
 		it.placed = false
 	}
-	if it.Prev != "" {
-		s.followers[it.Prev] = without(s.followers[it.Prev], it)
-	}
-	if p, ok := it.AnsweredPath(); ok {
-		s.answers[p] = without(s.answers[p], it)
-	}
-	if p, ok := it.ReadPath(); ok {
-		s.receipts[p] = without(s.receipts[p], it)
-	}
-	if it.Request != "" {
-		s.requests[it.Request] = without(s.requests[it.Request], it)
-	}
-	s.broadcasts = without(s.broadcasts, it)
-	for _, a := range it.To {
-		s.mail[a.Name] = without(s.mail[a.Name], it)
+	s.leave(it)
+	if it.Type == protocol.TypeRead {
+		s.judged++
+		s.shaken++
 	}
 	s.unsettled = append(s.unsettled, s.after(it)...)
-}
-
-func (s *State) channel(c protocol.ChannelID) *sequence {
-	seq := s.channels[c]
-	if seq == nil {
-		seq = &sequence{}
-		s.channels[c] = seq
-	}
-	return seq
 }

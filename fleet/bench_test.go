@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -11,7 +13,7 @@ import (
 
 // benchFiles is a long talk: a asks, b answers, each in its own chain, b's clock
 // slow by skew. The files are unsigned, so that what is measured is the fold.
-func benchFiles(b *testing.B, n int, skew time.Duration) []testFile {
+func benchFiles(b testing.TB, n int, skew time.Duration) []testFile {
 	channel := protocol.DeriveChannel(testRecord, "nat", "mawjs")
 	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
 	var files []testFile
@@ -82,10 +84,10 @@ func BenchmarkQuestions(b *testing.B) {
 		}
 	}
 	who := Who{Name: "mawjs", Host: "b"}
-	it := s.items[files[50_000].path]
+	it := s.at(files[50_000].path)
 	b.Run("Inbox", func(b *testing.B) {
 		for b.Loop() {
-			if len(s.Inbox(who, false)) != 50_000 {
+			if len(slices.Collect(s.Inbox(who, false))) != 50_000 {
 				b.Fatal("mail is missing")
 			}
 		}
@@ -108,6 +110,69 @@ func BenchmarkQuestions(b *testing.B) {
 		for b.Loop() {
 			if s.Handle(it, who, Limits{MaxHops: 8}) != Run {
 				b.Fatal("the message is not run")
+			}
+		}
+	})
+}
+
+// BenchmarkArchive measures an archive of 100,000 messages: making it, opening it,
+// and what a state that has it answers.
+func BenchmarkArchive(b *testing.B) {
+	files := benchFiles(b, 101_000, 0)
+	s := New(testRecord)
+	fold(b, s, files[:100_000])
+	var out bytes.Buffer
+	if err := s.Snapshot().Write(&out, ""); err != nil {
+		b.Fatal(err)
+	}
+	a, err := OpenArchive(testRecord, out.Bytes())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("Write", func(b *testing.B) {
+		for b.Loop() {
+			if err := s.Snapshot().Write(io.Discard, ""); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(out.Len())/100_000, "bytes/message")
+	})
+	frozen := Restore(testRecord, a)
+	fold(b, frozen, files[100_000:])
+	b.Run("Merge", func(b *testing.B) {
+		for b.Loop() {
+			if err := frozen.Snapshot().Write(io.Discard, ""); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Open", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := OpenArchive(testRecord, out.Bytes()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("All", func(b *testing.B) {
+		for b.Loop() {
+			for range frozen.All() {
+			}
+		}
+	})
+	b.Run("Item", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			frozen.at(files[i%100_000].path)
+		}
+	})
+	b.Run("Stage", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			frozen.Stage(files[i%100_000].path)
+		}
+	})
+	b.Run("Unread", func(b *testing.B) {
+		for b.Loop() {
+			for range frozen.Inbox(Who{Name: "mawjs", Host: "b"}, false) {
+				break
 			}
 		}
 	})

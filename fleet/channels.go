@@ -28,7 +28,13 @@ func (s *State) DropChannelFile(c protocol.ChannelID) { delete(s.channelFiles, c
 // ChannelExists reports whether the record has a directory for the channel.
 func (s *State) ChannelExists(c protocol.ChannelID) bool {
 	_, described := s.channelFiles[c]
-	return described || len(s.Channel(c)) > 0
+	if described {
+		return true
+	}
+	for range s.Channel(c) {
+		return true
+	}
+	return false
 }
 
 // Channels are all channels but the one of the fleet's own book-keeping: those
@@ -40,6 +46,12 @@ func (s *State) Channels() []Channel {
 	}
 	for c, seq := range s.channels {
 		if len(seq.items) > 0 {
+			ids[c] = true
+		}
+	}
+	frozen := lists(s.archive.parts[partChannels])
+	for i := range frozen.len() {
+		if c := protocol.ChannelID(s.archive.word(frozen.id(i))); s.ChannelExists(c) {
 			ids[c] = true
 		}
 	}
@@ -61,7 +73,7 @@ func (s *State) Channels() []Channel {
 func (s *State) Describe(c protocol.ChannelID) Channel {
 	channel := Channel{ChannelFile: s.channelFiles[c], ID: c}
 	who := map[string]bool{}
-	for _, it := range s.Channel(c) {
+	for it := range s.Channel(c) {
 		if it.Type != protocol.TypeText {
 			continue
 		}

@@ -44,14 +44,14 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-func folded(t *testing.T, files []testFile) *State {
+func folded(t testing.TB, files []testFile) *State {
 	t.Helper()
 	s := New(testRecord)
 	fold(t, s, files)
 	return s
 }
 
-func fold(t *testing.T, s *State, files []testFile) {
+func fold(t testing.TB, s *State, files []testFile) {
 	t.Helper()
 	for _, f := range files {
 		if _, err := s.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
@@ -229,10 +229,10 @@ func TestNobodyUnsaysAnothersJoin(t *testing.T) {
 		for _, order := range permutations(len(files)) {
 			s := folded(t, []testFile{files[order[0]], files[order[1]], files[order[2]]})
 			h, joined := s.Host("white")
-			if !joined || h.Key != honest.public(t) || s.Signature(s.items[said.path]) != protocol.SignatureValid {
+			if !joined || h.Key != honest.public(t) || s.Signature(s.at(said.path)) != protocol.SignatureValid {
 				t.Fatalf("order %v: white has lost its key", order)
 			}
-			if s.items[join.path].Host == "evil" {
+			if s.at(join.path).Host == "evil" {
 				won++
 			}
 		}

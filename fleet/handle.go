@@ -42,8 +42,8 @@ func (s *State) answersOwn(it *Item, who Who) bool {
 	if !ok {
 		return false
 	}
-	asked, ok := s.items[p]
-	return ok && s.own(asked, who)
+	asked := s.at(p)
+	return asked != nil && s.wrote(asked, who)
 }
 
 // Misaddressed reports whether the message is meant for an agent of this host

@@ -18,8 +18,6 @@ type Host struct {
 	joins    []*Item // host-join messages for this alias, whatever their key
 	acts     []*Item // host-agents messages, whatever their key
 	declared map[string]bool
-	last     *Item // greatest path signed by the host's key
-	sealed   []*Item
 }
 
 // Joined reports whether the fleet knows the host's key.
@@ -85,8 +83,10 @@ func (s *State) DropHostFile(alias protocol.Name) { delete(s.files, alias) }
 // host's key signed it and the host declared its author, refused if another key
 // than the host's signed it, else unverified. The key of an alias is that of its
 // earliest join.
-func (s *State) Signature(it *Item) protocol.Signature {
-	h := s.hosts[it.Host]
+func (s *State) Signature(it *Item) protocol.Signature { return signatureOf(s.hosts, it) }
+
+func signatureOf(hosts map[protocol.Name]*Host, it *Item) protocol.Signature {
+	h := hosts[it.Host]
 	switch {
 	case !it.sealed || !h.Joined():
 		return protocol.SignatureUnverified
@@ -106,30 +106,53 @@ func (s *State) addToHost(it *Item) (keyed bool) {
 	if !it.sealed {
 		return false
 	}
-	h := s.hosts[it.Host]
-	if h == nil {
-		h = &Host{Alias: it.Host}
-		s.hosts[it.Host] = h
-	}
-	h.sealed = append(h.sealed, it)
-	h.follow(it)
+	who := signer{it.Host, it.Key}
+	s.last[who] = later(s.last[who], it)
+	h := s.hostOf(it.Host)
 	if it.host == nil {
 		return false
 	}
+	h.note(it)
+	key, declared := h.Key, h.declared
+	h.refold()
+	s.judged++
+	if key != "" && (h.Key != key || !includes(h.declared, declared)) {
+		s.shaken++
+	}
+	return h.Key != key
+}
+
+// hostOf is what is known of the host of that alias.
+func (s *State) hostOf(alias protocol.Name) *Host {
+	h := s.hosts[alias]
+	if h == nil {
+		h = &Host{Alias: alias}
+		s.hosts[alias] = h
+	}
+	return h
+}
+
+// note keeps a word of the host, for refold.
+func (h *Host) note(it *Item) {
 	if it.Act == protocol.ActHostJoin {
 		h.joins = append(h.joins, it)
 	} else {
 		h.acts = append(h.acts, it)
 	}
-	key := h.Key
-	h.refold()
-	return h.Key != key
+}
+
+func includes(all, some map[string]bool) bool {
+	for name := range some {
+		if !all[name] {
+			return false
+		}
+	}
+	return true
 }
 
 // refold derives the host from its acts: the first join gives the key, every
 // act of that key declares names, the last one says who is served now.
 func (h *Host) refold() {
-	key := h.Key
 	slices.SortFunc(h.joins, byTimestamp)
 	slices.SortFunc(h.acts, byPath)
 	h.Key, h.Hostname, h.Humans, h.Agents, h.declared = "", "", nil, nil, map[string]bool{}
@@ -141,12 +164,6 @@ func (h *Host) refold() {
 	for _, it := range h.acts {
 		if it.Key == h.Key {
 			h.take(it.host)
-		}
-	}
-	if h.Key != key {
-		h.last = nil
-		for _, it := range h.sealed {
-			h.follow(it)
 		}
 	}
 }
@@ -179,9 +196,10 @@ func (h *Host) take(says *protocol.HostState) {
 	}
 }
 
-// follow keeps the last message of the host's chain.
-func (h *Host) follow(it *Item) {
-	if it.Key == h.Key && (h.last == nil || byPath(h.last, it) < 0) {
-		h.last = it
+// later is the one with the greater path, of items of one signer.
+func later(a, b *Item) *Item {
+	if a != nil && byPath(a, b) > 0 {
+		return a
 	}
+	return b
 }

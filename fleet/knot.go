@@ -1,6 +1,10 @@
 package fleet
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
 
 // knots are the given messages and all that come after them by reference or
 // chain, each behind everything among them that it comes after. Messages whose
@@ -10,13 +14,10 @@ import "slices"
 // It is Tarjan's search for strongly connected components, without recursion
 // because chains are long.
 func (s *State) knots(from []*Item) [][]*Item {
-	if len(from) == 1 && s.items[from[0].Path] == from[0] && len(s.after(from[0])) == 0 {
-		return [][]*Item{from} // the common case: a new message that nobody refers to yet
-	}
-	t := tangle{state: s, seen: map[*Item]*visit{}}
+	t := tangle{state: s, seen: map[protocol.Path]*visit{}}
 	for _, it := range from {
-		if t.seen[it] == nil && s.items[it.Path] == it {
-			t.walk(it)
+		if now := s.at(it.Path); t.seen[it.Path] == nil && now != nil && now.Hash == it.Hash {
+			t.walk(now)
 		}
 	}
 	slices.Reverse(t.knots)
@@ -26,7 +27,7 @@ func (s *State) knots(from []*Item) [][]*Item {
 // tangle is a search under way.
 type tangle struct {
 	state *State
-	seen  map[*Item]*visit
+	seen  map[protocol.Path]*visit
 	open  []*visit  // seen, and not yet in a knot
 	knots [][]*Item // the last first
 }
@@ -43,7 +44,7 @@ type visit struct {
 
 func (t *tangle) enter(it *Item) *visit {
 	v := &visit{it: it, todo: t.state.after(it), number: len(t.seen), lowest: len(t.seen), at: len(t.open)}
-	t.seen[it] = v
+	t.seen[it.Path] = v
 	t.open = append(t.open, v)
 	return v
 }
@@ -63,7 +64,7 @@ func (t *tangle) walk(it *Item) {
 		}
 		next := v.todo[0]
 		v.todo = v.todo[1:]
-		switch known := t.seen[next]; {
+		switch known := t.seen[next.Path]; {
 		case known == nil:
 			way = append(way, t.enter(next))
 		case !known.closed:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,7 +79,7 @@ func randomFleet(t *testing.T, r *rand.Rand) []testFile {
 func randomDrafts(t *testing.T, r *rand.Rand, s *State, h *testHost, names []string) []Draft {
 	who := Who{Name: names[r.IntN(len(names))], Host: h.alias}
 	var c Command = Say{As: who, To: []string{names[r.IntN(len(names))]}, Body: "hello"}
-	switch all := s.All(); r.IntN(6) {
+	switch all := slices.Collect(s.All()); r.IntN(6) {
 	case 0:
 		says := protocol.HostState{Host: h.alias, Key: h.public(t), Humans: []protocol.Name{"nat"}}
 		for _, n := range names[1:] {
@@ -108,9 +109,9 @@ func randomDrafts(t *testing.T, r *rand.Rand, s *State, h *testHost, names []str
 // snapshot is all that the state answers.
 func snapshot(s *State) string {
 	var b strings.Builder
-	for _, it := range s.All() {
+	for it := range s.All() {
 		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Stage(it.Path))
-		fmt.Fprintln(&b, "  answers", hashes(s.Answers(it.Path)), "channel", hashes(s.Channel(it.Path.Channel())))
+		fmt.Fprintln(&b, "  answers", hashes(s.Answers(it.Path)), "channel", hashes(slices.Collect(s.Channel(it.Path.Channel()))))
 	}
 	for _, h := range s.Hosts() {
 		last, _ := s.LastOf(h.Alias)
@@ -121,8 +122,8 @@ func snapshot(s *State) string {
 		fmt.Fprintln(&b, name, s.Known(name))
 		for _, host := range []protocol.Name{"a", "b", "c"} {
 			who := Who{Name: name, Host: host}
-			fmt.Fprintln(&b, "  unread", who, hashes(s.Inbox(who, false)))
-			for _, it := range s.Inbox(who, true) {
+			fmt.Fprintln(&b, "  unread", who, hashes(slices.Collect(s.Inbox(who, false))))
+			for it := range s.Inbox(who, true) {
 				tier, n := s.ChosenTier(it, who)
 				fmt.Fprintln(&b, "  inbox", who, it.Hash, tier, n, s.Handle(it, who, Limits{MaxHops: 2}))
 			}
@@ -157,8 +158,8 @@ func TestCirclesOfReferencesEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.Len() != size || len(s.All()) != size {
-		t.Errorf("the state holds %d and lists %d, want %d", s.Len(), len(s.All()), size)
+	if s.Len() != size || len(slices.Collect(s.All())) != size {
+		t.Errorf("the state holds %d and lists %d, want %d", s.Len(), len(slices.Collect(s.All())), size)
 	}
 }
 
@@ -176,7 +177,7 @@ func FuzzApply(f *testing.F) {
 		s := New(testRecord)
 		it, err := s.Apply(p, []byte(data))
 		if err != nil {
-			if s.Len() != 0 || len(s.All()) != 0 {
+			if s.Len() != 0 || len(slices.Collect(s.All())) != 0 {
 				t.Fatalf("refused (%v) and yet there", err)
 			}
 			return
@@ -187,7 +188,7 @@ func FuzzApply(f *testing.F) {
 		snapshot(s)
 		s.remove(it)
 		s.settle()
-		if s.Len() != 0 || len(s.All()) != 0 || len(s.Channel(p.Channel())) != 0 {
+		if s.Len() != 0 || len(slices.Collect(s.All())) != 0 || len(slices.Collect(s.Channel(p.Channel()))) != 0 {
 			t.Fatal("removed and yet there")
 		}
 	})

@@ -1,6 +1,12 @@
 package fleet
 
-import "time"
+import (
+	"container/heap"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
 
 // Batch runs f, which applies many files, and gives all of them their places at
 // the end: in whatever order they come, that costs hardly more than reading
@@ -19,10 +25,10 @@ func (s *State) Batch(f func()) {
 // message before it. So an answer never sorts before its question, whatever the
 // clocks say. References that run in a circle, which only a mischievous writer
 // makes, do not count: circle is the one that the message is in, if any.
-func (s *State) placeOf(it *Item, circle map[*Item]bool) time.Time {
+func (s *State) placeOf(it *Item, circle map[protocol.Path]bool) time.Time {
 	place := it.Timestamp
 	for _, other := range s.before(it) {
-		if t := other.newPlace().Add(time.Millisecond); t.After(place) && other != it && !circle[other] {
+		if t := other.newPlace().Add(time.Millisecond); t.After(place) && other.Path != it.Path && !circle[other.Path] {
 			place = t
 		}
 	}
@@ -41,24 +47,21 @@ func (it *Item) newPlace() time.Time {
 // there.
 func (s *State) before(it *Item) []*Item {
 	var all []*Item
-	if p, ok := it.AnsweredPath(); ok && s.items[p] != nil {
-		all = append(all, s.items[p])
+	if p, ok := it.AnsweredPath(); ok {
+		all = append(all, s.at(p))
 	}
-	if p, ok := it.ReadPath(); ok && s.items[p] != nil {
-		all = append(all, s.items[p])
+	if p, ok := it.ReadPath(); ok {
+		all = append(all, s.at(p))
 	}
-	if prev := s.byHash[it.Prev]; it.Prev != "" && prev != nil {
-		all = append(all, prev)
+	if it.Prev != "" {
+		all = append(all, s.withHash(it.Prev)...)
 	}
-	return all
+	return slices.DeleteFunc(all, func(it *Item) bool { return it == nil })
 }
 
 // after are the messages that refer to it or follow it.
 func (s *State) after(it *Item) []*Item {
-	var all []*Item
-	all = append(all, s.answers[it.Path]...)
-	all = append(all, s.receipts[it.Path]...)
-	return append(all, s.followers[it.Hash]...)
+	return slices.Concat(s.answersTo(it.Path), s.receiptsFor(it.Path), s.following(it.Hash))
 }
 
 // settle gives its place to what has come since the last time, and to what
@@ -67,30 +70,111 @@ func (s *State) settle() {
 	if s.batch {
 		return
 	}
-	var moving []*Item
-	for _, knot := range s.knots(s.unsettled) {
+	from := s.unsettled
+	s.unsettled = nil
+	moving, ok := []*Item(nil), false
+	if !s.circled {
+		moving, ok = s.relax(from)
+	}
+	if !ok {
+		moving = s.untangle(from)
+	}
+	s.move(moving)
+}
+
+// untangle places messages with all that comes after them, circles among them.
+func (s *State) untangle(from []*Item) (moving []*Item) {
+	for _, knot := range s.knots(from) {
 		circle := circleOf(knot)
+		s.circled = s.circled || circle != nil
 		for _, it := range knot {
 			if place := s.placeOf(it, circle); !it.placed || !place.Equal(it.Place) {
+				it = s.own(it)
 				it.moving, it.next = true, place
 				moving = append(moving, it)
 			}
 		}
 	}
-	s.unsettled = nil
-	s.move(moving)
+	return moving
 }
 
 // circleOf is the messages of a knot that is a circle.
-func circleOf(knot []*Item) map[*Item]bool {
+func circleOf(knot []*Item) map[protocol.Path]bool {
 	if len(knot) == 1 {
 		return nil
 	}
-	circle := map[*Item]bool{}
+	circle := map[protocol.Path]bool{}
 	for _, it := range knot {
-		circle[it] = true
+		circle[it.Path] = true
 	}
 	return circle
+}
+
+// patience is how many more messages relax looks at than there are to be placed
+// before it takes it that they run in a circle. Where they do not, more than that
+// stand behind what has come so late.
+const patience = 100_000
+
+// relax places messages, and of what comes after them only what has to move: when
+// every message stands where what comes before it wants it, none is in a circle, and
+// there is one such order. It is not ok, and has placed nothing, if it does not come
+// to that.
+func (s *State) relax(from []*Item) (moving []*Item, ok bool) {
+	var todo agenda
+	for _, it := range from {
+		if now := s.at(it.Path); now != nil && now.Hash == it.Hash {
+			todo = append(todo, task{now, s.placeOf(now, nil)})
+		}
+	}
+	heap.Init(&todo)
+	for left := 2*len(todo) + min(patience, 4*s.Len()); len(todo) > 0; left-- {
+		if left == 0 {
+			for _, it := range moving {
+				it.moving = false
+			}
+			return nil, false
+		}
+		it := heap.Pop(&todo).(task).it
+		if held := s.items[it.Path]; held != nil {
+			it = held
+		}
+		place := s.placeOf(it, nil)
+		if (it.placed || it.moving) && place.Equal(it.newPlace()) {
+			continue
+		}
+		it = s.own(it)
+		if !it.moving {
+			moving = append(moving, it)
+		}
+		it.moving, it.next = true, place
+		for _, other := range s.after(it) {
+			if to := s.placeOf(other, nil); (other.placed || other.moving) && !to.Equal(other.newPlace()) {
+				heap.Push(&todo, task{other, to})
+			}
+		}
+	}
+	return moving, true
+}
+
+// task is a message that may have to move, and where to.
+type task struct {
+	it    *Item
+	place time.Time
+}
+
+// agenda is tasks, as a heap: what goes furthest up comes first, because it is what
+// the others may come after.
+type agenda []task
+
+// Len, Less, Swap, Push and Pop are those of a heap.
+func (a agenda) Len() int           { return len(a) }
+func (a agenda) Less(i, j int) bool { return a[i].place.Before(a[j].place) }
+func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
+func (a *agenda) Push(x any)        { *a = append(*a, x.(task)) }
+func (a *agenda) Pop() any {
+	last := (*a)[len(*a)-1]
+	*a = (*a)[:len(*a)-1]
+	return last
 }
 
 // move takes items to their new places.

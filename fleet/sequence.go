@@ -19,6 +19,14 @@ func byPlace(a, b *Item) int {
 
 func before(a, b *Item) bool { return byPlace(a, b) < 0 }
 
+// all are the items of a sequence that need not be there.
+func (q *sequence) all() []*Item {
+	if q == nil {
+		return nil
+	}
+	return q.items
+}
+
 func (q *sequence) insert(it *Item) {
 	n := len(q.items)
 	if n == 0 || before(q.items[n-1], it) {

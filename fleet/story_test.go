@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,6 +41,9 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	to ID = NAME…   act ID = …          hops ID = …    wrote = how many messages the last line made
 //	thread ID = ID, each with as many dots before it as it is deep    progress ID = NAME[:read|:answered]…
 //	in ID = CHANNEL    requested HOST REQUEST = ID
+//
+// Each story is told to a state that keeps everything in memory, and to states that
+// are frozen into an archive, or restarted from one, between its messages.
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) < 5 {
@@ -51,9 +55,13 @@ func TestStories(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := &story{T: t, state: New(testRecord), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
-				hosts: map[protocol.Name]*testHost{}, now: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
-			s.run(string(text))
+			for mode, cold := range map[string]*rand.Rand{"loose": nil, "archived": rand.New(rand.NewPCG(1, 1)), "archived otherwise": rand.New(rand.NewPCG(2, 2))} {
+				t.Run(mode, func(t *testing.T) {
+					s := &story{T: t, cold: cold, state: New(testRecord), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
+						hosts: map[protocol.Name]*testHost{}, now: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
+					s.run(string(text))
+				})
+			}
 		})
 	}
 }
@@ -69,7 +77,8 @@ type story struct {
 	last   []string // expectations since the last message
 	wrote  int      // messages that the last command decided
 	line   string
-	text   string // of the last command
+	text   string     // of the last command
+	cold   *rand.Rand // nil, or when the state is frozen
 }
 
 type testFile struct {
@@ -138,6 +147,9 @@ func (s *story) run(text string) {
 	for _, f := range slices.Backward(s.files) {
 		if _, err := backwards.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
 			s.Errorf("the other way round, %s is %v", f.path, err)
+		}
+		if s.cold != nil {
+			backwards = icy(s, backwards, s.cold)
 		}
 	}
 	s.state = backwards
@@ -350,6 +362,9 @@ func (s *story) write(id string, d Draft, h *testHost) {
 
 func (s *story) apply(f testFile) {
 	s.files = append(s.files, f)
+	if s.cold != nil {
+		defer func() { s.state = icy(s, s.state, s.cold) }()
+	}
 	if _, err := s.state.Apply(f.path, f.data); err != nil {
 		s.Errorf("%s: not taken: %v", s.line, err)
 	}
@@ -362,7 +377,7 @@ func (s *story) plain(id, line string) {
 	m := protocol.Message{From: words[1], Type: protocol.TypeText, Act: protocol.ActHey, Timestamp: s.now, Body: text}
 	channel := protocol.DeriveChannel(testRecord, "plain")
 	if words[0] == "plainread" {
-		asked := s.state.items[s.path(words[2])]
+		asked := s.state.at(s.path(words[2]))
 		m.Type, m.Act, m.Ref, channel = protocol.TypeRead, protocol.ActRead, asked.Path.Rel(), asked.Path.Channel()
 		words = []string{"", "", "", asked.From}
 	}
@@ -396,24 +411,24 @@ func (s *story) expect(line string) bool {
 	case !ok:
 		return false
 	case words[0] == "inbox":
-		got = s.names(s.state.Inbox(s.who(words[1]), false))
+		got = s.names(slices.Collect(s.state.Inbox(s.who(words[1]), false)))
 	case words[0] == "handle":
-		h := s.state.Handle(s.state.items[s.path(words[2])], s.who(words[1]), Limits{MaxHops: 2, RunsReplies: len(words) > 3})
+		h := s.state.Handle(s.state.at(s.path(words[2])), s.who(words[1]), Limits{MaxHops: 2, RunsReplies: len(words) > 3})
 		got = []string{"ignore", "receipt", "run", "halt"}[h]
 	case words[0] == "stage":
 		got = s.state.Stage(s.path(words[1])).String()
 	case words[0] == "signature":
-		got = string(s.state.Signature(s.state.items[s.path(words[1])]))
+		got = string(s.state.Signature(s.state.at(s.path(words[1]))))
 	case words[0] == "chosen":
-		got = fmt.Sprint(s.state.items[s.path(words[1])].Chosen)
+		got = fmt.Sprint(s.state.at(s.path(words[1])).Chosen)
 	case words[0] == "answers":
 		got = s.names(s.state.Answers(s.path(words[1])))
 	case words[0] == "to":
-		got = strings.Join(s.state.items[s.path(words[1])].Names(), " ")
+		got = strings.Join(s.state.at(s.path(words[1])).Names(), " ")
 	case words[0] == "act":
-		got = string(s.state.items[s.path(words[1])].Act)
+		got = string(s.state.at(s.path(words[1])).Act)
 	case words[0] == "hops":
-		got = fmt.Sprint(s.state.items[s.path(words[1])].Hops)
+		got = fmt.Sprint(s.state.at(s.path(words[1])).Hops)
 	case words[0] == "requested":
 		host := protocol.Name(words[1])
 		if it, ok := s.state.Requested(host, words[2], s.now.Add(s.clocks[host])); ok {
@@ -427,11 +442,11 @@ func (s *story) expect(line string) bool {
 		}
 		got = strings.TrimPrefix(got, " ")
 	case words[0] == "progress":
-		got = s.progress(s.state.items[s.path(words[1])])
+		got = s.progress(s.state.at(s.path(words[1])))
 	case words[0] == "in":
 		got = s.state.Describe(s.path(words[1]).Channel()).Name
 	case words[0] == "order":
-		got = s.names(s.state.All())
+		got = s.names(slices.Collect(s.state.All()))
 	default:
 		return false
 	}
@@ -494,7 +509,7 @@ func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := s.items[signed.path]; got.Hash != protocol.Hash(signed.data) {
+		if got := s.at(signed.path); got.Hash != protocol.Hash(signed.data) {
 			t.Errorf("order %v: the signed file lost", order)
 		}
 	}
@@ -534,13 +549,13 @@ func TestLateKeyTurnsAPath(t *testing.T) {
 	for _, f := range []testFile{signed, plain} {
 		_, _ = s.Apply(f.path, f.data) // one of the two loses
 	}
-	if got := s.items[signed.path].Hash; got != protocol.Hash(plain.data) {
+	if got := s.at(signed.path).Hash; got != protocol.Hash(plain.data) {
 		t.Fatalf("without a key %s stands there", got)
 	}
 	if _, err := s.Apply(join.path, join.data); err != nil {
 		t.Fatal(err)
 	}
-	if turned := s.Turned(); len(turned) != 1 || turned[0].Hash != protocol.Hash(signed.data) || s.items[signed.path] != turned[0] {
+	if turned := s.Turned(); len(turned) != 1 || turned[0].Hash != protocol.Hash(signed.data) || s.at(signed.path) != turned[0] {
 		t.Errorf("turned: %v", turned)
 	}
 	other := h.write(t, say, time.Unix(1e9+2, 0), 2)

@@ -16,29 +16,32 @@ type ThreadItem struct {
 // message, each with its answers below it in the order of the record. It is
 // empty if there is no such message.
 func (s *State) Thread(p protocol.Path) []ThreadItem {
-	root, ok := s.items[p]
-	if !ok {
+	root := s.at(p)
+	if root == nil {
 		return nil
 	}
-	seen := map[*Item]bool{root: true}
+	seen := map[protocol.Path]bool{root.Path: true}
 	for {
 		above, ok := root.AnsweredPath()
-		up := s.items[above]
-		if !ok || up == nil || seen[up] {
+		if !ok || seen[above] {
 			break
 		}
-		seen[up] = true
+		up := s.at(above)
+		if up == nil {
+			break
+		}
+		seen[above] = true
 		root = up
 	}
 	var tree []ThreadItem
-	seen = map[*Item]bool{root: true}
+	seen = map[protocol.Path]bool{root.Path: true}
 	for open := []ThreadItem{{root, 0}}; len(open) > 0; {
 		next := open[len(open)-1]
 		open = open[:len(open)-1]
 		tree = append(tree, next)
 		for _, answer := range slices.Backward(s.Answers(next.Path)) {
-			if !seen[answer] {
-				seen[answer] = true
+			if !seen[answer.Path] {
+				seen[answer.Path] = true
 				open = append(open, ThreadItem{answer, next.Depth + 1})
 			}
 		}
@@ -61,7 +64,7 @@ func (s *State) Progress(it *Item) []Progress {
 	}
 	names := s.expected(it)
 	read, answered := map[string]bool{}, map[string]bool{}
-	for _, r := range s.receipts[it.Path] {
+	for _, r := range s.receiptsFor(it.Path) {
 		if s.receiptCounts(r) && s.addresses(it, r.From) {
 			read[r.From] = true
 		}

@@ -1,6 +1,9 @@
 package fleet
 
 import (
+	"iter"
+	"slices"
+
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -10,22 +13,46 @@ type Who struct {
 	Host protocol.Name
 }
 
-// Inbox lists the mail of a participant in the order of the record: what is
+// Inbox yields the mail of a participant in the order of the record: what is
 // unread or, with all, everything. An agent sees what is addressed to its
-// instances on its host, a human all that bears the name.
-func (s *State) Inbox(who Who, all bool) []*Item {
-	var box sequence
-	for _, it := range s.addressedTo(who.Name) {
-		if s.reaches(it, who) && (all || !s.IsRead(it.Path, who)) {
-			box.insert(it)
+// instances on its host, a human all that bears the name. The state must not
+// change meanwhile.
+func (s *State) Inbox(who Who, all bool) iter.Seq[*Item] {
+	loose := slices.Concat(s.mail[who.Name], s.broadcasts)
+	slices.SortFunc(loose, byPlace)
+	return func(yield func(*Item) bool) {
+		for it := range weave(s.frozen(s.archivedMail(who.Name, all)), loose, false) {
+			if s.reaches(it, who) && (all || !s.IsRead(it.Path, who)) && !yield(it) {
+				return
+			}
 		}
 	}
-	return box.items
 }
 
-// addressedTo is everything that names name or all, in no order.
-func (s *State) addressedTo(name string) []*Item {
-	return append(s.mail[name][:len(s.mail[name]):len(s.mail[name])], s.broadcasts...)
+// archivedMail is the mail of a name in the archive. Without all it may leave out
+// what the name has read.
+func (s *State) archivedMail(name string, all bool) numbers {
+	own, read := s.listed(partMail, name), numbers{}
+	if !all && s.shaken == s.frozenAt.shaken {
+		read = s.listed(partRead, name)
+	}
+	toAll := lists(s.archive.parts[partMail]).of(0)
+	left := make([]uint32, 0, max(0, own.len+toAll.len()-read.len))
+	for i, j, k := 0, 0, 0; i < own.len || j < toAll.len(); {
+		var at uint32
+		if j == toAll.len() || i < own.len && own.at(i) < toAll.at(j) {
+			at, i = own.at(i), i+1
+		} else {
+			at, j = toAll.at(j), j+1
+		}
+		for k < read.len && read.at(k) < at {
+			k++
+		}
+		if k == read.len || read.at(k) != at {
+			left = append(left, at)
+		}
+	}
+	return numbers{len(left), func(i int) uint32 { return left[i] }}
 }
 
 // Reaches reports whether the message is for this participant: addressed to it,
@@ -40,7 +67,7 @@ func (s *State) Reaches(it *Item, who Who) bool {
 // people's mail is not.
 func (s *State) Sees(it *Item, who Who) bool {
 	return it.Type == protocol.TypeText && s.Signature(it) != protocol.SignatureRefused &&
-		(s.own(it, who) || s.addresses(it, who.Name))
+		(s.wrote(it, who) || s.addresses(it, who.Name))
 }
 
 func (s *State) addresses(it *Item, name string) bool {
@@ -51,7 +78,7 @@ func (s *State) addresses(it *Item, name string) bool {
 }
 
 func (s *State) reaches(it *Item, who Who) bool {
-	if it.Type != protocol.TypeText || s.Signature(it) == protocol.SignatureRefused || s.own(it, who) {
+	if it.Type != protocol.TypeText || s.Signature(it) == protocol.SignatureRefused || s.wrote(it, who) {
 		return false
 	}
 	h, joined := s.Host(who.Host)
@@ -64,9 +91,9 @@ func (s *State) reaches(it *Item, who Who) bool {
 	return s.chosenHost(it, who.Name) == who.Host
 }
 
-// own reports whether the participant wrote the message itself: same name and
+// wrote reports whether the participant wrote the message itself: same name and
 // same host; of an unsigned message the name alone (R4).
-func (s *State) own(it *Item, who Who) bool {
+func (s *State) wrote(it *Item, who Who) bool {
 	return it.From == who.Name && (it.Host == who.Host || !it.sealed)
 }
 
@@ -121,7 +148,7 @@ func (s *State) group(agent, host string) []protocol.Instance {
 // IsRead reports whether a receipt of the participant for the message at p
 // counts.
 func (s *State) IsRead(p protocol.Path, who Who) bool {
-	for _, r := range s.receipts[p] {
+	for _, r := range s.receiptsFor(p) {
 		if r.From == who.Name && s.receiptCounts(r) {
 			return true
 		}

@@ -1,6 +1,9 @@
 package fleet
 
 import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"time"
@@ -36,11 +39,24 @@ type Finding struct {
 // bears a broken signature, is not in the state: Check says so.
 func (s *State) Verify() []Finding {
 	v := verification{state: s}
-	for _, it := range s.order.items {
+	chains := map[signer][]link{}
+	signed := func(it *Item) {
+		if h := s.hosts[it.Host]; it.sealed && h.Joined() && h.Key == it.Key {
+			who := signer{it.Host, it.Key}
+			chains[who] = append(chains[who], link{it.Path, it.Run, it.Seq, digest(it.Hash), digest(it.Prev)})
+		}
+	}
+	for it := range s.All() {
 		v.message(it)
+		signed(it)
+	}
+	for _, list := range s.rivals {
+		for _, it := range list {
+			signed(it)
+		}
 	}
 	for _, h := range s.Hosts() {
-		v.chain(h)
+		v.chain(h.Alias, chains[signer{h.Alias, h.Key}])
 	}
 	slices.SortStableFunc(v.findings, func(a, b Finding) int { return a.Path.Compare(b.Path) })
 	return v.findings
@@ -51,8 +67,8 @@ type verification struct {
 	findings []Finding
 }
 
-func (v *verification) wrong(it *Item, kind FindingKind, format string, args ...any) {
-	v.findings = append(v.findings, Finding{Path: it.Path, Kind: kind, Wrong: true, Text: fmt.Sprintf(format, args...)})
+func (v *verification) wrong(p protocol.Path, kind FindingKind, format string, args ...any) {
+	v.findings = append(v.findings, Finding{Path: p, Kind: kind, Wrong: true, Text: fmt.Sprintf(format, args...)})
 }
 
 func (v *verification) unsigned(it *Item, format string, args ...any) {
@@ -62,23 +78,23 @@ func (v *verification) unsigned(it *Item, format string, args ...any) {
 func (v *verification) message(it *Item) {
 	switch signature := v.state.Signature(it); {
 	case signature == protocol.SignatureRefused:
-		v.wrong(it, FindingRefused, "it is signed with another key than that of the host %s", it.Host)
+		v.wrong(it.Path, FindingRefused, "it is signed with another key than that of the host %s", it.Host)
 	case !it.sealed:
 		v.unsigned(it, "it bears no signature: anyone who may push can have written it")
 	case signature == protocol.SignatureUnverified:
 		v.unsigned(it, "the host %s signed it but did not declare %q, its author", it.Host, it.From)
 	}
 	if at := it.Path.Time(); it.Path.Strict() && !statesTime(at, it) {
-		v.wrong(it, FindingTime, "its path states %s, its timestamp %s", at.Format(protocol.TimestampLayout), it.Timestamp.Format(protocol.TimestampLayout))
+		v.wrong(it.Path, FindingTime, "its path states %s, its timestamp %s", at.Format(protocol.TimestampLayout), it.Timestamp.Format(protocol.TimestampLayout))
 	}
-	if p, ok := it.ReadPath(); ok && v.state.items[p] == nil {
-		v.wrong(it, FindingDangling, "it is a receipt for %s, which is not there", p)
+	if p, ok := it.ReadPath(); ok && v.state.at(p) == nil {
+		v.wrong(it.Path, FindingDangling, "it is a receipt for %s, which is not there", p)
 	}
 	if it.Re == "" {
 		return
 	}
-	if p, ok := it.AnsweredPath(); !ok || v.state.items[p] == nil {
-		v.wrong(it, FindingDangling, "it answers %s, which is not there", it.Re)
+	if p, ok := it.AnsweredPath(); !ok || v.state.at(p) == nil {
+		v.wrong(it.Path, FindingDangling, "it answers %s, which is not there", it.Re)
 	}
 }
 
@@ -93,41 +109,57 @@ func statesTime(at time.Time, it *Item) bool {
 	return !it.sealed && whole.Equal(stamp.Truncate(time.Second)) && (whole.Equal(at) || whole.Equal(stamp))
 }
 
+// link is what a message is in its host's chain, with no more than that needs: there
+// may be a million.
+type link struct {
+	path       protocol.Path
+	run        string
+	seq        uint64
+	hash, prev [16]byte
+}
+
+// digest is a hash as links hold it, zero for none.
+func digest(hash string) (short [16]byte) {
+	if hash != "" {
+		sum := sha256.Sum256([]byte(hash))
+		copy(short[:], sum[:])
+	}
+	return short
+}
+
 // chain follows what a host signed, in the order of its paths: each message names
 // the hash of the one before, and counts on within its run.
-func (v *verification) chain(h *Host) {
-	own := slices.DeleteFunc(slices.Clone(h.sealed), func(it *Item) bool { return it.Key != h.Key })
-	slices.SortFunc(own, byPath)
+func (v *verification) chain(host protocol.Name, links []link) {
+	slices.SortFunc(links, func(a, b link) int {
+		return cmp.Or(a.path.Compare(b.path), bytes.Compare(a.hash[:], b.hash[:]))
+	})
 	type place struct {
 		run string
 		seq uint64
 	}
-	at := map[place]*Item{}
-	var before *Item
-	for _, it := range own {
-		p := place{it.Run, it.Seq}
-		if twin := at[p]; twin != nil {
-			v.wrong(it, FindingChain, "%s has the same place in the chain of %s: %s/%d", twin.Path, h.Alias, it.Run, it.Seq)
+	at := map[place]int{}
+	var before link
+	for i, l := range links {
+		p := place{l.run, l.seq}
+		if twin, taken := at[p]; taken {
+			v.wrong(l.path, FindingChain, "%s has the same place in the chain of %s: %s/%d", links[twin].path, host, l.run, l.seq)
 		}
-		at[p] = it
-		v.link(h, before, it)
-		before = it
+		at[p] = i
+		v.link(host, before, l)
+		before = l
 	}
 }
 
 // link checks that a message follows the one before it in its host's chain.
-func (v *verification) link(h *Host, before, it *Item) {
-	hash, seq := "", uint64(1)
-	if before != nil {
-		hash = before.Hash
-		if before.Run == it.Run {
-			seq = before.Seq + 1
-		}
+func (v *verification) link(host protocol.Name, before, l link) {
+	due := uint64(1)
+	if before.run == l.run {
+		due = before.seq + 1
 	}
 	switch {
-	case it.Prev != hash:
-		v.wrong(it, FindingChain, "the chain of %s has a hole before it: it does not follow on what the host wrote before", h.Alias)
-	case it.Seq != seq:
-		v.wrong(it, FindingChain, "it counts as %d of the run %s of %s, where %d is due", it.Seq, it.Run, h.Alias, seq)
+	case l.prev != before.hash:
+		v.wrong(l.path, FindingChain, "the chain of %s has a hole before it: it does not follow on what the host wrote before", host)
+	case l.seq != due:
+		v.wrong(l.path, FindingChain, "it counts as %d of the run %s of %s, where %d is due", l.seq, l.run, host, due)
 	}
 }

@@ -40,7 +40,9 @@ func (n *Node) agentView(a configs.Agent) control.Agent {
 		v.Running = len(w.held) - len(w.queue)
 	}
 	if a.Door == configs.DoorInbox {
-		v.Unread = len(n.state.Inbox(n.me(a.Name.String()), false))
+		for range n.state.Inbox(n.me(a.Name.String()), false) {
+			v.Unread++
+		}
 	}
 	return v
 }

@@ -58,7 +58,7 @@ func (n *Node) openDoor(a configs.Agent, taking, killing context.Context) {
 // fill queues what waits for a worker's agent and is not queued yet.
 func (n *Node) fill(w *worker) {
 	n.mu.Lock()
-	waiting := n.state.Inbox(w.who(), false)
+	waiting := slices.Collect(n.state.Inbox(w.who(), false))
 	n.mu.Unlock()
 	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return n.old(w.agent, it.Path) })
 	n.mu.Lock()

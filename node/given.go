@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
@@ -55,7 +54,7 @@ func (n *Node) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Pa
 	}
 	var earlier []*fleet.Item
 	before := p.IsZero()
-	for _, it := range slices.Backward(n.state.Channel(c)) {
+	for it := range n.state.ChannelBackward(c) {
 		if before && n.state.Sees(it, n.me(a.Name.String())) {
 			earlier = append(earlier, it)
 		}

@@ -11,13 +11,13 @@ import (
 
 // Log implements control.Service.
 func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control.Message) error) error {
-	wanted, err := n.logFilter(r)
+	channel, wanted, err := n.logFilter(r)
 	if err != nil {
 		return err
 	}
 	f := n.follow()
 	defer n.unfollow(f)
-	if err := n.logPast(ctx, r, f, wanted, yield); err != nil || !r.Follow {
+	if err := n.logPast(ctx, r, f, channel, wanted, yield); err != nil || !r.Follow {
 		return err
 	}
 	for {
@@ -38,19 +38,18 @@ func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control
 	}
 }
 
-// logFilter says which messages the request is about.
-func (n *Node) logFilter(r control.LogRequest) (func(*fleet.Item) bool, error) {
-	var channel protocol.ChannelID
+// logFilter says which messages the request is about, and the channel that they are
+// in if that is one.
+func (n *Node) logFilter(r control.LogRequest) (channel protocol.ChannelID, wanted func(*fleet.Item) bool, err error) {
 	if r.Channel != "" {
 		n.mu.Lock()
-		id, err := n.state.FindChannel(r.Channel)
+		channel, err = n.state.FindChannel(r.Channel)
 		n.mu.Unlock()
 		if err != nil {
-			return nil, asError(err)
+			return "", nil, asError(err)
 		}
-		channel = id
 	}
-	return func(it *fleet.Item) bool {
+	return channel, func(it *fleet.Item) bool {
 		switch {
 		case channel != "" && it.Path.Channel() != channel:
 			return false
@@ -63,16 +62,20 @@ func (n *Node) logFilter(r control.LogRequest) (func(*fleet.Item) bool, error) {
 
 // logPast yields what the record holds and empties the feed at the same moment,
 // so that what arrives meanwhile is yielded once.
-func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, channel protocol.ChannelID, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
 	n.mu.Lock()
 	f.paths = nil
 	var items []*fleet.Item
-	for _, it := range slices.Backward(n.state.All()) {
-		if r.Last > 0 && len(items) == r.Last {
-			break
-		}
+	past := n.state.Backward()
+	if channel != "" {
+		past = n.state.ChannelBackward(channel)
+	}
+	for it := range past {
 		if wanted(it) {
 			items = append(items, it)
+		}
+		if r.Last > 0 && len(items) == r.Last {
+			break
 		}
 	}
 	slices.Reverse(items)

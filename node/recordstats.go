@@ -31,7 +31,7 @@ func (n *Node) RecordStats(context.Context) (control.RecordStats, error) {
 	for i := range s.Hosts {
 		hosts[s.Hosts[i].Alias] = &s.Hosts[i]
 	}
-	for _, it := range n.state.All() {
+	for it := range n.state.All() {
 		n.count(&s, hosts[it.Host], it)
 	}
 	return s, nil

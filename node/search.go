@@ -47,15 +47,9 @@ func (n *Node) startIndex(down *teardown) {
 	x := &indexer{n: n, index: index, stop: cancel}
 	n.mu.Lock()
 	n.indexer = x
-	past := make([]*fleet.Item, 0, n.state.Len())
-	for _, it := range n.state.All() {
-		if searchable(it) {
-			past = append(past, it)
-		}
-	}
+	x.past = n.state.Len()
 	n.mu.Unlock()
-	x.past = len(past)
-	x.work.Go(func() { x.run(ctx, past) })
+	x.work.Go(func() { x.run(ctx) })
 	down.push(func() {
 		cancel()
 		x.work.Wait()
@@ -87,26 +81,28 @@ func document(it *fleet.Item, load func() (*protocol.Message, error)) search.Doc
 
 // run indexes what the index lacks of the past, then writes now and then what
 // has come.
-func (x *indexer) run(ctx context.Context, past []*fleet.Item) {
+func (x *indexer) run(ctx context.Context) {
 	known, err := x.index.Known()
 	if err != nil {
 		x.n.log.Error().Err(err).Msg("cannot read the search index")
 		return
 	}
-	for i, it := range past {
-		if ctx.Err() != nil {
-			return
+	var last *fleet.Item
+	for ctx.Err() == nil {
+		past := x.following(last)
+		for _, it := range past {
+			if searchable(it) && !known.Has(it.Path, it.Hash) {
+				x.index.Add(document(it, func() (*protocol.Message, error) { return x.n.loadItem(it) }))
+			}
 		}
-		if !known.Has(it.Path, it.Hash) {
-			x.index.Add(document(it, func() (*protocol.Message, error) { return x.n.loadItem(it) }))
+		x.flush()
+		x.looked(len(past))
+		if len(past) == 0 {
+			break
 		}
-		if left := len(past) - i - 1; left%indexChunk == 0 {
-			x.flush()
-			x.mu.Lock()
-			x.past = left
-			x.mu.Unlock()
-		}
+		last = past[len(past)-1]
 	}
+	known = nil
 	tick := time.NewTicker(indexPause)
 	defer tick.Stop()
 	for {
@@ -118,6 +114,30 @@ func (x *indexer) run(ctx context.Context, past []*fleet.Item) {
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// following are the next messages of the past, after last. What comes meanwhile is
+// indexed as it comes, so it does not matter if it is among them.
+func (x *indexer) following(last *fleet.Item) []*fleet.Item {
+	x.n.mu.Lock()
+	defer x.n.mu.Unlock()
+	next := make([]*fleet.Item, 0, indexChunk)
+	for it := range x.n.state.After(last) {
+		if next = append(next, it); len(next) == indexChunk {
+			break
+		}
+	}
+	return next
+}
+
+// looked notes that so many more messages of the past have been looked at; none
+// means that there are no more.
+func (x *indexer) looked(at int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.past = max(0, x.past-at); at == 0 {
+		x.past = 0
 	}
 }
 

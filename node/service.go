@@ -209,9 +209,11 @@ func (n *Node) Inbox(_ context.Context, r control.InboxRequest) ([]control.Messa
 		return nil, err
 	}
 	n.mu.Lock()
-	box := n.state.Inbox(who, r.All)
-	if r.Limit > 0 && len(box) > r.Limit {
-		box = box[:r.Limit]
+	var box []*fleet.Item
+	for it := range n.state.Inbox(who, r.All) {
+		if box = append(box, it); len(box) == r.Limit {
+			break
+		}
 	}
 	all := n.factsOfAll(box)
 	n.mu.Unlock()

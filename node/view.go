@@ -1,7 +1,6 @@
 package node
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -112,7 +111,7 @@ func (n *Node) find(text string) (facts, error) {
 		if _, err := protocol.JoinPath("", text); err != nil {
 			return facts{}, control.Errorf(control.KindUsage, "paths are listed by: parley log", "%v", err)
 		}
-		found = slices.DeleteFunc(slices.Clone(n.state.All()), func(it *fleet.Item) bool { return it.Path.Rel() != text })
+		found = n.state.FindRel(text)
 	} else {
 		found = n.state.Find(strings.TrimSuffix(text, ".md"))
 	}

@@ -1,7 +1,9 @@
 package protocol
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"regexp"
@@ -79,8 +81,14 @@ type Path struct {
 // NewPath is the path of a message of time t (kept to the millisecond, in UTC)
 // with the suffix of eight hex digits that the writer chose.
 func NewPath(channel ChannelID, t time.Time, suffix uint32) Path {
-	stamp := strings.Replace(t.UTC().Format(relTime), ".", "", 1)
-	return Path{channel: channel, rel: fmt.Sprintf("%s-%08x.md", stamp, suffix)}
+	rel := make([]byte, 0, len(relTime)+len("-b2c3d4e5.md"))
+	rel = t.UTC().AppendFormat(rel, relTime)
+	if dot := bytes.LastIndexByte(rel, '.'); dot >= 0 {
+		rel = append(rel[:dot], rel[dot+1:]...)
+	}
+	rel = append(rel, '-')
+	rel = hex.AppendEncode(rel, binary.BigEndian.AppendUint32(nil, suffix))
+	return Path{channel: channel, rel: string(append(rel, ".md"...))}
 }
 
 // ParsePath reads "<uuid>/YYYY/MM/DD/NAME.md", with "data/channels/" before it
@@ -100,6 +108,9 @@ func ParsePath(s string) (Path, error) {
 
 // JoinPath is the path of rel below the directory of channel.
 func JoinPath(channel ChannelID, rel string) (Path, error) {
+	if plainRel(rel) {
+		return Path{channel: channel, rel: rel}, nil
+	}
 	name := ""
 	if dayPattern.MatchString(rel) {
 		name = rel[len("2006/01/02/"):]
@@ -111,6 +122,34 @@ func JoinPath(channel ChannelID, rel string) (Path, error) {
 		return Path{}, fmt.Errorf("%q is not the path of a message below its channel: it should look like 2026/05/23/190100000Z-b2c3d4e5.md", rel)
 	}
 	return Path{channel: channel, rel: rel}, nil
+}
+
+// plainRel reports whether rel is of the form that parley writes, which is nearly
+// every path there is: no more has to be looked at then.
+func plainRel(rel string) bool {
+	const form = "0000/00/00/000000000Z-xxxxxxxx.md"
+	if len(rel) != len(form) {
+		return false
+	}
+	for i := range len(form) {
+		c := rel[i]
+		digit := c >= '0' && c <= '9'
+		switch form[i] {
+		case '0':
+			if !digit {
+				return false
+			}
+		case 'x':
+			if !digit && (c < 'a' || c > 'f') {
+				return false
+			}
+		default:
+			if c != form[i] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Channel is the channel that the message is in.

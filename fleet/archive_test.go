@@ -1,0 +1,333 @@
+package fleet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// written is the archive of a snapshot.
+func written(t testing.TB, sn *Snapshot) *Archive {
+	t.Helper()
+	var out bytes.Buffer
+	if err := sn.Write(&out, "stamp"); err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenArchive(testRecord, out.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Stamp() != "stamp" {
+		t.Fatalf("stamped %q", a.Stamp())
+	}
+	return a
+}
+
+// freeze moves what is loose into the archive of a state that goes on.
+func freeze(t testing.TB, s *State) {
+	t.Helper()
+	sn := s.Snapshot()
+	s.Adopt(written(t, sn), sn)
+	if s.Loose() != 0 || len(s.gone) != 0 {
+		t.Fatalf("%d loose and %d gone after freezing", s.Loose(), len(s.gone))
+	}
+}
+
+// restart is a state as the next start of a node has it.
+func restart(t testing.TB, s *State) *State {
+	t.Helper()
+	next := Restore(testRecord, written(t, s.Snapshot()))
+	maps.Copy(next.channelFiles, s.channelFiles)
+	return next
+}
+
+// icy freezes a state now and then, each time in one of several ways.
+func icy(t testing.TB, s *State, r *rand.Rand) *State {
+	t.Helper()
+	switch r.IntN(6) {
+	case 0:
+		return restart(t, s)
+	case 1, 2:
+		freeze(t, s)
+	}
+	return s
+}
+
+// Wherever messages lie, loose or in an archive, the state answers the same: the
+// mischief of TestMischiefDoesNotDependOnOrder, with a state that is frozen, adopted
+// and restarted at any moment, also while more is applied.
+func TestArchivedStateAnswersTheSame(t *testing.T) {
+	cases := 100
+	if os.Getenv("PARLEY_SOAK") != "" {
+		cases = 5000
+	}
+	for seed := range cases {
+		c := newChaos(t, uint64(seed))
+		for range 5 + c.IntN(30) {
+			c.step()
+		}
+		want := snapshot(folded(t, c.files))
+		for range 4 {
+			c.Shuffle(len(c.files), func(i, j int) { c.files[i], c.files[j] = c.files[j], c.files[i] })
+			got := snapshot(foldedIcily(t, c.files, c.Rand))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("case %d: with an archive the state differs:\n%s", seed, diff)
+			}
+		}
+	}
+}
+
+// foldedIcily folds files into a state that is frozen now and then, and checks that
+// what Check says beforehand holds.
+func foldedIcily(t testing.TB, files []testFile, r *rand.Rand) *State {
+	t.Helper()
+	s := New(testRecord)
+	var sn *Snapshot
+	for _, f := range files {
+		_, foreseen := s.Check(f.path, f.data)
+		_, err := s.Apply(f.path, f.data)
+		if err != nil && !errors.Is(err, ErrKnown) {
+			t.Fatalf("%s: %v", f.path, err)
+		}
+		if foreseen != nil && (err == nil || foreseen.Error() != err.Error()) {
+			t.Fatalf("%s: Check says %v, Apply %v", f.path, foreseen, err)
+		}
+		switch {
+		case sn != nil && r.IntN(3) == 0: // what came since the snapshot stays loose
+			s.Adopt(written(t, sn), sn)
+			sn = nil
+		case sn == nil && r.IntN(4) == 0:
+			sn = s.Snapshot()
+		case sn == nil:
+			s = icy(t, s, r)
+		}
+	}
+	if sn != nil {
+		s.Adopt(written(t, sn), sn)
+	}
+	if r.IntN(2) == 0 {
+		s = restart(t, s)
+	}
+	return s
+}
+
+// A fleet that behaves, with its books, counts and searches.
+func TestArchivedFleetIsFoundAgain(t *testing.T) {
+	for seed := range 40 {
+		r := rand.New(rand.NewPCG(uint64(seed), 11))
+		files := randomFleet(t, r)
+		plain := folded(t, files)
+		icy := foldedIcily(t, files, r)
+		if diff := cmp.Diff(snapshot(plain), snapshot(icy)); diff != "" {
+			t.Fatalf("case %d:\n%s", seed, diff)
+		}
+		if diff := cmp.Diff(searches(plain, files), searches(icy, files)); diff != "" {
+			t.Fatalf("case %d: what is found differs:\n%s", seed, diff)
+		}
+		for _, last := range []int{1, 7, 1000} {
+			if diff := cmp.Diff(tail(plain, last), tail(icy, last)); diff != "" {
+				t.Fatalf("case %d: the last %d differ:\n%s", seed, last, diff)
+			}
+		}
+	}
+}
+
+// searches is what the state finds in all ways that snapshot leaves out.
+func searches(s *State, files []testFile) []string {
+	var all []string
+	say := func(words ...any) { all = append(all, fmt.Sprint(words...)) }
+	for _, f := range files {
+		say(f.path, hashes(s.Find(f.path.Suffix())), hashes(s.FindRel(f.path.Rel())), s.SameDay(f.path))
+		if it := s.at(f.path); it != nil {
+			say(it.Names(), it.Chosen, it.Type, it.Act, it.Re, it.Ref, it.Hops, it.Host, it.Run, it.Seq, it.Prev, it.Key, it.Timestamp, s.Progress(it))
+		}
+		for _, it := range s.Thread(f.path) {
+			say(it.Depth, it.Path)
+		}
+	}
+	for _, c := range s.Channels() {
+		say(c)
+	}
+	for _, f := range s.Verify() {
+		say(f)
+	}
+	return append(all, fmt.Sprint(s.Len(), s.Known("nobody")))
+}
+
+func tail(s *State, n int) []string {
+	var last []string
+	for it := range s.Backward() {
+		if len(last) == n {
+			break
+		}
+		last = append(last, it.Hash)
+		for c := range s.ChannelBackward(it.Path.Channel()) {
+			last = append(last, "last of its channel "+c.Hash)
+			break
+		}
+	}
+	return last
+}
+
+// What is not kept elsewhere yet stays out of the archive and in the state.
+func TestOnlyWhatIsKeptIsFrozen(t *testing.T) {
+	for seed := range 60 {
+		r := rand.New(rand.NewPCG(uint64(seed), 3))
+		files := randomFleet(t, r)
+		s := New(testRecord)
+		var kept []testFile
+		isKept := map[string]bool{}
+		for _, f := range files {
+			fold(t, s, []testFile{f})
+			if r.IntN(3) > 0 {
+				kept, isKept[f.path.String()+protocol.Hash(f.data)] = append(kept, f), true
+			}
+			if r.IntN(5) > 0 {
+				continue
+			}
+			sn := s.Snapshot()
+			if !sn.Only(func(p protocol.Path, hash string) bool { return isKept[p.String()+hash] }) {
+				continue
+			}
+			a := written(t, sn)
+			started := Restore(testRecord, a)
+			for _, it := range started.rivals {
+				for _, it := range it {
+					if !isKept[it.Path.String()+it.Hash] {
+						t.Fatalf("case %d: the archive holds what is not kept", seed)
+					}
+				}
+			}
+			for it := range started.All() {
+				if !isKept[it.Path.String()+it.Hash] {
+					t.Fatalf("case %d: the archive holds what is not kept", seed)
+				}
+			}
+			fold(t, started, files[:slices.IndexFunc(files, func(o testFile) bool { return &o.data[0] == &f.data[0] })+1])
+			if diff := cmp.Diff(snapshot(s), snapshot(started)); diff != "" {
+				t.Fatalf("case %d: archive and journal give another state:\n%s", seed, diff)
+			}
+			s.Adopt(a, sn)
+		}
+		if diff := cmp.Diff(snapshot(folded(t, files)), snapshot(s)); diff != "" {
+			t.Fatalf("case %d:\n%s", seed, diff)
+		}
+	}
+}
+
+// An archive that is cut short, has a flipped bit, or is of another record or form
+// is refused.
+func TestDamagedArchiveIsRefused(t *testing.T) {
+	var out bytes.Buffer
+	if err := folded(t, randomFleet(t, rand.New(rand.NewPCG(1, 1)))).Snapshot().Write(&out, ""); err != nil {
+		t.Fatal(err)
+	}
+	whole := out.Bytes()
+	if _, err := OpenArchive(testRecord, whole); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenArchive("another", whole); !errors.Is(err, ErrArchive) {
+		t.Errorf("of another record: %v", err)
+	}
+	for i := range len(whole) {
+		if _, err := OpenArchive(testRecord, whole[:i]); !errors.Is(err, ErrArchive) {
+			t.Fatalf("cut after %d bytes: %v", i, err)
+		}
+		flipped := bytes.Clone(whole)
+		flipped[i] ^= 1 << (i % 8)
+		if _, err := OpenArchive(testRecord, flipped); !errors.Is(err, ErrArchive) {
+			t.Fatalf("with a bit flipped in byte %d: %v", i, err)
+		}
+	}
+}
+
+// A disk that is full while the archive is written is an error, not an archive.
+func TestArchiveThatCannotBeWritten(t *testing.T) {
+	s := folded(t, randomFleet(t, rand.New(rand.NewPCG(1, 1))))
+	if err := s.Snapshot().Write(fullDisk{}, ""); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("written to a full disk: %v", err)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// FuzzArchive reads damaged archives whose checksum is right: nothing panics.
+func FuzzArchive(f *testing.F) {
+	var out bytes.Buffer
+	if err := folded(&testing.T{}, nil).Snapshot().Write(&out, ""); err != nil {
+		f.Fatal(err)
+	}
+	files := benchFiles(f, 20, time.Minute)
+	s := New(testRecord)
+	for _, file := range files {
+		if _, err := s.Apply(file.path, file.data); err != nil {
+			f.Fatal(err)
+		}
+	}
+	var more bytes.Buffer
+	if err := s.Snapshot().Write(&more, ""); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(out.Bytes(), uint16(0), byte(0))
+	f.Add(more.Bytes(), uint16(100), byte(1))
+	f.Add(more.Bytes(), uint16(3000), byte(200))
+	f.Fuzz(func(t *testing.T, data []byte, at uint16, by byte) {
+		data = bytes.Clone(data)
+		if len(data) < 4 {
+			return
+		}
+		data[int(at)%len(data)] ^= by
+		body := data[:len(data)-4]
+		binary.LittleEndian.PutUint32(data[len(body):], crc32.Checksum(body, castagnoli()))
+		a, err := OpenArchive(testRecord, data)
+		if err != nil {
+			return
+		}
+		s := Restore(testRecord, a)
+		snapshot(s)
+		searches(s, files)
+		for _, f := range files {
+			_, _ = s.Apply(f.path, f.data)
+		}
+		var again bytes.Buffer
+		sn := s.Snapshot()
+		if err := sn.Write(&again, ""); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// The cost of applying a message does not grow with the archive: what it looks at is
+// counted, not timed.
+func TestApplyDoesNotGrowWithHistory(t *testing.T) {
+	cost := func(history int) float64 {
+		files := benchFiles(t, history+200, 0)
+		s := New(testRecord)
+		fold(t, s, files[:history])
+		freeze(t, s)
+		next := history
+		return testing.AllocsPerRun(100, func() {
+			fold(t, s, files[next:next+1])
+			next++
+		})
+	}
+	small, large := cost(1000), cost(20_000)
+	if large > 1.5*small+10 {
+		t.Errorf("a message costs %.0f allocations after 1,000 messages and %.0f after 20,000", small, large)
+	}
+}

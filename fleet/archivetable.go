@@ -1,0 +1,158 @@
+package fleet
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"iter"
+	"math/bits"
+	"sort"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// pairs is a table of an archive: keys with a number each, in the order of the keys,
+// then of the numbers. Keys come from SHA-256, so that nobody can make them lie
+// close together; two different texts may have one key, so whoever looks one up
+// compares.
+type pairs []byte
+
+const pairBytes = 12
+
+type pair struct {
+	key   uint64
+	value uint32
+}
+
+func comparePairs(p, q pair) int {
+	return cmp.Or(cmp.Compare(p.key, q.key), cmp.Compare(p.value, q.value))
+}
+
+func (t pairs) len() int { return len(t) / pairBytes }
+
+func (t pairs) at(i int) pair {
+	raw := t[pairBytes*i:]
+	return pair{binary.LittleEndian.Uint64(raw), binary.LittleEndian.Uint32(raw[8:])}
+}
+
+func appendPair(out []byte, p pair) []byte {
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(out, p.key), p.value)
+}
+
+// first is the first entry with a key that is not below key. The keys are spread
+// evenly, so it is looked for around the place that a key of that size should have.
+func (t pairs) first(key uint64) int {
+	n := t.len()
+	guess, _ := bits.Mul64(key, uint64(n))
+	low, high := int(guess), int(guess)
+	for step := 1; low > 0 && t.at(low-1).key >= key; step *= 2 {
+		low = max(0, low-step)
+	}
+	for step := 1; high < n && t.at(high).key < key; step *= 2 {
+		high = min(n, high+step)
+	}
+	return low + sort.Search(high-low, func(i int) bool { return t.at(low+i).key >= key })
+}
+
+// with yields the numbers under a key, in their order.
+func (t pairs) with(key uint64) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i := t.first(key); i < t.len(); i++ {
+			p := t.at(i)
+			if p.key != key || !yield(p.value) {
+				return
+			}
+		}
+	}
+}
+
+// value is the number under a key, 0 if there is none.
+func (t pairs) value(key uint64) uint32 {
+	if i := t.first(key); i < t.len() && t.at(i).key == key {
+		return t.at(i).value
+	}
+	return 0
+}
+
+// lists is a part of an archive with lists of messages, each rising, by a number.
+// First comes how many there are, then for each its number and where it ends, then
+// the messages.
+type lists []byte
+
+const listBytes = 8
+
+func (t lists) len() int {
+	if len(t) < 4 {
+		return 0
+	}
+	return min(int(binary.LittleEndian.Uint32(t)), (len(t)-4)/listBytes)
+}
+
+func (t lists) id(i int) uint32 { return binary.LittleEndian.Uint32(t[4+listBytes*i:]) }
+
+func (t lists) end(i int) int { return int(binary.LittleEndian.Uint32(t[4+listBytes*i+4:])) }
+
+// list is the i-th list.
+func (t lists) list(i int) list {
+	all := t[4+listBytes*t.len():]
+	from, to := 0, t.end(i)
+	if i > 0 {
+		from = t.end(i - 1)
+	}
+	if from > to || 4*to > len(all) {
+		return nil
+	}
+	return list(all[4*from : 4*to])
+}
+
+// of is the list under a number.
+func (t lists) of(id uint32) list {
+	i := sort.Search(t.len(), func(i int) bool { return t.id(i) >= id })
+	if i < t.len() && t.id(i) == id {
+		return t.list(i)
+	}
+	return nil
+}
+
+// list is messages of an archive, rising.
+type list []byte
+
+func (l list) len() int { return len(l) / 4 }
+
+func (l list) at(i int) uint32 { return binary.LittleEndian.Uint32(l[4*i:]) }
+
+// keyOf is the key of a text in a table.
+func keyOf(text string) uint64 {
+	var buf [128]byte
+	return keyOfBytes(append(buf[:0], text...))
+}
+
+func keyOfBytes(text []byte) uint64 {
+	sum := sha256.Sum256(text)
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+func pathKey(p protocol.Path) uint64 {
+	var buf [128]byte
+	return keyOfBytes(append(append(append(buf[:0], p.Channel()...), '/'), p.Rel()...))
+}
+
+// suffixKey is the key under which a message is found by the end of its name or,
+// where that is of no form that parley writes, by its path below the channel.
+func suffixKey(p protocol.Path) uint64 {
+	if suffix := p.Suffix(); suffix != "" {
+		return keyOf(suffix)
+	}
+	return keyOf(p.Rel())
+}
+
+// all yields every entry.
+func (t pairs) all() iter.Seq2[int, pair] {
+	return func(yield func(int, pair) bool) {
+		for i := range t.len() {
+			if !yield(i, t.at(i)) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package fleet
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Snapshot is what a state was at a moment, to be written as an archive while the
+// state goes on. What is in the state's archive already is not copied.
+type Snapshot struct {
+	recordID string
+	old      *reader // of its own
+	gone     map[uint32]struct{}
+	loose    []frozen // by place
+	rest     rest
+	hosts    map[protocol.Name]*Host
+	judged   int
+	shaken   int
+	anew     bool // which mail is read must be found out anew
+}
+
+// frozen is a message that goes into an archive.
+type frozen struct {
+	*Item        // as it was
+	source *Item // in the state
+	index  uint32
+}
+
+// Snapshot copies what is not in the state's archive yet. It must not be called
+// during Batch. Its cost grows with that, not with the archive.
+func (s *State) Snapshot() *Snapshot {
+	sn := &Snapshot{
+		recordID: s.recordID, old: newReader(s.archive.Archive), gone: maps.Clone(s.gone), judged: s.judged, shaken: s.shaken, anew: s.judged != s.frozenAt.judged,
+		loose: make([]frozen, len(s.order.items)), hosts: map[protocol.Name]*Host{},
+		rest: rest{circled: s.circled, last: maps.Clone(s.archive.rest.last)},
+	}
+	copies := slices.Grow([]Item(nil), len(s.order.items))
+	for i, it := range s.order.items {
+		copies = append(copies, *it)
+		sn.loose[i] = frozen{Item: &copies[i], source: it}
+	}
+	if sn.rest.last == nil {
+		sn.rest.last = map[signer]*Item{}
+	}
+	for _, list := range s.rivals {
+		for _, it := range list {
+			rival := *it
+			sn.rest.rivals = append(sn.rest.rivals, &rival)
+		}
+	}
+	for alias, h := range s.hosts {
+		host := *h
+		sn.hosts[alias] = &host
+		for _, it := range slices.Concat(h.joins, h.acts) {
+			act := *it
+			sn.rest.acts = append(sn.rest.acts, &act)
+		}
+	}
+	return sn
+}
+
+// Len is how many messages it would add to the archive.
+func (sn *Snapshot) Len() int { return len(sn.loose) }
+
+// Only leaves out the files for which kept is false. It is false, and the snapshot
+// of no use, where that cannot be done: of the files that claim one path, all must
+// be kept or none.
+func (sn *Snapshot) Only(kept func(p protocol.Path, hash string) bool) bool {
+	contested := map[protocol.Path]bool{}
+	for _, it := range sn.rest.rivals {
+		contested[it.Path] = true
+		if !kept(it.Path, it.Hash) {
+			return false
+		}
+	}
+	out := map[string]bool{}
+	whole := true
+	sn.loose = slices.DeleteFunc(sn.loose, func(f frozen) bool {
+		if kept(f.Path, f.Hash) {
+			return false
+		}
+		whole = whole && !contested[f.Path]
+		out[f.Hash] = true
+		return true
+	})
+	sn.rest.acts = slices.DeleteFunc(sn.rest.acts, func(it *Item) bool { return out[it.Hash] })
+	return whole
+}
+
+// Adopt puts an archive that the snapshot wrote in the place of the state's old
+// one, which may be let go then. What has changed since the snapshot stays loose.
+func (s *State) Adopt(a *Archive, sn *Snapshot) {
+	old, before := s.archive, s.gone
+	s.archive, s.gone = newReader(a), map[uint32]struct{}{}
+	frozen := map[*Item]bool{}
+	for _, f := range sn.loose {
+		if now := s.items[f.Path]; now == f.source && now.Place.Equal(f.Place) {
+			frozen[now] = true
+		} else {
+			s.vanish(f.Path)
+		}
+	}
+	for i := range before {
+		if _, known := sn.gone[i]; !known {
+			s.vanish(old.stands(i).Path)
+		}
+	}
+	rest := slices.DeleteFunc(s.order.items, func(it *Item) bool { return frozen[it] })
+	s.loose = newLoose()
+	for _, it := range rest {
+		s.enter(it)
+		s.order.items = append(s.order.items, it)
+		channel := s.channel(it.Path.Channel())
+		channel.items = append(channel.items, it)
+	}
+	for i := range s.gone {
+		s.tally(s.archive.item(i), -1)
+	}
+	s.frozenAt.judged, s.frozenAt.shaken = sn.judged, sn.shaken
+}
+
+// vanish notes that the message of the archive at p is not what stands there.
+func (s *State) vanish(p protocol.Path) {
+	if i, ok := s.archive.find(p); ok {
+		s.gone[i] = struct{}{}
+	}
+}
+
+// Restore is the state that an archive holds.
+func Restore(recordID string, a *Archive) *State {
+	s := New(recordID)
+	s.archive = newReader(a)
+	s.circled = a.rest.circled
+	for _, it := range a.rest.rivals {
+		s.rivals[it.Path] = append(s.rivals[it.Path], it)
+	}
+	maps.Copy(s.last, a.rest.last)
+	for _, it := range a.rest.acts {
+		s.hostOf(it.Host).note(it)
+	}
+	for _, h := range s.hosts {
+		h.refold()
+	}
+	return s
+}
