@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -87,7 +86,7 @@ func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v view) er
 		if err == nil {
 			err = v.writeJSON(figures)
 		}
-	} else {
+	} else if len(figures) > 0 {
 		v.benchTable(figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", version, time.Since(began).Round(time.Second))))
 	}
 	if err == nil && r.strict && bench.Missed(figures) {
@@ -140,39 +139,48 @@ func (b *benchProgress) end() {
 	}
 }
 
-// benchTable shows figures to a person: the numbers, what they are, and what they
-// were measured on.
+// benchTable shows figures to a person: the numbers, what they are, what they stand
+// beside, and what they were measured on.
 func (v view) benchTable(figures []bench.Figure, about []string) {
 	numbers := term.Table{Heading: []string{"FIGURE", "VALUE", "YARDSTICK", "RATIO", "AIM", "MET"}}
 	var words term.Table
-	notes := map[string][]string{}
 	for _, f := range figures {
 		numbers.Rows = append(numbers.Rows, []string{
 			f.Name, quantity(f.Value, f.Unit), quantity(f.Yardstick, f.Unit), number(f.Ratio), aimOf(f), metOf(f)})
-		words.Rows = append(words.Rows, []string{f.Name, whatOf(f)})
-		if f.Note != "" {
-			notes[f.Note] = append(notes[f.Note], f.Name)
-		}
+		words.Rows = append(words.Rows, []string{f.Name, f.What})
 	}
-	v.out.Table(numbers)
-	v.out.Printf("\n")
 	screen := v.out
-	screen.Width = 0 // cut words would explain nothing
+	screen.Width = 0 // figures and words that are cut would say nothing
+	screen.Table(numbers)
+	screen.Printf("\n")
 	screen.Table(words)
-	v.out.Printf("\n")
-	for _, note := range slices.Sorted(maps.Keys(notes)) {
-		v.out.Printf("%s: %s\n", note, strings.Join(notes[note], ", "))
-	}
-	for _, line := range about {
-		v.out.Printf("%s\n", v.out.Dim(term.Line(line)))
+	screen.Printf("\n")
+	for _, line := range slices.Concat(
+		groups("yardstick of ", figures, func(f bench.Figure) string { return f.Beside }),
+		groups("", figures, func(f bench.Figure) string { return f.Note }), about) {
+		screen.Printf("%s\n", term.Line(line))
 	}
 }
 
-func whatOf(f bench.Figure) string {
-	if f.Beside == "" {
-		return f.What
+// groups are lines that say a word once for all figures that it goes for.
+func groups(before string, figures []bench.Figure, word func(bench.Figure) string) []string {
+	var order []string
+	names := map[string][]string{}
+	for _, f := range figures {
+		w := word(f)
+		if w == "" {
+			continue
+		}
+		if names[w] == nil {
+			order = append(order, w)
+		}
+		names[w] = append(names[w], f.Name)
 	}
-	return f.What + "; yardstick: " + f.Beside
+	lines := make([]string, len(order))
+	for i, w := range order {
+		lines[i] = before + strings.Join(names[w], ", ") + ": " + w
+	}
+	return lines
 }
 
 func aimOf(f bench.Figure) string {

@@ -28,6 +28,6 @@ the hardest case. It takes some minutes, with --quick less than 20 seconds.
 		},
 	}
 	p.benchFlags(cmd, &r)
-	cmd.Flags().IntVar(&scale, "scale", 0, "start a node on a record of `N` messages (default 100000, with --quick 5000)")
+	cmd.Flags().IntVar(&scale, "scale", 0, "start a node on a record of `N` messages (default 100000, with --quick 2000)")
 	return cmd
 }

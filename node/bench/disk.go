@@ -41,7 +41,7 @@ func takeDisk(ctx context.Context, s *stand) (_ readings, err error) {
 			err = errors.Join(err, r.close())
 		}
 	}()
-	letters, err := s.lettersOfADay(ctx, r.ID(), s.count(10_000, 300))
+	letters, err := s.lettersOfADay(ctx, r.ID(), s.count(10_000, 200))
 	if err != nil {
 		return nil, err
 	}

@@ -127,10 +127,8 @@ func deadAddress() (string, error) {
 // settle waits until every host knows all others, sees them live where there is a
 // bus, and has pushed what it wrote at its start.
 func (h *hosts) settle(ctx context.Context, bus bool) error {
-	if !bus {
-		if err := h.lookAtRemote(ctx); err != nil {
-			return err
-		}
+	if err := h.lookAtRemote(ctx); err != nil {
+		return err
 	}
 	return until(ctx, "the hosts know each other", 20*time.Millisecond, func() (bool, error) {
 		for _, n := range h.nodes {
@@ -147,7 +145,8 @@ func (h *hosts) settle(ctx context.Context, bus bool) error {
 	})
 }
 
-// lookAtRemote has every host fetch now: without the bus there is no bell.
+// lookAtRemote has every host fetch now. The early ones learn of the later ones by
+// that: a host that is not known yet rings no bell.
 func (h *hosts) lookAtRemote(ctx context.Context) error {
 	for _, n := range h.nodes {
 		if _, err := n.Wake(ctx, control.WakeRequest{}); err != nil {

@@ -70,7 +70,7 @@ func (c *lagClock) lags() []time.Duration {
 }
 
 func takeLag(ctx context.Context, s *stand) (_ readings, err error) {
-	n := s.count(10, 2) * steadyRate
+	n := s.count(10, 1) * steadyRate
 	clock := newLagClock(n)
 	r, err := s.newRecord(ctx, clock.record)
 	if err != nil {

@@ -18,7 +18,7 @@ func pushMeasure(bus bool) Measure {
 	if !bus {
 		name, with, slowest = "git", "without the bus", 15*time.Second
 	}
-	what := fmt.Sprintf("%d hosts %s, 100 messages each as fast as they can: ", fleetSize, with)
+	what := fmt.Sprintf("%d hosts %s, 100 messages each: ", fleetSize, with)
 	return Measure{
 		Name: "push_" + name, What: fmt.Sprintf("%d hosts %s share one repository", fleetSize, with),
 		take: func(ctx context.Context, s *stand) (readings, error) { return takePush(ctx, s, name, bus) },
@@ -27,7 +27,7 @@ func pushMeasure(bus bool) Measure {
 				Beside: `"git add", "git commit" and "git push" of one message`, Aim: slowest.Seconds(), AimOn: OnValue, Full: true},
 			{Name: "push_p50_" + name, Unit: "s", What: what + "median from stored to pushed", Better: Lower,
 				Beside: `"git add", "git commit" and "git push" of one message`},
-			{Name: "push_wrong_" + name, Unit: "", What: what + "messages that are not in the shared repository exactly once", Better: Lower,
+			{Name: "push_wrong_" + name, Unit: "", What: what + "those that the remote has not exactly once", Better: Lower,
 				Aim: 0, AimOn: OnValue},
 			{Name: "push_rejected_" + name, Unit: "", What: what + "pushes that came after another host's", Better: Lower,
 				Beside: "pushes that were taken"},

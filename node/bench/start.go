@@ -19,6 +19,7 @@ import (
 
 // The sizes of a record that parley makes promises about.
 const (
+	quickScale = 2000
 	usualScale = 100_000
 	largeScale = 1_000_000
 )
@@ -63,7 +64,7 @@ func takeStart(ctx context.Context, s *stand, scale int) (readings, error) {
 	}
 	note := ""
 	if scale == usualScale && s.options.Quick {
-		scale = 5000
+		scale = quickScale
 		note = fmt.Sprintf("on %d messages only", scale)
 	}
 	began := time.Now().UTC().Add(-time.Duration(scale+1) * apart)
