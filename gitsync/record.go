@@ -40,6 +40,7 @@ type Record struct {
 	git     carrier
 	dir     string // record.git
 	unlock  func() error
+	mender  mender
 
 	// work is held while main is moved, or what moved it is taken in. Nobody
 	// waits for the network while holding it.
@@ -146,6 +147,11 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if r.store, err = objects.Open(dir, r.log); err != nil {
 		return err
 	}
+	r.mender.r = r
+	r.store.HealBy(r.mender.mend)
+	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {
+		return fmt.Errorf("cannot remove what is left of mending: %w", err)
+	}
 	r.git = newCarrier(r.opts, dir, r.store)
 	did, err := r.store.Repair(mainRef, remoteRef, fetchedRef)
 	for _, what := range did {
@@ -251,7 +257,7 @@ func (r *Record) Close() error {
 			errs = append(errs, r.journal.Close())
 		}
 		if r.store != nil {
-			errs = append(errs, r.store.Seal())
+			errs = append(errs, r.mender.rest(true), r.store.Seal())
 		}
 		if r.unlock != nil {
 			errs = append(errs, r.unlock())

@@ -92,6 +92,7 @@ func (r *Record) commitLoop(ctx context.Context) {
 			failures++
 			r.log.Error().Err(err).Msg("messages stay in the journal until they can be committed")
 		}
+		r.replaceDamaged()
 		if err := r.store.Retire(); err != nil {
 			r.log.Warn().Err(err).Msg("a replaced pack stays")
 		}

@@ -219,6 +219,7 @@ func (r *Record) Sync(ctx context.Context) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot sync: %w", ErrClosed)
 	}
+	defer r.replaceDamaged()
 	if r.opts.Remote == "" {
 		return r.commit(ctx, true)
 	}

@@ -16,7 +16,11 @@ import (
 // Verify implements control.Service.
 func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 	var v control.Verification
-	err := n.record.WalkDamaged(ctx, func(l gitsync.Letter) error {
+	damaged, err := n.auditDisk(ctx, &v)
+	if err != nil {
+		return v, asError(err)
+	}
+	err = n.record.WalkDamaged(ctx, func(l gitsync.Letter) error {
 		v.Messages++
 		if f, found := n.audit(l); found {
 			v.Findings = append(v.Findings, f)
@@ -27,7 +31,7 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 		v.Findings = append(v.Findings, damage(control.Finding{Path: p}, err))
 		return nil
 	})
-	if err != nil {
+	if err != nil && !damaged {
 		return v, asError(err)
 	}
 	n.mu.Lock()
@@ -39,7 +43,7 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 		return cmp.Or(strings.Compare(a.Path.Channel().String(), b.Path.Channel().String()), a.Path.Compare(b.Path))
 	})
 	files, err := n.auditFiles(ctx)
-	if err != nil {
+	if err != nil && !damaged {
 		return v, asError(err)
 	}
 	v.Findings = append(v.Findings, files...)
@@ -55,6 +59,26 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 func damage(f control.Finding, err error) control.Finding {
 	f.Kind, f.Wrong, f.Text = control.FindingDamaged, true, "record.git is damaged: "+err.Error()
 	return f
+}
+
+// auditDisk has the record read all its files, and mend what it can. damaged says
+// that something is nowhere whole, so that what follows cannot read everything.
+func (n *Node) auditDisk(ctx context.Context, v *control.Verification) (damaged bool, err error) {
+	found, err := n.record.Check(ctx)
+	for _, d := range found {
+		f := control.Finding{File: d.File, Kind: control.FindingMended, Text: d.Text}
+		if !d.Mended {
+			damaged = true
+			f.Kind, f.Wrong = control.FindingDamaged, true
+		}
+		if f.File == "" {
+			f.File = "record.git"
+		} else {
+			f.File = "record.git/" + f.File
+		}
+		v.Findings = append(v.Findings, f)
+	}
+	return damaged, err
 }
 
 // audit says what is to be said of a file that is not part of the state.

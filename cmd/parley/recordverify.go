@@ -18,15 +18,18 @@ func newRecordVerifyCommand(p *program) *cobra.Command {
 states its timestamp, whether its signature holds, whether the chain of each
 host has holes, and whether receipts and answers point to something; and whether
 the files that are no messages can be read: hosts, channels, memories, profiles.
+Before that it reads all of record.git: what this disk does not hold whole is
+brought back from the journal or the remote.
 
 It says what is wrong, where, and what that means. --all lists what is only
 worth knowing, too: messages without a signature, files that lost their path to
-another, and files that nobody reads. Nothing is changed.
+another, files that nobody reads, and what was brought back. No message is
+changed.
 
 Exit code 1 if anything is wrong, 0 if there is only what is worth knowing.
 With --json each finding has the path of a message, or the file otherwise; a
-kind, which is one of refused, unreadable, time, dangling, chain and damaged,
-or of unsigned, conflict and stray, which are not wrong; and a text.`,
+kind, which is one of damaged, refused, unreadable, time, dangling and chain, or
+of unsigned, conflict, stray and mended, which are not wrong; and a text.`,
 		Example: `  parley record verify
   parley record verify --all --json`,
 		Args: exactly(0, "nothing"),
@@ -120,13 +123,15 @@ func whatToDo(kind control.FindingKind) string {
 	case control.FindingChain:
 		return "a message was removed, or is still on its host alone (parley wake there), or one key is used in two places"
 	case control.FindingDamaged:
-		return "the disk lost it: stop the node, move record.git away and start it; it fetches the record anew (no remote: use a backup)"
+		return "the disk lost it, and neither the journal nor the remote gave it back: stop the node, move record.git away and start it; it fetches the record anew (no remote: use a backup)"
 	case control.FindingUnsigned:
 		return "mail like any other, from whoever may push; it decides nothing"
 	case control.FindingConflict:
 		return "two files claimed one path; both are kept, one counts"
 	case control.FindingStray:
 		return "it harms nothing; whoever put it there can remove it"
+	case control.FindingMended:
+		return "the disk had lost it; a good copy is in its place: have an eye on this disk"
 	}
 	return ""
 }

@@ -191,6 +191,43 @@ func (j *Journal) Done(ids ...ID) error {
 	return j.removeDone()
 }
 
+// Read reads an entry that is not done once more from its segment.
+func (j *Journal) Read(id ID) (Entry, error) {
+	j.mu.Lock()
+	seg := j.ids[id]
+	if seg == nil {
+		j.mu.Unlock()
+		return Entry{}, fmt.Errorf("cannot read entry %d: it is done", id)
+	}
+	number, count, index := seg.number, seg.count, seg.live[id]
+	j.mu.Unlock()
+	all, err := j.entriesOf(number, count)
+	if err != nil {
+		return Entry{}, fmt.Errorf("cannot read the journal: %w", err)
+	}
+	return all[index], nil
+}
+
+// entriesOf reads all entries of a segment, which has had count of them.
+func (j *Journal) entriesOf(number uint64, count int) ([]Entry, error) {
+	data, err := os.ReadFile(j.path(number))
+	if err != nil {
+		return nil, err
+	}
+	s, err := scanSegment(data)
+	if err != nil {
+		return nil, err
+	}
+	var all []Entry
+	for _, r := range s.records {
+		all = append(all, r.entries...)
+	}
+	if len(all) < count {
+		return nil, fmt.Errorf("%w: %s lost entries since it was written", errBad, segmentName(number))
+	}
+	return all, nil
+}
+
 // Bytes is the size of all segments.
 func (j *Journal) Bytes() int64 {
 	j.mu.Lock()

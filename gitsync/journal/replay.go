@@ -30,10 +30,15 @@ type scan struct {
 // the next that has a right check sum.
 func scanSegment(data []byte) (scan, error) {
 	h, err := decodeHeader(data)
-	if err != nil {
-		return scan{}, err
-	}
 	s := scan{header: h, valid: headerSize}
+	if err != nil {
+		var ok bool
+		if s.header, ok = recoverHeader(data); !ok {
+			return scan{}, err
+		}
+		h = s.header
+		s.trouble = append(s.trouble, "its header is damaged, its entries are not")
+	}
 	for at := headerSize; at < len(data); {
 		entries, size, err := decodeRecord(data[at:], h.nonce)
 		if err == nil {
@@ -51,6 +56,27 @@ func scanSegment(data []byte) (scan, error) {
 		at = next
 	}
 	return s, nil
+}
+
+// recoverHeader reads a header in which one bit was turned over, or whose nonce is
+// whole, as a record behind it shows.
+func recoverHeader(data []byte) (header, bool) {
+	if len(data) < headerSize {
+		return header{}, false
+	}
+	head := bytes.Clone(data[:headerSize])
+	for bit := range headerSize * 8 {
+		head[bit/8] ^= 1 << (bit % 8)
+		if h, err := decodeHeader(head); err == nil {
+			return h, true
+		}
+		head[bit/8] ^= 1 << (bit % 8)
+	}
+	nonce := binary.BigEndian.Uint64(data[16:])
+	if nextRecord(data, headerSize, nonce) < 0 {
+		return header{}, false
+	}
+	return header{nonce: nonce}, true
 }
 
 func nextRecord(data []byte, from int, nonce uint64) int {

@@ -211,30 +211,17 @@ func (j *Journal) compact() error {
 
 // moveEntries stores the entries of a segment again; their IDs stay.
 func (j *Journal) moveEntries(seg *segment) error {
-	data, err := os.ReadFile(j.path(seg.number))
+	all, err := j.entriesOf(seg.number, seg.count)
 	if err != nil {
 		return err
-	}
-	s, err := scanSegment(data)
-	if err != nil {
-		return err
-	}
-	var all []Entry
-	for _, r := range s.records {
-		all = append(all, r.entries...)
 	}
 	j.mu.Lock()
 	old := slices.Sorted(maps.Keys(seg.live))
 	var entries []Entry
 	for _, id := range old {
-		if index := seg.live[id]; index < len(all) {
-			entries = append(entries, all[index])
-		}
+		entries = append(entries, all[seg.live[id]])
 	}
 	j.mu.Unlock()
-	if len(entries) < len(old) {
-		return fmt.Errorf("%w: %s lost entries since it was written", errBad, segmentName(seg.number))
-	}
 	if len(entries) == 0 {
 		return nil
 	}

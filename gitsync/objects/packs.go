@@ -33,7 +33,7 @@ func (s *Store) rescan() error {
 			continue
 		}
 		base = filepath.Join(s.packDir(), base)
-		if p := known[base]; p != nil {
+		if p := known[base]; p != nil && p.isStill(entry) {
 			packs = append(packs, p)
 			continue
 		}
@@ -49,6 +49,13 @@ func (s *Store) rescan() error {
 	slices.SortStableFunc(packs, func(a, b *pack) int { return b.modified.Compare(a.modified) })
 	s.packs = packs
 	return nil
+}
+
+// isStill reports whether the file of an index is the one that was read: a damaged
+// one is written again under its name.
+func (p *pack) isStill(entry fs.DirEntry) bool {
+	info, err := entry.Info()
+	return err == nil && info.Size() == p.size && info.ModTime().Equal(p.modified)
 }
 
 // addPack makes a pack that was just installed known, without reading the folder.

@@ -93,6 +93,12 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 	return typ, data, nil
 }
 
+// Restore makes sure that an object that this repository must have can be read.
+func (s *Store) Restore(h Hash) error {
+	_, _, err := s.read(h, true)
+	return err
+}
+
 // Blob returns the content of a blob.
 func (s *Store) Blob(h Hash) ([]byte, error) { return s.typed(h, plumbing.BlobObject) }
 

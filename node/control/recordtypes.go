@@ -26,7 +26,7 @@ type Finding struct {
 // FindingKind is a stable word for what is the matter.
 type FindingKind string
 
-// What can be found. Unsigned, Conflict and Stray are only worth knowing.
+// What can be found. Unsigned, Conflict, Stray and Mended are only worth knowing.
 const (
 	FindingUnreadable FindingKind = "unreadable" // it is no message, or not the file that it should be
 	FindingRefused    FindingKind = "refused"    // its signature does not hold
@@ -37,6 +37,7 @@ const (
 	FindingUnsigned   FindingKind = "unsigned"   // nobody vouches for its author
 	FindingConflict   FindingKind = "conflict"   // it lost its path to another
 	FindingStray      FindingKind = "stray"      // a file that nobody reads, where messages or memories should be
+	FindingMended     FindingKind = "mended"     // this disk did not hold it whole; now it does
 )
 
 // RecordStats counts what is in the record.

@@ -1,0 +1,152 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+const (
+	// mendName is the folder beside record.git in which the remote's objects are
+	// while damaged ones are brought back from them.
+	mendName = "record.git.mend"
+	// mendApart is the least time between two fetches for it, and how long what
+	// was fetched is kept.
+	mendApart = time.Minute
+)
+
+// mender brings damaged and missing objects back: from the journal, or from the
+// remote. Git itself would not fetch what it believes to have, so that the remote
+// is fetched into a repository beside.
+type mender struct {
+	r *Record
+
+	mu      sync.Mutex     // guards the fields below; one object at a time
+	copy    *objects.Store // of the remote; nil where there is none
+	fetched time.Time      // when that was last tried
+	failed  error          // why it did not succeed
+	mended  int
+}
+
+// mend brings one object back, durably.
+func (m *mender) mend(h objects.Hash) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if data, ok := m.r.journaled(h); ok {
+		return m.put(h, plumbing.BlobObject, data, "the journal")
+	}
+	if m.r.opts.Remote == "" {
+		return errors.New("there is no copy: the journal has none and there is no remote")
+	}
+	typ, data, err := m.fromRemote(h)
+	if err != nil {
+		return fmt.Errorf("there is no copy: %w", err)
+	}
+	return m.put(h, typ, data, "the remote")
+}
+
+func (m *mender) put(h objects.Hash, typ plumbing.ObjectType, data []byte, from string) error {
+	if err := m.r.store.PutLoose(typ, data); err != nil {
+		return fmt.Errorf("cannot bring it back: %w", err)
+	}
+	m.mended++
+	m.r.log.Warn().Stringer("object", h).Msg("a damaged object was brought back from " + from)
+	return nil
+}
+
+func (m *mender) fromRemote(h objects.Hash) (plumbing.ObjectType, []byte, error) {
+	if m.copy != nil {
+		if typ, data, err := m.copy.Read(h); err == nil {
+			return typ, data, nil
+		}
+	}
+	if time.Since(m.fetched) < mendApart {
+		if m.failed != nil {
+			return 0, nil, m.failed
+		}
+		return 0, nil, errors.New("the remote has it not either")
+	}
+	m.failed = m.fetch()
+	m.fetched = time.Now()
+	if m.failed != nil {
+		return 0, nil, m.failed
+	}
+	typ, data, err := m.copy.Read(h)
+	if errors.Is(err, objects.ErrNotFound) {
+		err = errors.New("the remote has it not either")
+	}
+	return typ, data, err
+}
+
+// fetch brings the remote's main into a new repository beside the record.
+func (m *mender) fetch() error {
+	f := founding{opts: m.r.opts, dir: filepath.Join(m.r.opts.Dir, mendName)}
+	m.copy = nil
+	if err := f.makeRepository(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), gitPatience)
+	defer cancel()
+	if err := f.git.fetchMain(ctx); err != nil {
+		return fmt.Errorf("cannot fetch the remote: %w", err)
+	}
+	if err := f.store.Rescan(); err != nil {
+		return err
+	}
+	m.copy = f.store
+	return nil
+}
+
+// rest removes the copy of the remote once nobody has needed it for a while, or
+// at once.
+func (m *mender) rest(now bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.fetched.IsZero() || !now && time.Since(m.fetched) < mendApart {
+		return nil
+	}
+	m.copy, m.fetched, m.failed = nil, time.Time{}, nil
+	return os.RemoveAll(filepath.Join(m.r.opts.Dir, mendName))
+}
+
+// journaled is the content of a blob that is still in the journal.
+func (r *Record) journaled(blob objects.Hash) ([]byte, bool) {
+	r.state.mu.Lock()
+	var held *heldLetter
+	for _, letters := range r.state.held {
+		for _, h := range letters {
+			if h.blob == blob {
+				held = h
+			}
+		}
+	}
+	if held == nil || held.data != nil {
+		defer r.state.mu.Unlock()
+		if held == nil {
+			return nil, false
+		}
+		return held.data, true
+	}
+	r.state.mu.Unlock()
+	e, err := r.journal.Read(held.id)
+	return e.Data, err == nil && objects.BlobHash(e.Data) == blob
+}
+
+// replaceDamaged puts other packs in the place of those in which damage was found.
+func (r *Record) replaceDamaged() {
+	did, err := r.store.ReplaceDamaged()
+	for _, what := range did {
+		r.log.Warn().Msg("record mended: " + what)
+	}
+	if err := errors.Join(err, r.mender.rest(false)); err != nil {
+		r.log.Warn().Err(err).Msg("the record is not wholly mended")
+	}
+}
