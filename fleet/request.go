@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -19,7 +20,7 @@ type Requested struct {
 
 func (c Requested) decide(s *State) ([]Draft, error) {
 	if err := protocol.CheckRequest(c.ID); err != nil {
-		return nil, refuse(Senseless, "", "the request %q is refused: %v", c.ID, err)
+		return nil, refuse(Senseless, "", "the request %.80q is refused: %v", c.ID, err)
 	}
 	drafts, err := c.Command.decide(s)
 	if len(drafts) > 0 {
@@ -37,4 +38,47 @@ func (s *State) Requested(host protocol.Name, id string, now time.Time) (*Item, 
 		}
 	}
 	return nil, false
+}
+
+// Repeats reports whether a command to say something asks for what it is already:
+// the same author, addressees and, as far as the command names one, channel, and
+// the same message answered. Texts are not compared: a state holds none.
+func Repeats(c Command, it *Item) bool {
+	switch c := c.(type) {
+	case Say:
+		return it.From == c.As.Name && sameAddressees(c.To, it.To) && (c.Channel == "" || c.Channel == it.Path.Channel()) && answers(it, c.Re)
+	case Answer:
+		return it.From == c.As.Name && answers(it, c.To)
+	}
+	return false
+}
+
+func answers(it *Item, asked protocol.Path) bool {
+	p, _ := it.AnsweredPath()
+	return p == asked
+}
+
+// sameAddressees reports whether addresses as they were asked for name those that
+// a message has. A host counts where both name one.
+func sameAddressees(asked []string, to []protocol.Address) bool {
+	if (&protocol.Message{To: to}).ToAll() {
+		return slices.Contains(asked, protocol.All) // whoever else was named
+	}
+	hosts := map[string]string{}
+	for _, a := range to {
+		hosts[a.Name] = a.Host
+	}
+	named := map[string]bool{}
+	for _, text := range asked {
+		a, err := protocol.ParseAddress(text)
+		if err != nil {
+			return false
+		}
+		host, there := hosts[a.Name]
+		if !there || host != "" && a.Host != "" && host != a.Host {
+			return false
+		}
+		named[a.Name] = true
+	}
+	return len(named) == len(hosts)
 }

@@ -73,7 +73,7 @@ func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message
 	}
 	if r.Request != "" {
 		defer n.requests.lock(r.Request)()
-		if m, ok, err := n.sentBefore(who, r); ok || err != nil {
+		if m, ok, err := n.sentBefore(c, r); ok || err != nil {
 			return m, err
 		}
 		c = fleet.Requested{Command: c, ID: r.Request}
@@ -87,7 +87,7 @@ func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message
 }
 
 // sentBefore is the message that an earlier request with the same id led to.
-func (n *Node) sentBefore(who fleet.Who, r control.SendRequest) (m control.Message, ok bool, err error) {
+func (n *Node) sentBefore(c fleet.Command, r control.SendRequest) (m control.Message, ok bool, err error) {
 	n.mu.Lock()
 	it, ok := n.state.Requested(n.cfg.Alias, r.Request, n.now())
 	n.mu.Unlock()
@@ -97,7 +97,7 @@ func (n *Node) sentBefore(who fleet.Who, r control.SendRequest) (m control.Messa
 	if m, err = n.viewNow(it); err != nil {
 		return m, false, err
 	}
-	if m.From != who.Name || m.Body != protocol.NormalBody(r.Body) {
+	if !fleet.Repeats(c, it) || m.Body != protocol.NormalBody(r.Body) {
 		return m, false, control.Errorf(control.KindRefused, "give each message its own --request",
 			"the request %s was another message, %s", r.Request, m.Path)
 	}
