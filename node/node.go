@@ -197,7 +197,7 @@ func (n *Node) complain(p protocol.Path, err error) {
 	var refusal *fleet.RefusedError
 	if errors.As(err, &refusal) {
 		n.refused++
-		n.notice("refused %s: %v", p, err)
+		n.notice("refused %s: %v", p, refusal.Err)
 		return
 	}
 	n.notice("skipped %s: it is no message: %v", p, err)

@@ -51,6 +51,7 @@ func runRecordStats(ctx context.Context, client control.Service, v view) error {
 	field("memories", strconv.Itoa(s.Memories))
 	field("disk", fmt.Sprintf("%s in %s, journal %s", bytesOf(s.Disk), count(s.Packs, "pack"), bytesOf(s.Journal)))
 	v.out.Printf("\n")
+	messages, receipts := s.Messages, s.Receipts // of participants with plain git
 	t := term.Table{Heading: []string{"HOST", "MESSAGES", "RECEIPTS", "LAST"}}
 	for _, h := range s.Hosts {
 		last := ""
@@ -58,6 +59,10 @@ func runRecordStats(ctx context.Context, client control.Service, v view) error {
 			last = v.at(h.Last, timeForm)
 		}
 		t.Rows = append(t.Rows, []string{h.Alias.String(), strconv.Itoa(h.Messages), strconv.Itoa(h.Receipts), last})
+		messages, receipts = messages-h.Messages, receipts-h.Receipts
+	}
+	if messages > 0 || receipts > 0 {
+		t.Rows = append(t.Rows, []string{"(no host)", strconv.Itoa(messages), strconv.Itoa(receipts)})
 	}
 	v.out.Table(t)
 	return nil

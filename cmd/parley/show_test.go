@@ -104,7 +104,7 @@ remote:  /srv/record.git, 4 not pushed yet, fetched never, pushed 2026-05-23 21:
 bus:     NATS clients at 127.0.0.1:4222, other hosts at 127.0.0.1:4223
 link:    white, up, 1.23ms away
 link:    blue, down: refused
-refused: 5 messages since start
+refused: 5 messages since start: parley record verify
 warning: a clock is wrong
 
 HOST   STATE  SINCE                    VERSION  AGENTS

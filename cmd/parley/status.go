@@ -76,7 +76,7 @@ func (v view) statusFields(s control.Status) {
 		field("dropped", fmt.Sprintf("%d letters since start; git repairs", s.Bus.Dropped))
 	}
 	if s.Refused > 0 {
-		field("refused", count(s.Refused, "message")+" since start")
+		field("refused", count(s.Refused, "message")+" since start: parley record verify")
 	}
 }
 
