@@ -38,7 +38,8 @@ func TestTwoHostsExchangeEverything(t *testing.T) {
 func TestPresenceTellsAboutTheSender(t *testing.T) {
 	hub, leaf := pair(t)
 	since := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
-	said := Presence{Host: "somebody-else", Live: true, Since: since, Version: "1.2.3", Agents: []string{"mawjs", "โอราเคิล"}}
+	said := Presence{Host: "somebody-else", Live: true, Since: since, Version: "1.2.3", Agents: []string{"mawjs", "โอราเคิล"},
+		Pushes: true, Run: "0a1b2c3d", Machine: "laptop"}
 	if err := leaf.Announce(said); err != nil {
 		t.Fatal(err)
 	}

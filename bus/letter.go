@@ -157,8 +157,10 @@ func checkPresence(p Presence) error {
 			return err
 		}
 	}
-	if len(p.Version) > maxVersion || !utf8.ValidString(p.Version) {
-		return errors.New("its version is too long or not text")
+	for _, text := range []string{p.Version, p.Run, p.Machine} {
+		if len(text) > maxVersion || !utf8.ValidString(text) {
+			return errors.New("its version, run or machine is too long or not text")
+		}
 	}
 	return nil
 }

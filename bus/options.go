@@ -76,7 +76,8 @@ type Handlers struct {
 	Heard func(from protocol.Name, paths []protocol.Path)
 	// Bell tells that, as that host knows, the remote has moved.
 	Bell func(from protocol.Name)
-	// Presence tells about a host that came, is still there or leaves.
+	// Presence tells about a host that came, is still there or leaves. That of
+	// this host comes too: should its name and key be in use twice, Run tells.
 	Presence func(Presence)
 	// Linked tells that a link to another server, or the connection to URL, came
 	// up and can be used, at least once for each time. The node announces itself
@@ -91,6 +92,9 @@ type Presence struct {
 	Since   time.Time     `json:"since"` // when its node started
 	Version string        `json:"version"`
 	Agents  []string      `json:"agents"`
+	Pushes  bool          `json:"pushes"` // it can push to the shared remote
+	Run     string        `json:"run"`    // random, new with every start of its node
+	Machine string        `json:"machine"`
 	Seen    time.Time     `json:"-"` // when it was received, by our clock
 }
 

@@ -16,7 +16,7 @@ func (b *Bus) arrived(msg *nats.Msg) {
 	}
 	ok := true
 	switch {
-	case s.Sender == b.opts.Alias:
+	case s.Sender == b.opts.Alias && s.Kind != protocol.KindPresence:
 	case s.Kind.Message():
 		path, err := protocol.ParsePath(msg.Header.Get(protocol.HeaderPath))
 		if err != nil {

@@ -82,7 +82,30 @@ func (g *gitProgram) push(ctx context.Context, commit objects.Hash) error {
 	if errors.As(err, &failed) && wasRace(failed.output) {
 		return errRejected
 	}
+	if failed != nil {
+		failed.explain()
+		failed.line = g.hide(failed.line)
+	}
 	return err
+}
+
+// explain has the error say why the remote refused a push: git's own last line
+// says only that it did.
+func (e *gitError) explain() {
+	reason := ""
+	var said strings.Builder
+	for line := range strings.Lines(e.output) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "remote:") {
+			said.WriteString(line + "\n")
+		}
+		if _, why, ok := strings.Cut(line, "[remote rejected] ("); ok && strings.HasPrefix(line, "!") {
+			reason = strings.TrimSuffix(why, ")")
+		}
+	}
+	if reason != "" {
+		e.line = refusal(reason, said.String())
+	}
 }
 
 // wasRace tells a push that came second from one that will never be let in.

@@ -46,8 +46,9 @@ func (r *Record) choose(all bool) ([]*heldLetter, map[string][]byte) {
 	defer r.state.mu.Unlock()
 	var chosen []*heldLetter
 	size := 0
+	grace := r.peerGrace()
 	for _, h := range r.state.pending {
-		if !all && h.peer && r.opts.Remote != "" && time.Since(h.since) < r.opts.Grace {
+		if !all && h.peer && time.Since(h.since) < grace {
 			continue
 		}
 		if len(chosen) == maxCommitLetters || size > maxCommitBytes {
@@ -65,7 +66,7 @@ func (r *Record) nextGrace() (time.Duration, bool) {
 	defer r.state.mu.Unlock()
 	for _, h := range r.state.pending {
 		if h.peer {
-			return max(0, r.opts.Grace-time.Since(h.since)), true
+			return max(0, r.peerGrace()-time.Since(h.since)), true
 		}
 	}
 	return 0, false

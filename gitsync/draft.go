@@ -65,7 +65,7 @@ func (d *draft) place(p protocol.Path, blob objects.Hash, data []byte) (bool, er
 		return false, err
 	}
 	failpoint.Hit(failpoint.Conflicting)
-	d.r.log.Warn().Stringer("path", p).Msg("a message exists with two different contents; both are kept")
+	d.r.notice("%s exists with two different contents: both are kept, one of them below data/conflicts", p)
 	if d.r.opts.Prefer(p, data, other) {
 		d.changes[p.RepoPath()] = objects.Change{Hash: blob}
 		d.changes[conflictPath(p, other)] = objects.Change{Hash: there}

@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -107,4 +108,20 @@ func (r *Record) tellMoved() {
 	if r.opts.Events.Moved != nil {
 		r.events.add(r.opts.Events.Moved)
 	}
+}
+
+func (r *Record) tellTrouble(t Trouble) {
+	if r.opts.Events.Trouble != nil {
+		r.events.add(func() { r.opts.Events.Trouble(t) })
+	}
+}
+
+// notice tells the operator.
+func (r *Record) notice(format string, args ...any) {
+	text := oneLine(fmt.Sprintf(format, args...))
+	if r.opts.Events.Notice == nil {
+		r.log.Warn().Msg(text)
+		return
+	}
+	r.events.add(func() { r.opts.Events.Notice(text) })
 }

@@ -94,6 +94,7 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (st
 	if err := cmd.Run(); err != nil {
 		line := lastMeaningfulLine(errOut.String())
 		if ctx.Err() != nil {
+			err = errors.Join(err, context.Cause(ctx))
 			line = context.Cause(ctx).Error()
 		} else if line == "" {
 			line = err.Error()

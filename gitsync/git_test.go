@@ -125,14 +125,14 @@ func TestRefusedPushIsNoRace(t *testing.T) {
 	if err := h.Sync(t.Context()); !errors.Is(err, ErrRemote) {
 		t.Errorf("Sync: %v", err)
 	}
-	if got := h.Status().RemoteError; !strings.Contains(got, "cannot push main") {
+	if got := h.Status().Trouble.Text; !strings.Contains(got, "cannot push main") {
 		t.Errorf("RemoteError = %q", got)
 	}
 	if err := os.Remove(hook); err != nil {
 		t.Fatal(err)
 	}
 	h.sync(t)
-	if got := h.Status().RemoteError; got != "" {
+	if got := h.Status().Trouble.Text; got != "" {
 		t.Errorf("RemoteError = %q", got)
 	}
 }

@@ -6,7 +6,8 @@ import (
 )
 
 // Fetch looks at the remote now and tells all events before it returns. Without
-// a remote it takes in what another program did to main.
+// a remote it takes in what another program did to main. Where it succeeds, what
+// failed before is tried again at once.
 func (r *Record) Fetch(ctx context.Context) error {
 	defer r.events.deliver()
 	if r.isClosed() {
@@ -17,5 +18,9 @@ func (r *Record) Fetch(ctx context.Context) error {
 	}
 	r.share.Lock()
 	defer r.share.Unlock()
-	return r.fetch(ctx)
+	err := r.fetch(ctx)
+	if err == nil {
+		ring(r.retryBell)
+	}
+	return err
 }

@@ -98,6 +98,12 @@ type Events struct {
 	Pushed func([]protocol.Path)
 	// Moved says that this node has pushed: others should look at the remote.
 	Moved func()
+	// Trouble says that the remote cannot be used, with a new kind, or with
+	// KindNone that it can be used: for the first time, or again.
+	Trouble func(Trouble)
+	// Notice has what an operator should know, one sentence: what somebody did to
+	// the remote, or two versions of one file. nil: it goes to the log.
+	Notice func(string)
 }
 
 // Place says how far a message has come here.
@@ -140,7 +146,8 @@ type Status struct {
 	Unpushed     int    // messages in main that the remote lacks, 1 where it lacks only other files; 0 without a remote
 	LastFetch    time.Time
 	LastPush     time.Time
-	RemoteError  string // why the remote cannot be used, one line, or ""
+	Place        int // among the couriers, as SetPlace said
+	Trouble      Trouble
 	Packs        int
 	JournalBytes int64
 	Pushes       int // since Open, that the remote took

@@ -1,7 +1,6 @@
 package gitsync
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +53,7 @@ type Record struct {
 	commitBell chan struct{} // there may be something to commit
 	shareBell  chan struct{} // there may be something to push
 	fetchBell  chan struct{} // the remote may have moved
+	retryBell  chan struct{} // what failed is worth another try
 
 	events eventQueue
 	state  state
@@ -75,16 +75,22 @@ type state struct {
 	// pending are those that are in no commit yet, in the order of the journal.
 	pending []*heldLetter
 	// unpushed are the messages in main that are not at their path in the
-	// remote's; nil without a remote.
-	unpushed map[protocol.Path]struct{}
+	// remote's, with the moment since when; nil without a remote.
+	unpushed map[protocol.Path]time.Time
+	// oldest is the earliest moment in unpushed; otherFiles says that main has
+	// files besides that the remote lacks.
+	oldest     time.Time
+	otherFiles bool
+	place      int // among the couriers, as SetPlace says
 
 	files map[string][]byte       // put and not yet committed
 	mine  map[string]objects.Hash // files that this run committed
 
 	lastFetch, lastPush time.Time
-	fetchErr, pushErr   string // why the last one failed
-	pushes, rejected    int    // that the remote took, and those that came after another's
+	pushes, rejected    int // that the remote took, and those that came after another's
 	closed              bool
+
+	fetchTrouble, pushTrouble *Trouble // why the last one failed, or nil
 }
 
 // heldLetter is a letter that is in the journal.
@@ -121,6 +127,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		commitBell: make(chan struct{}, 1),
 		shareBell:  make(chan struct{}, 1),
 		fetchBell:  make(chan struct{}, 1),
+		retryBell:  make(chan struct{}, 1),
 		events:     eventQueue{wake: make(chan struct{}, 1)},
 	}
 	r.state.held = map[protocol.Path][]*heldLetter{}
@@ -206,7 +213,7 @@ func (r *Record) openRemote(dir string) error {
 	if r.opts.Remote == "" {
 		return nil
 	}
-	r.state.unpushed = map[protocol.Path]struct{}{}
+	r.state.unpushed = map[protocol.Path]time.Time{}
 	known, err := remoteOf(dir)
 	if err != nil || known != r.opts.Remote {
 		return err
@@ -290,7 +297,8 @@ func (r *Record) Status() Status {
 		Unpushed:     r.countUnpushed(),
 		LastFetch:    r.state.lastFetch,
 		LastPush:     r.state.lastPush,
-		RemoteError:  cmp.Or(r.state.fetchErr, r.state.pushErr),
+		Place:        r.state.place,
+		Trouble:      r.trouble(),
 		Packs:        r.store.Packs(),
 		JournalBytes: r.journal.Bytes(),
 		Pushes:       r.state.pushes,

@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/protocol"
@@ -17,13 +18,24 @@ func (r *Record) committed(tip, tree objects.Hash, added []Letter, files map[str
 			delete(r.state.files, file)
 		}
 	}
-	for _, l := range added {
-		if r.state.unpushed != nil {
-			r.state.unpushed[l.Path] = struct{}{}
-		}
+	if r.state.unpushed != nil {
+		r.lacking(added, files)
 	}
 	r.state.mu.Unlock()
 	ring(r.shareBell)
+}
+
+// lacking notes that the remote lacks what was just committed. The caller holds
+// state.mu.
+func (r *Record) lacking(added []Letter, files map[string][]byte) {
+	now := time.Now()
+	for _, l := range added {
+		r.state.unpushed[l.Path] = now
+	}
+	if len(added) > 0 && r.state.oldest.IsZero() {
+		r.state.oldest = now
+	}
+	r.state.otherFiles = r.state.otherFiles || len(files) > 0
 }
 
 // recorded notes that these letters are in main; without a remote the journal

@@ -13,11 +13,11 @@ const (
 	coalesce   = 2 * time.Millisecond   // letters that come within it share a commit
 	mainPoll   = 500 * time.Millisecond // between looks at whether somebody else moved main
 	ringApart  = 2 * time.Second        // least time between two fetches because of a bell
+	ringSooner = time.Second            // the same while messages of this node wait for another host's push
 	ringJitter = 200 * time.Millisecond // so that a fleet does not fetch in one instant
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 5 * time.Second
-	remoteWait = 30 * time.Second // longest pause while the remote cannot be used
-	drainLimit = 3 * time.Second  // for the last push
+	drainLimit = 3 * time.Second // for the last push
 )
 
 // Run commits, pushes and fetches until ctx ends. Then it commits all that is
@@ -113,64 +113,90 @@ func (r *Record) awaitCommit(ctx context.Context, pause time.Duration) bool {
 	}
 }
 
-// shareLoop fetches at its interval and after bells, and pushes what is new.
-// While one of them fails it is tried again with growing pauses.
+// shareLoop fetches at its interval and after bells, and pushes what is new and
+// this node's to push. While one of them fails it is tried again with growing
+// pauses; while fetching fails, pushing would fail as well.
 func (r *Record) shareLoop(ctx context.Context) {
-	fetch := effort{do: r.fetch, apart: r.opts.FetchInterval}
-	push := effort{do: r.pushUntilTaken, apart: r.opts.PushInterval}
+	fetch := effort{do: r.fetch, apart: r.opts.FetchInterval, trouble: &r.state.fetchTrouble}
+	push := effort{do: r.pushUntilTaken, apart: r.opts.PushInterval, trouble: &r.state.pushTrouble}
 	for ctx.Err() == nil {
+		from, lacking := r.pushFrom()
+		now := time.Now()
 		switch {
-		case fetch.isDue():
+		case !now.Before(fetch.due):
+			failed := fetch.failures > 0
 			fetch.make(ctx, r)
-		case r.needsPush() && push.isDue():
+			if failed && fetch.failures == 0 {
+				push.due = fetch.start // what kept us from fetching may have kept us from pushing
+			}
+		case lacking && fetch.failures == 0 && !now.Before(push.due) && !now.Before(from):
 			push.make(ctx, r)
 		default:
-			r.awaitShare(ctx, &fetch, push.due)
+			until := fetch.due
+			if next := later(push.due, from); lacking && fetch.failures == 0 && next.Before(until) {
+				until = next
+			}
+			r.awaitShare(ctx, &fetch, &push, until)
 		}
 	}
 }
 
-// effort is one of the two things that the share loop does again and again.
-type effort struct {
-	do       func(context.Context) error
-	apart    time.Duration
-	due      time.Time
-	last     time.Time
-	failures int
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
-func (e *effort) isDue() bool { return !time.Now().Before(e.due) }
+// effort is one of the two things that the share loop does again and again.
+type effort struct {
+	do         func(context.Context) error
+	apart      time.Duration // least time from one start to the next
+	trouble    **Trouble     // what noteRemote keeps of it; state.mu guards it
+	due        time.Time
+	start, end time.Time // of the last one
+	failures   int
+}
 
 func (e *effort) make(ctx context.Context, r *Record) {
+	e.start = time.Now()
 	r.share.Lock()
 	err := e.do(ctx)
 	r.share.Unlock()
-	e.last = time.Now()
-	e.due = e.last.Add(e.apart)
+	e.end = time.Now()
+	e.due = e.start.Add(e.apart)
 	if err == nil {
 		e.failures = 0
 		return
 	}
 	e.failures++
-	e.due = e.last.Add(max(e.apart, backoff(e.failures, remoteWait)))
+	e.due = later(e.due, e.end.Add(pauseAfter(r.kindOf(err), e.failures)))
+	r.state.mu.Lock()
+	if *e.trouble != nil {
+		(*e.trouble).Next = r.opts.Now().Add(e.due.Sub(e.end))
+	}
+	r.state.mu.Unlock()
 }
 
 // awaitShare waits until something is due, or a bell says that it may be.
-func (r *Record) awaitShare(ctx context.Context, fetch *effort, pushDue time.Time) {
-	until := fetch.due
-	if r.needsPush() && pushDue.Before(until) {
-		until = pushDue
-	}
+func (r *Record) awaitShare(ctx context.Context, fetch, push *effort, until time.Time) {
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-r.shareBell:
-	case <-r.fetchBell:
-		soon := time.Now().Add(rand.N(ringJitter))
-		if next := fetch.last.Add(ringApart); next.After(soon) {
-			soon = next
+	case <-r.retryBell:
+		for _, e := range []*effort{fetch, push} {
+			if e.failures > 0 {
+				e.due = time.Now()
+			}
 		}
+	case <-r.fetchBell:
+		apart := ringApart
+		if r.waitsForCourier() {
+			apart = ringSooner
+		}
+		soon := later(time.Now().Add(rand.N(ringJitter)), fetch.end.Add(apart))
 		if fetch.failures == 0 && soon.Before(fetch.due) {
 			fetch.due = soon
 		}

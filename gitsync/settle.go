@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/protocol"
@@ -16,10 +17,14 @@ func (r *Record) settle() error {
 	r.state.mu.Lock()
 	tree, remote := r.state.tree, r.state.remoteTree
 	r.state.mu.Unlock()
-	unpushed := map[protocol.Path]struct{}{}
+	now := time.Now()
+	unpushed := map[protocol.Path]time.Time{}
+	otherFiles := false
 	err := r.store.Diff(remote, tree, func(d objects.Difference) error {
 		if p, isMessage := messagePath(d.Path); isMessage && d.New.Mode.IsFile() {
-			unpushed[p] = struct{}{}
+			unpushed[p] = now
+		} else {
+			otherFiles = true
 		}
 		return nil
 	})
@@ -29,12 +34,21 @@ func (r *Record) settle() error {
 	pushed := map[protocol.Path]struct{}{}
 	var waiting []*heldLetter
 	r.state.mu.Lock()
-	for p := range r.state.unpushed {
+	oldest := now
+	for p, since := range r.state.unpushed {
 		if _, still := unpushed[p]; !still {
 			pushed[p] = struct{}{}
+			continue
+		}
+		unpushed[p] = since
+		if since.Before(oldest) {
+			oldest = since
 		}
 	}
-	r.state.unpushed = unpushed
+	if len(unpushed) == 0 {
+		oldest = time.Time{}
+	}
+	r.state.unpushed, r.state.oldest, r.state.otherFiles = unpushed, oldest, otherFiles
 	for _, letters := range r.state.held {
 		for _, h := range letters {
 			if h.recorded {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
@@ -14,7 +12,7 @@ import (
 // fetch brings what is new in the remote into main. The caller holds share.
 func (r *Record) fetch(ctx context.Context) error {
 	err := r.fetchOnce(ctx)
-	r.noteRemote(err, &r.state.lastFetch, &r.state.fetchErr)
+	r.noteRemote(err, &r.state.lastFetch, &r.state.fetchTrouble)
 	return err
 }
 
@@ -77,7 +75,7 @@ func (r *Record) warnRewritten(known, tip objects.Hash) error {
 		return nil
 	}
 	if tip == objects.Zero {
-		r.log.Warn().Stringer("was", known).Msg("the remote's main is gone; it is pushed again")
+		r.notice("the remote's main is gone (it was %s); it is pushed again", known)
 		return nil
 	}
 	kept, err := r.store.IsAncestor(known, tip)
@@ -85,7 +83,7 @@ func (r *Record) warnRewritten(known, tip objects.Hash) error {
 		return err
 	}
 	if !kept {
-		r.log.Warn().Stringer("was", known).Stringer("is", tip).Msg("the remote's main was rewritten; what is missing is put back")
+		r.notice("the remote's main was rewritten from %s to %s; what is missing is put back", known, tip)
 	}
 	return nil
 }
@@ -157,7 +155,7 @@ func (r *Record) push(ctx context.Context) error {
 		r.work.Unlock()
 		r.tellMoved()
 	}
-	r.noteRemote(err, &r.state.lastPush, &r.state.pushErr)
+	r.noteRemote(err, &r.state.lastPush, &r.state.pushTrouble)
 	return err
 }
 
@@ -173,43 +171,23 @@ func (r *Record) countPush(err error) {
 	}
 }
 
-// pushUntilTaken pushes, and fetches and pushes again as long as others come
-// first.
+// pushUntilTaken pushes, and as long as others come first waits, fetches and
+// pushes again. The pause stands before the fetch: what is fetched last is what
+// the push has to fit on.
 func (r *Record) pushUntilTaken(ctx context.Context) error {
 	for attempt := 1; r.needsPush(); attempt++ {
 		err := r.push(ctx)
 		if !errors.Is(err, errRejected) {
 			return err
 		}
+		if !sleep(ctx, r.jitter(attempt)) {
+			return fmt.Errorf("cannot push main: %w", context.Cause(ctx))
+		}
 		if err := r.fetch(ctx); err != nil {
 			return err
 		}
-		select {
-		case <-time.After(r.jitter(attempt)):
-		case <-ctx.Done():
-			return fmt.Errorf("cannot push main: %w", context.Cause(ctx))
-		}
 	}
 	return nil
-}
-
-// noteRemote keeps the outcome of a fetch or push for Status.
-func (r *Record) noteRemote(err error, when *time.Time, trouble *string) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	if err == nil {
-		*when = r.opts.Now()
-		if *trouble != "" {
-			r.log.Info().Msg("the remote can be used again")
-		}
-		*trouble = ""
-		return
-	}
-	text := strings.ReplaceAll(err.Error(), "\n", "; ")
-	if text != *trouble && !errors.Is(err, context.Canceled) {
-		r.log.Warn().Str("remote", redact(r.opts.Remote)).Msg(text)
-		*trouble = text
-	}
 }
 
 // Sync commits all that is stored, whoever is to commit it, pushes it and

@@ -291,7 +291,7 @@ func TestAnotherRecordIsRefused(t *testing.T) {
 	if a.Tip() != tip || a.Status().RemoteTip != tip {
 		t.Error("something changed")
 	}
-	if got := a.Status().RemoteError; !strings.Contains(got, a.ID()) || strings.Contains(got, "\n") {
+	if got := a.Status().Trouble.Text; !strings.Contains(got, a.ID()) || strings.Contains(got, "\n") {
 		t.Errorf("RemoteError = %q", got)
 	}
 }
@@ -310,7 +310,7 @@ func TestUnreachableRemote(t *testing.T) {
 	if got := a.Place(one.Path); got != Recorded {
 		t.Errorf("the letter is %s: commits must not wait for the remote", got)
 	}
-	if a.Status().RemoteError == "" || a.Status().Unpushed != 1 {
+	if a.Status().Trouble.Text == "" || a.Status().Unpushed != 1 {
 		t.Errorf("status = %+v", a.Status())
 	}
 	// What is not pushed is still in the journal after a restart.
@@ -323,7 +323,7 @@ func TestUnreachableRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.sync(t)
-	if s := a.Status(); s.RemoteError != "" || s.Unpushed != 0 || a.Place(one.Path) != Pushed {
+	if s := a.Status(); s.Trouble.Text != "" || s.Unpushed != 0 || a.Place(one.Path) != Pushed {
 		t.Errorf("status = %+v", s)
 	}
 	wantSame(t, "pushed", a.seen.get(&a.seen.pushed), paths(one))

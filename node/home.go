@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -79,8 +80,17 @@ func makeKey(home configs.Home) (nkeys.KeyPair, error) {
 	return key, writeOnce(keyFile(home), append(seed, '\n'))
 }
 
-// serverID is the random part of the bus server's name, kept with the key.
+// serverID is what tells the name of the bus server from others: a random part that
+// is kept with the key, and a mark of this place. Servers of one name throw each
+// other off, and a home that was copied must get as far as being told to stay out.
 func serverID(home configs.Home) (string, error) {
+	id, err := keptServerID(home)
+	machine, _ := os.Hostname()
+	mark := sha256.Sum256([]byte(machine + "\x00" + home.Dir))
+	return id + "-" + hex.EncodeToString(mark[:4]), err
+}
+
+func keptServerID(home configs.Home) (string, error) {
 	file := filepath.Join(home.Keys(), "server.id")
 	data, err := os.ReadFile(file)
 	if err == nil {

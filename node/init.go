@@ -234,5 +234,13 @@ func (o InitOptions) join(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	return n.record.Sync(ctx)
+	if err := n.record.Sync(ctx); err != nil {
+		return err
+	}
+	select {
+	case err := <-n.expelled: // another host has just joined under the same name
+		return err
+	default:
+		return nil
+	}
 }

@@ -70,7 +70,7 @@ func runNode(t testing.TB, home configs.Home) (n *Node, stop func()) {
 }
 
 // bareRemote makes an empty shared repository.
-func bareRemote(t *testing.T) string {
+func bareRemote(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "shared.git")
 	if out, err := exec.Command("git", "init", "--quiet", "--bare", "--initial-branch=main", dir).CombinedOutput(); err != nil {
@@ -121,7 +121,7 @@ func everything(t *testing.T, n control.Service) []control.Message {
 }
 
 // eventually asks until it is so. The pauses only save processor time.
-func eventually(t *testing.T, what string, so func() bool) {
+func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(within)
 	for !so() {

@@ -58,16 +58,32 @@ func (l *live) changed([]protocol.Path) {
 	l.signal()
 }
 
-// see takes in a host's presence.
-func (l *live) see(p bus.Presence) {
+// see takes in a host's presence, and reports whether it has just come.
+func (l *live) see(p bus.Presence) (came bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	last, known := l.presence[p.Host]
+	came = p.Live && (!known || last.Run != p.Run || l.now().Sub(last.Seen) >= presenceLasts)
 	if p.Live {
 		l.presence[p.Host] = p
 	} else {
 		delete(l.presence, p.Host)
 	}
 	l.signal()
+	return came
+}
+
+// present are the hosts that are connected now.
+func (l *live) present() []bus.Presence {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []bus.Presence
+	for _, p := range l.presence {
+		if l.now().Sub(p.Seen) < presenceLasts {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // presenceOf is the last presence of a host that is connected now.

@@ -46,6 +46,9 @@ type Node struct {
 	taking    context.Context         // of doors: ends when no new message is taken
 	killing   context.Context         // of doors: ends when running commands must
 	live      *live
+	run       string                  // random, new with every start: tells this node from its twin
+	greet     chan struct{}           // a host came: announce this one soon
+	expelled  chan error              // why this node has to stay out of the fleet
 	once      onceEach[protocol.Path] // answers and receipts, by message
 	requests  onceEach[string]        // requests with an id
 	serving   sync.Mutex              // held while the agents served here change
@@ -59,8 +62,11 @@ type Node struct {
 	warned  map[string]bool
 	notices []string
 	refused int
-	halted  string   // why no agent is run, "" where they are
-	indexer *indexer // nil where messages cannot be searched
+	halted  string          // why no agent is run, "" where they are
+	first   protocol.Path   // of the messages written here since the start
+	runs    map[string]bool // in which this node wrote
+	twin    time.Time       // when a second node of this name and key was last heard
+	indexer *indexer        // nil where messages cannot be searched
 }
 
 // ErrLocked says that another node runs on the same home.
@@ -74,8 +80,8 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
-		live:    newLive(o.Now),
-		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{},
+		live: newLive(o.Now), run: randomHex(4), greet: make(chan struct{}, 1), expelled: make(chan error, 1),
+		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
 	}
 	defer func() {
 		if err != nil {
@@ -136,6 +142,8 @@ func (n *Node) openRecord(ctx context.Context) error {
 			Recorded: n.recorded,
 			Pushed:   n.pushed,
 			Moved:    n.remoteMoved,
+			Trouble:  n.remoteTrouble,
+			Notice:   n.recordNotice,
 		},
 	})
 	if err != nil {

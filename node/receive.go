@@ -92,6 +92,7 @@ func (n *Node) arrived(letters []gitsync.Letter) { n.Receive(letters, byGit) }
 
 // publish takes in what the writer has stored and tells the other hosts.
 func (n *Node) publish(ws []written) {
+	n.wrote(ws)
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
 		for _, w := range ws {
@@ -118,6 +119,7 @@ func (n *Node) takeIn(ws []written) {
 			continue // known meanwhile by the other door
 		}
 		ws[i].item = it
+		n.lookForTwin(it)
 		n.warnBusyDay(it.Path)
 		data := ws[i].data
 		n.show(it, func() (*protocol.Message, error) { return protocol.Decode(it.Path, data) })
@@ -191,6 +193,20 @@ func (n *Node) publishHeard(paths []protocol.Path) {
 func (n *Node) recorded(paths []protocol.Path) { n.live.changed(paths) }
 
 func (n *Node) pushed(paths []protocol.Path) { n.live.changed(paths) }
+
+// remoteTrouble has the couriers ranked anew, here and on the other hosts: the
+// remote can be used, or it cannot.
+func (n *Node) remoteTrouble(gitsync.Trouble) {
+	n.takePlace()
+	n.announce()
+}
+
+// recordNotice shows what the record has to say to the operator.
+func (n *Node) recordNotice(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.notice("%s", text)
+}
 
 // remoteMoved tells the other hosts that there is something new to fetch.
 func (n *Node) remoteMoved() {

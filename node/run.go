@@ -47,6 +47,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	case <-ctx.Done():
 	case err = <-served:
 	case err = <-recordFailed:
+	case err = <-n.expelled:
 	}
 	n.log.Info().Msg("node is stopping")
 	return err
@@ -125,7 +126,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 			Message:  n.heardOnBus,
 			Heard:    n.live.hear,
 			Bell:     func(protocol.Name) { n.record.Ring() },
-			Presence: n.live.see,
+			Presence: n.sawHost,
 			Linked:   n.announce,
 		},
 	})
@@ -182,38 +183,4 @@ func (n *Node) startDoors(down *teardown) {
 		}
 		kill()
 	})
-}
-
-// announceAlways tells the other hosts every few seconds that this one is live.
-func (n *Node) announceAlways(ctx context.Context) {
-	tick := time.NewTicker(presenceEvery)
-	defer tick.Stop()
-	for {
-		n.announce()
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-func (n *Node) announce() { n.announceAs(true) }
-
-func (n *Node) leave() { n.announceAs(false) }
-
-func (n *Node) announceAs(live bool) {
-	b := n.currentBus()
-	if b == nil {
-		return
-	}
-	p := bus.Presence{Host: n.cfg.Alias, Live: live, Since: n.started, Version: n.version, Agents: []string{}}
-	n.mu.Lock()
-	for _, a := range n.agents {
-		p.Agents = append(p.Agents, a.Name.String())
-	}
-	n.mu.Unlock()
-	if err := b.Announce(p); err != nil {
-		n.log.Debug().Err(err).Msg("cannot announce this host")
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -18,7 +19,8 @@ func (n *Node) Status(context.Context) (control.Status, error) {
 		Version: n.version, API: control.API, Fleet: n.cfg.Fleet, Host: n.cfg.Alias, Human: n.cfg.Human,
 		Home: n.home.Dir, PID: os.Getpid(), Since: n.started,
 		Record: control.RecordStatus{
-			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.RemoteError,
+			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.Trouble.Text, Trouble: troubleView(r),
+			Courier:    r.Place,
 			Unrecorded: r.Unrecorded, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
 			Pushes: r.Pushes, Rejected: r.Rejected,
 		},
@@ -34,6 +36,18 @@ func (n *Node) Status(context.Context) (control.Status, error) {
 		s.Agents = append(s.Agents, n.agentView(a))
 	}
 	return s, nil
+}
+
+// troubleView is what keeps the record from its remote, nil where nothing does.
+func troubleView(r gitsync.Status) *control.Trouble {
+	if r.Trouble.Kind == gitsync.KindNone {
+		return nil
+	}
+	return &control.Trouble{
+		Kind: string(r.Trouble.Kind), Text: r.Trouble.Text, Pushing: r.Trouble.Pushing,
+		Since: r.Trouble.Since, Next: r.Trouble.Next, Waiting: r.Unrecorded + r.Unpushed,
+		Advice: strings.ReplaceAll(r.Trouble.Kind.Advice(), "URL", r.Remote),
+	}
 }
 
 func (n *Node) busStatus() control.BusStatus {

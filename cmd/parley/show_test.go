@@ -100,7 +100,8 @@ next: parley hey calc --wait 30s TEXT   ask it something
 nat on host here of fleet lab: running since 2026-05-23 21:01:00 +02:00, version 0.1.0, process 42
 home:    /home/nat/parley
 record:  1 message in 0123456789ab, 3 not recorded yet
-remote:  /srv/record.git, 4 not pushed yet, fetched never, pushed 2026-05-23 21:01:00 +02:00, failing: no route␊
+remote:  /srv/record.git, 4 not pushed yet, fetched never, pushed 2026-05-23 21:01:00 +02:00
+trouble: failing since 2026-05-23 21:01:00 +02:00 (unreachable): no route␊; 7 messages wait, next try 2026-05-23 21:02:00 +02:00; wait, then: parley wake
 bus:     NATS clients at 127.0.0.1:4222, other hosts at 127.0.0.1:4223
 link:    white, up, 1.23ms away
 link:    blue, down: refused
@@ -140,7 +141,8 @@ func someStatus() control.Status {
 	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
 	return control.Status{
 		Version: "0.1.0", API: 1, Fleet: "lab", Host: "here", Human: "nat", Home: "/home/nat/parley", PID: 42, Since: at,
-		Record: control.RecordStatus{ID: "0123456789abcdef", Messages: 1, Remote: "/srv/record.git", RemoteError: "no route\n", Unrecorded: 3, Unpushed: 4, LastPush: at},
+		Record: control.RecordStatus{ID: "0123456789abcdef", Messages: 1, Remote: "/srv/record.git", RemoteError: "no route\n", Unrecorded: 3, Unpushed: 4, LastPush: at,
+			Trouble: &control.Trouble{Kind: "unreachable", Text: "no route\n", Since: at, Next: at.Add(time.Minute), Waiting: 7, Advice: "wait"}},
 		Bus: control.BusStatus{Clients: "127.0.0.1:4222", Links: "127.0.0.1:4223", Peers: []control.LinkStatus{
 			{Peer: "white", Up: true, RTT: 1234567}, {Peer: "blue", Problem: "refused"},
 		}},

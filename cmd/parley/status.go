@@ -68,6 +68,9 @@ func (v view) statusFields(s control.Status) {
 	field("home", s.Home)
 	field("record", fmt.Sprintf("%s in %s, %d not recorded yet", count(s.Record.Messages, "message"), short(s.Record.ID), s.Record.Unrecorded))
 	field("remote", v.remote(s.Record))
+	if s.Record.Trouble != nil {
+		field("trouble", v.trouble(*s.Record.Trouble))
+	}
 	field("bus", busAddresses(s.Bus))
 	for _, link := range s.Bus.Peers {
 		field("link", linkState(link))
@@ -84,10 +87,24 @@ func (v view) remote(r control.RecordStatus) string {
 	if r.Remote == "" {
 		return "none: the record is on this host alone"
 	}
-	text := fmt.Sprintf("%s, %d not pushed yet, fetched %s, pushed %s",
+	return fmt.Sprintf("%s, %d not pushed yet, fetched %s, pushed %s",
 		r.Remote, r.Unpushed, v.at(r.LastFetch, timeForm), v.at(r.LastPush, timeForm))
-	if r.RemoteError != "" {
-		text += ", failing: " + r.RemoteError
+}
+
+// trouble says in one line what is wrong with the remote, since when, what waits
+// for it, when it is tried again and what to do.
+func (v view) trouble(t control.Trouble) string {
+	text := fmt.Sprintf("failing since %s (%s): %s; %s", v.at(t.Since, timeForm), t.Kind, t.Text, count(t.Waiting, "message"))
+	if t.Waiting == 1 {
+		text += " waits"
+	} else {
+		text += " wait"
+	}
+	if !t.Next.IsZero() {
+		text += ", next try " + v.at(t.Next, timeForm)
+	}
+	if t.Advice != "" {
+		text += "; " + t.Advice + ", then: parley wake"
 	}
 	return text
 }

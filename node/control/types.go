@@ -147,14 +147,29 @@ type RecordStatus struct {
 	ID          string    `json:"id"`
 	Tip         string    `json:"tip"`
 	Messages    int       `json:"messages"`
-	Remote      string    `json:"remote"` // empty: none
-	RemoteError string    `json:"remote_error"`
-	Unrecorded  int       `json:"unrecorded"` // stored, in no commit yet
-	Unpushed    int       `json:"unpushed"`   // in no commit of the remote yet
+	Remote      string    `json:"remote"`            // empty: none
+	RemoteError string    `json:"remote_error"`      // the text of Trouble, or ""
+	Trouble     *Trouble  `json:"trouble,omitempty"` // absent: the remote can be used
+	Courier     int       `json:"courier"`           // place among the hosts that push for each other, from 1; 0: it pushes for itself
+	Unrecorded  int       `json:"unrecorded"`        // stored, in no commit yet
+	Unpushed    int       `json:"unpushed"`          // in no commit of the remote yet
 	LastFetch   time.Time `json:"last_fetch"`
 	LastPush    time.Time `json:"last_push"`
 	Pushes      int       `json:"pushes"`   // since start, that the remote took
 	Rejected    int       `json:"rejected"` // pushes since start that came after another host's
+}
+
+// Trouble is why the remote cannot be used.
+type Trouble struct {
+	// Kind is unreachable, authentication, permission, untrusted, not-found, hook,
+	// protected, work-tree, full, throttled, foreign, needs-git, disk or other.
+	Kind    string    `json:"kind"`
+	Text    string    `json:"text"`    // one line
+	Pushing bool      `json:"pushing"` // only pushing fails: what others write comes in
+	Since   time.Time `json:"since"`
+	Next    time.Time `json:"next"`    // when it is tried again
+	Waiting int       `json:"waiting"` // messages that the remote lacks
+	Advice  string    `json:"advice"`  // what to do, "" where waiting is all
 }
 
 // BusStatus is the state of the node's bus. Addresses are empty where no port is

@@ -1,0 +1,280 @@
+package gitsync
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// inBubble runs a test with a clock that stands still while anything works and
+// jumps to the next moment at which something is due. Fetch and push do without
+// the git program there: they are part of the bubble then.
+func inBubble(t *testing.T, test func(t *testing.T)) {
+	t.Run("builtin", func(t *testing.T) { synctest.Test(t, test) })
+}
+
+// runFor runs records together for a time of the bubble's clock.
+func runFor(t *testing.T, d time.Duration, homes ...*home) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	ended := make(chan error, len(homes))
+	for _, h := range homes {
+		go func() { ended <- h.Run(ctx) }()
+	}
+	for range homes {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func peer(l Letter) Letter {
+	l.Peer = true
+	return l
+}
+
+// The first courier commits and pushes at once what it heard; the others leave
+// theirs to it, and take it over one after the other.
+func TestCouriersTakeTurns(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		remote := bareRemote(t)
+		a, b, c := newHome(t, "a", remote), newHome(t, "b", remote), newHome(t, "c", remote)
+		for i, h := range []*home{a, b, c} {
+			h.SetPlace(i + 1)
+		}
+		one, two := testLetter(2, 1), testLetter(3, 2)
+		b.append(t, one)
+		c.append(t, two)
+		a.append(t, peer(one), peer(two))
+		a.Record.opts.Events.Moved = func() { b.Ring(); c.Ring() }
+		step := courierStep + 2*defaultPushInterval
+		runFor(t, step-time.Second, a, b, c)
+		wantSame(t, "messages", messages(t, remote, "main"), paths(one, two))
+		for _, h := range []*home{b, c} {
+			if s := h.Status(); s.Pushes != 0 {
+				t.Errorf("%s pushed %d times although the first courier had everything", h.opts.Author.Name, s.Pushes)
+			}
+		}
+		if s := a.Status(); s.Pushes != 1 || s.Rejected != 0 {
+			t.Errorf("the first courier pushed %d times, %d in vain", s.Pushes, s.Rejected)
+		}
+	})
+}
+
+// tookUntilPushed runs a record until a message is on the remote, and says how
+// long that took.
+func tookUntilPushed(t *testing.T, h *home, l Letter) time.Duration {
+	t.Helper()
+	begin := time.Now()
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Run(ctx) }()
+	for h.Place(l.Path) != Pushed {
+		time.Sleep(50 * time.Millisecond)
+	}
+	took := time.Since(begin)
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	return took
+}
+
+// What the couriers before it do not push, a courier does when its turn comes: a
+// rank is never relied on. It prevents: messages that wait for a silent courier.
+func TestTheNextCourierPushesWhatIsMissing(t *testing.T) {
+	for place := range 4 {
+		t.Run(fmt.Sprint("place ", place), func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				remote := bareRemote(t)
+				h := newHome(t, "h", remote)
+				h.SetPlace(place)
+				one := testLetter(2, 1)
+				h.append(t, one)
+				from := time.Duration(max(0, place-1)) * (courierStep + 2*defaultPushInterval)
+				if took := tookUntilPushed(t, h, one); took < from || took > from+time.Second {
+					t.Errorf("pushed after %s, want %s", took, from)
+				}
+			})
+		})
+	}
+}
+
+// Whoever is left pushes what a host that is gone for good had only told the
+// others. It prevents: a message that was heard and is lost with its host.
+func TestHeardMessagesArePushedByWhoeverIsLeft(t *testing.T) {
+	for _, place := range []int{0, 1, 2, 3} {
+		t.Run(fmt.Sprint("place ", place), func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				remote := bareRemote(t)
+				b := newHome(t, "b", remote)
+				b.SetPlace(place)
+				heard := testLetter(1, 1)
+				b.append(t, peer(heard))
+				took := tookUntilPushed(t, b, heard)
+				from := time.Duration(0)
+				if place != 1 {
+					from = defaultGrace + time.Duration(max(0, place-1))*(courierStep+2*defaultPushInterval)
+				}
+				if took < from || took > from+2*time.Second {
+					t.Errorf("pushed after %s, want %s", took, from)
+				}
+				wantSame(t, "messages", messages(t, remote, "main"), paths(heard))
+			})
+		})
+	}
+}
+
+// What the remote loses is put back by a host that had it from there, whatever
+// its rank. It prevents: a message that only this host still has.
+func TestAFetchedMessageThatTheRemoteLosesIsPutBack(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		remote := bareRemote(t)
+		a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+		root := gitOut(t, remote, "rev-parse", "main")
+		one := testLetter(1, 1)
+		a.append(t, one)
+		a.sync(t)
+		b.sync(t)
+		a.close(t) // for good
+		gitOut(t, remote, "update-ref", mainRef, root)
+		b.SetPlace(3)
+		runFor(t, time.Minute, b)
+		wantSame(t, "messages", messages(t, remote, "main"), paths(one))
+	})
+}
+
+// Files that are no messages do not travel on the bus: nobody else can push them.
+func TestFilesWaitForNoCourier(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		remote := bareRemote(t)
+		b := newHome(t, "b", remote)
+		b.SetPlace(5)
+		b.append(t, testLetter(2, 1))
+		if err := b.PutFile("hosts/b.md", []byte("b\n")); err != nil {
+			t.Fatal(err)
+		}
+		if took := tookUntilPushed(t, b, testLetter(2, 1)); took > time.Second {
+			t.Errorf("pushed after %s", took)
+		}
+	})
+}
+
+// A thousand messages in a minute need as many pushes as the interval says.
+func TestPushesKeepTheirInterval(t *testing.T) {
+	for _, c := range []struct {
+		every time.Duration
+		most  int
+	}{{time.Second, 61}, {10 * time.Second, 7}} {
+		t.Run(c.every.String(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				remote := bareRemote(t)
+				a := newHome(t, "a", remote)
+				a.Record.opts.PushInterval = c.every
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- a.Run(ctx) }()
+				for n := range 250 {
+					a.append(t, testLetter(1, 4*n), testLetter(1, 4*n+1), testLetter(1, 4*n+2), testLetter(1, 4*n+3))
+					time.Sleep(236 * time.Millisecond)
+				}
+				if n := a.Status().Pushes; n > c.most || n < c.most*3/4 {
+					t.Errorf("%d pushes in a minute, want about %d", n, c.most)
+				}
+				stop()
+				if err := <-ended; err != nil {
+					t.Fatal(err)
+				}
+				if n := len(messages(t, remote, "main")); n != 1000 {
+					t.Errorf("%d messages on the remote", n)
+				}
+			})
+		})
+	}
+}
+
+// Eight hosts store a hundred messages each within a tenth of a second. Ranked, and
+// hearing each other, they need few pushes and none comes second; on their own they
+// get in each other's way and lose nothing. The clock counts pauses only.
+func TestEightHosts(t *testing.T) {
+	const hosts, each = 8, 100
+	for _, c := range []struct {
+		name     string
+		linked   bool
+		within   time.Duration
+		rejected int
+	}{{"linked", true, 3 * time.Second, 0}, {"apart", false, 15 * time.Second, 100}} {
+		t.Run(c.name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				remote := bareRemote(t)
+				var homes []*home
+				for i := range hosts {
+					homes = append(homes, newHome(t, fmt.Sprint("h", i+1), remote))
+				}
+				others := func(me *home, tell func(*home)) {
+					for _, h := range homes {
+						if c.linked && h != me {
+							tell(h)
+						}
+					}
+				}
+				ctx, stop := context.WithCancel(t.Context())
+				ended := make(chan error, hosts)
+				for i, h := range homes {
+					if c.linked {
+						h.SetPlace(i + 1)
+					}
+					h.Record.opts.Events.Moved = func() { others(h, func(h *home) { h.Ring() }) }
+					go func() { ended <- h.Run(ctx) }()
+				}
+				time.Sleep(5 * time.Second)
+				begin := time.Now()
+				for n := 0; n < each; n += 10 {
+					for i, h := range homes {
+						var mine, heard []Letter
+						for k := range 10 {
+							mine = append(mine, testLetter(i+1, n+k))
+							heard = append(heard, peer(mine[k]))
+						}
+						h.append(t, mine...)
+						others(h, func(h *home) { h.append(t, heard...) })
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+				known := func() bool {
+					for i, h := range homes {
+						for n := range each {
+							if h.Place(testPath(i+1, n)) != Pushed {
+								return false
+							}
+						}
+					}
+					return true
+				}
+				for !known() {
+					time.Sleep(50 * time.Millisecond)
+				}
+				took, pushes, rejected := time.Since(begin), 0, 0
+				for _, h := range homes {
+					s := h.Status()
+					pushes, rejected = pushes+s.Pushes, rejected+s.Rejected
+				}
+				t.Logf("%d pushes, %d others rejected, all pushed after %s", pushes, rejected, took)
+				if took > c.within || rejected > c.rejected {
+					t.Errorf("all are pushed after %s with %d rejected pushes, want %s and %d", took, rejected, c.within, c.rejected)
+				}
+				stop()
+				for range homes {
+					if err := <-ended; err != nil {
+						t.Error(err)
+					}
+				}
+				wantOnce(t, "on the remote", messages(t, remote, "main"), hosts*each)
+				wantClean(t, remote)
+			})
+		})
+	}
+}

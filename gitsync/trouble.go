@@ -1,0 +1,228 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+)
+
+// Kind says why the remote cannot be used, in a word for programs.
+type Kind string
+
+// The kinds of trouble with a remote.
+const (
+	KindNone           Kind = ""
+	KindUnreachable    Kind = "unreachable"    // no network, no such host, no answer, the server fails
+	KindAuthentication Kind = "authentication" // it does not know who we are
+	KindPermission     Kind = "permission"     // it knows, and does not let us
+	KindUntrusted      Kind = "untrusted"      // it does not prove who it is
+	KindNotFound       Kind = "not-found"      // there is no repository
+	KindHook           Kind = "hook"           // a hook said no
+	KindProtected      Kind = "protected"      // main may not be pushed to
+	KindWorkTree       Kind = "work-tree"      // it has a work tree, or main checked out
+	KindFull           Kind = "full"           // it has no room
+	KindThrottled      Kind = "throttled"      // it asks for fewer requests
+	KindForeign        Kind = "foreign"        // it holds another record
+	KindNeedsGit       Kind = "needs-git"      // only the git program can do it
+	KindDisk           Kind = "disk"           // this machine has no room
+	KindOther          Kind = "other"
+)
+
+// Trouble is why the remote cannot be used.
+type Trouble struct {
+	Kind    Kind      // KindNone: it can be used
+	Text    string    // one line for people
+	Pushing bool      // only pushing fails: what others write is fetched
+	Since   time.Time // of this kind
+	Next    time.Time // when it is tried again; zero while that is not known
+}
+
+// Advice is what to do about a trouble of this kind, or "" where waiting is all.
+func (k Kind) Advice() string {
+	switch k {
+	case KindAuthentication:
+		return "check the key or password with: git ls-remote URL"
+	case KindPermission:
+		return "give this host's account the right to push to it"
+	case KindUntrusted:
+		return "connect once by hand and check who answers: git ls-remote URL"
+	case KindNotFound:
+		return "check remote in config.yaml, and that the repository is there"
+	case KindHook:
+		return "ask who runs the remote, or mend its hook"
+	case KindProtected:
+		return "allow this host's account to push to main there"
+	case KindWorkTree:
+		return "share a bare repository: git clone --bare"
+	case KindFull:
+		return "make room on the remote"
+	case KindForeign:
+		return "check remote in config.yaml: it must hold this fleet's record"
+	case KindNeedsGit:
+		return "install the git program"
+	case KindDisk:
+		return "make room on this machine"
+	}
+	return ""
+}
+
+// signs are what the git program, ssh, hosting services and our own carrier say
+// when something fails, in lower case. The first that fits gives the kind: what
+// is more exact stands before what is said of many things.
+var signs = []struct {
+	kind Kind
+	said []string
+}{
+	{KindThrottled, []string{
+		"error: 429", "status code: 429", "too many requests", "rate limit", "requested too many times",
+		"too many concurrent", "too many connections", "abuse detection", "throttled",
+	}},
+	{KindNeedsGit, []string{"only the git program"}},
+	{KindWorkTree, []string{"branch is currently checked out", "has a work tree"}},
+	{KindProtected, []string{
+		"protected branch", "gh006", "gh013", "repository rule violations", "only modified through pull requests",
+		"tf402455", "prohibited by gerrit",
+	}},
+	{KindFull, []string{
+		"size limit", "exceeded its", "over its data quota", "exceed the quota", "exceeds the quota", "repository is over",
+	}},
+	{KindHook, []string{"hook declined"}},
+	{KindUntrusted, []string{
+		"host key verification failed", "knownhosts:", "known_hosts", "certificate", "x509:", "remote host identification has changed",
+	}},
+	{KindAuthentication, []string{
+		"permission denied (", "could not read username", "could not read password", "authentication failed", "authentication required",
+		"invalid username or", "unable to authenticate", "too many authentication failures", "there is no key to show",
+		"error: 401", "http basic: access denied", "no more authentication methods",
+	}},
+	{KindNotFound, []string{
+		"repository not found", "does not appear to be a git repository", "project you were looking for could not be found",
+		"' not found", "error: 404", "no such file or directory",
+	}},
+	{KindPermission, []string{
+		"permission to ", "permission denied", "access denied", "error: 403", "authorization failed", "write access", "read only", "read-only",
+		"not allowed to", "insufficient permission", "dubious ownership", "access rights", "forbidden",
+	}},
+	{KindUnreachable, []string{
+		"could not resolve", "no such host", "name resolution", "connection refused", "couldn't connect", "failed to connect",
+		"no route to host", "network is unreachable", "timed out", "timeout", "no answer within", "connection reset", "connection closed",
+		"hung up", "early eof", "unexpected disconnect", "broken pipe", "empty reply", "unable to access", "unable to connect",
+		"error: 5", "status code: 5", "eof",
+	}},
+}
+
+// noSpace is what is said of a full disk, ours or the remote's.
+var noSpace = []string{"no space left", "disk quota exceeded", "disk is full", "not enough space"}
+
+// kindOf tells what kind of trouble a failed fetch or push is. What the remote is
+// called says nothing about it.
+func (r *Record) kindOf(err error) Kind {
+	if errors.Is(err, ErrForeign) {
+		return KindForeign
+	}
+	text := err.Error()
+	pushing := strings.HasPrefix(text, "cannot push")
+	var failed *gitError
+	if errors.As(err, &failed) {
+		text += "\n" + failed.output
+	}
+	if r.opts.Remote != "" {
+		text = strings.ReplaceAll(text, r.opts.Remote, "")
+	}
+	return kindOfText(text, pushing)
+}
+
+func kindOfText(text string, pushing bool) Kind {
+	text = strings.ToLower(text)
+	if containsAny(text, noSpace) {
+		if pushing {
+			return KindFull
+		}
+		return KindDisk
+	}
+	for _, s := range signs {
+		if containsAny(text, s.said) {
+			return s.kind
+		}
+	}
+	return KindOther
+}
+
+func containsAny(text string, signs []string) bool {
+	for _, sign := range signs {
+		if strings.Contains(text, sign) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	remoteWait    = 30 * time.Second // longest pause while the remote cannot be used
+	personWait    = 2 * time.Minute  // the same where only a person can mend it
+	throttledWait = time.Minute      // first pause where the remote asks for fewer requests
+	throttledLast = 15 * time.Minute
+)
+
+// pauseAfter is how long to wait after that many failures in a row.
+func pauseAfter(kind Kind, failures int) time.Duration {
+	switch kind {
+	case KindThrottled:
+		return min(throttledLast, throttledWait<<min(failures-1, 10))
+	case KindUnreachable, KindNotFound, KindOther:
+		return backoff(failures, remoteWait)
+	}
+	return backoff(failures, personWait)
+}
+
+// noteRemote keeps the outcome of a fetch or push for Status. The log and
+// Events.Trouble have it when the kind changes, not at each try.
+func (r *Record) noteRemote(err error, when *time.Time, at **Trouble) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	before := r.trouble()
+	first := err == nil && r.state.lastFetch.IsZero()
+	if err == nil {
+		*when = r.opts.Now()
+		*at = nil
+		if t := r.state.pushTrouble; t != nil && t.Kind == KindUnreachable {
+			r.state.pushTrouble = nil // it was reached now
+		}
+	} else {
+		t := &Trouble{Kind: r.kindOf(err), Text: oneLine(err.Error()), Pushing: at == &r.state.pushTrouble, Since: r.opts.Now()}
+		if *at != nil && (*at).Kind == t.Kind {
+			t.Since = (*at).Since
+		}
+		*at = t
+	}
+	now := r.trouble()
+	switch {
+	case before.Kind != now.Kind:
+		r.logTrouble(now)
+		r.tellTrouble(now)
+	case first:
+		r.tellTrouble(now)
+	}
+}
+
+// trouble is what is wrong with the remote now. The caller holds state.mu.
+func (r *Record) trouble() Trouble {
+	for _, t := range []*Trouble{r.state.fetchTrouble, r.state.pushTrouble} {
+		if t != nil {
+			return *t
+		}
+	}
+	return Trouble{}
+}
+
+func (r *Record) logTrouble(t Trouble) {
+	if t.Kind == KindNone {
+		r.log.Info().Msg("the remote can be used again")
+		return
+	}
+	r.log.Warn().Str("remote", redact(r.opts.Remote)).Str("kind", string(t.Kind)).Msg(t.Text)
+}

@@ -1,0 +1,97 @@
+package node
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// announceAlways tells the other hosts every few seconds, and whenever one has
+// come, that this one is live.
+func (n *Node) announceAlways(ctx context.Context) {
+	tick := time.NewTicker(presenceEvery)
+	defer tick.Stop()
+	for {
+		n.announce()
+		n.takePlace() // hosts that were not heard of for a while are gone
+		select {
+		case <-tick.C:
+		case <-n.greet:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (n *Node) announce() { n.announceAs(true) }
+
+func (n *Node) leave() { n.announceAs(false) }
+
+func (n *Node) announceAs(live bool) {
+	b := n.currentBus()
+	if b == nil {
+		return
+	}
+	machine, _ := os.Hostname() // only a help for people: may stay empty
+	p := bus.Presence{
+		Host: n.cfg.Alias, Live: live, Since: n.started, Version: n.version, Agents: []string{},
+		Pushes: n.record.CanPush(), Run: n.run, Machine: machine,
+	}
+	n.mu.Lock()
+	for _, a := range n.agents {
+		p.Agents = append(p.Agents, a.Name.String())
+	}
+	n.mu.Unlock()
+	if err := b.Announce(p); err != nil {
+		n.log.Debug().Err(err).Msg("cannot announce this host")
+	}
+}
+
+// sawHost is the bus's news of a host that came, is there or leaves.
+func (n *Node) sawHost(p bus.Presence) {
+	if p.Host == n.cfg.Alias {
+		if p.Run != n.run && p.Live {
+			n.sawTwin(p)
+		}
+		return
+	}
+	if n.live.see(p) {
+		select {
+		case n.greet <- struct{}{}: // it does not know of this host yet
+		default:
+		}
+	}
+	n.takePlace()
+}
+
+// takePlace ranks this host among those that push for each other: who can push and
+// is connected, by alias. Who cannot push comes after them; who is alone pushes
+// for itself.
+func (n *Node) takePlace() {
+	present := n.live.present()
+	if len(present) == 0 {
+		n.record.SetPlace(0)
+		return
+	}
+	n.record.SetPlace(courierPlace(n.cfg.Alias, n.record.CanPush(), present))
+}
+
+func courierPlace(me protocol.Name, able bool, others []bus.Presence) int {
+	place, couriers := 1, 0
+	for _, p := range others {
+		if !p.Pushes {
+			continue
+		}
+		couriers++
+		if !able || p.Host < me {
+			place++
+		}
+	}
+	if !able && couriers == 0 {
+		return 0
+	}
+	return place
+}

@@ -1,0 +1,104 @@
+package node
+
+import (
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// A name belongs to one node. Two nodes with one name and key are a home that was
+// copied, or a backup that was restored while the first one still runs; two with
+// one name and different keys have joined without knowing of each other. In both
+// cases the second says so and stays out: both would write the same host's chain.
+
+// sawTwin is news by the bus of another node with this one's name and key: the one
+// that was started later stays out.
+func (n *Node) sawTwin(p bus.Presence) {
+	n.mu.Lock()
+	first := n.twin.IsZero()
+	n.twin = n.now()
+	n.mu.Unlock()
+	if p.Since.Before(n.started) || p.Since.Equal(n.started) && p.Run < n.run {
+		n.expel("another node with the name and key of this host runs %ssince %s",
+			onMachine(p.Machine), p.Since.Format("2006-01-02 15:04:05Z07:00"))
+		return
+	}
+	if first {
+		n.recordNotice("another node with the name and key of this host was started" + " " + onMachine(p.Machine) +
+			"at " + p.Since.Format("2006-01-02 15:04:05Z07:00") + ": it is told to stay out; " + twinHint)
+	}
+	n.announce()
+}
+
+const twinHint = "a key belongs to one home: give a second machine a home of its own with parley join --alias NAME"
+
+func onMachine(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "on " + name + " "
+}
+
+// lookForTwin notices, by what came from others, that this host's name is used by
+// another node: a new message that this node's key signed after its start, or a
+// join with another key that was there first. Of two with one key the one whose
+// first message is later stays out. The caller holds mu.
+func (n *Node) lookForTwin(it *fleet.Item) {
+	if it.Host != n.cfg.Alias {
+		return
+	}
+	if h, ok := n.state.Host(n.cfg.Alias); ok && h.Key != n.publicKey {
+		n.expel("the name %s belongs to another host, which joined first with the key %s", n.cfg.Alias, h.Key)
+		return
+	}
+	if it.Act == protocol.ActHostJoin && it.Key != n.publicKey {
+		n.notice("another machine joined as %s too, with the key %s: it is not let in; give it an --alias of its own", it.Host, it.Key)
+		return
+	}
+	// By the bus twins tell each other who was first.
+	met := !n.twin.IsZero() && n.now().Sub(n.twin) < presenceLasts
+	if met || n.state.Signature(it) != protocol.SignatureValid || !it.Path.Time().After(n.started) || n.runs[it.Run] {
+		return
+	}
+	if theirs := n.firstOfRun(it.Run); n.first.IsZero() || theirs.Compare(n.first) < 0 {
+		n.expel("another node with the name and key of this host writes into the record (run %s, since %s)",
+			it.Run, theirs.Time().Format("2006-01-02 15:04:05Z07:00"))
+		return
+	}
+	if !n.warned["twin "+it.Run] {
+		n.warned["twin "+it.Run] = true
+		n.notice("another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint)
+	}
+}
+
+// firstOfRun is the first message of a run of this host. The caller holds mu.
+func (n *Node) firstOfRun(run string) protocol.Path {
+	var first protocol.Path
+	for _, it := range n.state.All() {
+		if it.Host == n.cfg.Alias && it.Run == run && (first.IsZero() || it.Path.Compare(first) < 0) {
+			first = it.Path
+		}
+	}
+	return first
+}
+
+// wrote notes what this node itself has written.
+func (n *Node) wrote(ws []written) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.first.IsZero() {
+		n.first = ws[0].message.Path
+	}
+	n.runs[ws[0].message.Run] = true
+}
+
+// expel ends the node: it must stay out of the fleet.
+func (n *Node) expel(format string, args ...any) {
+	err := control.Errorf(control.KindConflict, twinHint, "this node stays out of the fleet: "+format, args...)
+	select {
+	case n.expelled <- err:
+		n.log.Error().Msg(err.Error())
+	default: // it ends already
+	}
+}

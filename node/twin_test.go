@@ -1,0 +1,193 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// startNode runs a node that may end by itself; ended has why.
+func startNode(t *testing.T, home configs.Home) (n *Node, ended <-chan error) {
+	t.Helper()
+	n, err := Open(t.Context(), Options{Home: home, Version: "test", Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		done <- n.Run(ctx, func() { close(ready) })
+		close(done)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		for range done {
+		}
+		n.Close()
+	})
+	select {
+	case <-ready:
+	case <-time.After(within):
+		t.Fatal("the node is not up")
+	}
+	return n, done
+}
+
+// wantExpelled waits for a node to say why it stays out.
+func wantExpelled(t *testing.T, ended <-chan error, says string) {
+	t.Helper()
+	select {
+	case err := <-ended:
+		var e *control.Error
+		if !errors.As(err, &e) || e.Kind != control.KindConflict || !strings.Contains(e.Message, says) || e.Hint == "" {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(within):
+		t.Fatal("a second node of the name goes on")
+	}
+}
+
+func wantRunning(t *testing.T, n *Node, ended <-chan error, warned string) {
+	t.Helper()
+	eventually(t, "it warns", func() bool {
+		s, err := n.Status(t.Context())
+		return err == nil && strings.Contains(strings.Join(s.Warned, "\n"), warned)
+	})
+	select {
+	case err := <-ended:
+		t.Errorf("the first node ended as well: %v", err)
+	default:
+	}
+}
+
+// copied is a copy of a home, as a person makes it for a second machine.
+func copied(t *testing.T, home configs.Home) configs.Home {
+	t.Helper()
+	to := configs.Home{Dir: filepath.Join(t.TempDir(), "copy")}
+	if err := os.CopyFS(to.Dir, os.DirFS(home.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(to.Dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Chmod(path, 0o700)
+		}
+		return os.Chmod(path, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func fastFetch(t *testing.T, home configs.Home) {
+	t.Helper()
+	changeConfig(t, home, func(c *configs.Config) { c.FetchInterval = 100 * time.Millisecond })
+}
+
+func changeConfig(t *testing.T, home configs.Home, change func(*configs.Config)) {
+	t.Helper()
+	c, err := configs.Load(home.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(&c)
+	if err := os.Remove(home.Config()); err != nil {
+		t.Fatal(err)
+	}
+	if err := configs.WriteConfig(home.Config(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A copied home that meets the first one on the bus stays out. It prevents: two
+// nodes that write one host's chain.
+func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
+	hub, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
+	leaf := initHome(t, func(o *InitOptions) {
+		o.Alias, o.Remote, o.Hubs = "leaf", hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
+	})
+	copy := copied(t, leaf)
+	first, firstEnded := startNode(t, leaf)
+	eventually(t, "the first is linked", func() bool { return len(hub.live.present()) == 1 })
+	_, ended := startNode(t, copy)
+	wantExpelled(t, ended, "another node with the name and key of this host runs")
+	wantRunning(t, first, firstEnded, "it is told to stay out")
+}
+
+// By git alone the one stays out whose first message was later.
+func TestACopiedHomeStaysOutOfTheRecord(t *testing.T) {
+	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", bareRemote(t) })
+	fastFetch(t, home)
+	copy := copied(t, home)
+	first, firstEnded := startNode(t, home)
+	second, ended := startNode(t, copy)
+	say(t, first, "all", "I am the first")
+	say(t, second, "all", "so am I")
+	wantExpelled(t, ended, "writes into the record")
+	wantRunning(t, first, firstEnded, "writes into the record")
+	// What the second had accepted is not lost.
+	eventually(t, "its message is there", func() bool { return first.record.Status().Unpushed == 0 && len(everything(t, first)) == 3 })
+}
+
+// A backup that is put back finds messages that its earlier life wrote: that is no
+// second node.
+func TestARestoredHomeIsNoTwin(t *testing.T) {
+	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", bareRemote(t) })
+	fastFetch(t, home)
+	backup := copied(t, home)
+	n, stop := runNode(t, home)
+	say(t, n, "all", "after the backup")
+	eventually(t, "it is pushed", func() bool { return n.record.Status().Unpushed+n.record.Status().Unrecorded == 0 })
+	stop()
+	again, ended := startNode(t, backup)
+	eventually(t, "it is fetched", func() bool { return len(everything(t, again)) == 2 })
+	say(t, again, "all", "restored")
+	wantRunning(t, again, ended, "")
+}
+
+// Two hosts that took one name without knowing of each other: who joined later
+// stays out, at once or when it learns of it.
+func TestTwoKeysOfOneName(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		firstWaits bool // the first to join is the last to push
+	}{{"the second learns of the first", false}, {"the first comes late", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			remote := bareRemote(t)
+			initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "other", remote })
+			apart := copied(t, configs.Home{Dir: remote}).Dir
+			where := []string{remote, apart}
+			if c.firstWaits {
+				where = []string{apart, remote}
+			}
+			first := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", where[0] })
+			second := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", where[1] })
+			for _, h := range []configs.Home{first, second} {
+				changeConfig(t, h, func(c *configs.Config) { c.Remote, c.FetchInterval = remote, 100*time.Millisecond })
+			}
+			if c.firstWaits {
+				_, ended := startNode(t, second)
+				n, firstEnded := startNode(t, first)
+				wantExpelled(t, ended, "joined first")
+				wantRunning(t, n, firstEnded, "")
+				return
+			}
+			n, firstEnded := startNode(t, first)
+			_, ended := startNode(t, second)
+			wantExpelled(t, ended, "joined first")
+			wantRunning(t, n, firstEnded, "it is not let in")
+		})
+	}
+}
