@@ -75,7 +75,7 @@ func (n *Node) lookForTwin(it *fleet.Item) {
 // firstOfRun is the first message of a run of this host. The caller holds mu.
 func (n *Node) firstOfRun(run string) protocol.Path {
 	var first protocol.Path
-	for _, it := range n.state.All() {
+	for it := range n.state.All() {
 		if it.Host == n.cfg.Alias && it.Run == run && (first.IsZero() || it.Path.Compare(first) < 0) {
 			first = it.Path
 		}
