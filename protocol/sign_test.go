@@ -271,3 +271,11 @@ func FuzzCheckSignature(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkSign measures what a node's writer does for every message.
+func BenchmarkSign(b *testing.B) {
+	m := sample(b)
+	for b.Loop() {
+		sign(b, m)
+	}
+}

@@ -12,11 +12,12 @@ import (
 // BenchmarkRecord takes each measure of "parley bench record", with the counts of
 // a quick run. Once is enough: go test ./node/bench -bench Record -benchtime 1x
 func BenchmarkRecord(b *testing.B) {
+	b.Setenv(playNode, "1")
 	suite := Record(0)
 	for _, m := range suite.Measures {
 		b.Run(m.Name, func(b *testing.B) {
 			for b.Loop() {
-				figures, err := suite.Run(b.Context(), Options{Dir: b.TempDir(), Quick: true, Only: []string{m.Name}})
+				figures, err := suite.Run(b.Context(), Options{Dir: b.TempDir(), Quick: true, Only: []string{m.Name}, Command: os.Args[:1]})
 				if err != nil {
 					b.Fatal(err)
 				}

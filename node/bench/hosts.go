@@ -25,6 +25,7 @@ const (
 // runningNode is a whole node: its record, its bus, its control socket.
 type runningNode struct {
 	*node.Node
+	home  configs.Home
 	human string // the only participant of its host
 	end   context.CancelFunc
 	ended chan error
@@ -45,7 +46,7 @@ func runNode(ctx context.Context, home configs.Home) (*runningNode, error) {
 		return nil, err
 	}
 	running, end := context.WithCancel(context.Background())
-	r := &runningNode{Node: n, end: end, ended: make(chan error, 1)}
+	r := &runningNode{Node: n, home: home, end: end, ended: make(chan error, 1)}
 	ready := make(chan struct{})
 	go func() { r.ended <- n.Run(running, func() { close(ready) }) }() // stop ends it
 	select {

@@ -4,7 +4,7 @@ package bench
 // what keeping them costs. A node is started on scale messages; 0 means 100,000.
 func Record(scale int) Suite {
 	return Suite{Name: "record", Measures: []Measure{
-		storedMeasure(), throughputMeasure(), lagMeasure(), diskMeasure(),
+		storedMeasure(), sendMeasure(), throughputMeasure(), lagMeasure(), diskMeasure(),
 		pushMeasure(true), pushMeasure(false), pushesMeasure(), startMeasure(scale),
 	}}
 }
