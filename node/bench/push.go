@@ -28,7 +28,7 @@ func pushMeasure(bus bool) Measure {
 			{Name: "push_p50_" + name, Unit: "s", What: what + "median from stored to pushed", Better: Lower,
 				Beside: `"git add", "git commit" and "git push" of one message`},
 			{Name: "push_wrong_" + name, Unit: "", What: what + "those that the remote has not exactly once", Better: Lower,
-				Aim: 0, AimOn: OnValue},
+				Beside: "messages stored", Aim: 0, AimOn: OnValue},
 			{Name: "push_rejected_" + name, Unit: "", What: what + "pushes that came after another host's", Better: Lower,
 				Beside: "pushes that were taken"},
 		},
@@ -126,7 +126,7 @@ func takePush(ctx context.Context, s *stand, name string, bus bool) (_ readings,
 	return readings{
 		"push_slowest_" + name:  worst,
 		"push_p50_" + name:      {value: percentile(slowness, 50).Seconds(), yardstick: commit.Seconds()},
-		"push_wrong_" + name:    {value: float64(wrong), note: note},
+		"push_wrong_" + name:    {value: float64(wrong), yardstick: float64(len(sent.at)), note: note},
 		"push_rejected_" + name: {value: float64(now - rejected), yardstick: float64(len(after) - len(before))},
 	}, nil
 }

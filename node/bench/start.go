@@ -32,7 +32,10 @@ func startMeasure(scale int) Measure {
 		scale = usualScale
 	}
 	on := fmt.Sprintf("on %d messages", scale)
-	const read = `"git archive", which reads every message once`
+	const (
+		read  = `"git archive", which reads every message once`
+		bytes = "the messages' own bytes"
+	)
 	start := Spec{Name: "start_cached", Unit: "s", What: "from the start of a process to its first stored message, " + on, Better: Lower,
 		Beside: read, Full: scale == usualScale}
 	switch {
@@ -42,7 +45,7 @@ func startMeasure(scale int) Measure {
 		start.Aim, start.AimOn = 5, OnValue
 	}
 	memory := Spec{Name: "memory_cached", Unit: "MB", What: "most anonymous memory of that process while it starts and for a second after, " + on,
-		Better: Lower, Full: scale == usualScale}
+		Better: Lower, Beside: bytes, Full: scale == usualScale}
 	if scale <= largeScale {
 		memory.Aim, memory.AimOn = 300, OnValue
 	}
@@ -50,8 +53,8 @@ func startMeasure(scale int) Measure {
 		Name: "start", What: fmt.Sprintf("a node starts on a record of %d messages", scale),
 		take: func(ctx context.Context, s *stand) (readings, error) { return takeStart(ctx, s, scale) },
 		Figures: []Spec{start, memory,
-			{Name: "start_uncached", Unit: "s", What: "the same without the cache: all is read from git", Better: Lower, Beside: read},
-			{Name: "memory_uncached", Unit: "MB", What: "the same, until the cache is whole again", Better: Lower},
+			{Name: "start_uncached", Unit: "s", What: "start_cached without the cache: all is read from git", Better: Lower, Beside: read},
+			{Name: "memory_uncached", Unit: "MB", What: "memory_cached without the cache, until that is whole again", Better: Lower, Beside: bytes},
 		},
 	}
 }
@@ -72,7 +75,8 @@ func takeStart(ctx context.Context, s *stand, scale int) (readings, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.fill(ctx, home, scale); err != nil {
+	size, err := s.fill(ctx, home, scale)
+	if err != nil {
 		return nil, err
 	}
 	archiving, err := s.archive(ctx, home)
@@ -97,8 +101,8 @@ func takeStart(ctx context.Context, s *stand, scale int) (readings, error) {
 		"start_uncached": {value: without.took.Seconds(), yardstick: archiving.Seconds(), note: note},
 	}
 	if with.memory > 0 {
-		taken["memory_cached"] = reading{value: float64(with.memory) / megabyte, note: note}
-		taken["memory_uncached"] = reading{value: float64(without.memory) / megabyte, note: note}
+		taken["memory_cached"] = reading{value: float64(with.memory) / megabyte, yardstick: float64(size) / megabyte, note: note}
+		taken["memory_uncached"] = reading{value: float64(without.memory) / megabyte, yardstick: float64(size) / megabyte, note: note}
 	}
 	return taken, nil
 }
@@ -107,39 +111,40 @@ func takeStart(ctx context.Context, s *stand, scale int) (readings, error) {
 const apart = 24 * time.Hour / 10_000
 
 // fill writes n messages into the record of a home, as its host: to 20 names, up
-// to now.
-func (s *stand) fill(ctx context.Context, home configs.Home, n int) (err error) {
+// to now. It says how many bytes they have.
+func (s *stand) fill(ctx context.Context, home configs.Home, n int) (size int64, err error) {
 	const names, batch = 20, 1000
 	r, err := openHome(ctx, home, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	key, err := node.HostKey(home)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	a := newAuthor(r.ID(), hostName(0), key)
 	if a.prev, err = lastOf(ctx, r.Record); err != nil {
-		return err
+		return 0, err
 	}
 	at := time.Now().UTC().Add(-time.Duration(n) * apart)
 	letters := make([]gitsync.Letter, 0, batch)
 	for i := range n {
 		l, err := a.write(fmt.Sprintf("agent%d", a.random.IntN(names)), at.Add(time.Duration(i)*apart))
 		if err != nil {
-			return err
+			return 0, err
 		}
+		size += int64(len(l.Data))
 		if letters = append(letters, l); len(letters) < batch && i < n-1 {
 			continue
 		}
 		s.progress("filling a record", i, n)
 		if err := r.Append(ctx, letters); err != nil {
-			return err
+			return 0, err
 		}
 		letters = make([]gitsync.Letter, 0, batch)
 	}
-	return nil
+	return size, nil
 }
 
 // lastOf is the hash of the record's last message, which the next one names.

@@ -22,8 +22,8 @@ func throughputMeasure() Measure {
 			{Name: "stored_rate", Unit: "/s", What: "64 senders: messages stored a second", Better: Higher,
 				Beside: "append and fsync of each, one at a time"},
 			{Name: "recorded_rate", Unit: "/s", What: "64 senders: messages a second until the last is in a commit", Better: Higher,
-				Aim: 10_000, AimOn: OnValue, Full: true},
-			{Name: "recorded_vs_git", Unit: "/s", What: "recorded_rate, beside the git program", Better: Higher, Beside: git,
+				Beside: git, Aim: 10_000, AimOn: OnValue, Full: true},
+			{Name: "recorded_vs_git", Unit: "/s", What: "recorded_rate again: its ratio is what counts here", Better: Higher, Beside: git,
 				Aim: 100, AimOn: OnRatio},
 		},
 	}
@@ -61,15 +61,19 @@ func takeThroughput(ctx context.Context, s *stand) (_ readings, err error) {
 	if err != nil {
 		return nil, err
 	}
-	taken := readings{
-		"stored_rate":   {value: perSecond(n, storing), yardstick: bare},
-		"recorded_rate": {value: perSecond(n, recording)},
-	}
 	s.progress("keeping messages with the git program", 0, 0)
 	commit, err := s.tools.commitTime(ctx)
-	if err == nil {
-		taken["recorded_vs_git"] = reading{value: perSecond(n, recording), yardstick: perSecond(1, commit)}
+	var noGit skipped
+	if err != nil && !errors.As(err, &noGit) {
+		return nil, err
 	}
+	taken := readings{"stored_rate": {value: perSecond(n, storing), yardstick: bare}}
+	rate := reading{value: perSecond(n, recording)}
+	if commit > 0 {
+		rate.yardstick = perSecond(1, commit)
+		taken["recorded_vs_git"] = rate
+	}
+	taken["recorded_rate"] = rate
 	return taken, err
 }
 
