@@ -108,6 +108,7 @@ func (b *builtin) fetchMain(ctx context.Context) error {
 		if err != nil || known == tip {
 			return err
 		}
+		b.store.Hold()
 		return errors.Join(b.bring(ctx, side, tip, known), b.store.Release())
 	})
 }

@@ -75,20 +75,36 @@ func (l *localSide) push(ctx context.Context, old, next objects.Hash) error {
 			return fmt.Errorf("%s has the hook %s, which only the git program runs: install the package \"git\" of your system", l.folder, hook)
 		}
 	}
+	l.theirs.Hold()
+	err := l.pushHeld(ctx, old, next)
+	return errors.Join(err, l.theirs.Release(), l.theirs.Seal())
+}
+
+func (l *localSide) pushHeld(ctx context.Context, old, next objects.Hash) error {
 	if err := copyObjects(ctx, l.ours, l.theirs, next, old); err != nil {
 		return fmt.Errorf("cannot copy to %s: %w", l.folder, err)
 	}
 	failpoint.Hit(failpoint.PushCopied)
 	err := l.moveTheirs(old, next)
 	if errors.Is(err, objects.ErrRefMoved) {
-		err = errRejected
+		return errRejected
 	}
-	// Forgetting is for others; it is no matter of this push if it fails.
-	if forgetErr := l.theirs.Forget(); forgetErr != nil {
-		logger := l.ours.Logger()
-		logger.Debug().Err(forgetErr).Msg("what killed pushes left in the remote stays there")
+	if err == nil {
+		l.tidyTheirs(ctx)
 	}
-	return errors.Join(err, l.theirs.Seal())
+	return err
+}
+
+// tidyTheirs does what git does for a repository that is pushed to. It is for
+// others, and no matter of this push if it fails.
+func (l *localSide) tidyTheirs(ctx context.Context) {
+	logger := l.ours.Logger()
+	if err := l.theirs.Forget(); err != nil {
+		logger.Debug().Err(err).Msg("what killed pushes left in the remote stays there")
+	}
+	if err := l.theirs.Join(ctx); err != nil {
+		logger.Debug().Err(err).Msg("the packs of the remote stay apart")
+	}
 }
 
 // moveTheirs moves their main. A file in our own record says so meanwhile: where

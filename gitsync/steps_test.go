@@ -72,11 +72,29 @@ func stepsChild(dir string) error {
 			return err
 		}
 	}
+	if err := stepsJoin(ctx, homes["a"]); err != nil {
+		return err
+	}
 	var errs []error
 	for _, name := range []string{"b", "a"} {
 		errs = append(errs, homes[name].Sync(ctx), homes[name].Close())
 	}
 	return errors.Join(errs...)
+}
+
+// stepsJoin makes so many packs that they are joined.
+func stepsJoin(ctx context.Context, r *Record) error {
+	for n := stepsLetters; n < stepsLetters+9; n++ {
+		fmt.Println("try a", n)
+		if err := r.Append(ctx, []Letter{stepsLetter("a", n)}); err != nil {
+			return err
+		}
+		fmt.Println("ok a", n)
+		if err := errors.Join(r.commit(ctx, true), r.store.Seal()); err != nil {
+			return err
+		}
+	}
+	return r.store.Join(ctx)
 }
 
 func stepsOptions(dir, name, remote string, builtin bool) Options {

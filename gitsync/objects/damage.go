@@ -100,6 +100,7 @@ func (s *Store) copyPack(p *pack) error {
 	if err := p.names(func(h Hash) { names = append(names, h) }); err != nil {
 		return err
 	}
+	s.Hold()
 	copied := missing{store: s, builder: &Builder{}, take: func(b *Builder) error {
 		pack, err := packOf(b)
 		if err != nil {
@@ -110,12 +111,12 @@ func (s *Store) copyPack(p *pack) error {
 	for _, h := range names {
 		typ, data, err := s.read(h, true)
 		if err != nil {
-			return err
+			return errors.Join(err, s.Release())
 		}
 		copied.add(typ, data)
 		if copied.size > transferBytes {
 			if err := copied.flush(); err != nil {
-				return err
+				return errors.Join(err, s.Release())
 			}
 		}
 	}

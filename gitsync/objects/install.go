@@ -13,20 +13,9 @@ import (
 
 const (
 	keepText = "parley: the rolling pack, see gitsync/objects\n"
-	// retireAfter is how long a replaced pack stays for programs that have
-	// begun to read it.
-	retireAfter = 5 * time.Second
 	// tempPrefix begins the names of files that are not whole yet.
 	tempPrefix = "tmp_parley_"
 )
-
-// retired is a pack whose objects are all in a newer one, or with full the last of
-// a row of such packs, which stays and loses its .keep.
-type retired struct {
-	base  string
-	since time.Time
-	full  bool
-}
 
 // Install writes the objects of b into the rolling pack and makes it durable;
 // after that, and only then, a ref may name them.
@@ -41,9 +30,11 @@ type retired struct {
 func (s *Store) Install(b *Builder) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if s.rolling != nil && s.rolling.full() {
-		s.retired = append(s.retired, retired{base: s.rolling.base, since: time.Now(), full: true})
+	if s.rolling != nil && s.rolling.full() && !s.mustWait() {
+		s.retired = append(s.retired, retired{base: s.rolling.base, since: time.Now(), stays: true})
 		s.rolling = nil
+		s.sealed++
+		s.tend()
 	}
 	old := s.rolling
 	if old == nil {
@@ -61,6 +52,7 @@ func (s *Store) Install(b *Builder) error {
 	if err := s.place(next.base, pack, idx); err != nil {
 		return fmt.Errorf("cannot install a pack: %w", err)
 	}
+	s.kept[next.base] = true
 	failpoint.Hit(failpoint.PackSynced)
 	if err := s.addPack(next.base); err != nil {
 		return fmt.Errorf("cannot install a pack: %w", err)
@@ -127,87 +119,6 @@ func writeAtomically(path string, data []byte) error {
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("cannot write %s: %w", filepath.Base(path), err), os.Remove(f.Name()))
-	}
-	return nil
-}
-
-// Seal removes the replaced packs and ends the rolling one, so that the operator's
-// gc may take it. Call it when a ref names all that was installed.
-func (s *Store) Seal() error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	for len(s.retired) > 0 {
-		if err := s.removeFirst(); err != nil {
-			return err
-		}
-	}
-	if s.rolling == nil {
-		return nil
-	}
-	if err := unkeep(s.rolling.base); err != nil {
-		return err
-	}
-	s.rolling = nil
-	return nil
-}
-
-func unkeep(base string) error {
-	if err := removeFile(base + ".keep"); err != nil {
-		return fmt.Errorf("cannot give a pack to the operator's gc: %w", err)
-	}
-	return nil
-}
-
-// Retire removes replaced packs that nobody can be reading any more.
-func (s *Store) Retire() error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	return s.removeRetired(time.Now().Add(-retireAfter))
-}
-
-// removeRetired removes what was replaced before that time, once the oldest has
-// stood twice as long: many at a moment instead of one at every commit, because
-// a program that has just listed the packs may complain about one that goes.
-func (s *Store) removeRetired(before time.Time) error {
-	if len(s.retired) == 0 || s.retired[0].since.After(before.Add(-retireAfter)) {
-		return nil
-	}
-	for len(s.retired) > 0 && s.retired[0].since.Before(before) {
-		if err := s.removeFirst(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// removeFirst removes the pack that was retired first or, if that is a full one,
-// its .keep.
-func (s *Store) removeFirst() error {
-	first := s.retired[0]
-	if first.full {
-		if err := unkeep(first.base); err != nil {
-			return err
-		}
-		failpoint.Hit(failpoint.PackUnkept)
-	} else {
-		if err := removePack(first.base); err != nil {
-			return err
-		}
-		s.dropPack(first.base)
-	}
-	s.retired = s.retired[1:]
-	return nil
-}
-
-// removePack removes a pack whose objects are all elsewhere: the .idx first, so
-// that nobody opens what is about to go, the .keep last, so that a crash leaves
-// something that Repair recognises as ours.
-func removePack(base string) error {
-	for _, ending := range []string{".idx", ".pack", ".keep"} {
-		if err := removeFile(base + ending); err != nil {
-			return fmt.Errorf("cannot remove a replaced pack: %w", err)
-		}
-		failpoint.Hit(failpoint.PackRemoving)
 	}
 	return nil
 }

@@ -40,6 +40,7 @@ func newStore(t testing.TB) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(s.stopJoining)
 	return s
 }
 

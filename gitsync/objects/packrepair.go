@@ -253,7 +253,7 @@ func (s *Store) removeReplaced() ([]string, error) {
 	}
 	// Not before all of the others are gone: see Install.
 	for base := range packs {
-		if err := unkeep(base); err != nil {
+		if err := s.unkeep(base); err != nil {
 			return did, err
 		}
 	}

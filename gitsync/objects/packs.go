@@ -46,7 +46,7 @@ func (s *Store) rescan() error {
 		}
 		packs = append(packs, p)
 	}
-	slices.SortStableFunc(packs, func(a, b *pack) int { return b.modified.Compare(a.modified) })
+	slices.SortStableFunc(packs, newestFirst)
 	s.packs = packs
 	return nil
 }
@@ -58,6 +58,8 @@ func (p *pack) isStill(entry fs.DirEntry) bool {
 	return err == nil && info.Size() == p.size && info.ModTime().Equal(p.modified)
 }
 
+func newestFirst(a, b *pack) int { return b.modified.Compare(a.modified) }
+
 // addPack makes a pack that was just installed known, without reading the folder.
 func (s *Store) addPack(base string) error {
 	p, err := openPack(base)
@@ -67,6 +69,7 @@ func (s *Store) addPack(base string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.packs = append([]*pack{p}, s.packs...)
+	slices.SortStableFunc(s.packs, newestFirst)
 	return nil
 }
 

@@ -31,8 +31,11 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 		s.RemoveForgottenLocks,
 		s.removeTemps,
 		s.removeEmptyObjects,
+		s.dropStaleMultiIndex,
+		s.finishJoins, // before packs that are half gone get an index again
 		s.removeBadIndexes,
 		s.indexPacks,
+		s.finishJoins,
 		s.removeReplaced,
 		s.repairHead,
 		s.repairPackedRefs,

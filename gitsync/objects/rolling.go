@@ -106,8 +106,14 @@ func (r *rolling) encode() (pack []byte, name Hash, idx []byte) {
 }
 
 func encodeIndex(entries []placed, pack Hash) []byte {
-	sorted := slices.SortedFunc(slices.Values(entries), func(a, b placed) int { return bytes.Compare(a.hash[:], b.hash[:]) })
-	out := make([]byte, 0, idxHeader+idxFanout+len(entries)*(hashBytes+8)+idxTrailer)
+	return encodeSorted(slices.SortedFunc(slices.Values(entries), placed.compare), pack)
+}
+
+func (p placed) compare(other placed) int { return bytes.Compare(p.hash[:], other.hash[:]) }
+
+// encodeSorted is encodeIndex for entries in the order of their names.
+func encodeSorted(sorted []placed, pack Hash) []byte {
+	out := make([]byte, 0, idxHeader+idxFanout+len(sorted)*(hashBytes+8)+idxTrailer)
 	out = append(out, 0xff, 't', 'O', 'c', 0, 0, 0, 2)
 	at := 0
 	for first := range 256 {

@@ -38,15 +38,18 @@ type Store struct {
 	packs   []*pack         // newest first
 	damaged map[string]bool // packs that hold what cannot be read
 
-	writing  sync.Mutex // guards rolling, retired and received: one writer at a time
+	writing  sync.Mutex // guards all below: one writer at a time
 	rolling  *rolling
 	retired  []retired
-	received []string // packs of InstallPack that have their .keep
+	kept     map[string]bool // packs that have a .keep of ours
+	holding  int             // see Hold
+	received []string        // packs that lose their .keep at Release
+	joins
 }
 
 // Open reads the list of packs of the bare repository at dir.
 func Open(dir string, log zerolog.Logger) (*Store, error) {
-	s := &Store{dir: dir, log: log, trees: newTreeCache(treeCacheBytes)}
+	s := &Store{dir: dir, log: log, trees: newTreeCache(treeCacheBytes), kept: map[string]bool{}}
 	if err := s.rescan(); err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func (s *Store) Forget() error {
 			return removeFile(path)
 		}
 		if base, ok := strings.CutSuffix(path, ".keep"); ok && isOurKeep(base) {
-			return unkeep(base)
+			return s.unkeep(base)
 		}
 		return nil
 	})
@@ -112,7 +112,7 @@ func (s *Store) Forget() error {
 // isOurKeep reports whether a pack has the .keep that this program writes.
 func isOurKeep(base string) bool {
 	text, err := os.ReadFile(base + ".keep")
-	return err == nil && string(text) == keepText
+	return err == nil && strings.HasPrefix(string(text), keepText)
 }
 
 // removeEmptyObjects removes loose objects that a crash of the system left

@@ -165,6 +165,7 @@ func (s *Store) InstallPack(in io.Reader) error {
 		return err
 	}
 	s.received = append(s.received, base)
+	s.kept[base] = true
 	failpoint.Hit(failpoint.PackReceived)
 	if err := os.Rename(temp, base+".pack"); err != nil {
 		return fmt.Errorf("cannot take in a pack: %w", err)
@@ -179,13 +180,24 @@ func (s *Store) InstallPack(in io.Reader) error {
 	return s.rescan()
 }
 
-// Release gives the packs that InstallPack brought to the operator's gc. Call it
-// once a ref names what they hold, or once none will.
+// Hold keeps all that is installed from the operator's gc until Release, however
+// long it takes until a ref names it. Each Hold needs its Release.
+func (s *Store) Hold() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.holding++
+}
+
+// Release gives what was kept for Hold, and the packs that InstallPack brought, to
+// the operator's gc. Call it once a ref names what they hold, or once none will.
 func (s *Store) Release() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	if s.holding = max(0, s.holding-1); s.holding > 0 {
+		return nil
+	}
 	for len(s.received) > 0 {
-		if err := unkeep(s.received[0]); err != nil {
+		if err := s.unkeep(s.received[0]); err != nil {
 			return err
 		}
 		s.received = s.received[1:]

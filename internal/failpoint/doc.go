@@ -32,6 +32,7 @@ const (
 	PackSynced   Point = "objects/pack-synced"   // a pack is durable, no ref names what it holds
 	PackRemoving Point = "objects/pack-removing" // one of the three files of a replaced pack is gone
 	PackUnkept   Point = "objects/pack-unkept"   // a full pack was given to the operator's gc
+	PackJoined   Point = "objects/pack-joined"   // a joined pack is durable, those that it replaces are there
 	PackReceived Point = "objects/pack-received" // a pack of the remote is whole beside its place
 	PackTaken    Point = "objects/pack-taken"    // it is in its place without an index
 	RefLocked    Point = "objects/ref-locked"    // git's lock of a ref is taken
@@ -65,7 +66,7 @@ const (
 func All() []Point {
 	return []Point{
 		JournalBegun, JournalRolled, JournalWritten, JournalSynced, JournalCompacted, JournalRemoving,
-		FileWritten, FilePlaced, PackPlacing, PackPlaced, PackSynced, PackRemoving, PackUnkept, PackReceived, PackTaken,
+		FileWritten, FilePlaced, PackPlacing, PackPlaced, PackSynced, PackRemoving, PackUnkept, PackJoined, PackReceived, PackTaken,
 		RefLocked, RefWritten, RefMoved,
 		Appended, CommitChosen, CommitInstalled, TipNoted, MainMoved, Conflicting, United,
 		Fetching, Fetched, Pushing, PushCopied, Pushed,

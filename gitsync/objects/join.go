@@ -1,0 +1,351 @@
+package objects
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// joinAbove is how many packs may stand beside each other before the smaller
+	// ones are joined.
+	joinAbove = 8
+	// joinFactor is how many times larger than all smaller ones together a pack
+	// must be to be left alone: so an object is copied a few times in its life.
+	joinFactor = 2
+	// joinFloor is what a smaller pack counts as: tiny ones are all alike.
+	joinFloor = 1 << 20
+	// joinBytes and joinObjects bound a joined pack, and the memory that it takes
+	// to make one: about 100 bytes an object.
+	joinBytes   = 1 << 30
+	joinObjects = 1 << 20
+	// maxBehind is how many packs may be sealed while a join is under way; after
+	// that the rolling pack grows beyond its size, but not beyond growBytes.
+	maxBehind = 10
+	growBytes = 64 << 20
+	// joinRetry is how long nothing is joined after a failure.
+	joinRetry = 30 * time.Second
+	// tendApart is the least time between two looks for packs of other programs.
+	tendApart = 200 * time.Millisecond
+)
+
+// joins is what a store knows of the joining of its packs.
+type joins struct {
+	running *joining        // nil while none is
+	sealed  int             // packs since it began
+	tended  time.Time       // when the pack folder was last looked at for it
+	resume  time.Time       // after a failure
+	unfit   map[string]bool // packs that cannot be joined
+}
+
+// joining is a goroutine that joins packs; it ends when none are left to join, or
+// by cancel.
+type joining struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// candidate is a pack that may be joined with others.
+type candidate struct {
+	base     string
+	size     int64
+	objects  int64
+	modified time.Time
+}
+
+func (c candidate) weight() int64 { return max(c.size, joinFloor) }
+
+// mustWait says that sealing the rolling pack must wait for a join. The caller
+// holds writing.
+func (s *Store) mustWait() bool {
+	return s.running != nil && s.sealed >= maxBehind && len(s.rolling.body) < growBytes
+}
+
+// tend begins to join packs if there are too many. It does not wait for it. The
+// caller holds writing.
+func (s *Store) tend() {
+	s.tended = time.Now()
+	if s.running != nil || s.tended.Before(s.resume) {
+		return
+	}
+	sources, err := s.plan()
+	if err != nil {
+		s.noteJoinFailed(err)
+	}
+	if len(sources) == 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	run := &joining{cancel: cancel, done: make(chan struct{})}
+	s.running, s.sealed = run, 0
+	go func() {
+		defer close(run.done)
+		defer cancel()
+		s.joinWhile(ctx, sources)
+	}()
+}
+
+// Join joins packs until there are few, and waits for it. It is for a repository
+// that is worked on for a moment only; for others see Retire.
+func (s *Store) Join(ctx context.Context) error {
+	s.stopJoining()
+	s.writing.Lock()
+	sources, err := s.plan()
+	for ; err == nil && len(sources) > 0; sources, err = s.plan() {
+		s.writing.Unlock()
+		err = s.join(ctx, sources)
+		s.writing.Lock()
+		if err != nil {
+			break
+		}
+	}
+	s.writing.Unlock()
+	return err
+}
+
+// joinWhile joins packs until there are few.
+func (s *Store) joinWhile(ctx context.Context, sources []candidate) {
+	for {
+		err := s.join(ctx, sources)
+		s.writing.Lock()
+		s.sealed = 0
+		if broken := (*sourceError)(nil); errors.As(err, &broken) {
+			s.setUnfit(broken)
+			err = nil
+		}
+		if err == nil && ctx.Err() == nil {
+			sources, err = s.plan()
+		}
+		if err != nil && ctx.Err() == nil {
+			s.noteJoinFailed(err)
+		}
+		if err != nil || len(sources) == 0 || ctx.Err() != nil {
+			s.running = nil
+			s.writing.Unlock()
+			return
+		}
+		s.writing.Unlock()
+	}
+}
+
+func (s *Store) noteJoinFailed(err error) {
+	s.resume = time.Now().Add(joinRetry)
+	s.log.Warn().Err(err).Msg("packs cannot be joined for the moment")
+}
+
+// stopJoining ends a join that is under way and waits for its end. What it has
+// written so far goes.
+func (s *Store) stopJoining() {
+	s.writing.Lock()
+	run := s.running
+	s.writing.Unlock()
+	if run != nil {
+		run.cancel()
+		<-run.done
+	}
+}
+
+// plan chooses the packs to be joined next, none if there are few. The caller
+// holds writing.
+func (s *Store) plan() ([]candidate, error) {
+	all, err := s.candidates()
+	if err != nil || len(all) <= joinAbove {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.base, b.base))
+	})
+	n, weight, bytes, objects := 0, int64(0), int64(0), int64(0)
+	for _, c := range all {
+		bytes += c.size
+		objects += c.objects
+		if bytes > joinBytes || objects > joinObjects || n > 1 && c.weight() > joinFactor*weight {
+			break
+		}
+		weight += c.weight()
+		n++
+	}
+	if n < 2 {
+		return nil, nil
+	}
+	return all[:n], nil
+}
+
+// candidates are the packs that may be joined: whole, not replaced already, not
+// kept by others, not very large.
+func (s *Store) candidates() ([]candidate, error) {
+	entries, err := os.ReadDir(s.packDir())
+	if err != nil {
+		return nil, fmt.Errorf("cannot list packs: %w", err)
+	}
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.Name()] = true
+	}
+	passing := s.passing()
+	var all []candidate
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".idx")
+		base := filepath.Join(s.packDir(), name)
+		if !ok || !strings.HasPrefix(name, "pack-") || !there[name+".pack"] || passing[base] || s.unfit[base] {
+			continue
+		}
+		// Packs of a partial clone, and those of what a gc would drop, stay apart.
+		if there[name+".promisor"] || there[name+".mtimes"] || there[name+".keep"] && !s.kept[base] {
+			continue
+		}
+		idx, err := e.Info()
+		if err != nil {
+			continue // it goes just now
+		}
+		info, err := os.Stat(base + ".pack")
+		if err != nil {
+			continue
+		}
+		c := candidate{base: base, size: info.Size(), objects: (idx.Size() - idxHeader - idxFanout - idxTrailer) / (hashBytes + 8), modified: info.ModTime()}
+		if c.size <= joinBytes/2 && c.objects <= joinObjects/2 {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// passing are the packs that are about to be replaced or removed anyway, and the
+// damaged ones.
+func (s *Store) passing() map[string]bool {
+	all := map[string]bool{}
+	if s.rolling != nil {
+		all[s.rolling.base] = true
+	}
+	for _, r := range s.retired {
+		if !r.stays {
+			all[r.base] = true
+		}
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for base := range s.damaged {
+		all[base] = true
+	}
+	return all
+}
+
+// join makes one pack of several and retires them. The new one has its .keep from
+// its beginning until those that it replaces are gone, for the reason that Install
+// gives; the .keep names them, so that Repair can bring it to its end.
+func (s *Store) join(ctx context.Context, sources []candidate) error {
+	j, err := newJoiner(s, sources)
+	if err != nil {
+		return err
+	}
+	defer j.discard()
+	if err := j.write(ctx); err != nil {
+		return fmt.Errorf("cannot join %d packs: %w", len(sources), err)
+	}
+	base, err := j.place(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot join %d packs: %w", len(sources), err)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.addPack(base); err != nil {
+		return fmt.Errorf("cannot join %d packs: %w", len(sources), err)
+	}
+	s.kept[base] = true
+	now := time.Now()
+	for _, c := range sources {
+		s.retired = append(s.retired, retired{base: c.base, since: now})
+	}
+	s.retired = append(s.retired, retired{base: base, since: now, stays: true})
+	return s.removeRetired(now.Add(-retireAfter))
+}
+
+// setUnfit has a pack left out of all joins that follow: nothing is lost by it. The
+// caller holds writing.
+func (s *Store) setUnfit(broken *sourceError) {
+	if errors.Is(broken, fs.ErrNotExist) {
+		return // a gc was faster
+	}
+	s.log.Warn().Err(broken).Msg("a pack cannot be joined with others")
+	if s.unfit == nil {
+		s.unfit = map[string]bool{}
+	}
+	s.unfit[broken.base] = true
+}
+
+const keepReplaces = "replaces "
+
+// joinedKeep is the .keep of a pack that was joined.
+func joinedKeep(sources []candidate) []byte {
+	text := []byte(keepText)
+	for _, c := range sources {
+		text = fmt.Appendf(text, "%s%s\n", keepReplaces, filepath.Base(c.base))
+	}
+	return text
+}
+
+// finishJoins brings to an end what a join before a crash had left to do: a joined
+// pack is durable before those that it replaces begin to go.
+func (s *Store) finishJoins() ([]string, error) {
+	bases, err := s.packNames(".keep")
+	if err != nil {
+		return nil, err
+	}
+	var did []string
+	for _, base := range bases {
+		sources := s.replacedBy(base)
+		if len(sources) == 0 || checkIndex(base) != nil {
+			continue
+		}
+		if sum, err := fileSum(base + ".pack"); err != nil || sum != nil {
+			continue // the others may be all that is readable
+		}
+		if err := s.dropMultiIndex(sources); err != nil {
+			return did, err
+		}
+		for _, source := range sources {
+			if isKept(source) && !isOurKeep(source) {
+				continue
+			}
+			if err := removePack(source); err != nil {
+				return did, err
+			}
+		}
+		if err := s.unkeep(base); err != nil {
+			return did, err
+		}
+		did = append(did, fmt.Sprintf("removed %d packs that were joined into %s", len(sources), filepath.Base(base)))
+	}
+	return did, nil
+}
+
+// replacedBy are the packs that a joined pack says it replaces.
+func (s *Store) replacedBy(base string) []string {
+	text, err := os.ReadFile(base + ".keep")
+	rest, ours := strings.CutPrefix(string(text), keepText)
+	if err != nil || !ours {
+		return nil
+	}
+	var all []string
+	for line := range strings.Lines(rest) {
+		name, ok := strings.CutPrefix(strings.TrimSpace(line), keepReplaces)
+		source := filepath.Join(s.packDir(), name)
+		if ok && strings.HasPrefix(name, "pack-") && filepath.Base(source) == name && source != base {
+			all = append(all, source)
+		}
+	}
+	return all
+}
+
+// isKept reports whether a pack has a .keep, whoever made it.
+func isKept(base string) bool {
+	_, err := os.Stat(base + ".keep")
+	return err == nil
+}

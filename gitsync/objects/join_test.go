@@ -1,0 +1,457 @@
+package objects
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/rs/zerolog"
+)
+
+// history is a main that grows, and every object that it is made of.
+type history struct {
+	*Store
+	tip, tree Hash
+	n         int
+	all       map[Hash][]byte
+}
+
+func newHistory(t testing.TB) *history {
+	t.Helper()
+	h := &history{Store: newStore(t), all: map[Hash][]byte{}}
+	return h
+}
+
+// commit makes one commit with some new files in a folder.
+func (h *history) commit(t testing.TB, folder string, files int) {
+	t.Helper()
+	var b Builder
+	changes := map[string]Change{}
+	for range files {
+		h.n++
+		changes[fmt.Sprintf("%s/%09dZ-%08x.md", folder, h.n, h.n*7919)] = Change{Hash: b.Blob(fmt.Appendf(nil, "file %d\n", h.n))}
+	}
+	tree, err := h.Update(h.tree, changes, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Commit{Tree: tree, Author: Identity{"a", "b"}, Committer: Identity{"a", "b"}, When: time.Unix(int64(h.n), 0), Message: "m"}
+	if h.tip != Zero {
+		c.Parents = []Hash{h.tip}
+	}
+	next := b.Commit(c)
+	for _, o := range b.objects {
+		h.all[o.hash] = o.data
+	}
+	install(t, h.Store, &b)
+	if err := h.MoveRef("refs/heads/main", h.tip, next); err != nil {
+		t.Fatal(err)
+	}
+	h.tip, h.tree = next, tree
+}
+
+// seal makes a pack of its own of what was committed since.
+func (h *history) seal(t testing.TB) {
+	t.Helper()
+	if err := h.Seal(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// joinAll joins until there are few packs, as the goroutine of tend does.
+func (s *Store) joinAll(t testing.TB) {
+	t.Helper()
+	if err := s.Join(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// settle removes what was replaced, as if it had stood for long.
+func (s *Store) settle(t testing.TB) {
+	t.Helper()
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	if err := s.removeFirst(len(s.retired)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantAll reads every object anew and has git look for faults.
+func (h *history) wantAll(t testing.TB) {
+	t.Helper()
+	again, err := Open(h.dir, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for hash, data := range h.all {
+		if _, got, err := again.Read(hash); err != nil || !bytes.Equal(got, data) {
+			t.Fatalf("%s: %d bytes, want %d: %v", hash, len(got), len(data), err)
+		}
+	}
+	git(t, h.dir, "", "fsck", "--strict", "--no-dangling")
+}
+
+func (s *Store) files(t testing.TB, ending string) []string {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(s.packDir(), "*"+ending))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestJoinKeepsEveryObject(t *testing.T) {
+	h := newHistory(t)
+	for n := range 40 {
+		for range 1 + n%3 {
+			h.commit(t, fmt.Sprintf("data/%d", n%4), 10)
+		}
+		h.seal(t)
+		if n%20 == 19 {
+			h.joinAll(t)
+			h.settle(t)
+			h.wantAll(t)
+			if got := len(h.files(t, ".pack")); got > joinAbove {
+				t.Errorf("%d packs", got)
+			}
+		}
+	}
+	if kept := h.files(t, ".keep"); len(kept) > 0 {
+		t.Errorf("kept: %q", kept)
+	}
+	for _, name := range h.files(t, ".pack") {
+		git(t, h.dir, "", "index-pack", "--strict", "--fsck-objects", "-o", filepath.Join(t.TempDir(), "x.idx"), name)
+		git(t, h.dir, "", "verify-pack", name)
+	}
+}
+
+// Packs of git have deltas of both kinds, and the same object in several.
+func TestJoinPacksOfGit(t *testing.T) {
+	h := newHistory(t)
+	for n := range 2 * joinAbove {
+		for range 6 {
+			h.commit(t, "data", 20)
+		}
+		h.seal(t)
+		args := []string{"-c", "repack.usedeltabaseoffset=" + fmt.Sprint(n%2 == 0), "repack", "-a", "-q", "-f"}
+		git(t, h.dir, "", args...)
+	}
+	h.joinAll(t)
+	if len(h.retired) == 0 {
+		t.Error("nothing was joined")
+	}
+	h.settle(t)
+	h.wantAll(t)
+	if got := len(h.files(t, ".pack")); got > joinAbove {
+		t.Errorf("%d packs", got)
+	}
+}
+
+// The rest of what git keeps beside a pack goes with it, and packs that others keep
+// are left alone.
+func TestJoinLeavesWhatOthersKeep(t *testing.T) {
+	h := newHistory(t)
+	for range joinAbove + 6 {
+		h.commit(t, "data", 3)
+		h.seal(t)
+	}
+	packs := h.files(t, ".pack")
+	var stay []string
+	for i, ending := range []string{".keep", ".promisor", ".mtimes"} {
+		base := packs[i][:len(packs[i])-len(".pack")]
+		if err := os.WriteFile(base+ending, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		stay = append(stay, base+".pack")
+	}
+	for _, name := range packs {
+		if err := os.WriteFile(name[:len(name)-len(".pack")]+".rev", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.joinAll(t)
+	if len(h.retired) == 0 {
+		t.Error("nothing was joined")
+	}
+	h.settle(t)
+	now := h.files(t, ".pack")
+	for _, name := range stay {
+		if !slices.Contains(now, name) {
+			t.Errorf("%s is gone", name)
+		}
+	}
+	if left := h.files(t, ".rev"); len(left) != len(now)-1 {
+		t.Errorf("%d packs, %d .rev", len(now), len(left))
+	}
+}
+
+// Where all is in one of the packs already, the joined one would be that pack
+// again: one that a gc may be about to remove. It must be another.
+func TestJoinNeverBringsAPackBack(t *testing.T) {
+	h := newHistory(t)
+	for range joinAbove + 1 {
+		h.commit(t, "data", 3)
+		h.seal(t)
+	}
+	sources, err := h.plan()
+	if err != nil || len(sources) != joinAbove+1 {
+		t.Fatal(len(sources), err)
+	}
+	if err := h.join(t.Context(), sources); err != nil {
+		t.Fatal(err)
+	}
+	h.retired = nil // a crash: all of them stay
+	first := h.files(t, ".keep")[0]
+	if err := os.Remove(first); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		h.joinAll(t)
+		for _, kept := range h.files(t, ".keep") {
+			if kept == first {
+				t.Error("the pack that was there is kept anew")
+			}
+		}
+		h.wantAll(t)
+		h.retired = nil
+		for _, kept := range h.files(t, ".keep") {
+			if err := os.Remove(kept); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A damaged pack is never copied: its check sums would be made right.
+func TestJoinDoesNotCopyDamage(t *testing.T) {
+	h := newHistory(t)
+	for range joinAbove + 2 {
+		h.commit(t, "data", 3)
+		h.seal(t)
+	}
+	name := h.files(t, ".pack")[0]
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)/2] ^= 1
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.writing.Lock()
+	h.tend()
+	run := h.running
+	h.writing.Unlock()
+	<-run.done
+	h.settle(t)
+	if now := h.files(t, ".pack"); !slices.Contains(now, name) || len(now) != 2 {
+		t.Errorf("packs: %q", now)
+	}
+}
+
+// While the packs that a joined one replaces are still there, a gc leaves out what
+// they hold or what it holds: neither may go before the others cannot be missed.
+func TestGcBetweenJoinAndRemoval(t *testing.T) {
+	for _, repack := range [][]string{{"repack", "-adq"}, {"gc", "--quiet", "--prune=now"}, {"repack", "-dq", "--geometric=2"}} {
+		h := newHistory(t)
+		for range joinAbove + 2 {
+			h.commit(t, "data", 5)
+			h.seal(t)
+		}
+		for range 3 {
+			h.joinAll(t)
+			git(t, h.dir, "", repack...)
+			h.settle(t)
+			git(t, h.dir, "", repack...)
+			h.wantAll(t)
+			for range joinAbove + 1 {
+				h.commit(t, "data", 5)
+				h.seal(t)
+			}
+		}
+	}
+}
+
+// A crash leaves a join at some point of its way: each is brought to its end.
+func TestRepairFinishesAJoin(t *testing.T) {
+	for name, crash := range map[string]func(t *testing.T, base string, sources []string){
+		"none is gone": func(*testing.T, string, []string) {},
+		"without its index": func(t *testing.T, base string, _ []string) {
+			if err := os.Remove(base + ".idx"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"one is half gone": func(t *testing.T, _ string, sources []string) {
+			if err := os.Remove(sources[0] + ".idx"); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"all are gone": func(t *testing.T, _ string, sources []string) {
+			for _, base := range sources {
+				if err := removePack(base); err != nil {
+					t.Fatal(err)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHistory(t)
+			for range joinAbove + 1 {
+				h.commit(t, "data", 5)
+				h.seal(t)
+			}
+			before := h.files(t, ".pack")
+			h.joinAll(t)
+			base := h.retired[len(h.retired)-1].base
+			var sources []string
+			for _, name := range before {
+				sources = append(sources, name[:len(name)-len(".pack")])
+			}
+			crash(t, base, sources)
+			again, err := Open(h.dir, zerolog.Nop())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if did, err := again.Repair(); err != nil || len(did) == 0 {
+				t.Errorf("Repair: %q, %v", did, err)
+			}
+			if packs := h.files(t, ".pack"); len(packs) != 1 || len(h.files(t, ".keep")) != 0 {
+				t.Errorf("left: %q", packs)
+			}
+			h.wantAll(t)
+		})
+	}
+	t.Run("it is torn", func(t *testing.T) {
+		h := newHistory(t)
+		for range joinAbove + 1 {
+			h.commit(t, "data", 5)
+			h.seal(t)
+		}
+		h.joinAll(t)
+		base := h.retired[len(h.retired)-1].base
+		data, err := os.ReadFile(base + ".pack")
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[len(data)/2] ^= 1
+		if err := os.WriteFile(base+".pack", data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Open(h.dir, zerolog.Nop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := again.Repair(); err != nil {
+			t.Error(err)
+		}
+		if packs := h.files(t, ".pack"); len(packs) < joinAbove+1 {
+			t.Errorf("left: %q", packs)
+		}
+	})
+}
+
+// What git writes over many packs must not name one that goes.
+func TestMultiPackIndexNamesNoPackThatGoes(t *testing.T) {
+	for _, write := range [][]string{{"multi-pack-index", "write"}, {"repack", "-q", "--write-midx", "--write-bitmap-index"}} {
+		h := newHistory(t)
+		for range joinAbove + 1 {
+			h.commit(t, "data", 5)
+			h.seal(t)
+		}
+		git(t, h.dir, "", write...)
+		h.joinAll(t)
+		h.settle(t)
+		if left := h.files(t, "multi-pack-index"); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+		h.wantAll(t)
+		h.commit(t, "data", 5)
+		git(t, h.dir, "", write...)
+		if did, err := h.dropStaleMultiIndex(); err != nil || len(did) > 0 {
+			t.Errorf("one that is right: %q, %v", did, err)
+		}
+		if err := removePack(h.rolling.base); err != nil {
+			t.Fatal(err)
+		}
+		if did, err := h.dropStaleMultiIndex(); err != nil || len(did) != 1 {
+			t.Errorf("one that names what is gone: %q, %v", did, err)
+		}
+	}
+}
+
+func FuzzMultiIndex(f *testing.F) {
+	seed := append([]byte("MIDX\x01\x01\x01\x00\x00\x00\x00\x01PNAM"), 0, 0, 0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 46)
+	f.Add(append(seed, "pack-x.idx"...))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if names, err := decodeMultiIndex(bytes.NewReader(data)); err == nil && len(names) > len(data) {
+			t.Fatal(names)
+		}
+	})
+}
+
+// TestAnyOrderOfWork does commits, joins, gc by git, crashes and restarts in random
+// order; every object stays readable at every step.
+func TestAnyOrderOfWork(t *testing.T) {
+	rounds := 40
+	if os.Getenv("PARLEY_SOAK") != "" {
+		rounds = 2000
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 1))
+	h := newHistory(t)
+	reopen := func() {
+		again, err := Open(h.dir, zerolog.Nop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := again.Repair(); err != nil {
+			t.Fatal(err)
+		}
+		h.Store = again
+	}
+	steps := map[string]func(){
+		"seal":     func() { h.seal(t) },
+		"settle":   func() { h.settle(t) },
+		"join":     func() { h.joinAll(t) },
+		"crash":    func() { h.stopJoining(); reopen() },
+		"restart":  func() { h.seal(t); reopen() },
+		"gc":       func() { git(t, h.dir, "", "gc", "--quiet", "--prune=now") },
+		"repack":   func() { git(t, h.dir, "", "repack", "-adq") },
+		"geometry": func() { git(t, h.dir, "", "repack", "-dq", "--geometric=2", "--write-midx") },
+		"midx":     func() { git(t, h.dir, "", "multi-pack-index", "write") },
+		"many packs": func() {
+			for range joinAbove + 1 {
+				h.commit(t, "data/many", 1)
+				h.seal(t)
+			}
+		},
+	}
+	names := slices.Sorted(maps.Keys(steps))
+	for range rounds {
+		for range 1 + random.IntN(5) {
+			h.commit(t, fmt.Sprintf("data/%d", random.IntN(3)), 1+random.IntN(30))
+		}
+		name := names[random.IntN(len(names))]
+		steps[name]()
+		for hash, data := range h.all {
+			if random.IntN(20) > 0 {
+				continue
+			}
+			if _, got, err := h.Read(hash); err != nil || !bytes.Equal(got, data) {
+				t.Fatalf("after %s: %s: %v", name, hash, err)
+			}
+		}
+	}
+	h.wantAll(t)
+	if kind, _, err := h.Read(h.tip); err != nil || kind != plumbing.CommitObject {
+		t.Error(kind, err)
+	}
+}
