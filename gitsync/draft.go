@@ -20,6 +20,22 @@ func conflictPath(p protocol.Path, data []byte) string {
 	return conflictsPrefix + p.String() + "-" + protocol.Hash(data)[:conflictHex]
 }
 
+// fileConflictPath is where a version of a file goes that gave way to another.
+func fileConflictPath(path string, data []byte) string {
+	return conflictsPrefix + path + "-" + protocol.Hash(data)[:conflictHex]
+}
+
+// ConflictOf is the file whose other version is kept at a path of the record; ok is
+// false where none is, and for messages.
+func ConflictOf(path string) (file string, ok bool) {
+	rest, ok := strings.CutPrefix(path, conflictsPrefix)
+	at := len(rest) - conflictHex - len("-")
+	if _, isMessage := parseConflictPath(path); !ok || isMessage || at < 1 || rest[at] != '-' {
+		return "", false
+	}
+	return rest[:at], true
+}
+
 // parseConflictPath is the path that a content below data/conflicts lost.
 func parseConflictPath(path string) (protocol.Path, bool) {
 	rest, ok := strings.CutPrefix(path, conflictsPrefix)
@@ -65,13 +81,18 @@ func (d *draft) place(p protocol.Path, blob objects.Hash, data []byte) (bool, er
 		return false, err
 	}
 	failpoint.Hit(failpoint.Conflicting)
-	d.r.notice("%s exists with two different contents: both are kept, one of them below data/conflicts", p)
-	if d.r.opts.Prefer(p, data, other) {
+	wins := d.r.opts.Prefer(p, data, other)
+	kept := conflictPath(p, data)
+	if wins {
+		kept = conflictPath(p, other)
+	}
+	d.r.notice("%s exists with two different contents: one stays, the other is kept as %s", p, kept)
+	if wins {
 		d.changes[p.RepoPath()] = objects.Change{Hash: blob}
-		d.changes[conflictPath(p, other)] = objects.Change{Hash: there}
+		d.changes[kept] = objects.Change{Hash: there}
 		return true, nil
 	}
-	d.changes[conflictPath(p, data)] = objects.Change{Hash: blob}
+	d.changes[kept] = objects.Change{Hash: blob}
 	return false, nil
 }
 

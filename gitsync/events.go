@@ -118,7 +118,7 @@ func (r *Record) tellTrouble(t Trouble) {
 
 // notice tells the operator.
 func (r *Record) notice(format string, args ...any) {
-	text := oneLine(fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
 	if r.opts.Events.Notice == nil {
 		r.log.Warn().Msg(text)
 		return

@@ -47,7 +47,7 @@ func (r *Record) takeInRemote(tip objects.Hash) error {
 		return err
 	}
 	if tip != known {
-		if err := r.warnRewritten(known, tip); err != nil {
+		if err := r.reportLoss(known, tip); err != nil {
 			return err
 		}
 	}
@@ -67,25 +67,6 @@ func (r *Record) takeInRemote(tip objects.Hash) error {
 		}
 	}
 	return r.remoteIs(tip)
-}
-
-// warnRewritten says so when the remote lost what it had.
-func (r *Record) warnRewritten(known, tip objects.Hash) error {
-	if known == objects.Zero {
-		return nil
-	}
-	if tip == objects.Zero {
-		r.notice("the remote's main is gone (it was %s); it is pushed again", known)
-		return nil
-	}
-	kept, err := r.store.IsAncestor(known, tip)
-	if err != nil {
-		return err
-	}
-	if !kept {
-		r.notice("the remote's main was rewritten from %s to %s; what is missing is put back", known, tip)
-	}
-	return nil
 }
 
 // remoteIs notes the remote's tip, which main has as an ancestor.

@@ -68,27 +68,68 @@ func (u *union) keepMessage(p protocol.Path, e objects.Entry) error {
 	return err
 }
 
-// keepFile merges any other file: the side that changed it since the base wins;
-// if both did, the other tip's stays, unless this node itself put the file.
+// keepFile decides about any other file: the side that changed it since the base
+// wins; what both changed is merged.
 func (u *union) keepFile(d objects.Difference) error {
 	before, _, err := u.r.store.Lookup(u.baseTree, d.Path)
 	if err != nil {
 		return err
 	}
 	same := func(a, b objects.Entry) bool { return a.Hash == b.Hash && a.Mode == b.Mode }
-	if same(before, d.New) {
-		return nil
+	mine := objects.Change{Hash: d.New.Hash, Mode: d.New.Mode}
+	switch {
+	case same(before, d.New):
+	case same(before, d.Old):
+		u.draft.changes[d.Path] = mine
+	case d.New.Hash == objects.Zero:
+		u.r.notice("%s was removed here and changed elsewhere: it stays", d.Path)
+	case d.Old.Hash == objects.Zero:
+		u.draft.changes[d.Path] = mine
+		u.r.notice("%s was removed elsewhere and changed here: it stays", d.Path)
+	default:
+		return u.mergeFile(d, before)
 	}
-	if !same(before, d.Old) {
-		u.r.state.mu.Lock()
-		mine := d.New.Hash != objects.Zero && u.r.state.mine[d.Path] == d.New.Hash
-		u.r.state.mu.Unlock()
-		if !mine {
-			u.r.log.Warn().Str("path", d.Path).Msg("a file was changed here and elsewhere; the one from elsewhere stays")
-			return nil
+	return nil
+}
+
+// mergeFile puts together what was changed on both sides. Where they clash, what
+// this node itself put stays, else what came from elsewhere; the version that gave
+// way is kept below data/conflicts.
+func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
+	u.r.state.mu.Lock()
+	ours := u.r.state.mine[d.Path] == d.New.Hash
+	u.r.state.mu.Unlock()
+	first, second, where := d.Old, d.New, "from elsewhere"
+	if ours {
+		first, second, where = d.New, d.Old, "of this host"
+	}
+	var base, one, two []byte
+	for _, v := range []struct {
+		entry objects.Entry
+		data  *[]byte
+	}{{before, &base}, {first, &one}, {second, &two}} {
+		if v.entry.Hash == objects.Zero || !v.entry.Mode.IsFile() {
+			continue
+		}
+		var err error
+		if *v.data, err = u.r.store.Blob(v.entry.Hash); err != nil {
+			return err
 		}
 	}
-	u.draft.changes[d.Path] = objects.Change{Hash: d.New.Hash, Mode: d.New.Mode}
+	merged, clashes := mergeFile(base, one, two)
+	if !first.Mode.IsFile() || !second.Mode.IsFile() {
+		u.draft.changes[d.Path] = objects.Change{Hash: first.Hash, Mode: first.Mode}
+		clashes = []string{"what it is"}
+	} else {
+		u.draft.changes[d.Path] = objects.Change{Hash: u.draft.builder.Blob(merged), Mode: first.Mode}
+	}
+	if len(clashes) == 0 {
+		return nil
+	}
+	kept := fileConflictPath(d.Path, two)
+	u.draft.changes[kept] = objects.Change{Hash: second.Hash, Mode: second.Mode}
+	u.r.notice("%s was changed here and elsewhere (%s): that %s stays, the other is kept as %s",
+		d.Path, strings.Join(clashes, ", "), where, kept)
 	return nil
 }
 

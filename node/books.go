@@ -2,8 +2,10 @@ package node
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -139,6 +141,7 @@ func (n *Node) takeHostFile(path string) func(data []byte, ok bool) error {
 func (n *Node) filesChanged(paths []string) {
 	own := protocol.HostFilePath(n.cfg.Alias)
 	for _, path := range paths {
+		n.noteConflict(path)
 		if err := n.readBook(path); err != nil {
 			n.log.Error().Err(err).Msg("cannot take in a file that changed")
 		}
@@ -150,6 +153,18 @@ func (n *Node) filesChanged(paths []string) {
 		}
 	}
 	n.checkProfiles()
+}
+
+// noteConflict tells of a file that two sides changed in the same place, where
+// another host kept both versions.
+func (n *Node) noteConflict(path string) {
+	file, is := gitsync.ConflictOf(path)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	known := slices.ContainsFunc(n.notices, func(told string) bool { return strings.Contains(told, path) })
+	if is && !known {
+		n.notice("%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
+	}
 }
 
 // checkProfiles halts the exec doors while two actor profiles have one name, and

@@ -205,7 +205,9 @@ func (n *Node) remoteTrouble(gitsync.Trouble) {
 func (n *Node) recordNotice(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.notice("%s", text)
+	if !slices.Contains(n.notices, text) {
+		n.notice("%s", text)
+	}
 }
 
 // remoteMoved tells the other hosts that there is something new to fetch.

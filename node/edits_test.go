@@ -1,0 +1,105 @@
+package node
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// shown is a file of the shared repository, "" where there is none.
+func shown(t *testing.T, remote, path string) string {
+	t.Helper()
+	out, err := exec.Command("git", "-C", remote, "show", "main:"+path).Output()
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+// editPushed has plain git edit a file of the shared repository.
+func editPushed(t *testing.T, remote, path string, edit func(string) string) {
+	t.Helper()
+	clone := cloneOf(t, remote)
+	file := filepath.Join(clone, filepath.FromSlash(path))
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(edit(string(data))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(t, clone, "commit", "--quiet", "--all", "-m", "edited by hand")
+	push(t, clone)
+}
+
+// What a person wrote into a host file stays when the host publishes it anew at
+// the same time (R12). It prevents: a field of plain git that the next agent wipes out.
+func TestHostFileEditedWhileAnAgentIsAdded(t *testing.T) {
+	remote := bareRemote(t)
+	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", remote })
+	path := protocol.HostFilePath("white")
+	fastFetch(t, home)
+	// Between two looks at the remote: the node is down for the edit.
+	editPushed(t, remote, path, func(text string) string { return strings.Replace(text, "---\n", "---\nrack: cellar\n", 1) })
+	n, _ := runNode(t, home)
+	addExec(t, n, "blob", "true")
+	eventually(t, "both are in the file", func() bool {
+		text := shown(t, remote, path)
+		return strings.Contains(text, "rack: cellar\n") && strings.Contains(text, "blob")
+	})
+	// The node's own field is its own: an edit of it is put right.
+	editPushed(t, remote, path, func(text string) string { return strings.ReplaceAll(text, "blob", "blub") })
+	eventually(t, "its own field is right again", func() bool {
+		text := shown(t, remote, path)
+		return strings.Contains(text, "rack: cellar\n") && strings.Contains(text, "blob") && !strings.Contains(text, "blub")
+	})
+}
+
+// Two sides that change one field of a profile: both versions are kept, and every
+// host says so.
+func TestAProfileChangedInTwoPlacesIsSaidEverywhere(t *testing.T) {
+	remote := bareRemote(t)
+	const path = "local/actors/reviewer.md"
+	profile := func(role string) []byte {
+		return []byte("---\nname: reviewer\ndescription: " + role + "\n---\n\nReview.\n")
+	}
+	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", remote })
+	other := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "black", remote })
+	fastFetch(t, home)
+	fastFetch(t, other)
+	n, stop := runNode(t, home)
+	if err := n.record.WriteFile(t.Context(), path, profile("one")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the profile is shared", func() bool { return shown(t, remote, path) != "" })
+	stop()
+	editPushed(t, remote, path, func(string) string { return string(profile("theirs")) })
+	again, err := Open(t.Context(), Options{Home: home, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.writer.close()
+	if err := again.record.WriteFile(t.Context(), path, profile("mine")); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.record.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, _ := runNode(t, other)
+	for _, at := range []*Node{again, elsewhere} {
+		eventually(t, "status says so", func() bool {
+			s, err := at.Status(t.Context())
+			return err == nil && strings.Contains(strings.Join(s.Warned, "\n"), "data/conflicts/"+path+"-")
+		})
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := shown(t, remote, path); got != string(profile("mine")) {
+		t.Errorf("the profile is %q", got)
+	}
+}
