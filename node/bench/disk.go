@@ -23,6 +23,8 @@ func diskMeasure() Measure {
 				Beside: `one "git add" and "git commit"`, Aim: 100, AimOn: OnValue},
 			{Name: "disk_per_message", Unit: "bytes", What: "size of the record per message, each in a commit of its own", Better: Lower,
 				Beside: `a copy after "git gc --prune=now"`, Aim: 3, AimOn: OnRatio, Full: true},
+			{Name: "disk_vs_fresh", Unit: "bytes", What: "disk_per_message, beside what git makes of it when it searches all deltas anew", Better: Lower,
+				Beside: `a copy after "git repack -a -d -f"`},
 			{Name: "packs_most", Unit: "", What: "most packs in the record at any time", Better: Lower,
 				Beside: `a copy after "git gc --prune=now"`, Aim: 50, AimOn: OnValue, Full: true},
 		},
@@ -63,9 +65,12 @@ func takeDisk(ctx context.Context, s *stand) (_ readings, err error) {
 	if err != nil && !errors.As(err, &noGit) {
 		return nil, err
 	}
-	var small content
+	var small, fresh content
 	if noGit == "" {
-		if small, err = s.afterGC(ctx, repo); err != nil {
+		if small, err = s.repacked(ctx, repo, "gc", "--quiet", "--prune=now"); err != nil {
+			return nil, err
+		}
+		if fresh, err = s.repacked(ctx, repo, "repack", "--quiet", "-a", "-d", "-f"); err != nil {
 			return nil, err
 		}
 	}
@@ -74,6 +79,7 @@ func takeDisk(ctx context.Context, s *stand) (_ readings, err error) {
 		"idle_p50":         {value: milliseconds(percentile(paced.lags, 50)), yardstick: beside},
 		"idle_p99":         {value: milliseconds(percentile(paced.lags, 99)), yardstick: beside},
 		"disk_per_message": {value: float64(left.bytes) / n, yardstick: float64(small.bytes) / n},
+		"disk_vs_fresh":    {value: float64(left.bytes) / n, yardstick: float64(fresh.bytes) / n},
 		"packs_most":       {value: float64(paced.packs), yardstick: float64(small.packs)},
 	}, nil
 }
@@ -141,10 +147,11 @@ func contentOf(repo string) (content, error) {
 	return c, nil
 }
 
-// afterGC is what the git program makes of a copy of a repository.
-func (s *stand) afterGC(ctx context.Context, repo string) (content, error) {
-	s.progress(`"git gc" on a copy`, 0, 0)
+// repacked is what a command of the git program makes of a copy of a repository.
+func (s *stand) repacked(ctx context.Context, repo string, command ...string) (_ content, err error) {
+	s.progress(fmt.Sprintf(`"git %s" on a copy`, command[0]), 0, 0)
 	copied := s.path("copy.git")
+	defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()
 	if err := os.CopyFS(copied, os.DirFS(repo)); err != nil {
 		return content{}, fmt.Errorf("cannot copy the record: %w", err)
 	}
@@ -157,7 +164,7 @@ func (s *stand) afterGC(ctx context.Context, repo string) (content, error) {
 			return content{}, fmt.Errorf("cannot let git have a pack: %w", err)
 		}
 	}
-	if _, err := s.tools.run(ctx, copied, "gc", "--quiet", "--prune=now"); err != nil {
+	if _, err := s.tools.run(ctx, copied, command...); err != nil {
 		return content{}, err
 	}
 	return contentOf(copied)
