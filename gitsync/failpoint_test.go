@@ -201,20 +201,3 @@ func wantOnceEach(t *testing.T, repo string, tried, stored []step) {
 		}
 	}
 }
-
-// leftovers are unfinished files and locks.
-func leftovers(t *testing.T, repo string) []string {
-	t.Helper()
-	var left []string
-	err := filepath.WalkDir(repo, func(path string, d os.DirEntry, err error) error {
-		name := d.Name()
-		if strings.HasPrefix(name, "tmp_") || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".keep") || name == pushingName {
-			left = append(left, strings.TrimPrefix(path, repo))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return left
-}

@@ -143,6 +143,7 @@ type Status struct {
 	Tip          string // commit of main
 	RemoteTip    string // last known commit of the remote's main, or ""
 	Unrecorded   int    // letters in the journal only
+	CommitError  string // why they could not be committed, or ""
 	Unpushed     int    // messages in main that the remote lacks, 1 where it lacks only other files; 0 without a remote
 	LastFetch    time.Time
 	LastPush     time.Time

@@ -87,7 +87,8 @@ type state struct {
 	mine  map[string]objects.Hash // files that this run committed
 
 	lastFetch, lastPush time.Time
-	pushes, rejected    int // that the remote took, and those that came after another's
+	pushes, rejected    int    // that the remote took, and those that came after another's
+	commitErr           string // why the last commit failed
 	closed              bool
 
 	fetchTrouble, pushTrouble *Trouble // why the last one failed, or nil
@@ -294,6 +295,7 @@ func (r *Record) Status() Status {
 		Remote:       redact(r.opts.Remote),
 		Tip:          r.state.tip.String(),
 		Unrecorded:   len(r.state.pending),
+		CommitError:  r.state.commitErr,
 		Unpushed:     r.countUnpushed(),
 		LastFetch:    r.state.lastFetch,
 		LastPush:     r.state.lastPush,

@@ -83,19 +83,37 @@ func (r *Record) commitLoop(ctx context.Context) {
 			return
 		}
 		err := r.commit(ctx, false)
-		switch {
-		case err == nil:
-			failures = 0
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
-		default:
-			failures++
-			r.log.Error().Err(err).Msg("messages stay in the journal until they can be committed")
 		}
+		failures++
+		if err == nil {
+			failures = 0
+		}
+		r.noteCommit(err)
 		r.replaceDamaged()
 		if err := r.store.Retire(); err != nil {
 			r.log.Warn().Err(err).Msg("a replaced pack stays")
 		}
+	}
+}
+
+// noteCommit keeps the outcome of a commit for Status; the same trouble is logged
+// once.
+func (r *Record) noteCommit(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	r.state.mu.Lock()
+	before := r.state.commitErr
+	r.state.commitErr = text
+	r.state.mu.Unlock()
+	switch {
+	case err == nil && before != "":
+		r.log.Info().Msg("messages are committed again")
+	case err != nil && before == "":
+		r.log.Error().Err(err).Msg("messages stay in the journal until they can be committed")
 	}
 }
 

@@ -245,3 +245,20 @@ func TestYoungLocksStay(t *testing.T) {
 		t.Errorf("the lock was removed: %v", err)
 	}
 }
+
+// leftovers are unfinished files and locks below a repository.
+func leftovers(t *testing.T, repo string) []string {
+	t.Helper()
+	var left []string
+	err := filepath.WalkDir(repo, func(path string, d os.DirEntry, err error) error {
+		name := d.Name()
+		if strings.HasPrefix(name, "tmp_") || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".keep") || name == pushingName {
+			left = append(left, strings.TrimPrefix(path, repo))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}

@@ -14,28 +14,26 @@ import (
 )
 
 const (
-	indexPause = time.Second // how long new messages may wait to be indexed when nobody searches
-	indexChunk = 500         // messages of the past that are indexed at a time
+	indexPause = time.Second      // how long new messages may wait to be indexed when nobody searches
+	indexChunk = 500              // messages of the past that are indexed at a time
+	indexRetry = 10 * time.Second // before a broken index is made anew, on a full disk for example
 	maxHits    = 1000
 )
 
 // indexer keeps the search index up to date: with the past in the background,
 // with what comes as it comes. Its goroutine runs from start until stop.
 type indexer struct {
-	n     *Node
-	index *search.Index
-	stop  context.CancelFunc
-	work  sync.WaitGroup
+	n    *Node
+	work sync.WaitGroup
 
-	mu   sync.Mutex // guards what follows
-	past int        // messages of the past that are not indexed yet
+	mu    sync.Mutex // guards what follows
+	index *search.Index
+	past  int // messages of the past that are not indexed yet
 }
 
 // startIndex opens the search index. Without one everything else works.
 func (n *Node) startIndex(down *teardown) {
-	index, err := search.Open(search.Options{
-		Dir: filepath.Join(n.home.Cache(), "search"), RecordID: n.record.ID(), Log: n.log.With().Str("part", "search").Logger(),
-	})
+	index, err := n.openIndex()
 	if err != nil {
 		n.log.Error().Err(err).Msg("messages cannot be searched")
 		n.mu.Lock()
@@ -44,7 +42,7 @@ func (n *Node) startIndex(down *teardown) {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	x := &indexer{n: n, index: index, stop: cancel}
+	x := &indexer{n: n, index: index}
 	n.mu.Lock()
 	n.indexer = x
 	x.past = n.state.Len()
@@ -53,10 +51,23 @@ func (n *Node) startIndex(down *teardown) {
 	down.push(func() {
 		cancel()
 		x.work.Wait()
-		if err := index.Close(); err != nil {
+		if err := x.now().Close(); err != nil {
 			n.log.Warn().Err(err).Msg("the search index did not close cleanly")
 		}
 	})
+}
+
+func (n *Node) openIndex() (*search.Index, error) {
+	return search.Open(search.Options{
+		Dir: filepath.Join(n.home.Cache(), "search"), RecordID: n.record.ID(), Log: n.log.With().Str("part", "search").Logger(),
+	})
+}
+
+// now is the index at this moment.
+func (x *indexer) now() *search.Index {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.index
 }
 
 // searchable reports whether people search for such a message.
@@ -65,7 +76,7 @@ func searchable(it *fleet.Item) bool { return it.Type == protocol.TypeText && !i
 // add queues a message that has just come. It blocks on nothing.
 func (x *indexer) add(it *fleet.Item, load func() (*protocol.Message, error)) {
 	if x != nil && searchable(it) {
-		x.index.Add(document(it, load))
+		x.now().Add(document(it, load))
 	}
 }
 
@@ -79,10 +90,33 @@ func document(it *fleet.Item, load func() (*protocol.Message, error)) search.Doc
 	}}
 }
 
-// run indexes what the index lacks of the past, then writes now and then what
-// has come.
+// run keeps the index up to date. One that broke is made anew.
 func (x *indexer) run(ctx context.Context) {
-	known, err := x.index.Known()
+	for {
+		x.keepUp(ctx, x.now())
+		select {
+		case <-time.After(indexRetry):
+		case <-ctx.Done():
+			return
+		}
+		if err := x.now().Close(); err != nil {
+			x.n.log.Warn().Err(err).Msg("the search index did not close cleanly")
+		}
+		index, err := x.n.openIndex()
+		if err != nil {
+			continue // it is closed, and tried again
+		}
+		x.mu.Lock()
+		x.index = index
+		x.mu.Unlock()
+		x.n.log.Info().Msg("the search index is made anew")
+	}
+}
+
+// keepUp indexes what an index lacks of the past, then writes now and then what has
+// come, until ctx ends or the index breaks.
+func (x *indexer) keepUp(ctx context.Context, index *search.Index) {
+	known, err := index.Known()
 	if err != nil {
 		x.n.log.Error().Err(err).Msg("cannot read the search index")
 		return
@@ -92,10 +126,10 @@ func (x *indexer) run(ctx context.Context) {
 		past := x.following(last)
 		for _, it := range past {
 			if searchable(it) && !known.Has(it.Path, it.Hash) {
-				x.index.Add(document(it, func() (*protocol.Message, error) { return x.n.loadItem(it) }))
+				index.Add(document(it, func() (*protocol.Message, error) { return x.n.loadItem(it) }))
 			}
 		}
-		x.flush()
+		x.flush(index)
 		x.looked(len(past))
 		if len(past) == 0 {
 			break
@@ -108,8 +142,11 @@ func (x *indexer) run(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			if x.index.Pending() > 0 {
-				x.flush()
+			if index.Pending() > 0 {
+				x.flush(index)
+			}
+			if index.Broken() {
+				return
 			}
 		case <-ctx.Done():
 			return
@@ -141,8 +178,8 @@ func (x *indexer) looked(at int) {
 	}
 }
 
-func (x *indexer) flush() {
-	if err := x.index.Flush(); err != nil {
+func (x *indexer) flush(index *search.Index) {
+	if err := index.Flush(); err != nil {
 		x.n.log.Error().Err(err).Msg("cannot index messages")
 	}
 }
@@ -173,7 +210,7 @@ func (n *Node) Search(ctx context.Context, r control.SearchRequest) (control.Sea
 	if x == nil {
 		return control.SearchResult{}, control.Errorf(control.KindFailed, "see: parley status", "messages cannot be searched: there is no index")
 	}
-	found, err := x.index.Search(ctx, q)
+	found, err := x.now().Search(ctx, q)
 	if errors.Is(err, search.ErrNothingAsked) {
 		return control.SearchResult{}, control.Errorf(control.KindUsage, "parley search --help", "%v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
@@ -32,7 +33,25 @@ func asError(err error) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return control.Errorf(control.KindTimeout, "", "nothing came in time")
 	}
-	return control.AsError(err)
+	e := *control.AsError(err)
+	if e.Hint == "" {
+		e.Hint = diskHint(err)
+	}
+	return &e
+}
+
+// diskHint is what to try where the disk of the home is the trouble.
+func diskHint(err error) string {
+	const goesOn = "; what was stored is kept, and the node goes on by itself"
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return "free space on the disk that holds the home (df shows it)" + goesOn
+	case errors.Is(err, syscall.EROFS):
+		return "the disk that holds the home is mounted read-only: see dmesg for why, then mount it for writing again" + goesOn
+	case errors.Is(err, syscall.EIO):
+		return "the disk that holds the home fails: see dmesg, and make a backup now; what was stored before is kept"
+	}
+	return ""
 }
 
 // actor decides who acts (R14): the one named; else the only agent that asks

@@ -21,7 +21,7 @@ func (n *Node) Status(context.Context) (control.Status, error) {
 		Record: control.RecordStatus{
 			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.Trouble.Text, Trouble: troubleView(r),
 			Courier:    r.Place,
-			Unrecorded: r.Unrecorded, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
+			Unrecorded: r.Unrecorded, CommitError: r.CommitError, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
 			Pushes: r.Pushes, Rejected: r.Rejected,
 		},
 		Bus:   n.busStatus(),

@@ -172,20 +172,24 @@ func TestCorruptRecordInTheMiddle(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	path := segments(t, dir)[0]
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := strings.Index(string(data), "data 2")
-	data[i] ^= 1
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	flipByte(t, segments(t, dir)[0], "data 2")
 	_, got, trouble := open(t, dir, Options{})
 	wantEntries(t, got, entry(0), entry(1), entry(3), entry(4))
 	if len(trouble) != 1 {
 		t.Errorf("trouble: %q", trouble)
+	}
+}
+
+// flipByte changes a file where a text stands in it.
+func flipByte(t *testing.T, path, text string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[strings.Index(string(data), text)] ^= 1
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

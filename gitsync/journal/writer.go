@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -116,6 +117,11 @@ func (j *Journal) begin() error {
 	}
 	h := header{number: j.last + 1, nonce: binary.BigEndian.Uint64(random[:]), before: j.lastValid}
 	path := j.path(h.number)
+	// One that could not be finished may have stayed, if the disk then took no
+	// change at all. Nothing of it was ever acknowledged.
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot begin a segment of the journal: %w", err)
+	}
 	f, err := j.opts.open(path)
 	if err != nil {
 		return fmt.Errorf("cannot begin a segment of the journal: %w", err)

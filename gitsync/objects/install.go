@@ -64,10 +64,24 @@ func (s *Store) Install(b *Builder) error {
 	return s.removeRetired(time.Now().Add(-retireAfter))
 }
 
-// place puts the three files of a pack there and syncs the folder. The .keep goes
-// first, because "git repack -d" decides by the .pack and the .keep what to remove
-// at its end; the .idx last, because it makes the pack readable.
+// place puts the three files of a pack there and syncs the folder. What cannot be
+// finished is taken away again.
 func (s *Store) place(base string, pack, idx []byte) error {
+	_, known := os.Stat(base + ".idx")
+	err := s.placeFiles(base, pack, idx)
+	if err == nil || known == nil {
+		return err
+	}
+	for _, ending := range []string{".idx", ".pack", ".keep"} {
+		err = errors.Join(err, removeFile(base+ending))
+	}
+	return err
+}
+
+// placeFiles writes the .keep first, because "git repack -d" decides by the .pack
+// and the .keep what to remove at its end; the .idx last, because it makes the pack
+// readable.
+func (s *Store) placeFiles(base string, pack, idx []byte) error {
 	for _, file := range []struct {
 		name string
 		data []byte

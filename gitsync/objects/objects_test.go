@@ -336,12 +336,12 @@ func TestKeepComesBeforeThePack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, name, _ := next.encode()
+	pack, name, idx := next.encode()
 	base := filepath.Join(s.packDir(), "pack-"+name.String())
 	if err := os.MkdirAll(filepath.Join(base+".pack", "in the way"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Install(&b); err == nil {
+	if err := s.placeFiles(base, pack, idx); err == nil {
 		t.Fatal("the pack was placed")
 	}
 	if _, err := os.Stat(base + ".keep"); err != nil {

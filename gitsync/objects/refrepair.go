@@ -72,7 +72,7 @@ func (s *Store) dropPackedRefs(drop func(line string) bool) (dropped int, err er
 	if dropped == 0 {
 		return 0, nil
 	}
-	lock, err := takeLock(path + ".lock")
+	lock, err := s.takeLock(path + ".lock")
 	if err != nil {
 		return 0, fmt.Errorf("cannot repair packed-refs: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -76,12 +77,12 @@ func (s *Store) MoveRef(name string, old, next Hash) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot move %s: %w", name, err)
 	}
-	lock, err := takeLock(path + ".lock")
+	lock, err := s.takeLock(path + ".lock")
 	if err != nil {
 		return fmt.Errorf("cannot move %s: %w", name, err)
 	}
 	if err := s.moveLocked(name, path, lock, old, next); err != nil {
-		return errors.Join(fmt.Errorf("cannot move %s: %w", name, err), removeFile(path+".lock"))
+		return errors.Join(fmt.Errorf("cannot move %s: %w", name, err), s.dropLock(path+".lock"))
 	}
 	return nil
 }
@@ -93,12 +94,12 @@ func (s *Store) ResetRef(name string, next Hash) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot set %s: %w", name, err)
 	}
-	lock, err := takeLock(path + ".lock")
+	lock, err := s.takeLock(path + ".lock")
 	if err != nil {
 		return fmt.Errorf("cannot set %s: %w", name, err)
 	}
 	if err := place(path, lock, next); err != nil {
-		return errors.Join(fmt.Errorf("cannot set %s: %w", name, err), removeFile(path+".lock"))
+		return errors.Join(fmt.Errorf("cannot set %s: %w", name, err), s.dropLock(path+".lock"))
 	}
 	return nil
 }
@@ -143,18 +144,52 @@ func place(path string, lock *os.File, next Hash) error {
 	return syncDir(filepath.Dir(path))
 }
 
-func takeLock(path string) (*os.File, error) {
+// takeLock makes a lock file of git. It waits a little for another program's, and
+// removes one that a killed program left long ago, or this store itself when the
+// disk took no change.
+func (s *Store) takeLock(path string) (*os.File, error) {
 	deadline := time.Now().Add(lockPatience)
 	for {
 		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 		if err == nil {
 			return f, nil
 		}
-		if !errors.Is(err, fs.ErrExist) || time.Now().After(deadline) {
+		if !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("cannot take git's lock: %w", err)
+		}
+		info, statErr := os.Stat(path)
+		if statErr == nil && (s.isStuck(path) || time.Since(info.ModTime()) > forgottenAge) {
+			if err := s.dropLock(path); err != nil {
+				return nil, fmt.Errorf("cannot remove a stale lock: %w", err)
+			}
+			s.log.Warn().Msg("removed the stale lock " + s.below(path))
+			continue
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("another program holds git's lock %s: %w", s.below(path), err)
 		}
 		time.Sleep(lockPause)
 	}
+}
+
+// dropLock removes a lock of this store, and remembers it as its own where it
+// cannot.
+func (s *Store) dropLock(path string) error {
+	err := removeFile(path)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.stuck = append(s.stuck, path)
+	} else {
+		s.stuck = slices.DeleteFunc(s.stuck, func(other string) bool { return other == path })
+	}
+	return err
+}
+
+func (s *Store) isStuck(path string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Contains(s.stuck, path)
 }
 
 // Branches are the branches of the repository, by name without refs/heads/.

@@ -34,9 +34,10 @@ type Store struct {
 
 	heal func(Hash) error // see HealBy
 
-	mu      sync.RWMutex    // guards packs and damaged
+	mu      sync.RWMutex    // guards the fields below it
 	packs   []*pack         // newest first
 	damaged map[string]bool // packs that hold what cannot be read
+	stuck   []string        // locks of its own that it could not remove
 
 	writing  sync.Mutex // guards all below: one writer at a time
 	rolling  *rolling

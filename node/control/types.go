@@ -152,6 +152,7 @@ type RecordStatus struct {
 	Trouble     *Trouble  `json:"trouble,omitempty"` // absent: the remote can be used
 	Courier     int       `json:"courier"`           // place among the hosts that push for each other, from 1; 0: it pushes for itself
 	Unrecorded  int       `json:"unrecorded"`        // stored, in no commit yet
+	CommitError string    `json:"commit_error"`      // why they cannot be committed, or ""
 	Unpushed    int       `json:"unpushed"`          // in no commit of the remote yet
 	LastFetch   time.Time `json:"last_fetch"`
 	LastPush    time.Time `json:"last_push"`

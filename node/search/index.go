@@ -226,6 +226,14 @@ func (x *Index) write(documents []Document) (err error) {
 	return x.inner.Batch(batch)
 }
 
+// Broken reports whether the index is of no use any more: Close it and open it
+// again.
+func (x *Index) Broken() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.broken != nil
+}
+
 func (x *Index) failure() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -233,7 +241,7 @@ func (x *Index) failure() error {
 	case x.closed:
 		return errors.New("the search index is closed")
 	case x.broken != nil:
-		return fmt.Errorf("%w: it is made anew at the next start", x.broken)
+		return fmt.Errorf("the search index cannot be used: %w", x.broken)
 	}
 	return nil
 }
@@ -243,7 +251,7 @@ func (x *Index) fail(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.broken = err
-	x.opts.Log.Error().Err(err).Msg("the search index cannot be used; it is made anew at the next start")
+	x.opts.Log.Error().Err(err).Msg("the search index cannot be used; it is to be made anew")
 }
 
 // Known is which documents the index holds, as far as their ids tell: one in
