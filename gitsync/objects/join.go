@@ -41,6 +41,7 @@ type joins struct {
 	running *joining        // nil while none is
 	sealed  int             // packs since it began
 	tended  time.Time       // when the pack folder was last looked at for it
+	counted time.Time       // when loose objects were last counted
 	resume  time.Time       // after a failure
 	unfit   map[string]bool // packs that cannot be joined
 }
@@ -79,7 +80,8 @@ func (s *Store) tend() {
 	if err != nil {
 		s.noteJoinFailed(err)
 	}
-	if len(sources) == 0 {
+	loose := s.hasManyLoose()
+	if len(sources) == 0 && !loose {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -88,7 +90,7 @@ func (s *Store) tend() {
 	go func() {
 		defer close(run.done)
 		defer cancel()
-		s.joinWhile(ctx, sources)
+		s.joinWhile(ctx, sources, loose)
 	}()
 }
 
@@ -110,10 +112,17 @@ func (s *Store) Join(ctx context.Context) error {
 	return err
 }
 
-// joinWhile joins packs until there are few.
-func (s *Store) joinWhile(ctx context.Context, sources []candidate) {
+// joinWhile gathers loose objects, and joins packs until there are few.
+func (s *Store) joinWhile(ctx context.Context, sources []candidate, loose bool) {
 	for {
-		err := s.join(ctx, sources)
+		var err error
+		if loose {
+			err = s.gatherLoose(ctx)
+		}
+		if err == nil && len(sources) > 0 {
+			err = s.join(ctx, sources)
+		}
+		loose = false
 		s.writing.Lock()
 		s.sealed = 0
 		if broken := (*sourceError)(nil); errors.As(err, &broken) {
@@ -137,7 +146,7 @@ func (s *Store) joinWhile(ctx context.Context, sources []candidate) {
 
 func (s *Store) noteJoinFailed(err error) {
 	s.resume = time.Now().Add(joinRetry)
-	s.log.Warn().Err(err).Msg("packs cannot be joined for the moment")
+	s.log.Warn().Err(err).Msg("packs and loose objects stay as they are for the moment")
 }
 
 // stopJoining ends a join that is under way and waits for its end. What it has

@@ -1,0 +1,127 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+const (
+	// looseAbove is how many loose objects may stand before they are gathered.
+	looseAbove = 2000
+	// looseAge is how old one must be: it may be that of a commit which somebody
+	// is making by hand, and a repack drops from packs what no ref names.
+	looseAge = 10 * time.Minute
+	// looseApart is the least time between two counts.
+	looseApart = time.Minute
+)
+
+// hasManyLoose counts loose objects in one of 256 folders, as git does: their names
+// are spread evenly. The caller holds writing.
+func (s *Store) hasManyLoose() bool {
+	if time.Since(s.counted) < looseApart {
+		return false
+	}
+	s.counted = time.Now()
+	entries, err := os.ReadDir(filepath.Join(s.dir, "objects", "17"))
+	return err == nil && len(entries) > looseAbove/256
+}
+
+// gatherLoose puts loose objects that are old enough into packs and removes them.
+// Each pack is durable and has its .keep before any of them goes.
+func (s *Store) gatherLoose(ctx context.Context) error {
+	var g gathering
+	g.begin(s)
+	for first := range 256 {
+		entries, err := os.ReadDir(filepath.Join(s.dir, "objects", fmt.Sprintf("%02x", first)))
+		if err != nil {
+			continue // there are none that begin so
+		}
+		for _, e := range entries {
+			name := fmt.Sprintf("%02x%s", first, e.Name())
+			info, err := e.Info()
+			if err != nil || !plumbing.IsHash(name) || time.Since(info.ModTime()) < looseAge {
+				continue
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := g.add(plumbing.NewHash(name)); err != nil {
+				return fmt.Errorf("cannot gather loose objects: %w", err)
+			}
+		}
+	}
+	if err := g.flush(); err != nil {
+		return fmt.Errorf("cannot gather loose objects: %w", err)
+	}
+	return nil
+}
+
+// gathering is one pack on its way.
+type gathering struct {
+	store   *Store
+	builder Builder
+	size    int
+	trees   map[string]Hash // the last one that began with that name
+}
+
+func (g *gathering) begin(s *Store) { *g = gathering{store: s, trees: map[string]Hash{}} }
+
+// add takes an object in; a damaged one stays as it is.
+func (g *gathering) add(h Hash) error {
+	typ, data, err := readLoose(g.store.dir, h)
+	if errors.Is(err, ErrNotFound) || errors.Is(err, errCorrupt) || err == nil && hashOf(typ, data) != h {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !g.addTree(typ, h, data) {
+		g.builder.add(typ, data)
+	}
+	if g.size += len(data); g.size > transferBytes {
+		return g.flush()
+	}
+	return nil
+}
+
+// addTree adds a tree that may be a delta of the one before it.
+func (g *gathering) addTree(typ plumbing.ObjectType, h Hash, data []byte) bool {
+	if typ != plumbing.TreeObject || len(data) < deltaLeast {
+		return false
+	}
+	entries, err := decodeTree(data)
+	if err != nil || !isPlain(entries, data) {
+		return false
+	}
+	key := entries[0].Name
+	g.builder.addTree(g.store, g.trees[key], entries, data)
+	g.store.trees.put(h, entries)
+	g.trees[key] = h
+	return true
+}
+
+func (g *gathering) flush() error {
+	if len(g.builder.objects) == 0 {
+		return nil
+	}
+	pack, err := packOf(&g.builder)
+	if err != nil {
+		return err
+	}
+	g.store.Hold()
+	err = g.store.InstallPack(bytes.NewReader(pack))
+	for i := 0; err == nil && i < len(g.builder.objects); i++ {
+		name := g.builder.objects[i].hash.String()
+		err = removeFile(filepath.Join(g.store.dir, "objects", name[:2], name[2:]))
+	}
+	err = errors.Join(err, g.store.Release())
+	g.begin(g.store)
+	return err
+}
