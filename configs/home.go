@@ -39,6 +39,13 @@ func (h Home) Journal() string { return filepath.Join(h.Dir, "journal") }
 // Cache is the folder of what can be computed again.
 func (h Home) Cache() string { return filepath.Join(h.Dir, "cache") }
 
+// StateCache is the folder, below Cache, of what the record says as it was folded
+// last, so that a start need not read the whole record.
+func (h Home) StateCache() string { return filepath.Join(h.Cache(), "state") }
+
+// SearchIndex is the folder, below Cache, of the index of words.
+func (h Home) SearchIndex() string { return filepath.Join(h.Cache(), "search") }
+
 // Socket is the control socket of the running node.
 func (h Home) Socket() string { return filepath.Join(h.Dir, "control.sock") }
 

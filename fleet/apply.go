@@ -28,10 +28,30 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // Where two files claim one path, the one that Prefer names stays. The other is
 // remembered, because a host's key that arrives later can turn the decision.
 func (s *State) Apply(p protocol.Path, data []byte) (*Item, error) {
+	return s.Take(s.Examine(p, data))
+}
+
+// Examined is a file that Examine has looked at.
+type Examined struct {
+	Path protocol.Path
+	item *Item
+	err  error
+}
+
+// Examine does of Apply what takes the most time and depends on the file alone:
+// reading it and checking its signature. It may be called concurrently with every
+// method of the state.
+func (s *State) Examine(p protocol.Path, data []byte) Examined {
 	it, err := s.read(p, data)
-	if err != nil {
-		return nil, err
+	return Examined{p, it, err}
+}
+
+// Take is the rest of Apply.
+func (s *State) Take(e Examined) (*Item, error) {
+	if e.err != nil {
+		return nil, e.err
 	}
+	p, it := e.Path, e.item
 	old := s.at(p)
 	taken := old != nil
 	if taken && (old.Hash == it.Hash || s.isRival(it)) {

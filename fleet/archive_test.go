@@ -198,7 +198,7 @@ func TestOnlyWhatIsKeptIsFrozen(t *testing.T) {
 				continue
 			}
 			sn := s.Snapshot()
-			if !sn.Only(func(p protocol.Path, hash string) bool { return isKept[p.String()+hash] }) {
+			if !sn.Only(func(p protocol.Path, hash string, _ bool) bool { return isKept[p.String()+hash] }) {
 				continue
 			}
 			a := written(t, sn)

@@ -65,20 +65,20 @@ func (s *State) Snapshot() *Snapshot {
 func (sn *Snapshot) Len() int { return len(sn.loose) }
 
 // Only leaves out the files for which kept is false. It is false, and the snapshot
-// of no use, where that cannot be done: of the files that claim one path, all must
-// be kept or none.
-func (sn *Snapshot) Only(kept func(p protocol.Path, hash string) bool) bool {
+// of no use, where that cannot be done: of the files that claim one path, which kept
+// is told of as contested, all must be kept or none.
+func (sn *Snapshot) Only(kept func(p protocol.Path, hash string, contested bool) bool) bool {
 	contested := map[protocol.Path]bool{}
 	for _, it := range sn.rest.rivals {
 		contested[it.Path] = true
-		if !kept(it.Path, it.Hash) {
+		if !kept(it.Path, it.Hash, true) {
 			return false
 		}
 	}
 	out := map[string]bool{}
 	whole := true
 	sn.loose = slices.DeleteFunc(sn.loose, func(f frozen) bool {
-		if kept(f.Path, f.Hash) {
+		if kept(f.Path, f.Hash, contested[f.Path]) {
 			return false
 		}
 		whole = whole && !contested[f.Path]

@@ -76,6 +76,7 @@ func (r *Record) tellArrived(arrivals []arrival) {
 				data, err := r.store.Blob(a.blob)
 				if err != nil {
 					r.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
+					r.untold.Store(true)
 					continue
 				}
 				letters = append(letters, Letter{Path: a.path, Data: data})

@@ -39,6 +39,8 @@ type Letter struct {
 	// host's to commit, and this node's only when the remote still lacks it
 	// after Options.Grace.
 	Peer bool
+	// Recorded marks a letter that Walk or WalkSince found in a commit of main.
+	Recorded bool
 }
 
 // Author is the author and committer of this node's commits.

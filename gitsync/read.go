@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
-
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -86,18 +84,11 @@ func (r *Record) Place(p protocol.Path) Place {
 
 // Contains reports whether a message is in the tree of a commit, given in hex.
 func (r *Record) Contains(commit string, p protocol.Path) (bool, error) {
-	if !plumbing.IsHash(commit) {
-		return false, fmt.Errorf("%q is not the name of a commit", commit)
-	}
-	tree, err := r.store.TreeOf(plumbing.NewHash(commit))
+	files, err := r.FilesOf(commit)
 	if err != nil {
-		return false, fmt.Errorf("cannot look into commit %s: %w", commit, err)
+		return false, err
 	}
-	_, ok, err := r.store.Lookup(tree, p.RepoPath())
-	if err != nil {
-		return false, fmt.Errorf("cannot look into commit %s: %w", commit, err)
-	}
-	return ok, nil
+	return files.Have(p)
 }
 
 // ReadFile returns a file of main; ok is false if there is none.
@@ -176,13 +167,7 @@ func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
 // WalkDamaged is Walk that calls damaged instead of visit for a message that the
 // repository holds but cannot give. damaged's error ends it.
 func (r *Record) WalkDamaged(ctx context.Context, visit func(Letter) error, damaged func(protocol.Path, error) error) error {
-	r.state.mu.Lock()
-	tree := r.state.tree
-	stored := make([]Letter, 0, len(r.state.pending))
-	for _, h := range r.state.pending {
-		stored = append(stored, Letter{Path: h.path, Data: h.data, Peer: h.peer})
-	}
-	r.state.mu.Unlock()
+	tree, stored := r.held()
 	read := func(p protocol.Path, e objects.Entry) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -191,7 +176,7 @@ func (r *Record) WalkDamaged(ctx context.Context, visit func(Letter) error, dama
 		if err != nil {
 			return damaged(p, err)
 		}
-		return visit(Letter{Path: p, Data: data})
+		return visit(Letter{Path: p, Data: data, Recorded: true})
 	}
 	err := r.walkFolder(tree, channelsPrefix, messagePath, read)
 	if err == nil {
@@ -226,6 +211,17 @@ func (r *Record) walkFolder(
 		}
 		return nil
 	})
+}
+
+// Count is the number of messages in main, by its folders alone.
+func (r *Record) Count(ctx context.Context) (n int, err error) {
+	err = r.EachFile(ctx, func(path string, plain bool) error {
+		if plain && strings.HasPrefix(path, channelsPrefix) {
+			n++
+		}
+		return nil
+	})
+	return n, err
 }
 
 // EachFile calls visit with the path of every file of main, as main was when it

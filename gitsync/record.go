@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -56,6 +57,7 @@ type Record struct {
 	retryBell  chan struct{} // what failed is worth another try
 
 	events eventQueue
+	untold atomic.Bool // a message that came with main could not be told
 	state  state
 
 	closing  sync.Once

@@ -26,6 +26,10 @@ type Options struct {
 	Version string
 	Log     zerolog.Logger
 	Now     func() time.Time // nil: time.Now
+
+	// Progress is told, while a record is read without the cache, how many of about
+	// how many messages have been read; nil: nobody.
+	Progress func(done, total int)
 }
 
 // Node is one host of a fleet.
@@ -53,6 +57,9 @@ type Node struct {
 	requests  onceEach[string]        // requests with an id
 	serving   sync.Mutex              // held while the agents served here change
 	writing   sync.Mutex              // held while a channel, memory or profile is written
+	storing   sync.RWMutex            // held for reading from when messages are stored until they are folded
+	cache     stateCache
+	progress  func(done, total int) // of reading the record, at the start
 
 	mu      sync.Mutex // guards what follows
 	state   *fleet.State
@@ -62,11 +69,14 @@ type Node struct {
 	warned  map[string]bool
 	notices []string
 	refused int
+	flaws   []flaw          // files of the record that are no messages
 	halted  string          // why no agent is run, "" where they are
 	first   protocol.Path   // of the messages written here since the start
 	runs    map[string]bool // in which this node wrote
 	twin    time.Time       // when a second node of this name and key was last heard
 	indexer *indexer        // nil where messages cannot be searched
+
+	cacheFails bool // the cache of the state could not be written, and that was said
 }
 
 // ErrLocked says that another node runs on the same home.
@@ -79,7 +89,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		o.Now = time.Now
 	}
 	n := &Node{
-		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
+		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), run: randomHex(4), greet: make(chan struct{}, 1), expelled: make(chan error, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
 	}
@@ -154,31 +164,13 @@ func (n *Node) openRecord(ctx context.Context) error {
 	return checkIdentity(record, n.cfg)
 }
 
-// fold rebuilds the state from the record and the journal.
-func (n *Node) fold(ctx context.Context) error {
-	n.mu.Lock()
-	var err error
-	n.state.Batch(func() {
-		err = n.record.Walk(ctx, func(l gitsync.Letter) error {
-			if _, err := n.state.Apply(l.Path, l.Data); err != nil && !errors.Is(err, fleet.ErrKnown) {
-				n.complain(l.Path, err)
-			}
-			return nil
-		})
-	})
-	n.mu.Unlock()
-	if err != nil {
-		return fmt.Errorf("cannot read the record: %w", err)
-	}
-	return n.readBooks()
-}
-
 // Close releases the home. A running node is ended through the context of Run.
 func (n *Node) Close() error {
 	var errs []error
 	if n.record != nil {
 		errs = append(errs, n.record.Close())
 	}
+	errs = append(errs, n.cache.close())
 	if n.lock != nil {
 		errs = append(errs, n.lock.Unlock())
 	}
@@ -194,22 +186,6 @@ func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 
 // me is a participant on this host.
 func (n *Node) me(name string) fleet.Who { return fleet.Who{Name: name, Host: n.cfg.Alias} }
-
-// complain notes a file that is no message or whose signature is refused: one
-// warning that names the path, never again. The caller holds mu.
-func (n *Node) complain(p protocol.Path, err error) {
-	if n.warned[p.String()] {
-		return
-	}
-	n.warned[p.String()] = true
-	var refusal *fleet.RefusedError
-	if errors.As(err, &refusal) {
-		n.refused++
-		n.notice("refused %s: %v", p, refusal.Err)
-		return
-	}
-	n.notice("skipped %s: it is no message: %v", p, err)
-}
 
 // maxNotices bounds what status repeats of the warnings since the start; all of
 // them are in the log.

@@ -26,6 +26,8 @@ const (
 func (n *Node) Receive(letters []gitsync.Letter, by way) {
 	fresh := n.check(letters, by)
 	if by == byBus && len(fresh) > 0 {
+		n.storing.RLock()
+		defer n.storing.RUnlock()
 		if err := n.record.Append(context.Background(), fresh); err != nil {
 			n.log.Error().Err(err).Int("messages", len(fresh)).Msg("cannot store what other hosts said; git will bring it again")
 			return
@@ -52,7 +54,7 @@ func (n *Node) check(letters []gitsync.Letter, by way) []gitsync.Letter {
 		case err == nil:
 			fresh = append(fresh, l)
 		case !errors.Is(err, fleet.ErrKnown):
-			n.complain(l.Path, err)
+			n.complain(l.Path, err, by == byGit)
 		}
 	}
 	return fresh

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -59,7 +58,7 @@ func (n *Node) startIndex(down *teardown) {
 
 func (n *Node) openIndex() (*search.Index, error) {
 	return search.Open(search.Options{
-		Dir: filepath.Join(n.home.Cache(), "search"), RecordID: n.record.ID(), Log: n.log.With().Str("part", "search").Logger(),
+		Dir: n.home.SearchIndex(), RecordID: n.record.ID(), Log: n.log.With().Str("part", "search").Logger(),
 	})
 }
 

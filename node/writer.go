@@ -155,6 +155,8 @@ func (w *writer) gather(first *writing) []*writing {
 // store writes a batch. If the record fails, the chain goes back to where it
 // stood, because nothing of the batch is in it.
 func (w *writer) store(batch []*writing) {
+	w.n.storing.RLock()
+	defer w.n.storing.RUnlock()
 	before := w.head
 	var letters []gitsync.Letter
 	for _, r := range batch {

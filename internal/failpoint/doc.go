@@ -60,6 +60,9 @@ const (
 const (
 	Stored    Point = "node/stored"    // a message is stored, the bus does not know it
 	Published Point = "node/published" // the bus has it, its sender has no answer
+
+	CacheWritten Point = "node/cache-written" // a new cache of the state is whole beside its place
+	CachePlaced  Point = "node/cache-placed"  // it is in its place, the old one is still there
 )
 
 // All are the points, in the order in which they stand above.
@@ -70,6 +73,6 @@ func All() []Point {
 		RefLocked, RefWritten, RefMoved,
 		Appended, CommitChosen, CommitInstalled, TipNoted, MainMoved, Conflicting, United,
 		Fetching, Fetched, Pushing, PushCopied, Pushed,
-		Stored, Published,
+		Stored, Published, CacheWritten, CachePlaced,
 	}
 }

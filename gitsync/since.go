@@ -1,0 +1,152 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// ErrNotSince says that main is not simply what a commit was and more: the commit
+// is not there, or something of it is gone or has changed.
+var ErrNotSince = errors.New("main is not that commit and more")
+
+// WalkSince is Walk for who knows all that the files of a commit say: it leaves
+// out what they hold already. The error is ErrNotSince, perhaps after some visits,
+// where Walk alone can tell what the record says now. The commit need not be an
+// ancestor of main: what counts is what it holds.
+func (r *Record) WalkSince(ctx context.Context, commit string, visit func(Letter) error) error {
+	if !plumbing.IsHash(commit) {
+		return fmt.Errorf("%w: %q is not the name of a commit", ErrNotSince, commit)
+	}
+	before, err := r.store.TreeOf(plumbing.NewHash(commit))
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotSince, err)
+	}
+	main, stored := r.held()
+	var fresh []arrival
+	err = r.store.Diff(before, main, func(d objects.Difference) error {
+		p, ok, err := r.since(main, d)
+		if ok {
+			fresh = append(fresh, arrival{path: p, blob: d.New.Hash})
+		}
+		return errors.Join(err, ctx.Err())
+	})
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrNotSince) {
+		return fmt.Errorf("%w: %w", ErrNotSince, err)
+	}
+	for i := 0; i < len(fresh) && err == nil; i++ {
+		var data []byte
+		if data, err = r.store.Blob(fresh[i].blob); err == nil {
+			err = errors.Join(ctx.Err(), visit(Letter{Path: fresh[i].path, Data: data, Recorded: true}))
+		}
+	}
+	for i := 0; i < len(stored) && err == nil; i++ {
+		err = errors.Join(ctx.Err(), visit(stored[i]))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot walk what is new in the record: %w", err)
+	}
+	return nil
+}
+
+// held is main's tree and what only the journal holds, at one moment.
+func (r *Record) held() (tree objects.Hash, stored []Letter) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	for _, h := range r.state.pending {
+		stored = append(stored, Letter{Path: h.path, Data: h.data, Peer: h.peer})
+	}
+	return r.state.tree, stored
+}
+
+// since is the message that a difference brings, if it brings one. A message may
+// give way to another content of its path only where it is kept as a conflict.
+func (r *Record) since(main objects.Hash, d objects.Difference) (p protocol.Path, ok bool, err error) {
+	p, isMessage := messagePath(d.Path)
+	if !isMessage {
+		if p, ok = parseConflictPath(d.Path); !ok {
+			return p, false, nil
+		}
+	}
+	switch {
+	case d.Old.Hash != objects.Zero && d.Old.Mode.IsFile() && d.New.Hash == d.Old.Hash && d.New.Mode.IsFile():
+		return p, false, nil
+	case d.Old.Hash == objects.Zero || !d.Old.Mode.IsFile():
+		return p, d.New.Mode.IsFile(), nil
+	case !isMessage || !d.New.Mode.IsFile():
+		return p, false, fmt.Errorf("%w: %s is gone or changed", ErrNotSince, d.Path)
+	}
+	old, err := r.store.Blob(d.Old.Hash)
+	if err != nil {
+		return p, false, err
+	}
+	e, kept, err := r.store.Lookup(main, conflictPath(p, old))
+	if err == nil && (!kept || e.Hash != d.Old.Hash) {
+		err = fmt.Errorf("%w: %s was changed", ErrNotSince, d.Path)
+	}
+	return p, true, err
+}
+
+// Told returns main's commit once all has been told of the messages that came with
+// it. It tells what is waiting itself, so it must not be called by an event. An
+// error says that a message could not be told; Walk may bring it.
+func (r *Record) Told() (commit string, err error) {
+	r.work.Lock()
+	tip, _ := r.mainTip()
+	r.work.Unlock()
+	r.events.deliver()
+	if r.untold.Load() {
+		return "", errors.New("a message that came with main could not be read")
+	}
+	return tip.String(), nil
+}
+
+// Files are those of one commit.
+type Files struct {
+	r    *Record
+	tree objects.Hash
+}
+
+// FilesOf are the files of a commit, given in hex.
+func (r *Record) FilesOf(commit string) (*Files, error) {
+	if !plumbing.IsHash(commit) {
+		return nil, fmt.Errorf("%q is not the name of a commit", commit)
+	}
+	tree, err := r.store.TreeOf(plumbing.NewHash(commit))
+	if err != nil {
+		return nil, fmt.Errorf("cannot look into commit %s: %w", commit, err)
+	}
+	return &Files{r, tree}, nil
+}
+
+// Have reports whether there is a message at p.
+func (f *Files) Have(p protocol.Path) (bool, error) {
+	_, ok, err := f.r.store.Lookup(f.tree, p.RepoPath())
+	if err != nil {
+		return false, fmt.Errorf("cannot look up %s: %w", p, err)
+	}
+	return ok, nil
+}
+
+// Keep reports whether the bytes with that SHA-256, in hex, are there: at the path
+// of their message or among the conflicts.
+func (f *Files) Keep(p protocol.Path, hash string) (bool, error) {
+	if len(hash) < conflictHex {
+		return false, nil
+	}
+	for _, path := range []string{p.RepoPath(), conflictsPrefix + p.String() + "-" + hash[:conflictHex]} {
+		data, ok, err := readFile(f.r.store, f.tree, path)
+		if err != nil {
+			return false, err
+		}
+		if ok && protocol.Hash(data) == hash {
+			return true, nil
+		}
+	}
+	return false, nil
+}

@@ -1,0 +1,246 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// foldBatch is how many files are looked at together, foldLoose how many
+	// messages may lie in memory before they go into an archive.
+	foldBatch = 256
+	foldLoose = 50_000
+	// foldSay is the time between two lines of the log about a long start.
+	foldSay = 10 * time.Second
+)
+
+// fold makes the state: from the cache and what the record has got since or, where
+// that cannot be, from the whole record.
+func (n *Node) fold(ctx context.Context) error {
+	err := n.foldCached(ctx)
+	if err != nil && ctx.Err() == nil {
+		if !errors.Is(err, errNoCache) {
+			n.log.Info().Err(err).Msg("the cache of the state is of no use; the whole record is read")
+		}
+		err = n.foldAll(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the record: %w", err)
+	}
+	return n.readBooks()
+}
+
+// foldCached takes the state from the cache and adds what is new in the record.
+func (n *Node) foldCached(ctx context.Context) error {
+	n.cache.dir = n.home.StateCache()
+	a, s, err := n.cache.open(n.record.ID())
+	if err != nil {
+		return err
+	}
+	n.state = fleet.Restore(n.record.ID(), a)
+	err = n.take(ctx, 0, func(visit func(gitsync.Letter) error) error { return n.record.WalkSince(ctx, s.Tip, visit) })
+	if err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, f := range s.Flaws {
+		n.noteFlaw(f)
+	}
+	return nil
+}
+
+// foldAll reads the whole record.
+func (n *Node) foldAll(ctx context.Context) error {
+	if err := n.cache.close(); err != nil {
+		n.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
+	}
+	n.mu.Lock()
+	n.state, n.flaws, n.refused, n.notices = fleet.New(n.record.ID()), nil, 0, nil
+	clear(n.warned)
+	n.mu.Unlock()
+	total, err := n.record.Count(ctx)
+	if err != nil {
+		return err
+	}
+	return n.take(ctx, total, func(visit func(gitsync.Letter) error) error { return n.record.Walk(ctx, visit) })
+}
+
+// portion is some files on their way into the state.
+type portion struct {
+	letters  []gitsync.Letter
+	examined []fleet.Examined
+	ready    chan struct{} // closed when they are examined
+}
+
+// take applies what walk visits. Files are read, examined (by several goroutines,
+// because checking signatures takes most of the time) and applied at once, each in
+// the order of the walk. All goroutines have ended when it returns.
+func (n *Node) take(ctx context.Context, total int, walk func(func(gitsync.Letter) error) error) error {
+	workers := runtime.GOMAXPROCS(0)
+	todo, inOrder := make(chan *portion, workers), make(chan *portion, 2*workers)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var running sync.WaitGroup
+	for range workers {
+		running.Go(func() {
+			for p := range todo {
+				for _, l := range p.letters {
+					p.examined = append(p.examined, n.state.Examine(l.Path, l.Data))
+				}
+				close(p.ready)
+			}
+		})
+	}
+	var walked error
+	running.Go(func() {
+		defer close(todo)
+		defer close(inOrder)
+		walked = inPortions(walk, func(p *portion) error {
+			for _, to := range []chan *portion{todo, inOrder} {
+				select {
+				case to <- p:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return nil
+		})
+	})
+	n.takeAll(inOrder, total)
+	running.Wait()
+	return walked
+}
+
+// inPortions gathers what a walk visits. Portions do not mix what is recorded with
+// what is not.
+func inPortions(walk func(func(gitsync.Letter) error) error, pass func(*portion) error) error {
+	p := &portion{ready: make(chan struct{})}
+	flush := func() error {
+		if len(p.letters) == 0 {
+			return nil
+		}
+		full := p
+		p = &portion{ready: make(chan struct{})}
+		return pass(full)
+	}
+	err := walk(func(l gitsync.Letter) error {
+		if len(p.letters) == foldBatch || len(p.letters) > 0 && p.letters[0].Recorded != l.Recorded {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		p.letters = append(p.letters, l)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return flush()
+}
+
+// takeAll applies portions as they are examined. Now and then what lies in memory
+// goes into an archive, as long as all of it is recorded: what only the journal has
+// must not be in one.
+func (n *Node) takeAll(portions <-chan *portion, total int) {
+	tell := n.teller(total)
+	done, open, most := 0, true, foldLoose
+	for open {
+		recorded := true
+		n.mu.Lock()
+		n.state.Batch(func() {
+			for n.state.Loose() < most || !recorded {
+				var p *portion
+				if p, open = <-portions; !open {
+					return
+				}
+				<-p.ready
+				n.takePortion(p)
+				recorded = recorded && p.letters[0].Recorded
+				done += len(p.letters)
+				tell(done)
+			}
+		})
+		n.mu.Unlock()
+		if open && !n.thin() {
+			most = math.MaxInt
+		}
+	}
+}
+
+// takePortion applies one portion. The caller holds mu.
+func (n *Node) takePortion(p *portion) {
+	for _, e := range p.examined {
+		if _, err := n.state.Take(e); err != nil && !errors.Is(err, fleet.ErrKnown) {
+			n.complain(e.Path, err, true)
+		}
+	}
+	p.examined = nil
+}
+
+// teller says now and then how far the reading has come; total is 0 where little is
+// to be read.
+func (n *Node) teller(total int) func(done int) {
+	next := time.Now().Add(foldSay)
+	return func(done int) {
+		if total == 0 {
+			return
+		}
+		done = min(done, total)
+		if n.progress != nil {
+			n.progress(done, total)
+		}
+		if now := time.Now(); now.After(next) {
+			next = now.Add(foldSay)
+			n.log.Info().Int("of", total).Int("messages", done).Msgf("reading the record: %d%%", 100*done/total)
+		}
+	}
+}
+
+// complain notes a file that is no message or whose signature is refused: one
+// warning that names the path, never again. kept says that it is in the record. The
+// caller holds mu.
+func (n *Node) complain(p protocol.Path, err error, kept bool) {
+	if n.warned[p.String()] {
+		return
+	}
+	var refusal *fleet.RefusedError
+	f := flaw{Path: p.String(), Why: err.Error()}
+	if errors.As(err, &refusal) {
+		f.Refused, f.Why = true, refusal.Err.Error()
+	}
+	if kept {
+		n.noteFlaw(f)
+	} else {
+		n.warnOfFlaw(f)
+	}
+}
+
+// noteFlaw warns of a file of the record once, at this start and every later one.
+// The caller holds mu.
+func (n *Node) noteFlaw(f flaw) {
+	n.flaws = append(n.flaws, f)
+	n.warnOfFlaw(f)
+}
+
+func (n *Node) warnOfFlaw(f flaw) {
+	if n.warned[f.Path] {
+		return
+	}
+	n.warned[f.Path] = true
+	if f.Refused {
+		n.refused++
+		n.notice("refused %s: %s", f.Path, f.Why)
+		return
+	}
+	n.notice("skipped %s: it is no message: %s", f.Path, f.Why)
+}
