@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,8 +54,7 @@ func (s Suite) Run(ctx context.Context, o Options) (figures []Figure, err error)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	tools := &tools{dir: filepath.Join(dir, "yardsticks"), quick: o.Quick}
-	tools.git, _ = exec.LookPath("git") // its absence is what the measures say
+	tools := toolsOf(filepath.Join(dir, "yardsticks"), o.Quick)
 	for i, m := range s.Measures {
 		specs := m.wanted(o.Only)
 		if len(specs) == 0 {

@@ -23,6 +23,12 @@ type tools struct {
 	commit, push time.Duration // of one message by the git program; 0: not taken yet
 }
 
+// toolsOf are the tools of this machine; they work in dir.
+func toolsOf(dir string, quick bool) *tools {
+	git, _ := exec.LookPath("git") // its absence is what the measures say
+	return &tools{dir: dir, quick: quick, git: git}
+}
+
 // bareFile is the least that makes a message durable: a file that it is appended
 // to, and fsync.
 type bareFile struct{ file *os.File }
