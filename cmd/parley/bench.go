@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -89,8 +88,8 @@ func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v view) er
 	} else if len(figures) > 0 {
 		v.benchTable(figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", version, time.Since(began).Round(time.Second))))
 	}
-	if err == nil && r.strict && bench.Missed(figures) {
-		err = errors.New("an aim is missed")
+	if missed := bench.Missed(figures); err == nil && r.strict && len(missed) > 0 {
+		err = fmt.Errorf("missed its aim: %s", strings.Join(missed, ", "))
 	}
 	return err
 }

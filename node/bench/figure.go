@@ -98,12 +98,13 @@ func (f *Figure) judge() {
 	f.OK = &ok
 }
 
-// Missed reports whether one of the figures misses its aim.
-func Missed(figures []Figure) bool {
+// Missed are the names of the figures that miss their aim.
+func Missed(figures []Figure) []string {
+	var names []string
 	for _, f := range figures {
 		if f.OK != nil && !*f.OK {
-			return true
+			names = append(names, f.Name)
 		}
 	}
-	return false
+	return names
 }
