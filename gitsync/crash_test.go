@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -75,90 +76,134 @@ func crashChild(dir string) error {
 	return nil
 }
 
-// TestKillLosesNothing kills a node at random moments. It prevents: an answer
-// "stored" for what is not there after a crash.
-func TestKillLosesNothing(t *testing.T) {
-	rounds := 20
-	if os.Getenv("PARLEY_SOAK") != "" {
-		rounds = 400
-	} else if testing.Short() {
-		rounds = 5
+// kills is how often processes are killed in all: as often as PARLEY_SOAK says,
+// or least.
+func kills(t *testing.T, least int) int {
+	t.Helper()
+	text := os.Getenv("PARLEY_SOAK")
+	n, err := strconv.Atoi(text)
+	switch {
+	case text != "" && err != nil:
+		t.Fatalf("PARLEY_SOAK=%q is not a number of rounds", text)
+	case text != "":
+		return n
+	case testing.Short():
+		return least / 4
 	}
+	return least
+}
+
+// TestKillLosesNothing kills a node at random moments, also while it starts; in one
+// case the git program works in the record meanwhile. It prevents: an answer
+// "stored" for what is not there after a crash, and a commit of an operator that
+// is gone.
+func TestKillLosesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		remote string
-	}{{"alone", ""}, {"shared", bareRemote(t)}} {
+		raced  bool
+	}{{"alone", "", false}, {"shared", bareRemote(t), false}, {"raced", "", true}, {"shared and raced", bareRemote(t), true}} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := filepath.Join(t.TempDir(), "a")
-			if _, err := Init(t.Context(), crashOptions(dir, c.remote), rootFiles); err != nil {
+			t.Parallel()
+			k := crashed{dir: filepath.Join(t.TempDir(), "a"), remote: c.remote}
+			if _, err := Init(t.Context(), crashOptions(k.dir, c.remote), rootFiles); err != nil {
 				t.Fatal(err)
 			}
-			var acknowledged []string
-			for range rounds / 2 {
-				acknowledged = append(acknowledged, killOnce(t, dir, c.remote)...)
+			end := func() []string { return nil }
+			if c.raced {
+				end = race(t, filepath.Join(k.dir, repoName)).end
 			}
-			r, err := Open(t.Context(), crashOptions(dir, c.remote))
-			if err != nil {
-				t.Fatal(err)
+			for round := range kills(t, 24) / 4 {
+				k.killOnce(t, round%3 == 2)
 			}
-			defer func() { _ = r.Close() }()
-			if err := r.Sync(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			repo := filepath.Join(dir, repoName)
-			if c.remote != "" {
-				repo = c.remote
-			}
-			have := map[string]int{}
-			for _, p := range messages(t, repo, "main") {
-				have[p]++
-			}
-			for _, p := range acknowledged {
-				if have[p] != 1 {
-					t.Errorf("%s was acknowledged and is in the record %d times", p, have[p])
-				}
-			}
-			t.Logf("%d acknowledged, %d in the record", len(acknowledged), len(have))
-			if conflicts := gitOut(t, repo, "ls-tree", "--name-only", "main", conflictsPrefix); conflicts != "" {
-				t.Errorf("the same letter has two contents: %s", conflicts)
-			}
-			if len(acknowledged) == 0 {
-				t.Error("no child acknowledged anything")
-			}
-			wantClean(t, repo)
+			k.acknowledged = append(k.acknowledged, end()...)
+			k.check(t)
 		})
 	}
 }
 
-func killOnce(t *testing.T, dir, remote string) []string {
+// crashed is a home whose process is killed again and again.
+type crashed struct {
+	dir, remote  string
+	acknowledged []string
+	longest      time.Duration // from a start to the first acknowledged letter
+}
+
+// check wants each acknowledged letter once, where all can read it.
+func (k *crashed) check(t *testing.T) {
+	t.Helper()
+	began := time.Now()
+	r, err := Open(t.Context(), crashOptions(k.dir, k.remote))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	opened := time.Since(began)
+	if err := r.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	repo := filepath.Join(k.dir, repoName)
+	if k.remote != "" {
+		repo = k.remote
+	}
+	have := map[string]int{}
+	for _, p := range messages(t, repo, "main") {
+		have[p]++
+	}
+	for _, p := range k.acknowledged {
+		if have[p] != 1 {
+			t.Errorf("%s was acknowledged and is in the record %d times", p, have[p])
+		}
+	}
+	t.Logf("%d acknowledged, %d in the record; opened in %s, the longest start to the first answer %s",
+		len(k.acknowledged), len(have), opened, k.longest)
+	if conflicts := gitOut(t, repo, "ls-tree", "--name-only", "main", conflictsPrefix); conflicts != "" {
+		t.Errorf("the same letter has two contents: %s", conflicts)
+	}
+	if len(k.acknowledged) == 0 {
+		t.Error("no child acknowledged anything")
+	}
+	wantClean(t, repo)
+}
+
+// killOnce starts the child and kills it after its first answer, or soon after its
+// start.
+func (k *crashed) killOnce(t *testing.T, early bool) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), crashHome+"="+dir, "PARLEY_TEST_CRASH_REMOTE="+remote)
+	cmd.Env = append(os.Environ(), crashHome+"="+k.dir, "PARLEY_TEST_CRASH_REMOTE="+k.remote)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(out)
-	var paths []string
-	killed := false
-	for lines.Scan() {
-		paths = append(paths, strings.TrimSpace(lines.Text()))
-		if !killed {
-			killed = true
-			after := time.Duration(rand.IntN(60)) * time.Millisecond
-			time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	kill := func(within time.Duration) {
+		time.AfterFunc(rand.N(within), func() { _ = cmd.Process.Kill() })
+	}
+	if early {
+		kill(80 * time.Millisecond)
+	}
+	answered := false
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		k.acknowledged = append(k.acknowledged, strings.TrimSpace(lines.Text()))
+		if answered {
+			continue
+		}
+		answered = true
+		k.longest = max(k.longest, time.Since(began))
+		if !early {
+			kill(60 * time.Millisecond)
 		}
 	}
-	if err := cmd.Wait(); err == nil || !killed {
+	if err := cmd.Wait(); err == nil || !answered && !early {
 		t.Fatalf("the child ended by itself: %v", err)
 	}
-	return paths
 }

@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -110,4 +111,21 @@ func (r *Record) isTip(h objects.Hash) bool {
 func (r *Record) isBehind(old, new objects.Hash) bool {
 	yes, err := r.store.IsAncestor(old, new)
 	return err == nil && yes
+}
+
+// clearWay removes what may keep a fetch from succeeding: locks that a killed git
+// left, and a note of the last fetch that cannot be read. The caller holds share,
+// and nobody else moves fetchedRef.
+func (r *Record) clearWay() {
+	removed, err := r.store.RemoveStaleLock(fetchedRef)
+	if err == nil && removed {
+		r.log.Warn().Msg("removed the stale lock of " + fetchedRef)
+	}
+	did, otherErr := r.store.RemoveForgottenLocks()
+	for _, what := range did {
+		r.log.Warn().Msg("record tidied: " + what)
+	}
+	if err := errors.Join(err, otherErr, r.healRemote()); err != nil {
+		r.log.Warn().Err(err).Msg("cannot clear the way for the next fetch")
+	}
 }

@@ -89,8 +89,9 @@ type state struct {
 	mine  map[string]objects.Hash // files that this run committed
 
 	lastFetch, lastPush time.Time
-	pushes, rejected    int    // that the remote took, and those that came after another's
-	commitErr           string // why the last commit failed
+	pushes, rejected    int       // that the remote took, and those that came after another's
+	commitErr           string    // why the last commit failed
+	stopBy              time.Time // see StopBy
 	closed              bool
 
 	fetchTrouble, pushTrouble *Trouble // why the last one failed, or nil

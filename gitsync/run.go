@@ -17,7 +17,8 @@ const (
 	ringJitter = 200 * time.Millisecond // so that a fleet does not fetch in one instant
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 5 * time.Second
-	drainLimit = 3 * time.Second // for the last push
+	drainLimit = 3 * time.Second // for the last push, where StopBy does not say less
+	drainLeast = 500 * time.Millisecond
 )
 
 // Run commits, pushes and fetches until ctx ends. Then it commits all that is
@@ -51,7 +52,7 @@ func (r *Record) drain(ctx context.Context) error {
 	if !r.needsPush() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, drainLimit, errors.New("the node stops"))
+	ctx, cancel := context.WithTimeoutCause(ctx, r.drainTime(), errors.New("the node stops"))
 	defer cancel()
 	r.share.Lock()
 	defer r.share.Unlock()
@@ -59,6 +60,23 @@ func (r *Record) drain(ctx context.Context) error {
 		r.log.Info().Err(err).Msg("the last push did not succeed; it is made up for at the next start")
 	}
 	return nil
+}
+
+// StopBy says until when Run should have ended, once its ctx has: the last push is
+// given no longer. Everything stored is committed all the same.
+func (r *Record) StopBy(at time.Time) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	r.state.stopBy = at
+}
+
+func (r *Record) drainTime() time.Duration {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	if r.state.stopBy.IsZero() {
+		return drainLimit
+	}
+	return min(drainLimit, max(drainLeast, time.Until(r.state.stopBy)))
 }
 
 // Ring says that the remote moved, as another host tells it: fetch soon. Many

@@ -23,6 +23,7 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 	switch {
 	case errors.Is(err, errNoMain):
 	case err != nil:
+		r.clearWay()
 		return fmt.Errorf("cannot fetch main: %w", err)
 	default:
 		if tip, _, err = r.store.Ref(fetchedRef); err != nil {

@@ -262,3 +262,30 @@ func leftovers(t *testing.T, repo string) []string {
 	}
 	return left
 }
+
+// Locks that a killed program leaves while the node runs. It prevents: a node that
+// neither fetches nor commits until a person removes them.
+func TestLocksLeftWhileItRuns(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	for _, ref := range []string{fetchedRef, mainRef} {
+		lock := filepath.Join(b.repo(), filepath.FromSlash(ref)+".lock")
+		if err := os.MkdirAll(filepath.Dir(lock), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, lock, "")
+		age(t, 2*time.Minute, lock)
+		l := testLetter(1, len(ref))
+		a.append(t, l)
+		a.sync(t)
+		if err := b.Sync(t.Context()); err != nil {
+			b.sync(t) // the second time at the latest
+		}
+		if b.Place(l.Path) != Pushed {
+			t.Errorf("with a lock of %s the letter is %s", ref, b.Place(l.Path))
+		}
+		if _, err := os.Stat(lock); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the lock of %s stays: %v", ref, err)
+		}
+	}
+}

@@ -16,6 +16,10 @@ import (
 // is not answered then is run again at the next start.
 const drainTime = 3 * time.Second
 
+// stopTime is how long it may take in all until a node has stopped. What the last
+// push does not bring away by then stays in the journal.
+const stopTime = 4500 * time.Millisecond
+
 // Run serves until ctx ends or Stop is called, then drains: no new message is
 // taken, running commands may finish, everything stored is committed, and one
 // push is tried. ready is called once the node answers on its socket.
@@ -51,6 +55,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	case err = <-n.expelled:
 	}
 	n.log.Info().Msg("node is stopping")
+	n.record.StopBy(time.Now().Add(stopTime))
 	return err
 }
 
