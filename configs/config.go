@@ -102,6 +102,7 @@ func hosted(remote string) bool {
 	host := remoteHost(remote)
 	for _, service := range []string{
 		"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com", "visualstudio.com",
+		"gitea.com", "gitee.com", "sr.ht", "notabug.org", "sourceforge.net",
 	} {
 		if host == service || strings.HasSuffix(host, "."+service) {
 			return true

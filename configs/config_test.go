@@ -126,6 +126,8 @@ func TestPushEvery(t *testing.T) {
 		"https://me@gitlab.com/a/b":        10 * time.Second,
 		"https://a@dev.azure.com/a/_git/b": 10 * time.Second,
 		"codeberg.org:a/b":                 10 * time.Second,
+		"git@git.sr.ht:~a/b":               10 * time.Second,
+		"git@ssh.dev.azure.com:v3/a/b/c":   10 * time.Second,
 		"https://github.com:bad port/a/b":  time.Second,
 	} {
 		if got := (Config{Remote: remote}).PushEvery(); got != want {

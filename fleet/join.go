@@ -8,8 +8,11 @@ import (
 
 // Join brings a host and its key into the fleet, or tells the fleet that who is
 // served there has changed. Where the record says the same already, it decides
-// no message.
-type Join struct{ Host protocol.HostState }
+// no message, unless it is to be said Again.
+type Join struct {
+	Host  protocol.HostState
+	Again bool
+}
 
 func (c Join) decide(s *State) ([]Draft, error) {
 	h, joined := s.Host(c.Host.Host)
@@ -20,7 +23,7 @@ func (c Join) decide(s *State) ([]Draft, error) {
 		return nil, refuse(Forbidden, "choose another alias for this host",
 			"the fleet has a host called %s already, with another key", c.Host.Host)
 	}
-	if slices.Equal(h.Humans, c.Host.Humans) && slices.EqualFunc(h.Agents, c.Host.Agents, equalAgents) {
+	if !c.Again && slices.Equal(h.Humans, c.Host.Humans) && slices.EqualFunc(h.Agents, c.Host.Agents, equalAgents) {
 		return nil, nil
 	}
 	says := c.Host

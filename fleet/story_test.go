@@ -181,7 +181,7 @@ func (s *story) tell(line string) {
 	words := strings.Fields(line)
 	switch words[0] {
 	case "join":
-		s.decide("", Join{s.says(s.host(protocol.Name(words[1])), words[2:])}, s.host(protocol.Name(words[1])))
+		s.decide("", Join{Host: s.says(s.host(protocol.Name(words[1])), words[2:])}, s.host(protocol.Name(words[1])))
 		return
 	case "steal":
 		thief := s.forger(protocol.Name(words[1]))
@@ -269,7 +269,7 @@ func (s *story) command(line string) (Command, Who) {
 	words := strings.Fields(head)
 	s.text = text
 	if words[0] == "join" {
-		return Join{s.says(s.forger(protocol.Name(words[1])), words[2:])}, Who{}
+		return Join{Host: s.says(s.forger(protocol.Name(words[1])), words[2:])}, Who{}
 	}
 	who := s.who(words[1])
 	switch words[0] {

@@ -278,3 +278,29 @@ func TestEightHosts(t *testing.T) {
 		})
 	}
 }
+
+// A host on its own waits after a rejected push as the record's own files say.
+func TestRejectedPushWaitsAsTheRecordSays(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		remote := bareRemote(t)
+		a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+		if err := a.WriteFile(t.Context(), "local/JITTER.md", []byte("---\nbackoff_base_ms: 1\nbackoff_ceiling_ms: 1\n---\n")); err != nil {
+			t.Fatal(err)
+		}
+		a.sync(t)
+		b.sync(t)
+		b.append(t, testLetter(2, 1))
+		b.sync(t)
+		a.append(t, testLetter(1, 1))
+		if err := a.commit(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		if err := a.pushUntilTaken(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if took, s := time.Since(begin), a.Status(); took > time.Millisecond || s.Rejected != 1 {
+			t.Errorf("%d pushes rejected, taken after %s", s.Rejected, took)
+		}
+	})
+}

@@ -20,6 +20,8 @@ func (n *Node) announceAlways(ctx context.Context) {
 		select {
 		case <-tick.C:
 		case <-n.greet:
+		case <-n.answer:
+			n.answerTwin(ctx)
 		case <-ctx.Done():
 			return
 		}

@@ -1,6 +1,8 @@
 package node
 
 import (
+	"context"
+
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
@@ -69,6 +71,17 @@ func (n *Node) lookForTwin(it *fleet.Item) {
 	if !n.warned["twin "+it.Run] {
 		n.warned["twin "+it.Run] = true
 		n.notice("another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint)
+		select {
+		case n.answer <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// answerTwin writes a message, by which the other node learns of this one.
+func (n *Node) answerTwin(ctx context.Context) {
+	if _, err := n.act(ctx, fleet.Join{Host: n.hostState(), Again: true}, protocol.Path{}); err != nil {
+		n.log.Warn().Err(err).Msg("cannot tell the other node of this name to stay out")
 	}
 }
 

@@ -90,8 +90,15 @@ func (v view) remote(r control.RecordStatus) string {
 	if r.Remote == "" {
 		return "none: the record is on this host alone"
 	}
-	return fmt.Sprintf("%s, %d not pushed yet, fetched %s, pushed %s",
+	text := fmt.Sprintf("%s, %d not pushed yet, fetched %s, pushed %s",
 		r.Remote, r.Unpushed, v.at(r.LastFetch, timeForm), v.at(r.LastPush, timeForm))
+	switch {
+	case r.Courier == 1:
+		text += "; this host pushes for all"
+	case r.Courier > 1:
+		text += fmt.Sprintf("; number %d of those that push for all", r.Courier)
+	}
+	return text
 }
 
 // trouble says in one line what is wrong with the remote, since when, what waits
