@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
@@ -90,6 +91,34 @@ func BenchmarkCommit(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(batch)*float64(b.N)/b.Elapsed().Seconds(), "letters/s")
+		})
+	}
+}
+
+// BenchmarkCommitBesideOthers measures the commit of one letter in a record that
+// has nothing else, and in one that has many messages of other channels and days.
+func BenchmarkCommitBesideOthers(b *testing.B) {
+	for _, others := range []int{0, 100_000} {
+		b.Run(fmt.Sprintf("others=%d", others), func(b *testing.B) {
+			r := benchRecord(b)
+			const batch = 1000
+			for n := 0; n < others; n += batch {
+				var letters []Letter
+				for i := range batch {
+					channel := testChannel[:33] + protocol.ChannelID(fmt.Sprintf("%03x", 256+n/batch%20))
+					at := time.Date(2025, 1, 1+n/batch/20, 8, 0, 0, 0, time.UTC).Add(time.Duration(n+i) * time.Millisecond)
+					letters = append(letters, Letter{Path: protocol.NewPath(channel, at, uint32(n+i)), Data: make([]byte, 400)})
+				}
+				if err := errors.Join(r.Append(b.Context(), letters), r.commit(b.Context(), true)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ResetTimer()
+			for n := range b.N {
+				if err := errors.Join(r.Append(b.Context(), []Letter{benchLetter(int64(n))}), r.commit(b.Context(), true)); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

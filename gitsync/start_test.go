@@ -123,6 +123,20 @@ func foundAtStart() map[string]found {
 			writeFile(t, filepath.Join(h.repo(), "objects", "pack", "pack-1234567890123456789012345678901234567890.keep"),
 				"parley: the rolling pack, see gitsync/objects\n")
 		}, "", []string{"objects/pack/pack-1234567890123456789012345678901234567890.keep"}},
+		"a .keep of a fetch that was killed": {func(t *testing.T, h *home) {
+			keep := onePack(t, h) + ".keep"
+			writeFile(t, keep, "fetch-pack 77 on here\n")
+			age(t, 2*time.Hour, keep)
+		}, "removed the forgotten", nil},
+		"an index over packs that are gone": {func(t *testing.T, h *home) {
+			gitOut(t, h.repo(), "multi-pack-index", "write")
+			old, err := os.ReadFile(filepath.Join(h.repo(), "objects", "pack", "multi-pack-index"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			onePack(t, h)
+			writeFile(t, filepath.Join(h.repo(), "objects", "pack", "multi-pack-index"), string(old))
+		}, "removed the index over many packs", []string{"objects/pack/multi-pack-index"}},
 		"an idx without a pack": {leaves("objects/pack/pack-1234567890123456789012345678901234567890.idx"), "removed the",
 			[]string{"objects/pack/pack-1234567890123456789012345678901234567890.idx"}},
 		"a pack without an idx": {func(t *testing.T, h *home) {

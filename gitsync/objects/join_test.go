@@ -401,7 +401,7 @@ func FuzzMultiIndex(f *testing.F) {
 func TestAnyOrderOfWork(t *testing.T) {
 	rounds := 40
 	if os.Getenv("PARLEY_SOAK") != "" {
-		rounds = 2000
+		rounds = 300
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -30,6 +30,7 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 		func() ([]string, error) { return s.removeLocks(refs) },
 		s.RemoveForgottenLocks,
 		s.removeTemps,
+		s.forgetGitKeeps,
 		s.removeEmptyObjects,
 		s.dropStaleMultiIndex,
 		s.finishJoins, // before packs that are half gone get an index again

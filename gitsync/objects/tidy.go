@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -107,6 +108,28 @@ func (s *Store) Forget() error {
 		}
 		return nil
 	})
+}
+
+// gitKeep is what git writes into the .keep of a pack that it receives, until a ref
+// names what the pack holds.
+var gitKeep = regexp.MustCompile(`^(fetch|receive)-pack [0-9]+ on `)
+
+// forgetGitKeeps removes the .keep that a fetch or push of the git program left an
+// hour ago, when it was killed. Nobody would ever join or repack such a pack.
+func (s *Store) forgetGitKeeps() ([]string, error) {
+	var did []string
+	err := eachFile(s.packDir(), false, func(path string, d fs.DirEntry) error {
+		info, err := d.Info()
+		if err != nil || !strings.HasSuffix(path, ".keep") || time.Since(info.ModTime()) < tempAge {
+			return nil
+		}
+		if text, err := os.ReadFile(path); err != nil || !gitKeep.Match(text) {
+			return nil
+		}
+		did = append(did, "removed the forgotten "+d.Name())
+		return removeFile(path)
+	})
+	return did, err
 }
 
 // isOurKeep reports whether a pack has the .keep that this program writes.
