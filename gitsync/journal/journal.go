@@ -84,6 +84,9 @@ type segment struct {
 	// torn marks a segment that may hold records whose fsync failed. The header
 	// of the next one says where they begin, so that one must not go before it.
 	torn bool
+	// damaged marks a segment of which a part cannot be read. It is set aside
+	// instead of removed: somebody may want to look at it.
+	damaged bool
 }
 
 type request struct {
@@ -271,7 +274,11 @@ func (j *Journal) removeDone() error {
 			continue
 		}
 		failpoint.Hit(failpoint.JournalRemoving)
-		if err := os.Remove(j.path(seg.number)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		remove := os.Remove
+		if seg.damaged {
+			remove = func(path string) error { return os.Rename(path, path+".bad") }
+		}
+		if err := remove(j.path(seg.number)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, fmt.Errorf("cannot remove a segment of the journal: %w", err))
 			kept = append(kept, seg)
 			continue

@@ -173,10 +173,27 @@ func TestCorruptRecordInTheMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	flipByte(t, segments(t, dir)[0], "data 2")
-	_, got, trouble := open(t, dir, Options{})
+	j, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	replayed, trouble := j.Replayed()
+	var got []Entry
+	for _, r := range replayed {
+		got = append(got, r.Entry)
+		if err := j.Done(r.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
 	wantEntries(t, got, entry(0), entry(1), entry(3), entry(4))
 	if len(trouble) != 1 {
 		t.Errorf("trouble: %q", trouble)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := filepath.Glob(filepath.Join(dir, "*.bad")); err != nil || len(kept) != 1 || len(segments(t, dir)) != 0 {
+		t.Errorf("the damaged segment is kept as %q, %v", kept, err)
 	}
 }
 

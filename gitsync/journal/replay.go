@@ -24,6 +24,7 @@ type scan struct {
 	records []record
 	valid   int      // where the last good record ends
 	trouble []string // what could not be read
+	damaged bool     // that was more than a torn tail
 }
 
 // scanSegment reads all records of a segment. After a corrupt one it looks for
@@ -38,6 +39,7 @@ func scanSegment(data []byte) (scan, error) {
 		}
 		h = s.header
 		s.trouble = append(s.trouble, "its header is damaged, its entries are not")
+		s.damaged = true
 	}
 	for at := headerSize; at < len(data); {
 		entries, size, err := decodeRecord(data[at:], h.nonce)
@@ -53,6 +55,7 @@ func scanSegment(data []byte) (scan, error) {
 			break
 		}
 		s.trouble = append(s.trouble, fmt.Sprintf("%d bytes at %d are unreadable: %v", next-at, at, err))
+		s.damaged = true
 		at = next
 	}
 	return s, nil
@@ -176,7 +179,7 @@ func (j *Journal) takeIn(number uint64, s scan, torn bool) {
 	for _, t := range s.trouble {
 		j.report(number, t)
 	}
-	seg := &segment{number: number, size: int64(s.valid), live: map[ID]int{}, torn: torn}
+	seg := &segment{number: number, size: int64(s.valid), live: map[ID]int{}, torn: torn, damaged: s.damaged}
 	j.segments = append(j.segments, seg)
 	if number == j.last {
 		j.lastValid = uint64(s.valid)
