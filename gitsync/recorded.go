@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync/journal"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -61,8 +62,10 @@ func (r *Record) recorded(letters []*heldLetter) {
 
 // release lets letters go from the journal.
 func (r *Record) release(letters []*heldLetter) {
+	ids := make([]journal.ID, len(letters))
 	r.state.mu.Lock()
-	for _, h := range letters {
+	for i, h := range letters {
+		ids[i] = h.id
 		rest := slices.DeleteFunc(r.state.held[h.path], func(other *heldLetter) bool { return other == h })
 		if len(rest) == 0 {
 			delete(r.state.held, h.path)
@@ -71,10 +74,8 @@ func (r *Record) release(letters []*heldLetter) {
 		}
 	}
 	r.state.mu.Unlock()
-	for _, h := range letters {
-		if err := r.journal.Done(h.id); err != nil {
-			r.log.Warn().Err(err).Msg("the journal keeps what it need not keep")
-		}
+	if err := r.journal.Done(ids...); err != nil {
+		r.log.Warn().Err(err).Msg("the journal keeps what it need not keep")
 	}
 }
 
