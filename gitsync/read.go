@@ -213,10 +213,10 @@ func (r *Record) walkFolder(
 	})
 }
 
-// Count is the number of messages in main, by its folders alone.
+// Count is about how many messages there are in main, by its folders alone.
 func (r *Record) Count(ctx context.Context) (n int, err error) {
 	err = r.EachFile(ctx, func(path string, plain bool) error {
-		if plain && strings.HasPrefix(path, channelsPrefix) {
+		if plain && strings.HasPrefix(path, channelsPrefix) && strings.HasSuffix(path, ".md") {
 			n++
 		}
 		return nil

@@ -72,6 +72,7 @@ func (n *Node) foldAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer n.answerMeanwhile(total)()
 	return n.take(ctx, total, func(visit func(gitsync.Letter) error) error { return n.record.Walk(ctx, visit) })
 }
 
@@ -196,6 +197,7 @@ func (n *Node) teller(total int) func(done int) {
 			return
 		}
 		done = min(done, total)
+		n.sofar.done.Store(int64(done))
 		if n.progress != nil {
 			n.progress(done, total)
 		}

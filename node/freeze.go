@@ -66,10 +66,14 @@ func (n *Node) freezeAlways(ctx context.Context) {
 	}
 }
 
-// sizes are how many messages lie in memory, and how many there are.
+// sizes are how many messages the next start would not find in the cache, and how
+// many there are.
 func (n *Node) sizes() (loose, all int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.cache.passing() {
+		return n.state.Len(), n.state.Len()
+	}
 	return n.state.Loose(), n.state.Len()
 }
 

@@ -237,6 +237,9 @@ func (o InitOptions) join(ctx context.Context) error {
 	if err := n.record.Sync(ctx); err != nil {
 		return err
 	}
+	if _, all := n.sizes(); all >= leastLoose {
+		n.freezeOrSay() // so that the first start need not read it all again
+	}
 	select {
 	case err := <-n.expelled: // another host has just joined under the same name
 		return err

@@ -30,6 +30,8 @@ type Options struct {
 	// Progress is told, while a record is read without the cache, how many of about
 	// how many messages have been read; nil: nobody.
 	Progress func(done, total int)
+
+	anew bool // what can be computed is thrown away first
 }
 
 // Node is one host of a fleet.
@@ -61,6 +63,7 @@ type Node struct {
 	storing   sync.RWMutex            // held for reading from when messages are stored until they are folded
 	cache     stateCache
 	progress  func(done, total int) // of reading the record, at the start
+	sofar     reading
 
 	mu      sync.Mutex // guards what follows
 	state   *fleet.State
@@ -101,6 +104,11 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}()
 	if err := n.openHome(); err != nil {
 		return nil, err
+	}
+	if o.anew {
+		if err := n.discard(); err != nil {
+			return nil, err
+		}
 	}
 	if err := n.openRecord(ctx); err != nil {
 		return nil, err

@@ -115,27 +115,9 @@ func (x *indexer) run(ctx context.Context) {
 // keepUp indexes what an index lacks of the past, then writes now and then what has
 // come, until ctx ends or the index breaks.
 func (x *indexer) keepUp(ctx context.Context, index *search.Index) {
-	known, err := index.Known()
-	if err != nil {
-		x.n.log.Error().Err(err).Msg("cannot read the search index")
-		return
+	if _, err := x.catchUp(ctx, index, func() {}); err != nil && ctx.Err() == nil {
+		x.n.log.Error().Err(err).Msg("cannot index messages")
 	}
-	var last *fleet.Item
-	for ctx.Err() == nil {
-		past := x.following(last)
-		for _, it := range past {
-			if searchable(it) && !known.Has(it.Path, it.Hash) {
-				index.Add(document(it, func() (*protocol.Message, error) { return x.n.loadItem(it) }))
-			}
-		}
-		x.flush(index)
-		x.looked(len(past))
-		if len(past) == 0 {
-			break
-		}
-		last = past[len(past)-1]
-	}
-	known = nil
 	tick := time.NewTicker(indexPause)
 	defer tick.Stop()
 	for {
@@ -150,6 +132,37 @@ func (x *indexer) keepUp(ctx context.Context, index *search.Index) {
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// catchUp indexes what an index lacks of the past, and returns how many messages
+// that were. It calls step now and then.
+func (x *indexer) catchUp(ctx context.Context, index *search.Index, step func()) (added int, err error) {
+	known, err := index.Known()
+	if err != nil {
+		return 0, err
+	}
+	var last *fleet.Item
+	for {
+		if err := ctx.Err(); err != nil {
+			return added, err
+		}
+		past := x.following(last)
+		for _, it := range past {
+			if searchable(it) && !known.Has(it.Path, it.Hash) {
+				index.Add(document(it, func() (*protocol.Message, error) { return x.n.loadItem(it) }))
+				added++
+			}
+		}
+		if err := index.Flush(); err != nil {
+			return added, err
+		}
+		x.looked(len(past))
+		step()
+		if len(past) == 0 {
+			return added, nil
+		}
+		last = past[len(past)-1]
 	}
 }
 

@@ -164,14 +164,21 @@ func (c *stateCache) use(made archived) error {
 	return err
 }
 
+// passing reports whether the archive in use is none that the next start can begin
+// with.
+func (c *stateCache) passing() bool {
+	return c.file != nil && !strings.HasSuffix(c.path, archiveEnding)
+}
+
 // close ends the use of the archive.
 func (c *stateCache) close() error {
 	if c.file == nil {
 		return nil
 	}
+	passing := c.passing()
 	err := c.file.Close()
 	c.file = nil
-	if !strings.HasSuffix(c.path, archiveEnding) {
+	if passing {
 		if gone := os.Remove(c.path); !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}

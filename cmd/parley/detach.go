@@ -45,14 +45,17 @@ func runDetached(ctx context.Context, home configs.Home, client control.Service,
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- up.Wait() }() // ends with the process, or with this one
-	done := v.busy("starting the node")
-	defer done()
+	bar := v.progress("starting the node")
+	defer bar.end()
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			if s, err := client.Status(ctx); err == nil && s.PID == up.Process.Pid {
+			s, err := client.Status(ctx)
+			bar.say(saidMeanwhile(err))
+			if err == nil && s.PID == up.Process.Pid {
+				bar.end()
 				showReady(ctx, client, v)
 				v.next("parley ls", "who can be reached; parley logs -f shows what it does, parley stop ends it")
 				return nil
@@ -65,6 +68,15 @@ func runDetached(ctx context.Context, home configs.Home, client control.Service,
 			return control.Errorf(control.KindFailed, "parley up -d", "interrupted: the node was stopped before it was ready")
 		}
 	}
+}
+
+// saidMeanwhile is what a node that starts says of it, "" where none answers.
+func saidMeanwhile(err error) string {
+	e := new(control.Error)
+	if errors.As(err, &e) && e.Kind == control.KindUnavailable && strings.HasPrefix(e.Message, "the node is starting") {
+		return e.Message
+	}
+	return ""
 }
 
 // startInBackground starts "parley up" with its standard error in the log, so

@@ -63,9 +63,10 @@ func runUp(ctx context.Context, home configs.Home, background bool, v view) (err
 		return err
 	}
 	defer file.Close()
-	done := v.busy("reading the record")
-	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, background, v.err)})
-	done()
+	bar := v.progress("reading the record")
+	n, err := node.Open(ctx, node.Options{
+		Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, background, v.err), Progress: bar.show})
+	bar.end()
 	if errors.Is(err, node.ErrLocked) {
 		return alreadyRuns(home)
 	}

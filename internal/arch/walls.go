@@ -96,8 +96,8 @@ func walls() []Wall {
 			ThirdParty:     []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal},
 			TestThirdParty: []string{natsGo, nkeys},
 			Doors: []Door{{
-				// Node only where one is started.
-				Files:  []string{"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/join.go", "cmd/parley/demo.go"},
+				// Node only where one is started, or its caches are made anew.
+				Files:  []string{"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/join.go", "cmd/parley/demo.go", "cmd/parley/recordrebuild.go"},
 				Parley: []string{"node"},
 			}, {
 				// The bench only where it is run.

@@ -26,6 +26,9 @@ type Info struct {
 	Version string      // of the program, for people
 	API     int         // the API that the server speaks
 	Errors  *log.Logger // where panics and failures to accept go; nil: nowhere
+	// Busy is why the service answers nothing yet, for every request; nil: it
+	// answers.
+	Busy func() error
 }
 
 // Serve answers requests to s that come in on listener, until ctx ends or the
@@ -213,6 +216,9 @@ func (h *server) answer(ctx context.Context, cancel context.CancelCauseFunc, w h
 	verb, ok := cutVerb(r)
 	if !ok {
 		return Errorf(KindUsage, "", "cannot answer %s %s: requests are POST %s<verb>", r.Method, r.URL.Path, pathPrefix)
+	}
+	if h.info.Busy != nil {
+		return h.info.Busy()
 	}
 	route, known := h.routes[verb]
 	api, _ := strconv.Atoi(r.Header.Get(headerAPI))

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+)
+
+// A person at a terminal sees a bar after a second, in one line that goes again;
+// elsewhere there is a line now and then, where that was asked for.
+func TestProgressBar(t *testing.T) {
+	for name, test := range map[string]struct {
+		terminal, plainly, json bool
+		waited                  time.Duration
+		want                    string
+	}{
+		"a terminal":           {terminal: true, waited: 2 * time.Second, want: "reading [#########...............] 40%, 40 of about 100"},
+		"a terminal, at first": {terminal: true},
+		"a pipe":               {waited: time.Minute},
+		"a pipe, plainly":      {plainly: true, waited: time.Minute, want: "reading: 40%\n"},
+		"at first, plainly":    {plainly: true, waited: time.Second},
+		"as JSON":              {terminal: true, plainly: true, json: true, waited: time.Minute},
+	} {
+		var out bytes.Buffer
+		v := view{err: term.Screen{Writer: &out, Terminal: test.terminal, Width: 80}, json: test.json}
+		b := v.progress("reading")
+		b.plainly = test.plainly
+		b.began = b.began.Add(-test.waited)
+		b.show(40, 100)
+		b.show(41, 100) // at once: not shown
+		b.show(1, 0)
+		b.end()
+		b.show(42, 100)
+		if test.want == "" && out.Len() > 0 || !strings.Contains(out.String(), test.want) || strings.Contains(out.String(), "41") {
+			t.Errorf("%s: %q, want %q", name, out.String(), test.want)
+		}
+		if test.terminal && test.want != "" && !strings.HasSuffix(out.String(), "\r\x1b[K") {
+			t.Errorf("%s: the line stays: %q", name, out.String())
+		}
+	}
+}

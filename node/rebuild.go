@@ -1,0 +1,71 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Rebuilt says what Rebuild made.
+type Rebuilt struct {
+	Messages int // messages and receipts in the state
+	Indexed  int // messages whose words are in the index
+	Elapsed  time.Duration
+}
+
+// Rebuild throws away all that a home holds and that can be computed, and computes
+// it anew from the record and the journal. indexing is told, as o.Progress is of
+// reading, how many messages have been indexed; nil: nobody. ErrLocked says that a
+// node runs on the home.
+func Rebuild(ctx context.Context, o Options, indexing func(done, total int)) (_ Rebuilt, err error) {
+	began := time.Now()
+	o.anew = true
+	n, err := Open(ctx, o)
+	if err != nil {
+		return Rebuilt{}, err
+	}
+	defer func() {
+		n.writer.close()
+		if closing := n.Close(); err == nil {
+			err = closing
+		}
+	}()
+	if err := n.freeze(); err != nil {
+		return Rebuilt{}, fmt.Errorf("cannot write the cache of the state: %w", err)
+	}
+	done := Rebuilt{Messages: n.state.Len()}
+	if done.Indexed, err = n.indexAll(ctx, indexing); err != nil {
+		return Rebuilt{}, fmt.Errorf("cannot make the index of words: %w", err)
+	}
+	done.Elapsed = time.Since(began)
+	return done, nil
+}
+
+// indexAll makes the index of words.
+func (n *Node) indexAll(ctx context.Context, tell func(done, total int)) (indexed int, err error) {
+	index, err := n.openIndex()
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if closing := index.Close(); err == nil {
+			err = closing
+		}
+	}()
+	x := &indexer{n: n, index: index, past: n.state.Len()}
+	total := x.past
+	return x.catchUp(ctx, index, func() {
+		if tell != nil {
+			tell(total-x.pending(), total)
+		}
+	})
+}
+
+// discard removes what a home holds and can be computed.
+func (n *Node) discard() error {
+	if err := os.RemoveAll(n.home.Cache()); err != nil {
+		return fmt.Errorf("cannot remove the caches: %w", err)
+	}
+	return n.home.Create()
+}
