@@ -48,6 +48,9 @@ func fieldOf(file, key string) string {
 }
 
 func describeDisk(dir string) string {
+	if whole, err := filepath.Abs(dir); err == nil {
+		dir = whole
+	}
 	kind, device := diskOf(dir)
 	text := dir
 	if kind != "" {
