@@ -97,3 +97,26 @@ func BenchmarkJoin(b *testing.B) {
 	}
 	b.SetBytes(size / int64(b.N))
 }
+
+// BenchmarkNewestTree measures the first reading of a day with many messages after
+// a start: the last of a row of deltas.
+func BenchmarkNewestTree(b *testing.B) {
+	h := newHistory(b)
+	h.commit(b, "day", 10_000)
+	for range sealCommits - 2 {
+		h.commit(b, "day", 1)
+	}
+	day, _, err := h.Subtree(h.tree, "day")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		again, err := Open(h.dir, zerolog.Nop())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if entries, err := again.Tree(day); err != nil || len(entries) != h.n {
+			b.Fatal(len(entries), err)
+		}
+	}
+}

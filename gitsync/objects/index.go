@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sort"
 	"time"
 )
 
@@ -87,6 +88,10 @@ func (p *pack) index() (r io.ReaderAt, done func(), err error) {
 	return f, func() { _ = f.Close() }, nil
 }
 
+// nearNames is how many names are read at once where one is expected: of 4,096
+// names that are spread evenly, hardly one stands further away.
+const nearNames = 192
+
 // find returns the offset of an object in the pack.
 func (p *pack) find(h Hash) (int64, bool, error) {
 	low := int64(0)
@@ -102,23 +107,46 @@ func (p *pack) find(h Hash) (int64, bool, error) {
 		return 0, false, err
 	}
 	defer done()
-	var name Hash
+	if p.memory != nil {
+		i, found := searchNames(p.memory[idxHeader+idxFanout+low*hashBytes:idxHeader+idxFanout+high*hashBytes], h)
+		if !found {
+			return 0, false, nil
+		}
+		offset, err := p.offset(r, low+int64(i))
+		return offset, err == nil, err
+	}
+	names := make([]byte, nearNames*hashBytes)
+	share := float64(binary.BigEndian.Uint32(h[1:])) / (1 << 32)
 	for low < high {
-		middle := (low + high) / 2
-		if _, err := r.ReadAt(name[:], idxHeader+idxFanout+middle*hashBytes); err != nil {
+		// Names are spread evenly; a few at the place where h should be will do.
+		from := low
+		if n := high - low; n > nearNames {
+			from = min(max(low, low+int64(share*float64(n))-nearNames/2), high-nearNames)
+		}
+		share = 0.5 // of what is left where that was not enough
+		near := names[:min(nearNames, high-from)*hashBytes]
+		if _, err := r.ReadAt(near, idxHeader+idxFanout+from*hashBytes); err != nil {
 			return 0, false, fmt.Errorf("cannot read %s.idx: %w", p.base, err)
 		}
-		switch bytes.Compare(h[:], name[:]) {
-		case 0:
-			offset, err := p.offset(r, middle)
+		i, found := searchNames(near, h)
+		switch {
+		case found:
+			offset, err := p.offset(r, from+int64(i))
 			return offset, err == nil, err
-		case -1:
-			high = middle
+		case i == 0:
+			high = from
+		case i == len(near)/hashBytes:
+			low = from + int64(i)
 		default:
-			low = middle + 1
+			return 0, false, nil
 		}
 	}
 	return 0, false, nil
+}
+
+// searchNames is where a name is, or would be, among sorted ones.
+func searchNames(names []byte, h Hash) (int, bool) {
+	return sort.Find(len(names)/hashBytes, func(i int) int { return bytes.Compare(h[:], names[i*hashBytes:(i+1)*hashBytes]) })
 }
 
 func (p *pack) offset(r io.ReaderAt, i int64) (int64, error) {

@@ -237,6 +237,38 @@ func TestLargeIndexIsReadFromDisk(t *testing.T) {
 	}
 }
 
+// Names need not be spread as evenly as those of objects are.
+func TestFindAmongUnevenNames(t *testing.T) {
+	random := rand.New(rand.NewPCG(21, 22))
+	for _, zeros := range []int{0, 1, 3, 8} {
+		name := func(n int) Hash {
+			h := BlobHash(fmt.Append(nil, n))
+			h[0] = 7
+			clear(h[1 : 1+zeros])
+			return h
+		}
+		var entries []placed
+		for n := range 40_000 {
+			entries = append(entries, placed{hash: name(n), offset: uint32(12 + n)})
+		}
+		base := filepath.Join(t.TempDir(), "pack-x")
+		if err := os.WriteFile(base+".idx", encodeIndex(entries, Zero), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := openPack(base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2000 {
+			n := random.IntN(80_000)
+			offset, ok, err := p.find(name(n))
+			if err != nil || ok != (n < 40_000) || ok && offset != int64(12+n) {
+				t.Fatalf("%d zeros: find(%d) = %d, %v, %v", zeros, n, offset, ok, err)
+			}
+		}
+	}
+}
+
 func TestRollingPackAndItsKeep(t *testing.T) {
 	s := newStore(t)
 	var b Builder

@@ -9,7 +9,6 @@ import (
 	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
 // maxDeltaDepth ends chains of deltas: git itself writes 50, a cycle has no end.
@@ -76,16 +75,6 @@ func (r packReader) object(offset int64) (plumbing.ObjectType, []byte, error) {
 		data, err := applyDeltas(e.data, deltas)
 		return e.typ, data, err
 	}
-}
-
-func applyDeltas(data []byte, deltas [][]byte) ([]byte, error) {
-	for i := len(deltas) - 1; i >= 0; i-- {
-		var err error
-		if data, err = packfile.PatchDelta(data, deltas[i]); err != nil {
-			return nil, fmt.Errorf("%w: %w", errCorrupt, err)
-		}
-	}
-	return data, nil
 }
 
 // packEntry is one entry of a pack as it stands there.

@@ -1,0 +1,87 @@
+package objects
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// applyDeltas makes an object of its base; the last of the deltas comes first. The
+// base may be changed.
+func applyDeltas(data []byte, deltas [][]byte) ([]byte, error) {
+	var spare []byte
+	for i := len(deltas) - 1; i >= 0; i-- {
+		next, err := patch(spare[:0], data, deltas[i])
+		if err != nil {
+			return nil, err
+		}
+		data, spare = next, data
+	}
+	return data, nil
+}
+
+var errDelta = fmt.Errorf("%w: a delta does not fit its base", errCorrupt)
+
+// patch appends what a delta makes of its base to out, which is empty.
+func patch(out, base, delta []byte) ([]byte, error) {
+	size, n := binary.Uvarint(delta)
+	if n <= 0 || size != uint64(len(base)) {
+		return nil, errDelta
+	}
+	delta = delta[n:]
+	size, n = binary.Uvarint(delta)
+	if n <= 0 || size > maxObject {
+		return nil, errDelta
+	}
+	delta = delta[n:]
+	// What the header says of the size is believed as far as the rest may bear it out.
+	if want := min(size, uint64(len(base)+len(delta))); uint64(cap(out)) < want {
+		out = make([]byte, 0, want+want/16)
+	}
+	for len(delta) > 0 {
+		op := delta[0]
+		delta = delta[1:]
+		var part []byte
+		if op&0x80 != 0 {
+			from, count, rest, ok := readCopy(op, delta)
+			if !ok || from > len(base) || count > len(base)-from {
+				return nil, errDelta
+			}
+			part, delta = base[from:from+count], rest
+		} else {
+			if op == 0 || int(op) > len(delta) {
+				return nil, errDelta
+			}
+			part, delta = delta[:op], delta[op:]
+		}
+		if len(out)+len(part) > int(size) {
+			return nil, errDelta
+		}
+		out = append(out, part...)
+	}
+	if len(out) != int(size) {
+		return nil, errDelta
+	}
+	return out, nil
+}
+
+// readCopy is the reverse of appendCopy; sizes may have three bytes.
+func readCopy(op byte, delta []byte) (from, n int, rest []byte, ok bool) {
+	for i := range 7 {
+		if op&(1<<i) == 0 {
+			continue
+		}
+		if len(delta) == 0 {
+			return 0, 0, nil, false
+		}
+		if i < 4 {
+			from |= int(delta[0]) << (8 * i)
+		} else {
+			n |= int(delta[0]) << (8 * (i - 4))
+		}
+		delta = delta[1:]
+	}
+	if n == 0 {
+		n = copyMost
+	}
+	return from, n, delta, true
+}
