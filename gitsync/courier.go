@@ -51,7 +51,8 @@ func (r *Record) pushFrom() (time.Time, bool) {
 	case r.state.otherFiles || len(r.state.unpushed) == 0:
 		return time.Time{}, true
 	}
-	return r.state.oldest.Add(r.courierWait()), true
+	// What waited for the remote does not rush to it from all hosts at once.
+	return later(r.state.oldest, r.state.usable).Add(r.courierWait()), true
 }
 
 // waitsForCourier reports whether another host is to push what this one has.

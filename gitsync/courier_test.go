@@ -2,7 +2,9 @@ package gitsync
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -177,9 +179,13 @@ func TestPushesKeepTheirInterval(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- a.Run(ctx) }()
-				for n := range 250 {
-					a.append(t, testLetter(1, 4*n), testLetter(1, 4*n+1), testLetter(1, 4*n+2), testLetter(1, 4*n+3))
-					time.Sleep(236 * time.Millisecond)
+				for n := range 100 {
+					var ten []Letter
+					for k := range 10 {
+						ten = append(ten, testLetter(1, 10*n+k))
+					}
+					a.append(t, ten...)
+					time.Sleep(590 * time.Millisecond)
 				}
 				if n := a.Status().Pushes; n > c.most || n < c.most*3/4 {
 					t.Errorf("%d pushes in a minute, want about %d", n, c.most)
@@ -277,6 +283,49 @@ func TestEightHosts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// When a remote comes back, the first courier pushes what all of them have waiting.
+// It prevents: a rush of all hosts to a remote that has just recovered.
+func TestNoRushWhenTheRemoteIsBack(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		remote := bareRemote(t)
+		a, b, c := newHome(t, "a", remote), newHome(t, "b", remote), newHome(t, "c", remote)
+		a.Record.opts.Events.Moved = func() { b.Ring(); c.Ring() }
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 3)
+		for i, h := range []*home{a, b, c} {
+			h.SetPlace(i + 1)
+			go func() { ended <- h.Run(ctx) }()
+		}
+		time.Sleep(time.Second)
+		if err := os.Rename(remote, remote+".away"); err != nil {
+			t.Fatal(err)
+		}
+		one, two := testLetter(2, 1), testLetter(3, 2)
+		b.append(t, one)
+		c.append(t, two)
+		a.append(t, peer(one), peer(two))
+		time.Sleep(10 * time.Minute)
+		// They find out at different times; the first courier may be the last.
+		if err := os.Rename(remote+".away", remote); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(a.Fetch(ctx), b.Fetch(ctx), c.Fetch(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(courierStep)
+		wantSame(t, "messages", messages(t, remote, "main"), paths(one, two))
+		if n, m := b.Status().Pushes+c.Status().Pushes, b.Status().Rejected+c.Status().Rejected; n+m > 0 {
+			t.Errorf("the others pushed %d times, and %d in vain", n, m)
+		}
+		stop()
+		for range 3 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
 }
 
 // A host on its own waits after a rejected push as the record's own files say.

@@ -3,6 +3,7 @@ package gitsync
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -97,6 +98,9 @@ func testWhateverIsDoneToTheRemote(t *testing.T) {
 			v.push()
 		}, []string{" of operator removed ", one.Path.String()}, nil},
 	} {
+		if isBuiltin(t) && !slices.Contains([]string{"rewritten", "emptied", "removed", "changed"}, c.name) {
+			continue // what differs there is the remote, not how it is reached
+		}
 		t.Run(c.name, func(t *testing.T) {
 			remote := bareRemote(t)
 			a, b := newHome(t, "a", remote), newHome(t, "b", remote)

@@ -94,7 +94,8 @@ type state struct {
 	stopBy              time.Time // see StopBy
 	closed              bool
 
-	fetchTrouble, pushTrouble *Trouble // why the last one failed, or nil
+	fetchTrouble, pushTrouble *Trouble  // why the last one failed, or nil
+	usable                    time.Time // since when the remote can be used again
 }
 
 // heldLetter is a letter that is in the journal.

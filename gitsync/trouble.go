@@ -188,10 +188,10 @@ func (r *Record) noteRemote(err error, when *time.Time, at **Trouble) {
 	first := err == nil && r.state.lastFetch.IsZero()
 	if err == nil {
 		*when = r.opts.Now()
-		*at = nil
-		if t := r.state.pushTrouble; t != nil && t.Kind == KindUnreachable {
-			r.state.pushTrouble = nil // it was reached now
+		if t := r.state.pushTrouble; t != nil && (t.Kind == KindUnreachable || *at != nil && t.Kind == (*at).Kind) {
+			r.state.pushTrouble = nil // it was reached now, or what kept us from fetching is over
 		}
+		*at = nil
 	} else {
 		t := &Trouble{Kind: r.kindOf(err), Text: oneLine(err.Error()), Pushing: at == &r.state.pushTrouble, Since: r.opts.Now()}
 		if *at != nil && (*at).Kind == t.Kind {
@@ -202,6 +202,9 @@ func (r *Record) noteRemote(err error, when *time.Time, at **Trouble) {
 	now := r.trouble()
 	switch {
 	case before.Kind != now.Kind:
+		if now.Kind == KindNone {
+			r.state.usable = time.Now()
+		}
 		r.logTrouble(now)
 		r.tellTrouble(now)
 	case first:
