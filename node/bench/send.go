@@ -39,7 +39,7 @@ func takeSend(ctx context.Context, s *stand) (_ readings, err error) {
 	if err != nil {
 		return nil, err
 	}
-	many := s.count(20_000, 2000)
+	many := s.count(20_000, 500)
 	took, err := s.sendTogether(ctx, n, many)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (s *stand) sendAlone(ctx context.Context, n *runningNode) (sent, synced []t
 	if err != nil {
 		return nil, nil, err
 	}
-	for many := s.count(2000, 400); len(sent) < many; {
+	for many := s.count(2000, 200); len(sent) < many; {
 		s.progress("sending one by one", len(sent), many)
 		for range storedBlock {
 			body, began := text(random), time.Now()
