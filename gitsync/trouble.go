@@ -212,14 +212,22 @@ func (r *Record) noteRemote(err error, when *time.Time, at **Trouble) {
 	}
 }
 
-// trouble is what is wrong with the remote now. The caller holds state.mu.
+// trouble is what is wrong with the remote now: what keeps us from fetching before
+// what keeps us from pushing, of one kind since the first of the two. The caller holds
+// state.mu.
 func (r *Record) trouble() Trouble {
-	for _, t := range []*Trouble{r.state.fetchTrouble, r.state.pushTrouble} {
-		if t != nil {
-			return *t
-		}
+	fetch, push := r.state.fetchTrouble, r.state.pushTrouble
+	switch {
+	case fetch == nil && push == nil:
+		return Trouble{}
+	case fetch == nil:
+		return *push
 	}
-	return Trouble{}
+	t := *fetch
+	if push != nil && push.Kind == t.Kind && push.Since.Before(t.Since) {
+		t.Since = push.Since
+	}
+	return t
 }
 
 func (r *Record) logTrouble(t Trouble) {
