@@ -39,7 +39,7 @@ func Init(ctx context.Context, opts Options, files func() map[string][]byte) (Fo
 	f := founding{opts: opts, dir: filepath.Join(opts.Dir, newRepoName), files: files}
 	found, err := f.found(ctx)
 	if err != nil {
-		err = errors.Join(fmt.Errorf("cannot begin a record: %w", err), os.RemoveAll(f.dir))
+		err = errors.Join(fmt.Errorf("cannot begin a record: %w", err), f.clear())
 		for _, dir := range made {
 			if removeErr := os.Remove(dir); removeErr != nil {
 				break // somebody put something there
@@ -97,9 +97,18 @@ func (f *founding) found(ctx context.Context) (Found, error) {
 	return found, objects.RenameDir(f.dir, filepath.Join(f.opts.Dir, repoName))
 }
 
+// clear removes what was made so far, once nobody works on it.
+func (f *founding) clear() error {
+	var err error
+	if f.store != nil {
+		err = f.store.Seal()
+	}
+	return errors.Join(err, os.RemoveAll(f.dir))
+}
+
 // makeRepository writes an empty bare repository, which takes no git program.
 func (f *founding) makeRepository() error {
-	if err := os.RemoveAll(f.dir); err != nil {
+	if err := f.clear(); err != nil {
 		return fmt.Errorf("cannot clear away an unfinished record: %w", err)
 	}
 	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
