@@ -136,7 +136,7 @@ func packOf(b *Builder) ([]byte, error) {
 func (s *Store) putAside(p *pack) error {
 	aside := filepath.Join(s.packDir(), "damaged-"+filepath.Base(p.base)+".pack")
 	s.dropPack(p.base)
-	if err := removeFile(p.base + ".idx"); err != nil {
+	if err := errors.Join(s.dropMultiIndex([]string{p.base}), removeFile(p.base+".idx")); err != nil {
 		return err
 	}
 	if err := os.Rename(p.base+".pack", aside); err != nil {

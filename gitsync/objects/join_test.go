@@ -386,6 +386,26 @@ func TestMultiPackIndexNamesNoPackThatGoes(t *testing.T) {
 	}
 }
 
+// It prevents: a start that removes a pack which a crash left replaced, and leaves
+// an index that names it, so that git misses its objects.
+func TestMultiPackIndexAfterACrash(t *testing.T) {
+	h := newHistory(t)
+	h.commit(t, "data", 5)
+	h.commit(t, "data", 5)
+	git(t, h.dir, "", "multi-pack-index", "write")
+	again, err := Open(h.dir, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if did, err := again.Repair(); err != nil || len(did) != 1 {
+		t.Errorf("Repair: %q, %v", did, err)
+	}
+	if left := h.files(t, "multi-pack-index"); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+	h.wantAll(t)
+}
+
 func FuzzMultiIndex(f *testing.F) {
 	seed := append([]byte("MIDX\x01\x01\x01\x00\x00\x00\x00\x01PNAM"), 0, 0, 0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 46)
 	f.Add(append(seed, "pack-x.idx"...))

@@ -246,7 +246,7 @@ func (s *Store) removeReplaced() ([]string, error) {
 			continue
 		}
 		delete(packs, base)
-		if err := removePack(base); err != nil {
+		if err := errors.Join(s.dropMultiIndex([]string{base}), removePack(base)); err != nil {
 			return did, err
 		}
 		did = append(did, "removed the replaced pack "+filepath.Base(base))

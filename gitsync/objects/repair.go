@@ -32,12 +32,12 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 		s.removeTemps,
 		s.forgetGitKeeps,
 		s.removeEmptyObjects,
-		s.dropStaleMultiIndex,
 		s.finishJoins, // before packs that are half gone get an index again
 		s.removeBadIndexes,
 		s.indexPacks,
 		s.finishJoins,
 		s.removeReplaced,
+		s.dropStaleMultiIndex,
 		s.repairHead,
 		s.repairPackedRefs,
 		s.removeEmptyRefs,
