@@ -152,15 +152,21 @@ func searches(s *State, files []testFile) []string {
 	for _, f := range files {
 		say(f.path, hashes(s.Find(f.path.Suffix())), hashes(s.FindRel(f.path.Rel())), s.SameDay(f.path))
 		if it := s.at(f.path); it != nil {
+			say(hashes(slices.Collect(s.ChannelBefore(f.path.Channel(), it))), hashes(slices.Collect(s.After(it))))
 			say(it.Names(), it.Chosen, it.Type, it.Act, it.Re, it.Ref, it.Hops, it.Host, it.Run, it.Seq, it.Prev, it.Key, it.Timestamp, s.Progress(it))
 		}
 		for _, it := range s.Thread(f.path) {
 			say(it.Depth, it.Path)
 		}
 	}
-	for _, c := range s.Channels() {
-		say(c)
+	talks := Talks{}
+	for it := range s.All() {
+		talks.Add(it)
 	}
+	for _, c := range s.Channels(talks) {
+		say(c, s.Describe(c.ID))
+	}
+	say(s.CountChannels())
 	for _, f := range s.Verify() {
 		say(f)
 	}

@@ -37,9 +37,10 @@ func (s *State) ChannelExists(c protocol.ChannelID) bool {
 	return false
 }
 
-// Channels are all channels but the one of the fleet's own book-keeping: those
-// with a name by name, then the others by id.
-func (s *State) Channels() []Channel {
+// CountChannels is how many channels Channels lists.
+func (s *State) CountChannels() int { return len(s.channelIDs()) }
+
+func (s *State) channelIDs() map[protocol.ChannelID]bool {
 	ids := map[protocol.ChannelID]bool{}
 	for c := range s.channelFiles {
 		ids[c] = true
@@ -56,9 +57,43 @@ func (s *State) Channels() []Channel {
 		}
 	}
 	delete(ids, s.system)
+	return ids
+}
+
+// Talks is what is said in channels, message by message.
+type Talks map[protocol.ChannelID]*talk
+
+type talk struct {
+	messages int
+	last     time.Time
+	who      map[string]bool
+}
+
+// Add takes in a message; those of one channel come in the order of the record.
+func (t Talks) Add(it *Item) {
+	if it.Type != protocol.TypeText {
+		return
+	}
+	in := t[it.Path.Channel()]
+	if in == nil {
+		in = &talk{who: map[string]bool{}}
+		t[it.Path.Channel()] = in
+	}
+	in.messages++
+	in.last = it.Timestamp
+	in.who[it.From] = true
+	for _, to := range it.To {
+		in.who[to.Name] = true
+	}
+}
+
+// Channels are all channels but the one of the fleet's own book-keeping: those
+// with a name by name, then the others by id. What is said in them is as t has it.
+func (s *State) Channels(t Talks) []Channel {
+	ids := s.channelIDs()
 	all := make([]Channel, 0, len(ids))
 	for c := range ids {
-		all = append(all, s.Describe(c))
+		all = append(all, s.describe(c, t))
 	}
 	slices.SortFunc(all, func(a, b Channel) int {
 		if (a.Name == "") != (b.Name == "") {
@@ -71,21 +106,20 @@ func (s *State) Channels() []Channel {
 
 // Describe is what the record says of one channel.
 func (s *State) Describe(c protocol.ChannelID) Channel {
-	channel := Channel{ChannelFile: s.channelFiles[c], ID: c}
-	who := map[string]bool{}
+	t := Talks{}
 	for it := range s.Channel(c) {
-		if it.Type != protocol.TypeText {
-			continue
-		}
-		channel.Messages++
-		channel.Last = it.Timestamp
-		who[it.From] = true
-		for _, to := range it.To {
-			who[to.Name] = true
-		}
+		t.Add(it)
 	}
-	for name := range who {
-		channel.Participants = append(channel.Participants, name)
+	return s.describe(c, t)
+}
+
+func (s *State) describe(c protocol.ChannelID, t Talks) Channel {
+	channel := Channel{ChannelFile: s.channelFiles[c], ID: c}
+	if in := t[c]; in != nil {
+		channel.Messages, channel.Last = in.messages, in.last
+		for name := range in.who {
+			channel.Participants = append(channel.Participants, name)
+		}
 	}
 	slices.Sort(channel.Participants)
 	for id, f := range s.channelFiles {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"iter"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -148,6 +149,18 @@ func (s *State) Channel(c protocol.ChannelID) iter.Seq[*Item] {
 // terms as All.
 func (s *State) ChannelBackward(c protocol.ChannelID) iter.Seq[*Item] {
 	return weave(s.frozen(backward(s.listed(partChannels, c.String()))), s.channels[c].all(), true)
+}
+
+// ChannelBefore yields the messages of one channel that stand before a message, the
+// last first, under the same terms as All.
+func (s *State) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
+	frozen, end := s.listed(partChannels, c.String()), s.archive.search(it)
+	frozen.len = sort.Search(frozen.len, func(i int) bool { return frozen.at(i) >= end })
+	loose := s.channels[c].all()
+	if len(loose) > 0 {
+		loose = loose[:s.channels[c].find(it)]
+	}
+	return weave(s.frozen(backward(frozen)), loose, true)
 }
 
 // numbers are messages of an archive: how many, and which is the i-th.

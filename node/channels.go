@@ -10,10 +10,14 @@ import (
 )
 
 // Channels implements control.Service.
-func (n *Node) Channels(context.Context) ([]control.Channel, error) {
+func (n *Node) Channels(ctx context.Context) ([]control.Channel, error) {
+	talks := fleet.Talks{}
+	if err := n.each(ctx, talks.Add); err != nil {
+		return nil, asError(err)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	channels := n.state.Channels()
+	channels := n.state.Channels(talks)
 	all := make([]control.Channel, len(channels))
 	for i, c := range channels {
 		all[i] = channelView(c)

@@ -1,6 +1,10 @@
 package node
 
-import "github.com/parleyfleet/parley/protocol"
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
 
 // maxFeed bounds what a follower that does not keep up may leave lying.
 const maxFeed = 100_000
@@ -39,6 +43,11 @@ func (f *feed) add(p protocol.Path) {
 	case f.wake <- struct{}{}:
 	default:
 	}
+}
+
+// leave takes a message out of the feed. The caller holds the node's mu.
+func (f *feed) leave(p protocol.Path) {
+	f.paths = slices.DeleteFunc(f.paths, func(q protocol.Path) bool { return q == p })
 }
 
 // drain takes what has come since.

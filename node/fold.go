@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ const (
 	// foldBatch is how many files are looked at together, foldLoose how many
 	// messages may lie in memory before they go into an archive.
 	foldBatch = 256
-	foldLoose = 50_000
+	foldLoose = 25_000
 	// foldSay is the time between two lines of the log about a long start.
 	foldSay = 10 * time.Second
 )
@@ -31,7 +32,10 @@ func (n *Node) fold(ctx context.Context) error {
 		if !errors.Is(err, errNoCache) {
 			n.log.Info().Err(err).Msg("the cache of the state is of no use; the whole record is read")
 		}
-		err = n.foldAll(ctx)
+		if err = n.foldAll(ctx); err == nil && n.state.Len() >= leastLoose {
+			n.freezeOrSay()
+			debug.FreeOSMemory() // reading it all took memory that is not needed any more
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("cannot read the record: %w", err)

@@ -52,16 +52,27 @@ func (n *Node) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Pa
 	for _, m := range n.state.Memories(fleet.MemoryFilter{Scopes: scopes}) {
 		r.Memories = append(r.Memories, m.Memory)
 	}
+	past := n.state.ChannelBackward(c)
+	if it, ok := n.state.Item(p); ok {
+		past = n.state.ChannelBefore(c, it)
+	}
 	var earlier []*fleet.Item
-	before := p.IsZero()
-	for it := range n.state.ChannelBackward(c) {
-		if before && n.state.Sees(it, n.me(a.Name.String())) {
+	looked := 0
+	for it := range past {
+		if looked++; looked > maxEarlier {
+			r.Older = true
+			break
+		}
+		if n.state.Sees(it, n.me(a.Name.String())) {
 			earlier = append(earlier, it)
 		}
-		before = before || it.Path == p
 	}
 	return r, earlier
 }
+
+// maxEarlier is how many messages of a channel's past are looked at for a prompt,
+// which can hold far fewer.
+const maxEarlier = 2000
 
 // history reads as many of the messages, given last first, as a prompt can hold.
 func (n *Node) history(earlier []*fleet.Item) ([]prompt.Letter, error) {

@@ -63,6 +63,9 @@ func (n *Node) logFilter(r control.LogRequest) (channel protocol.ChannelID, want
 // logPast yields what the record holds and empties the feed at the same moment,
 // so that what arrives meanwhile is yielded once.
 func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, channel protocol.ChannelID, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+	if r.Last <= 0 {
+		return n.logAll(ctx, f, wanted, yield)
+	}
 	n.mu.Lock()
 	f.paths = nil
 	var items []*fleet.Item
@@ -74,13 +77,38 @@ func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, chann
 		if wanted(it) {
 			items = append(items, it)
 		}
-		if r.Last > 0 && len(items) == r.Last {
+		if len(items) == r.Last {
 			break
 		}
 	}
 	slices.Reverse(items)
 	all := n.factsOfAll(items)
 	n.mu.Unlock()
+	return n.yieldAll(ctx, all, yield)
+}
+
+// logAll yields the whole past, in pieces: what came meanwhile and is among them
+// leaves the feed.
+func (n *Node) logAll(ctx context.Context, f *feed, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+	var last *fleet.Item
+	for {
+		n.mu.Lock()
+		items := n.following(last)
+		for _, it := range items {
+			f.leave(it.Path)
+		}
+		if len(items) > 0 {
+			last = items[len(items)-1]
+		}
+		all := n.factsOfAll(slices.DeleteFunc(slices.Clone(items), func(it *fleet.Item) bool { return !wanted(it) }))
+		n.mu.Unlock()
+		if err := n.yieldAll(ctx, all, yield); err != nil || len(items) == 0 {
+			return err
+		}
+	}
+}
+
+func (n *Node) yieldAll(ctx context.Context, all []facts, yield func(control.Message) error) error {
 	for _, f := range all {
 		if err := ctx.Err(); err != nil {
 			return asError(err)

@@ -13,7 +13,7 @@ import (
 )
 
 // RecordStats implements control.Service.
-func (n *Node) RecordStats(context.Context) (control.RecordStats, error) {
+func (n *Node) RecordStats(ctx context.Context) (control.RecordStats, error) {
 	r := n.record.Status()
 	s := control.RecordStats{ID: n.record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
 	var err error
@@ -21,8 +21,7 @@ func (n *Node) RecordStats(context.Context) (control.RecordStats, error) {
 		return s, asError(err)
 	}
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	s.Channels = len(n.state.Channels())
+	s.Channels = n.state.CountChannels()
 	s.Memories = len(n.state.Memories(fleet.MemoryFilter{}))
 	hosts := map[protocol.Name]*control.HostStats{}
 	for _, h := range n.state.Hosts() {
@@ -31,10 +30,8 @@ func (n *Node) RecordStats(context.Context) (control.RecordStats, error) {
 	for i := range s.Hosts {
 		hosts[s.Hosts[i].Alias] = &s.Hosts[i]
 	}
-	for it := range n.state.All() {
-		n.count(&s, hosts[it.Host], it)
-	}
-	return s, nil
+	n.mu.Unlock()
+	return s, asError(n.each(ctx, func(it *fleet.Item) { n.count(&s, hosts[it.Host], it) }))
 }
 
 // count adds one message to the numbers. The caller holds mu.

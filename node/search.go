@@ -14,7 +14,6 @@ import (
 
 const (
 	indexPause = time.Second      // how long new messages may wait to be indexed when nobody searches
-	indexChunk = 500              // messages of the past that are indexed at a time
 	indexRetry = 10 * time.Second // before a broken index is made anew, on a full disk for example
 	maxHits    = 1000
 )
@@ -147,7 +146,9 @@ func (x *indexer) catchUp(ctx context.Context, index *search.Index, step func())
 		if err := ctx.Err(); err != nil {
 			return added, err
 		}
-		past := x.following(last)
+		x.n.mu.Lock()
+		past := x.n.following(last)
+		x.n.mu.Unlock()
 		for _, it := range past {
 			if searchable(it) && !known.Has(it.Path, it.Hash) {
 				index.Add(document(it, func() (*protocol.Message, error) { return x.n.loadItem(it) }))
@@ -164,20 +165,6 @@ func (x *indexer) catchUp(ctx context.Context, index *search.Index, step func())
 		}
 		last = past[len(past)-1]
 	}
-}
-
-// following are the next messages of the past, after last. What comes meanwhile is
-// indexed as it comes, so it does not matter if it is among them.
-func (x *indexer) following(last *fleet.Item) []*fleet.Item {
-	x.n.mu.Lock()
-	defer x.n.mu.Unlock()
-	next := make([]*fleet.Item, 0, indexChunk)
-	for it := range x.n.state.After(last) {
-		if next = append(next, it); len(next) == indexChunk {
-			break
-		}
-	}
-	return next
 }
 
 // looked notes that so many more messages of the past have been looked at; none

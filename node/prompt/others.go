@@ -24,7 +24,11 @@ func (r Request) history() section {
 		title: "The conversation so far",
 		lead:  "Earlier messages that you may see, oldest first. Each is headed by its time, sender, addressees, act, signature and path.",
 		note: func(out int) string {
-			return some(out, "earlier message was", "earlier messages were") + " left out to keep this text short."
+			left := some(out, "earlier message was", "earlier messages were") + " left out to keep this text short."
+			if r.Older {
+				left = "At least " + left
+			}
+			return left
 		},
 	}
 	s.parts, s.out = lastOf(len(r.History), r.limit(), func(i int) part {

@@ -34,6 +34,7 @@ type Request struct {
 	Purposes []protocol.ChannelFile
 	Memories []protocol.Memory // those in scope, in any order
 	History  []Letter          // oldest first
+	Older    bool              // there are messages before those, nobody has counted them
 	Message  Letter            // what is to be answered; not part of a Context
 	// Fence is the word of the fences: 16 to 64 letters and digits, drawn at
 	// random for this one text. A word that is none, or that occurs in the text,
