@@ -38,3 +38,37 @@ func TestDieBeforeTheAnswer(t *testing.T) {
 		})
 	}
 }
+
+// A node dies while it writes the cache of its state: before the file has its name,
+// or while the one before it is still there. It prevents: answers that differ after
+// such a start.
+func TestDieWhileTheCacheIsWritten(t *testing.T) {
+	for _, p := range []failpoint.Point{failpoint.CacheWritten, failpoint.CachePlaced} {
+		t.Run(strings.TrimPrefix(string(p), "node/"), func(t *testing.T) {
+			h := newStoryHost(t, "white")
+			h.start()
+			h.must("agent", "add", "mawjs", "--inbox")
+			for range 5 {
+				h.must("hey", "mawjs", "hello", "--as", "nat")
+			}
+			h.until("all is recorded", func() bool { return h.status().Record.Unrecorded == 0 })
+			before := h.must("log", "--json", "--all", "-n", "0")
+			h.stop()
+			t.Setenv(failpoint.Variable, string(p))
+			if out, err := h.try("record", "rebuild"); err == nil {
+				t.Fatalf("it did not die: %s", out)
+			}
+			t.Setenv(failpoint.Variable, "")
+			h.start()
+			if after := h.must("log", "--json", "--all", "-n", "0"); after != before {
+				t.Errorf("after the start: %s\nbefore: %s", after, before)
+			}
+			h.stop()
+			h.must("record", "rebuild")
+			h.start()
+			if after := h.must("log", "--json", "--all", "-n", "0"); after != before {
+				t.Errorf("rebuilt: %s\nbefore: %s", after, before)
+			}
+		})
+	}
+}
