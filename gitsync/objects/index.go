@@ -3,11 +3,13 @@ package objects
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sort"
 	"time"
 )
@@ -182,4 +184,42 @@ func (p *pack) names(visit func(Hash)) error {
 		visit(h)
 	}
 	return nil
+}
+
+// readIndex is the whole index of a pack of less than 2 GB, in the order of the
+// pack.
+func readIndex(base string) ([]placed, error) {
+	p, err := openPack(base)
+	if err != nil {
+		return nil, err
+	}
+	r, done, err := p.index()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	table := func(from, width int64) *bufio.Reader {
+		return bufio.NewReaderSize(io.NewSectionReader(r, idxHeader+idxFanout+from*p.count, width*p.count), 64<<10)
+	}
+	names, crcs, offsets := table(0, hashBytes), table(hashBytes, 4), table(hashBytes+4, 4)
+	entries := make([]placed, p.count)
+	for i := range entries {
+		var word [8]byte
+		_, err := io.ReadFull(names, entries[i].hash[:])
+		if err == nil {
+			_, err = io.ReadFull(crcs, word[:4])
+		}
+		if err == nil {
+			_, err = io.ReadFull(offsets, word[4:])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s.idx: %w", base, err)
+		}
+		entries[i].crc, entries[i].offset = binary.BigEndian.Uint32(word[:]), binary.BigEndian.Uint32(word[4:])
+		if entries[i].offset >= 1<<31 || entries[i].offset < packHeader {
+			return nil, fmt.Errorf("%w: %s.idx has an offset of %d", errCorrupt, base, entries[i].offset)
+		}
+	}
+	slices.SortFunc(entries, func(a, b placed) int { return cmp.Compare(a.offset, b.offset) })
+	return entries, nil
 }

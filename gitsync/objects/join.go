@@ -1,15 +1,10 @@
 package objects
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 )
 
@@ -52,16 +47,6 @@ type joining struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 }
-
-// candidate is a pack that may be joined with others.
-type candidate struct {
-	base     string
-	size     int64
-	objects  int64
-	modified time.Time
-}
-
-func (c candidate) weight() int64 { return max(c.size, joinFloor) }
 
 // mustWait says that sealing the rolling pack must wait for a join. The caller
 // holds writing.
@@ -161,91 +146,6 @@ func (s *Store) stopJoining() {
 	}
 }
 
-// plan chooses the packs to be joined next, none if there are few. The caller
-// holds writing.
-func (s *Store) plan() ([]candidate, error) {
-	all, err := s.candidates()
-	if err != nil || len(all) <= joinAbove {
-		return nil, err
-	}
-	slices.SortFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.base, b.base))
-	})
-	n, weight, bytes, objects := 0, int64(0), int64(0), int64(0)
-	for _, c := range all {
-		bytes += c.size
-		objects += c.objects
-		if bytes > joinBytes || objects > joinObjects || n > 1 && c.weight() > joinFactor*weight {
-			break
-		}
-		weight += c.weight()
-		n++
-	}
-	if n < 2 {
-		return nil, nil
-	}
-	return all[:n], nil
-}
-
-// candidates are the packs that may be joined: whole, not replaced already, not
-// kept by others, not very large.
-func (s *Store) candidates() ([]candidate, error) {
-	entries, err := os.ReadDir(s.packDir())
-	if err != nil {
-		return nil, fmt.Errorf("cannot list packs: %w", err)
-	}
-	there := make(map[string]bool, len(entries))
-	for _, e := range entries {
-		there[e.Name()] = true
-	}
-	passing := s.passing()
-	var all []candidate
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".idx")
-		base := filepath.Join(s.packDir(), name)
-		if !ok || !strings.HasPrefix(name, "pack-") || !there[name+".pack"] || passing[base] || s.unfit[base] {
-			continue
-		}
-		// Packs of a partial clone, and those of what a gc would drop, stay apart.
-		if there[name+".promisor"] || there[name+".mtimes"] || there[name+".keep"] && !s.kept[base] {
-			continue
-		}
-		idx, err := e.Info()
-		if err != nil {
-			continue // it goes just now
-		}
-		info, err := os.Stat(base + ".pack")
-		if err != nil {
-			continue
-		}
-		c := candidate{base: base, size: info.Size(), objects: (idx.Size() - idxHeader - idxFanout - idxTrailer) / (hashBytes + 8), modified: info.ModTime()}
-		if c.size <= joinBytes/2 && c.objects <= joinObjects/2 {
-			all = append(all, c)
-		}
-	}
-	return all, nil
-}
-
-// passing are the packs that are about to be replaced or removed anyway, and the
-// damaged ones.
-func (s *Store) passing() map[string]bool {
-	all := map[string]bool{}
-	if s.rolling != nil {
-		all[s.rolling.base] = true
-	}
-	for _, r := range s.retired {
-		if !r.stays {
-			all[r.base] = true
-		}
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for base := range s.damaged {
-		all[base] = true
-	}
-	return all
-}
-
 // join makes one pack of several and retires them. The new one has its .keep from
 // its beginning until those that it replaces are gone, for the reason that Install
 // gives; the .keep names them, so that Repair can bring it to its end.
@@ -287,74 +187,4 @@ func (s *Store) setUnfit(broken *sourceError) {
 		s.unfit = map[string]bool{}
 	}
 	s.unfit[broken.base] = true
-}
-
-const keepReplaces = "replaces "
-
-// joinedKeep is the .keep of a pack that was joined.
-func joinedKeep(sources []candidate) []byte {
-	text := []byte(keepText)
-	for _, c := range sources {
-		text = fmt.Appendf(text, "%s%s\n", keepReplaces, filepath.Base(c.base))
-	}
-	return text
-}
-
-// finishJoins brings to an end what a join before a crash had left to do: a joined
-// pack is durable before those that it replaces begin to go.
-func (s *Store) finishJoins() ([]string, error) {
-	bases, err := s.packNames(".keep")
-	if err != nil {
-		return nil, err
-	}
-	var did []string
-	for _, base := range bases {
-		sources := s.replacedBy(base)
-		if len(sources) == 0 || checkIndex(base) != nil {
-			continue
-		}
-		if sum, err := fileSum(base + ".pack"); err != nil || sum != nil {
-			continue // the others may be all that is readable
-		}
-		if err := s.dropMultiIndex(sources); err != nil {
-			return did, err
-		}
-		for _, source := range sources {
-			if isKept(source) && !isOurKeep(source) {
-				continue
-			}
-			if err := removePack(source); err != nil {
-				return did, err
-			}
-		}
-		if err := s.unkeep(base); err != nil {
-			return did, err
-		}
-		did = append(did, fmt.Sprintf("removed %d packs that were joined into %s", len(sources), filepath.Base(base)))
-	}
-	return did, nil
-}
-
-// replacedBy are the packs that a joined pack says it replaces.
-func (s *Store) replacedBy(base string) []string {
-	text, err := os.ReadFile(base + ".keep")
-	rest, ours := strings.CutPrefix(string(text), keepText)
-	if err != nil || !ours {
-		return nil
-	}
-	var all []string
-	for line := range strings.Lines(rest) {
-		name, ok := strings.CutPrefix(strings.TrimSpace(line), keepReplaces)
-		source := filepath.Join(s.packDir(), name)
-		if ok && strings.HasPrefix(name, "pack-") && filepath.Base(source) == name && source != base {
-			all = append(all, source)
-		}
-	}
-	return all
-}
-
-// isKept reports whether a pack has a .keep, whoever made it.
-func isKept(base string) bool {
-	_, err := os.Stat(base + ".keep")
-	return err == nil
 }

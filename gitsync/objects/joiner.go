@@ -6,22 +6,16 @@ import (
 	"cmp"
 	"compress/zlib"
 	"context"
-	"crypto/sha1"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash"
 	"hash/crc32"
 	"io"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-
-	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 const (
@@ -29,9 +23,6 @@ const (
 	// to make it of, and centerBytes how much of such others is kept in memory.
 	centerLeast = 512
 	centerBytes = 32 << 20
-	// syncEvery is how much is written between two fsyncs, so that those of a
-	// commit need not wait for all of it.
-	syncEvery = 8 << 20
 )
 
 // joiner writes one pack with the objects of several. Entries are copied as they
@@ -78,28 +69,6 @@ func newJoiner(s *Store, sources []candidate) (*joiner, error) {
 	return j, j.begin()
 }
 
-// begin opens a new temporary file.
-func (j *joiner) begin() error {
-	f, err := os.CreateTemp(j.store.packDir(), tempPrefix)
-	if err != nil {
-		return fmt.Errorf("cannot create a file: %w", err)
-	}
-	j.file, j.sum, j.size, j.synced = f, sha1.New(), 0, 0
-	j.out = bufio.NewWriterSize(f, 256<<10)
-	j.at, j.entries = map[Hash]uint32{}, nil
-	j.centers, j.centered = map[string]center{}, 0
-	return nil
-}
-
-// discard removes what is not in its place. It may be called twice.
-func (j *joiner) discard() {
-	_ = j.file.Close() // nothing of it is used
-	_ = removeFile(j.file.Name())
-	if j.idxTemp != "" {
-		_ = removeFile(j.idxTemp)
-	}
-}
-
 // write writes the pack.
 func (j *joiner) write(ctx context.Context) error {
 	for _, source := range j.sources {
@@ -123,29 +92,6 @@ func (j *joiner) write(ctx context.Context) error {
 	}
 	if len(j.entries) != len(j.at) {
 		return fmt.Errorf("%d of %d objects were not copied", len(j.at)-len(j.entries), len(j.at))
-	}
-	return nil
-}
-
-func (j *joiner) put(data []byte) error {
-	j.sum.Write(data)
-	j.size += int64(len(data))
-	if _, err := j.out.Write(data); err != nil {
-		return fmt.Errorf("cannot write a pack: %w", err)
-	}
-	if j.size-j.synced < syncEvery {
-		return nil
-	}
-	return j.sync()
-}
-
-func (j *joiner) sync() error {
-	j.synced = j.size
-	if err := j.out.Flush(); err != nil {
-		return fmt.Errorf("cannot write a pack: %w", err)
-	}
-	if err := j.file.Sync(); err != nil {
-		return fmt.Errorf("cannot write a pack: %w", err)
 	}
 	return nil
 }
@@ -310,126 +256,4 @@ func (j *joiner) putEntry(h Hash, data []byte) error {
 	j.at[h] = offset
 	j.entries = append(j.entries, placed{hash: h, offset: offset, crc: crc32.ChecksumIEEE(data)})
 	return j.put(data)
-}
-
-// place gives the pack its name and its place, in the order that Store.place has.
-// A pack of that name must not be there: it could be one that a gc is about to
-// remove.
-func (j *joiner) place(ctx context.Context) (base string, err error) {
-	name, err := j.finish()
-	if err != nil {
-		return "", err
-	}
-	base = filepath.Join(j.store.packDir(), "pack-"+name.String())
-	if _, err := os.Stat(base + ".pack"); err == nil {
-		if base, err = j.again(ctx); err != nil {
-			return "", err
-		}
-	}
-	if err := writeAtomically(base+".keep", joinedKeep(j.sources)); err != nil {
-		return "", err
-	}
-	failpoint.Hit(failpoint.PackPlacing)
-	if err := os.Rename(j.file.Name(), base+".pack"); err != nil {
-		return "", fmt.Errorf("cannot put a pack in place: %w", err)
-	}
-	failpoint.Hit(failpoint.PackPlacing)
-	if err := os.Rename(j.idxTemp, base+".idx"); err != nil {
-		return "", fmt.Errorf("cannot put a pack in place: %w", err)
-	}
-	failpoint.Hit(failpoint.PackPlaced)
-	if err := syncDir(j.store.packDir()); err != nil {
-		return "", err
-	}
-	failpoint.Hit(failpoint.PackJoined)
-	return base, nil
-}
-
-// again writes the pack once more, so that it gets another name.
-func (j *joiner) again(ctx context.Context) (base string, err error) {
-	for range 10 {
-		j.discard()
-		j.vary = 1 + rand.IntN(len(j.entries))
-		if err := j.begin(); err != nil {
-			return "", err
-		}
-		if err := j.write(ctx); err != nil {
-			return "", err
-		}
-		name, err := j.finish()
-		if err != nil {
-			return "", err
-		}
-		base = filepath.Join(j.store.packDir(), "pack-"+name.String())
-		if _, err := os.Stat(base + ".pack"); err != nil {
-			return base, nil
-		}
-	}
-	return "", errors.New("a pack with the same content is there already")
-}
-
-// finish ends the files; they are durable, but not in their places. The pack is as
-// old as the newest of its sources: git takes its age for that of the objects.
-func (j *joiner) finish() (name Hash, err error) {
-	name = Hash(j.sum.Sum(nil))
-	if err := j.put(name[:]); err != nil {
-		return Zero, err
-	}
-	if err := j.sync(); err != nil {
-		return Zero, err
-	}
-	if err := errors.Join(j.file.Chmod(0o644), j.file.Close()); err != nil {
-		return Zero, fmt.Errorf("cannot write a pack: %w", err)
-	}
-	newest := j.sources[0].modified
-	if err := os.Chtimes(j.file.Name(), time.Time{}, newest); err != nil {
-		return Zero, fmt.Errorf("cannot write a pack: %w", err)
-	}
-	slices.SortFunc(j.entries, placed.compare)
-	j.idxTemp = j.file.Name() + "_idx"
-	if err := writeAtomically(j.idxTemp, encodeSorted(j.entries, name)); err != nil {
-		return Zero, err
-	}
-	if err := os.Chtimes(j.idxTemp, time.Time{}, newest); err != nil {
-		return Zero, fmt.Errorf("cannot write a pack: %w", err)
-	}
-	return name, nil
-}
-
-// readIndex is the whole index of a pack of less than 2 GB, in the order of the
-// pack.
-func readIndex(base string) ([]placed, error) {
-	p, err := openPack(base)
-	if err != nil {
-		return nil, err
-	}
-	r, done, err := p.index()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	table := func(from, width int64) *bufio.Reader {
-		return bufio.NewReaderSize(io.NewSectionReader(r, idxHeader+idxFanout+from*p.count, width*p.count), 64<<10)
-	}
-	names, crcs, offsets := table(0, hashBytes), table(hashBytes, 4), table(hashBytes+4, 4)
-	entries := make([]placed, p.count)
-	for i := range entries {
-		var word [8]byte
-		_, err := io.ReadFull(names, entries[i].hash[:])
-		if err == nil {
-			_, err = io.ReadFull(crcs, word[:4])
-		}
-		if err == nil {
-			_, err = io.ReadFull(offsets, word[4:])
-		}
-		if err != nil {
-			return nil, fmt.Errorf("cannot read %s.idx: %w", base, err)
-		}
-		entries[i].crc, entries[i].offset = binary.BigEndian.Uint32(word[:]), binary.BigEndian.Uint32(word[4:])
-		if entries[i].offset >= 1<<31 || entries[i].offset < packHeader {
-			return nil, fmt.Errorf("%w: %s.idx has an offset of %d", errCorrupt, base, entries[i].offset)
-		}
-	}
-	slices.SortFunc(entries, func(a, b placed) int { return cmp.Compare(a.offset, b.offset) })
-	return entries, nil
 }

@@ -1,0 +1,106 @@
+package objects
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// candidate is a pack that may be joined with others.
+type candidate struct {
+	base     string
+	size     int64
+	objects  int64
+	modified time.Time
+}
+
+func (c candidate) weight() int64 { return max(c.size, joinFloor) }
+
+// plan chooses the packs to be joined next, none if there are few. The caller
+// holds writing.
+func (s *Store) plan() ([]candidate, error) {
+	all, err := s.candidates()
+	if err != nil || len(all) <= joinAbove {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.base, b.base))
+	})
+	n, weight, bytes, objects := 0, int64(0), int64(0), int64(0)
+	for _, c := range all {
+		bytes += c.size
+		objects += c.objects
+		if bytes > joinBytes || objects > joinObjects || n > 1 && c.weight() > joinFactor*weight {
+			break
+		}
+		weight += c.weight()
+		n++
+	}
+	if n < 2 {
+		return nil, nil
+	}
+	return all[:n], nil
+}
+
+// candidates are the packs that may be joined: whole, not replaced already, not
+// kept by others, not very large.
+func (s *Store) candidates() ([]candidate, error) {
+	entries, err := os.ReadDir(s.packDir())
+	if err != nil {
+		return nil, fmt.Errorf("cannot list packs: %w", err)
+	}
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.Name()] = true
+	}
+	passing := s.passing()
+	var all []candidate
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".idx")
+		base := filepath.Join(s.packDir(), name)
+		if !ok || !strings.HasPrefix(name, "pack-") || !there[name+".pack"] || passing[base] || s.unfit[base] {
+			continue
+		}
+		// Packs of a partial clone, and those of what a gc would drop, stay apart.
+		if there[name+".promisor"] || there[name+".mtimes"] || there[name+".keep"] && !s.kept[base] {
+			continue
+		}
+		idx, err := e.Info()
+		if err != nil {
+			continue // it goes just now
+		}
+		info, err := os.Stat(base + ".pack")
+		if err != nil {
+			continue
+		}
+		c := candidate{base: base, size: info.Size(), objects: (idx.Size() - idxHeader - idxFanout - idxTrailer) / (hashBytes + 8), modified: info.ModTime()}
+		if c.size <= joinBytes/2 && c.objects <= joinObjects/2 {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// passing are the packs that are about to be replaced or removed anyway, and the
+// damaged ones.
+func (s *Store) passing() map[string]bool {
+	all := map[string]bool{}
+	if s.rolling != nil {
+		all[s.rolling.base] = true
+	}
+	for _, r := range s.retired {
+		if !r.stays {
+			all[r.base] = true
+		}
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for base := range s.damaged {
+		all[base] = true
+	}
+	return all
+}
