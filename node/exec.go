@@ -101,7 +101,7 @@ func (w *worker) start(taking, killing context.Context) {
 func (w *worker) take() (*fleet.Item, configs.Tier, bool) {
 	w.n.mu.Lock()
 	defer w.n.mu.Unlock()
-	if w.paused || w.n.halted != "" {
+	if w.paused || w.n.halted != "" || w.n.lost > 0 {
 		return nil, configs.Tier{}, false
 	}
 	for i, it := range w.queue {

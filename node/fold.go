@@ -77,7 +77,27 @@ func (n *Node) foldAll(ctx context.Context) error {
 		return err
 	}
 	defer n.answerMeanwhile(total)()
-	return n.take(ctx, total, func(visit func(gitsync.Letter) error) error { return n.record.Walk(ctx, visit) })
+	lost := 0
+	err = n.take(ctx, total, func(visit func(gitsync.Letter) error) error {
+		return n.record.WalkDamaged(ctx, visit, func(p protocol.Path, err error) error {
+			n.log.Error().Err(err).Stringer("path", p).Msg("a message of the record is damaged, and there is no copy")
+			lost++
+			return nil
+		})
+	})
+	n.tellLost(lost)
+	return err
+}
+
+// tellLost says what it means that messages are lost. No agent is run without them:
+// they may say what it has done already.
+func (n *Node) tellLost(lost int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.lost = lost; lost > 0 {
+		n.notice("no agent is run: %d messages of record.git are damaged on this disk and there is no copy; "+
+			"\"parley record verify\" names them; stop the node and bring record.git back from a backup", n.lost)
+	}
 }
 
 // portion is some files on their way into the state.

@@ -106,9 +106,12 @@ func (n *Node) freeze() error {
 	}
 	n.storing.Lock()
 	n.mu.Lock()
-	sn, flaws := n.state.Snapshot(), slices.Clone(n.flaws)
+	sn, flaws, lost := n.state.Snapshot(), slices.Clone(n.flaws), n.lost
 	n.mu.Unlock()
 	n.storing.Unlock()
+	if lost > 0 {
+		return errUnsettled // they would be missing from the cache once they are back
+	}
 	whole := sn.Only(func(p protocol.Path, hash string, contested bool) (kept bool) {
 		if err == nil {
 			kept, err = isIn(files, p, hash, contested)

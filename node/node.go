@@ -75,6 +75,7 @@ type Node struct {
 	refused int
 	flaws   []flaw          // files of the record that are no messages
 	halted  string          // why no agent is run, "" where they are
+	lost    int             // messages that the disk has lost: no agent is run then
 	first   protocol.Path   // of the messages written here since the start
 	runs    map[string]bool // in which this node wrote
 	twin    time.Time       // when a second node of this name and key was last heard
