@@ -47,7 +47,7 @@ func (r *Record) reportLoss(known, tip objects.Hash) error {
 	author := oneLine(c.Author.Name)
 	by := fmt.Sprintf("commit %s of %s", brief(culprit), author)
 	if !kept {
-		by = fmt.Sprintf("the remote's main was rewritten from %s to %s; its last commit, of %s,", brief(known), brief(tip), author)
+		by = fmt.Sprintf("the remote's main was rewritten from %s to %s, whose last commit is of %s; that", brief(known), brief(tip), author)
 	}
 	r.notice("%s %s", by, lost)
 	return nil

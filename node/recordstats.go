@@ -37,6 +37,7 @@ func (n *Node) RecordStats(ctx context.Context) (control.RecordStats, error) {
 // count adds one message to the numbers. The caller holds mu.
 func (n *Node) count(s *control.RecordStats, h *control.HostStats, it *fleet.Item) {
 	if it.Act.HostWord() {
+		s.HostWords++
 		return
 	}
 	if h == nil {

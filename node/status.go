@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
@@ -43,11 +44,15 @@ func troubleView(r gitsync.Status) *control.Trouble {
 	if r.Trouble.Kind == gitsync.KindNone {
 		return nil
 	}
-	return &control.Trouble{
+	t := &control.Trouble{
 		Kind: string(r.Trouble.Kind), Text: r.Trouble.Text, Pushing: r.Trouble.Pushing,
 		Since: r.Trouble.Since, Next: r.Trouble.Next, Waiting: r.Unrecorded + r.Unpushed,
 		Advice: strings.ReplaceAll(r.Trouble.Kind.Advice(), "URL", r.Remote),
 	}
+	if t.Pushing && t.Waiting == 0 {
+		t.Next = time.Time{} // other hosts pushed everything: the next message decides
+	}
+	return t
 }
 
 func (n *Node) busStatus() control.BusStatus {

@@ -25,6 +25,9 @@ func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, 
 	for _, w := range n.awake(r.Agent) {
 		n.fill(w)
 	}
+	if at := n.record.Status(); at.Remote != "" {
+		woken.Unpushed = at.Unrecorded + at.Unpushed
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	woken.Arrived = max(0, n.state.Len()-before)

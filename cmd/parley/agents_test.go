@@ -185,6 +185,7 @@ func TestWakeSaysWhatItFound(t *testing.T) {
 		{control.Woken{}, exitDone, "awake; the record has no remote\n", ""},
 		{control.Woken{Remote: "r"}, exitDone, "awake; nothing new at r\n", ""},
 		{control.Woken{Remote: "r", Arrived: 1}, exitDone, "awake; 1 message came from r\n", ""},
+		{control.Woken{Remote: "r", Unpushed: 2}, exitDone, "awake; nothing new at r; 2 messages not pushed yet, see: parley status\n", ""},
 		{
 			control.Woken{Remote: "r", RemoteError: "no route\x1b"}, exitFailed, "awake; the remote r could not be looked at\n",
 			"parley: cannot look at the remote: no route␛\nhint: parley status\n",

@@ -41,7 +41,7 @@ func runRecordStats(ctx context.Context, client control.Service, v view) error {
 	}
 	field("record", s.ID)
 	field("main", s.Tip)
-	field("messages", fmt.Sprintf("%d, and %s", s.Messages, count(s.Receipts, "receipt")))
+	field("messages", fmt.Sprintf("%d, and %s; %d more of hosts about themselves", s.Messages, count(s.Receipts, "receipt"), s.HostWords))
 	if s.Messages > 0 {
 		field("from", v.at(s.First, timeForm))
 		field("to", v.at(s.Last, timeForm))

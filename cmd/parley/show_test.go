@@ -239,3 +239,28 @@ func TestFirstSteps(t *testing.T) {
 		}
 	}
 }
+
+// Another host pushed what this one could not: it cannot know whether it could
+// now, and waits for nothing. It prevents: a next try that is past, and a place
+// among those that push.
+func TestTroubleWhereOthersPushedEverything(t *testing.T) {
+	r := newRun(t)
+	r.status = someStatus()
+	r.status.Record.Courier = 2
+	r.status.Record.Trouble = &control.Trouble{
+		Kind: "hook", Text: "refused", Pushing: true, Since: r.status.Since, Advice: "ask",
+	}
+	if code := r.do("status"); code != exitDone {
+		t.Fatalf("exit %d, %s", code, r.err.String())
+	}
+	for _, want := range []string{"(hook): refused; nothing waits, other hosts have pushed it; tried again with the next message"} {
+		if !strings.Contains(r.out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, r.out.String())
+		}
+	}
+	for _, unwanted := range []string{"next try", "push for all"} {
+		if strings.Contains(r.out.String(), unwanted) {
+			t.Errorf("%q is in\n%s", unwanted, r.out.String())
+		}
+	}
+}

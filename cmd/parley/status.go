@@ -93,6 +93,7 @@ func (v view) remote(r control.RecordStatus) string {
 	text := fmt.Sprintf("%s, %d not pushed yet, fetched %s, pushed %s",
 		r.Remote, r.Unpushed, v.at(r.LastFetch, timeForm), v.at(r.LastPush, timeForm))
 	switch {
+	case r.Trouble != nil: // who cannot push is not one of those that push for all
 	case r.Courier == 1:
 		text += "; this host pushes for all"
 	case r.Courier > 1:
@@ -104,11 +105,14 @@ func (v view) remote(r control.RecordStatus) string {
 // trouble says in one line what is wrong with the remote, since when, what waits
 // for it, when it is tried again and what to do.
 func (v view) trouble(t control.Trouble) string {
-	text := fmt.Sprintf("failing since %s (%s): %s; %s", v.at(t.Since, timeForm), t.Kind, t.Text, count(t.Waiting, "message"))
-	if t.Waiting == 1 {
-		text += " waits"
-	} else {
-		text += " wait"
+	text := fmt.Sprintf("failing since %s (%s): %s; ", v.at(t.Since, timeForm), t.Kind, t.Text)
+	switch {
+	case t.Waiting == 0 && t.Pushing:
+		text += "nothing waits, other hosts have pushed it; tried again with the next message that is left to this host"
+	case t.Waiting == 1:
+		text += "1 message waits"
+	default:
+		text += count(t.Waiting, "message") + " wait"
 	}
 	if !t.Next.IsZero() {
 		text += ", next try " + v.at(t.Next, timeForm)

@@ -64,8 +64,14 @@ func foundAtRemote(w control.Woken) string {
 		return "awake; the record has no remote"
 	case w.RemoteError != "":
 		return "awake; the remote " + term.Line(w.Remote) + " could not be looked at"
-	case w.Arrived == 0:
-		return "awake; nothing new at " + term.Line(w.Remote)
 	}
-	return fmt.Sprintf("awake; %s came from %s", count(w.Arrived, "message"), term.Line(w.Remote))
+	found := "nothing new at "
+	if w.Arrived > 0 {
+		found = count(w.Arrived, "message") + " came from "
+	}
+	text := "awake; " + found + term.Line(w.Remote)
+	if w.Unpushed > 0 {
+		text += fmt.Sprintf("; %s not pushed yet, see: parley status", count(w.Unpushed, "message"))
+	}
+	return text
 }

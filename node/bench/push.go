@@ -20,7 +20,7 @@ func pushMeasure(bus bool) Measure {
 	}
 	what := fmt.Sprintf("%d hosts %s, 100 messages each: ", fleetSize, with)
 	return Measure{
-		Name: "push_" + name, What: fmt.Sprintf("%d hosts %s share one repository", fleetSize, with),
+		Name: "push_" + name, What: fmt.Sprintf("hosts %s share one repository", with),
 		take: func(ctx context.Context, s *stand) (readings, error) { return takePush(ctx, s, name, bus) },
 		Figures: []Spec{
 			{Name: "push_slowest_" + name, Unit: "s", What: what + "slowest from stored to pushed", Better: Lower,
@@ -116,18 +116,19 @@ func takePush(ctx context.Context, s *stand, name string, bus bool) (_ readings,
 	if err != nil {
 		return nil, err
 	}
-	worst := reading{value: percentile(slowness, 100).Seconds(), yardstick: commit.Seconds()}
+	size := ""
 	if s.options.Quick {
-		worst.note = fmt.Sprintf("%d hosts, %d messages each", len(h.nodes), each)
+		size = fmt.Sprintf("%d hosts, %d messages each", len(h.nodes), each)
 	}
+	worst := reading{value: percentile(slowness, 100).Seconds(), yardstick: commit.Seconds(), note: size}
 	if waiting > 0 {
 		worst.note = fmt.Sprintf("%d messages had not come after %s", waiting, patience)
 	}
 	return readings{
 		"push_slowest_" + name:  worst,
-		"push_p50_" + name:      {value: percentile(slowness, 50).Seconds(), yardstick: commit.Seconds()},
-		"push_wrong_" + name:    {value: float64(wrong), yardstick: float64(len(sent.at)), note: note},
-		"push_rejected_" + name: {value: float64(now - rejected), yardstick: float64(len(after) - len(before))},
+		"push_p50_" + name:      {value: percentile(slowness, 50).Seconds(), yardstick: commit.Seconds(), note: size},
+		"push_wrong_" + name:    {value: float64(wrong), yardstick: float64(len(sent.at)), note: strings.Trim(size+"; "+note, "; ")},
+		"push_rejected_" + name: {value: float64(now - rejected), yardstick: float64(len(after) - len(before)), note: size},
 	}, nil
 }
 

@@ -50,7 +50,7 @@ func startMeasure(scale int) Measure {
 		memory.Aim, memory.AimOn = 300, OnValue
 	}
 	return Measure{
-		Name: "start", What: fmt.Sprintf("a node starts on a record of %d messages", scale),
+		Name: "start", What: "a node starts on a long record",
 		take: func(ctx context.Context, s *stand) (readings, error) { return takeStart(ctx, s, scale) },
 		Figures: []Spec{start, memory,
 			{Name: "start_uncached", Unit: "s", What: "start_cached without the cache: all is read from git", Better: Lower, Beside: read},

@@ -128,5 +128,6 @@ type Woken struct {
 	Remote      string  `json:"remote"`       // empty: none
 	RemoteError string  `json:"remote_error"` // why it could not be looked at
 	Arrived     int     `json:"arrived"`      // messages that the remote brought
+	Unpushed    int     `json:"unpushed"`     // messages that are still to be pushed
 	Agents      []Agent `json:"agents"`
 }

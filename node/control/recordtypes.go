@@ -46,6 +46,7 @@ type RecordStats struct {
 	Tip        string      `json:"tip"`
 	Messages   int         `json:"messages"` // without receipts and book-keeping
 	Receipts   int         `json:"receipts"`
+	HostWords  int         `json:"host_words"` // book-keeping: what hosts say of themselves
 	Unverified int         `json:"unverified"` // messages without a valid signature
 	Channels   int         `json:"channels"`
 	Memories   int         `json:"memories"`

@@ -168,7 +168,7 @@ type Trouble struct {
 	Text    string    `json:"text"`    // one line
 	Pushing bool      `json:"pushing"` // only pushing fails: what others write comes in
 	Since   time.Time `json:"since"`
-	Next    time.Time `json:"next"`    // when it is tried again
+	Next    time.Time `json:"next"`    // when it is tried again; zero while that is not known, or nothing waits to be pushed
 	Waiting int       `json:"waiting"` // messages that the remote lacks
 	Advice  string    `json:"advice"`  // what to do, "" where waiting is all
 }
