@@ -177,3 +177,24 @@ func BenchmarkArchive(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkApplyAfter applies a message to a state whose archive holds many.
+func BenchmarkApplyAfter(b *testing.B) {
+	for _, history := range []int{1000, 100_000} {
+		b.Run(fmt.Sprintf("history=%d", history), func(b *testing.B) {
+			files := benchFiles(b, history+1000, 0)
+			s := New(testRecord)
+			fold(b, s, files[:history])
+			a := written(b, s.Snapshot())
+			for i := 0; b.Loop(); i++ {
+				if i%1000 == 0 {
+					s = Restore(testRecord, a)
+				}
+				f := files[history+i%1000]
+				if _, err := s.Apply(f.path, f.data); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
