@@ -74,7 +74,7 @@ func last(v []any) string {
 // refusal is the peer's reason in words that help.
 func refusal(reason string) string {
 	if strings.Contains(reason, "Authorization Violation") {
-		return "the peer does not accept this host's key"
+		return "the peer does not accept this host's key; of a host that has just joined it learns from the record, in some seconds"
 	}
 	return "the peer says " + reason
 }

@@ -213,6 +213,9 @@ func (n *Node) Search(ctx context.Context, r control.SearchRequest) (control.Sea
 	if errors.Is(err, search.ErrNothingAsked) {
 		return control.SearchResult{}, control.Errorf(control.KindUsage, "parley search --help", "%v", err)
 	}
+	if err != nil && x.now().Broken() {
+		return control.SearchResult{}, control.Errorf(control.KindFailed, "it is made anew: try again in a few seconds", "%v", err)
+	}
 	if err != nil {
 		return control.SearchResult{}, asError(err)
 	}

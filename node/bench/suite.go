@@ -118,7 +118,11 @@ func (s Suite) Check(only []string) error {
 	names := s.Names()
 	for _, name := range only {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("cannot measure %q: bench %s has %s", name, s.Name, strings.Join(names, ", "))
+			var measures []string
+			for _, m := range s.Measures {
+				measures = append(measures, m.Name)
+			}
+			return fmt.Errorf("cannot measure %q: bench %s has %s, and the figures of its table", name, s.Name, strings.Join(measures, ", "))
 		}
 	}
 	return nil
