@@ -120,7 +120,7 @@ func TestOnlySomeFigures(t *testing.T) {
 			t.Errorf("only %q: %v %s", only, err, diff)
 		}
 	}
-	if _, err := suite.Run(t.Context(), Options{Only: []string{"d"}}); err == nil || err.Error() != `cannot measure "d": bench kit has first, a, b, second, c` {
+	if _, err := suite.Run(t.Context(), Options{Only: []string{"d"}}); err == nil || err.Error() != `cannot measure "d": bench kit has first, second, and the figures of its table` {
 		t.Errorf("a figure that does not exist: %v", err)
 	}
 }
