@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -77,15 +78,23 @@ func writeConfig(dir string, c *config.Config) error {
 	return objects.WriteFile(filepath.Join(dir, "config"), out.Bytes())
 }
 
+// errNoVersion says that a tree names no version of what is in it.
+var errNoVersion = fmt.Errorf("%w: it has no %s", ErrForeign, versionFile)
+
+// aVersion is how versions are written.
+var aVersion = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+$`)
+
 // checkVersion refuses a tree that is no record of the version this program
-// speaks (R1).
+// speaks (R1); the error is errNoVersion where it names none at all.
 func checkVersion(store *objects.Store, tree objects.Hash) error {
 	text, ok, err := readFile(store, tree, versionFile)
 	switch {
 	case err != nil:
 		return err
 	case !ok:
-		return fmt.Errorf("%w: it has no %s", ErrForeign, versionFile)
+		return errNoVersion
+	case !aVersion.MatchString(strings.TrimSpace(string(text))):
+		return fmt.Errorf("%w with a version: it says %.20q, not %s", errNoVersion, text, versionText)
 	case strings.TrimSuffix(string(text), "\n") != versionText:
 		return fmt.Errorf("%w: %s says %.20q, not %s", ErrForeign, versionFile, text, versionText)
 	}

@@ -33,7 +33,7 @@ func (r *Record) moveMain(current, next objects.Hash) error {
 func (r *Record) healMain() error {
 	trouble := r.brokenMain()
 	if trouble == "" {
-		return nil
+		return r.healForeign()
 	}
 	best := objects.Zero
 	for _, candidate := range r.knownTips() {
@@ -50,6 +50,45 @@ func (r *Record) healMain() error {
 	}
 	r.log.Warn().Stringer("commit", best).Msg("main was broken (" + trouble + "); it is put back")
 	return nil
+}
+
+// healForeign puts main back where it shares no commit with what this program moved
+// it to last: somebody rewrote it from its beginning while the node was down.
+func (r *Record) healForeign() error {
+	main, _, err := r.store.Ref(mainRef)
+	if err != nil {
+		return err
+	}
+	data, err := os.ReadFile(filepath.Join(r.dir, tipName))
+	noted := strings.TrimSpace(string(data))
+	if err != nil || noted == main.String() || !plumbing.IsHash(noted) || !r.isTip(plumbing.NewHash(noted)) {
+		return nil
+	}
+	tip := plumbing.NewHash(noted)
+	if _, shared, err := r.store.MergeBase(main, tip); err != nil || shared {
+		return nil
+	}
+	return r.putForeignAside(main, tip)
+}
+
+// foreignPrefix begins the refs under which histories are kept that somebody put in
+// the place of main and that are not this record's.
+const foreignPrefix = "refs/parley/foreign-"
+
+// putForeignAside moves main back to tip from a commit of another history, which
+// stays in the repository.
+func (r *Record) putForeignAside(foreign, tip objects.Hash) error {
+	kept := foreignPrefix + brief(foreign)
+	if _, there, err := r.store.Ref(kept); err != nil {
+		return err
+	} else if !there {
+		if err := r.store.MoveRef(kept, objects.Zero, foreign); err != nil {
+			return err
+		}
+	}
+	r.notice("main of record.git was moved to %s, another history than that of the record: it is put back, and that is kept as %s",
+		brief(foreign), kept)
+	return r.moveMain(foreign, tip)
 }
 
 // healRemote forgets what is remembered of the remote where that is broken: the

@@ -205,7 +205,12 @@ func (r *Record) openMain() error {
 	if err != nil {
 		return err
 	}
-	if err := checkVersion(r.store, tree); err != nil {
+	err = checkVersion(r.store, tree)
+	switch {
+	case errors.Is(err, errNoVersion):
+		r.log.Warn().Msg(versionFile + " was taken out of the record; it is put back")
+		r.state.files[versionFile] = []byte(versionText + "\n")
+	case err != nil:
 		return err
 	}
 	r.state.tip, r.state.tree = tip, tree

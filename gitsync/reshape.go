@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,7 +25,11 @@ func (r *Record) takeInMain() error {
 		r.log.Warn().Msg("main was deleted; it is put back")
 		return r.moveMain(objects.Zero, tip)
 	}
-	if err := r.reshape(current, current); err != nil {
+	err = r.reshape(current, current)
+	if errors.Is(err, ErrForeign) {
+		return r.putForeignAside(current, tip)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot take in what another program did to main: %w", err)
 	}
 	return r.settle()
@@ -39,7 +44,7 @@ func (r *Record) takeInMain() error {
 //   - the other tip is an ancestor: main stays, or is put back
 //   - main is an ancestor, or all commits that only main has are this node's:
 //     the other tip, and ONE commit on it with what it lacks
-//   - else: a merge commit
+//   - else, and where the other tip strays from the record: a merge commit
 func (r *Record) reshape(other, current objects.Hash) error {
 	tip, _ := r.mainTip()
 	base, ok, err := r.store.MergeBase(tip, other)
@@ -61,8 +66,16 @@ func (r *Record) reshape(other, current objects.Hash) error {
 		return err
 	}
 	failpoint.Hit(failpoint.United)
+	strays, err := r.strays(other)
+	if err != nil {
+		return err
+	}
 	parents := []objects.Hash{other}
-	if base != tip {
+	switch {
+	case strays:
+		r.notice("commit %s put another history before that of the record: a merge puts the record first again", brief(other))
+		parents = []objects.Hash{tip, other}
+	case base != tip:
 		own, err := r.ownOnly(tip, other)
 		if err != nil {
 			return err
@@ -80,6 +93,33 @@ func (r *Record) reshape(other, current objects.Hash) error {
 		return err
 	}
 	return r.moved(next, u.tree)
+}
+
+// maxStray bounds how many commits strays reads.
+const maxStray = 100_000
+
+// strays reports whether first parents lead from a commit to another beginning than
+// that of the record: somebody merged the record into a history that has nothing to
+// do with it. Who joins follows first parents to learn which record this is. What
+// main and the remote were last is known to be right, so that this ends there.
+func (r *Record) strays(from objects.Hash) (bool, error) {
+	r.state.mu.Lock()
+	tip, remote := r.state.tip, r.state.remoteTip
+	r.state.mu.Unlock()
+	for at, n := from, 0; n < maxStray && at != tip && at != remote; n++ {
+		c, err := r.store.CommitAt(at)
+		if errors.Is(err, objects.ErrNotFound) {
+			return false, nil // old history is not here: nobody can say
+		}
+		if err != nil {
+			return false, err
+		}
+		if len(c.Parents) == 0 {
+			return at != r.id, nil
+		}
+		at = c.Parents[0]
+	}
+	return false, nil
 }
 
 // ownOnly reports whether all commits that tip has and other lacks were made by

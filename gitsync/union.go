@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -77,7 +78,14 @@ func (u *union) keepFile(d objects.Difference) error {
 	}
 	same := func(a, b objects.Entry) bool { return a.Hash == b.Hash && a.Mode == b.Mode }
 	mine := objects.Change{Hash: d.New.Hash, Mode: d.New.Mode}
+	stays, err := u.versionStays(d)
+	if err != nil {
+		return err
+	}
 	switch {
+	case stays:
+		u.draft.changes[d.Path] = mine
+		u.r.notice("%s was taken out of the record elsewhere: it is put back", d.Path)
 	case same(before, d.New):
 	case same(before, d.Old):
 		u.draft.changes[d.Path] = mine
@@ -90,6 +98,20 @@ func (u *union) keepFile(d objects.Difference) error {
 		return u.mergeFile(d, before)
 	}
 	return nil
+}
+
+// versionStays reports whether a difference takes away the file that says which
+// version the record has: without it no host could open the record. Another version
+// is no such difference.
+func (u *union) versionStays(d objects.Difference) (bool, error) {
+	if d.Path != versionFile || checkVersion(u.r.store, u.mineTree) != nil {
+		return false, nil
+	}
+	err := checkVersion(u.r.store, u.otherTree)
+	if err != nil && !errors.Is(err, ErrForeign) {
+		return false, err
+	}
+	return errors.Is(err, errNoVersion), nil
 }
 
 // mergeFile puts together what was changed on both sides. Where they clash, what

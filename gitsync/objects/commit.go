@@ -47,12 +47,13 @@ func (s *Store) TreeOf(commit Hash) (Hash, error) {
 	return c.Tree, err
 }
 
+// decodeCommit reads what git reads: a commit may end with its header.
 func decodeCommit(data []byte) (Commit, error) {
 	var c Commit
-	for {
+	for len(data) > 0 {
 		line, rest, ok := bytes.Cut(data, []byte("\n"))
 		if !ok {
-			return c, fmt.Errorf("its header does not end")
+			return c, fmt.Errorf("its header is cut short")
 		}
 		data = rest
 		if len(line) == 0 {

@@ -1,0 +1,172 @@
+package gitsync
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// moveByHand moves main of a bare repository to a new commit of a tree, as somebody
+// does who may push.
+func moveByHand(t *testing.T, repo, tree string, parents ...string) string {
+	t.Helper()
+	args := []string{"commit-tree", tree, "-m", "by hand"}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	commit := gitOut(t, repo, args...)
+	gitOut(t, repo, "update-ref", "refs/heads/main", commit)
+	return commit
+}
+
+// treeWithout is the tree of main without one of its folders.
+func treeWithout(t *testing.T, repo, folder string) string {
+	t.Helper()
+	var left []string
+	for _, line := range strings.Split(gitOut(t, repo, "ls-tree", "main"), "\n") {
+		if !strings.HasSuffix(line, "\t"+folder) {
+			left = append(left, line)
+		}
+	}
+	return gitInput(t, repo, strings.Join(left, "\n")+"\n", "mktree")
+}
+
+// A commit that takes the record's version away is answered by putting it back. It
+// prevents: one "git rm -r upstream" of somebody who may push keeps every host of the
+// fleet from starting again.
+func TestTheVersionTakenOutIsPutBack(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	letter := testLetter(1, 1)
+	a.append(t, letter)
+	a.sync(t)
+	moveByHand(t, remote, treeWithout(t, remote, "upstream"), gitOut(t, remote, "rev-parse", "main"))
+	b.sync(t)
+	a.sync(t)
+	for _, h := range []*home{a, b} {
+		h.close(t)
+		h.open(t)
+		if _, err := h.Get(letter.Path); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := gitOut(t, remote, "show", "main:"+versionFile); got != versionText {
+		t.Errorf("the remote has the version %q", got)
+	}
+	if !strings.Contains(b.log.String(), "taken out of the record elsewhere") {
+		t.Errorf("nothing was said:\n%s", b.log)
+	}
+	wantClean(t, remote)
+}
+
+// A record whose version was taken out, or overwritten with what is no version, is
+// opened and gets it again. It prevents: a home that took such a commit in cannot be
+// started until somebody mends record.git by hand.
+func TestOpenPutsTheVersionBack(t *testing.T) {
+	a := newHome(t, "a", "")
+	letter := testLetter(1, 1)
+	a.append(t, letter)
+	a.sync(t)
+	a.close(t)
+	moveByHand(t, a.repo(), treeWithout(t, a.repo(), "upstream"), gitOut(t, a.repo(), "rev-parse", "main"))
+	a.open(t)
+	a.sync(t)
+	if got := gitOut(t, a.repo(), "show", "main:"+versionFile); got != versionText {
+		t.Errorf("the version is %q", got)
+	}
+	wantSame(t, "messages", messages(t, a.repo(), "main"), paths(letter))
+	wantClean(t, a.repo())
+}
+
+// A history that has nothing to do with the record may be merged in front of it; the
+// next host that sees it puts the record first again. It prevents: who joins takes the
+// other history's first commit for the record's name, and refuses all signatures.
+func TestAnotherHistoryMergedInFront(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	mine, theirs := testLetter(1, 1), testLetter(2, 2)
+	a.append(t, mine)
+	a.sync(t)
+	tree, main := gitOut(t, remote, "rev-parse", "main^{tree}"), gitOut(t, remote, "rev-parse", "main")
+	stranger := moveByHand(t, remote, tree)
+	merged := moveByHand(t, remote, tree, stranger, main)
+	b.append(t, theirs)
+	b.sync(t)
+	a.sync(t)
+	c := newHome(t, "c", remote)
+	if c.ID() != a.ID() || b.ID() != a.ID() {
+		t.Errorf("the record is %s, %s and %s", a.ID(), b.ID(), c.ID())
+	}
+	wantSame(t, "messages", messages(t, remote, "main"), paths(mine, theirs))
+	gitOut(t, remote, "merge-base", "--is-ancestor", merged, "main")
+	wantClean(t, remote)
+}
+
+// Git reads a commit that ends with its header, and lets it be pushed. It prevents: one
+// such commit keeps all hosts from taking in the remote, for ever.
+func TestACommitWithoutAMessage(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	tree, main := gitOut(t, remote, "rev-parse", "main^{tree}"), gitOut(t, remote, "rev-parse", "main")
+	bare := gitInput(t, remote, "tree "+tree+"\nparent "+main+
+		"\nauthor x <x@example.org> 1790000000 +0000\ncommitter x <x@example.org> 1790000000 +0000\n",
+		"hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+	gitOut(t, remote, "update-ref", "refs/heads/main", bare)
+	letter := testLetter(1, 1)
+	a.append(t, letter)
+	a.sync(t)
+	b.sync(t)
+	if _, err := b.Get(letter.Path); err != nil {
+		t.Error(err)
+	}
+}
+
+// A record of another version is left alone by who does not know it. It prevents: an old
+// program puts its version back into a record that was upgraded.
+func TestAnotherVersionStays(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	if err := a.PutFile(versionFile, []byte("6.0\n")); err != nil {
+		t.Fatal(err)
+	}
+	a.sync(t)
+	b.append(t, testLetter(2, 1))
+	b.sync(t)
+	if got := gitOut(t, remote, "show", "main:"+versionFile); got != "6.0" {
+		t.Errorf("the version is %q", got)
+	}
+	b.close(t)
+	if _, err := Open(t.Context(), b.opts); !errors.Is(err, ErrForeign) {
+		t.Errorf("Open: %v", err)
+	}
+}
+
+// An operator may rewrite the whole of main in record.git ("git filter-branch"), while
+// the node runs or not: main is put back, and what they made is kept. It prevents: the
+// host commits no more, and after a start takes the remote for that of another fleet.
+func TestOperatorRewritesMainFromItsBeginning(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		remote := bareRemote(t)
+		a := newHome(t, "a", remote)
+		one, two := testLetter(1, 1), testLetter(1, 2)
+		a.append(t, one)
+		a.sync(t)
+		if down {
+			a.close(t)
+		}
+		foreign := moveByHand(t, a.repo(), gitOut(t, a.repo(), "rev-parse", "main^{tree}"))
+		if down {
+			a.open(t)
+		}
+		a.append(t, two)
+		a.sync(t)
+		wantSame(t, "messages", messages(t, remote, "main"), paths(one, two))
+		if got := gitOut(t, a.repo(), "for-each-ref", "--format=%(objectname)", foreignPrefix+"*"); got != foreign {
+			t.Errorf("down %v: kept is %q, not %s", down, got, foreign)
+		}
+		if !strings.Contains(a.log.String(), "another history") {
+			t.Errorf("down %v: nothing was said:\n%s", down, a.log)
+		}
+		wantClean(t, a.repo())
+	}
+}
