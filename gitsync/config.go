@@ -79,7 +79,7 @@ func writeConfig(dir string, c *config.Config) error {
 }
 
 // errNoVersion says that a tree names no version of what is in it.
-var errNoVersion = fmt.Errorf("%w: it has no %s", ErrForeign, versionFile)
+var errNoVersion = fmt.Errorf("%w", ErrForeign)
 
 // aVersion is how versions are written.
 var aVersion = regexp.MustCompile(`^[0-9]+(\.[0-9]+)+$`)
@@ -92,13 +92,15 @@ func checkVersion(store *objects.Store, tree objects.Hash) error {
 	case err != nil:
 		return err
 	case !ok:
-		return errNoVersion
-	case !aVersion.MatchString(strings.TrimSpace(string(text))):
-		return fmt.Errorf("%w with a version: it says %.20q, not %s", errNoVersion, text, versionText)
-	case strings.TrimSuffix(string(text), "\n") != versionText:
-		return fmt.Errorf("%w: %s says %.20q, not %s", ErrForeign, versionFile, text, versionText)
+		return fmt.Errorf("%w: it has no %s", errNoVersion, versionFile)
+	case strings.TrimSuffix(string(text), "\n") == versionText:
+		return nil
 	}
-	return nil
+	kind := ErrForeign
+	if said := strings.TrimSpace(string(text)); said == versionText || !aVersion.MatchString(said) {
+		kind = errNoVersion
+	}
+	return fmt.Errorf("%w: %s says %.20q, not %s", kind, versionFile, text, versionText)
 }
 
 // recordID is the root commit, as pinned. A record without a pin gets one, and one

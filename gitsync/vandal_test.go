@@ -59,6 +59,25 @@ func TestTheVersionTakenOutIsPutBack(t *testing.T) {
 	wantClean(t, remote)
 }
 
+// What is written over the version and is none is answered like its removal.
+func TestTheVersionOverwrittenIsPutBack(t *testing.T) {
+	for _, text := range []string{"", "5.0\n\n", "5.0\r\n", "nothing\n"} {
+		remote := bareRemote(t)
+		a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+		if err := a.PutFile(versionFile, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		a.sync(t)
+		b.sync(t)
+		a.close(t)
+		a.open(t)
+		a.sync(t)
+		if got := gitOut(t, remote, "cat-file", "-p", "main:"+versionFile); got != versionText {
+			t.Errorf("after %q the version is %q", text, got)
+		}
+	}
+}
+
 // A record whose version was taken out, or overwritten with what is no version, is
 // opened and gets it again. It prevents: a home that took such a commit in cannot be
 // started until somebody mends record.git by hand.
