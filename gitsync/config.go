@@ -19,6 +19,8 @@ import (
 const (
 	versionFile = "upstream/CROSSTALK-VERSION"
 	versionText = "5.0"
+	// identityFile says whose record it is; no node uses one without it.
+	identityFile = "local/CROSSTALK.md"
 )
 
 func readConfig(dir string) (*config.Config, error) {

@@ -78,7 +78,7 @@ func (u *union) keepFile(d objects.Difference) error {
 	}
 	same := func(a, b objects.Entry) bool { return a.Hash == b.Hash && a.Mode == b.Mode }
 	mine := objects.Change{Hash: d.New.Hash, Mode: d.New.Mode}
-	stays, err := u.versionStays(d)
+	stays, err := u.isNeeded(d)
 	if err != nil {
 		return err
 	}
@@ -100,10 +100,13 @@ func (u *union) keepFile(d objects.Difference) error {
 	return nil
 }
 
-// versionStays reports whether a difference takes away the file that says which
-// version the record has: without it no host could open the record. Another version
+// isNeeded reports whether a difference takes away one of the two files without which
+// no host could use the record: which version it has, and whose it is. Another version
 // is no such difference.
-func (u *union) versionStays(d objects.Difference) (bool, error) {
+func (u *union) isNeeded(d objects.Difference) (bool, error) {
+	if d.Path == identityFile {
+		return d.New.Mode.IsFile() && !d.Old.Mode.IsFile(), nil
+	}
 	if d.Path != versionFile || checkVersion(u.r.store, u.mineTree) != nil {
 		return false, nil
 	}

@@ -31,6 +31,22 @@ func treeWithout(t *testing.T, repo, folder string) string {
 	return gitInput(t, repo, strings.Join(left, "\n")+"\n", "mktree")
 }
 
+// The same holds for the file that says whose record it is.
+func TestTheIdentityTakenOutIsPutBack(t *testing.T) {
+	remote := bareRemote(t)
+	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
+	if err := a.PutFile(identityFile, []byte("---\nname: n\n---\n")); err != nil {
+		t.Fatal(err)
+	}
+	a.sync(t)
+	b.sync(t)
+	moveByHand(t, remote, treeWithout(t, remote, "local"), gitOut(t, remote, "rev-parse", "main"))
+	b.sync(t)
+	if got := gitOut(t, remote, "show", "main:"+identityFile); !strings.Contains(got, "name: n") {
+		t.Errorf("the remote has the identity %q", got)
+	}
+}
+
 // A commit that takes the record's version away is answered by putting it back. It
 // prevents: one "git rm -r upstream" of somebody who may push keeps every host of the
 // fleet from starting again.
