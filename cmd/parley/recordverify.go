@@ -121,7 +121,7 @@ func whatToDo(kind control.FindingKind) string {
 	case control.FindingDangling:
 		return "what it refers to may come with the next push of another host; else it was named wrongly or removed"
 	case control.FindingChain:
-		return "a message was removed, or is still on its host alone (parley wake there), or one key is used in two places"
+		return "a message was removed, or is still on its host alone (parley wake there), the host went on from an older backup of its home, or one key is used in two places"
 	case control.FindingDamaged:
 		return "the disk lost it, and neither the journal nor the remote gave it back: stop the node, move record.git away and start it; it fetches the record anew (no remote: use a backup)"
 	case control.FindingUnsigned:
