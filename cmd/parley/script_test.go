@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -34,6 +36,7 @@ func TestScript(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("PARLEY_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(env.WorkDir, "gitconfig"))
+			env.Defer(func() { stopNodes(t, env.WorkDir) })
 			return os.WriteFile(filepath.Join(env.WorkDir, "gitconfig"),
 				[]byte("[user]\n\tname = alice\n\temail = alice@example.org\n[init]\n\tdefaultBranch = main\n[pull]\n\trebase = true\n"), 0o600)
 		},
@@ -41,6 +44,25 @@ func TestScript(t *testing.T) {
 			"until": scriptUntil, "capture": scriptCapture, "replace": scriptReplace, "count": scriptCount, "push": scriptPush,
 		},
 	})
+}
+
+// stopNodes stops the nodes that a script has left in the background, whether it
+// ended well or not, and waits until they are gone.
+func stopNodes(t *testing.T, dir string) {
+	sockets, err := filepath.Glob(filepath.Join(dir, "*", "control.sock"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, socket := range sockets {
+		ctx, cancel := context.WithTimeout(context.Background(), scriptPatience)
+		if err := control.NewClient(socket, "").Stop(ctx); err == nil {
+			for conn, err := control.Dial(ctx, socket); err == nil; conn, err = control.Dial(ctx, socket) {
+				_ = conn.Close()
+				<-time.After(20 * time.Millisecond) // spares the processor only
+			}
+		}
+		cancel()
+	}
 }
 
 // scriptUntil runs a command again and again until its output matches:
