@@ -21,10 +21,14 @@ the hardest case. It takes some minutes, with --quick less than 20 seconds.
   parley bench record --dir /srv --strict --json`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if scale < 1 && cmd.Flags().Changed("scale") {
+			suite := bench.Record(scale)
+			switch sized := cmd.Flags().Changed("scale"); {
+			case sized && scale < 1:
 				return usageErrorf(cmd, "--scale needs a number of messages above zero")
+			case sized && !suite.Takes("start", r.options.Only) && suite.Check(r.options.Only) == nil:
+				return usageErrorf(cmd, "--scale is for the measure start, which --only leaves out")
 			}
-			return runBench(cmd.Context(), bench.Record(scale), r, p.view())
+			return runBench(cmd.Context(), suite, r, p.view())
 		},
 	}
 	p.benchFlags(cmd, &r)

@@ -128,6 +128,11 @@ func (s Suite) Check(only []string) error {
 	return nil
 }
 
+// Takes reports whether a run that is limited to only takes the measure of that name.
+func (s Suite) Takes(measure string, only []string) bool {
+	return slices.ContainsFunc(s.Measures, func(m Measure) bool { return m.Name == measure && len(m.wanted(only)) > 0 })
+}
+
 // stand is where one measure is taken.
 type stand struct {
 	options Options
