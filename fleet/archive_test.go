@@ -70,7 +70,7 @@ func icy(t testing.TB, s *State, r *rand.Rand) *State {
 // mischief of TestMischiefDoesNotDependOnOrder, with a state that is frozen, adopted
 // and restarted at any moment, also while more is applied.
 func TestArchivedStateAnswersTheSame(t *testing.T) {
-	cases := 100
+	cases := 50
 	if os.Getenv("PARLEY_SOAK") != "" {
 		cases = 5000
 	}
