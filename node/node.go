@@ -73,13 +73,14 @@ type Node struct {
 	warned  map[string]bool
 	notices []string
 	refused int
-	flaws   []flaw          // files of the record that are no messages
-	halted  string          // why no agent is run, "" where they are
-	lost    int             // messages that the disk has lost: no agent is run then
-	first   protocol.Path   // of the messages written here since the start
-	runs    map[string]bool // in which this node wrote
-	twin    time.Time       // when a second node of this name and key was last heard
-	indexer *indexer        // nil where messages cannot be searched
+	flaws   []flaw                   // files of the record that are no messages
+	halted  string                   // why no agent is run, "" where they are
+	lost    int                      // messages that the disk has lost: no agent is run then
+	first   protocol.Path            // of the messages written here since the start
+	runs    map[string]bool          // in which this node wrote
+	firsts  map[string]protocol.Path // first message of each run of another node with this name
+	twin    time.Time                // when a second node of this name and key was last heard
+	indexer *indexer                 // nil where messages cannot be searched
 
 	cacheFails bool // the cache of the state could not be written, and that was said
 }
@@ -97,6 +98,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), run: randomHex(4), greet: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
+		firsts: map[string]protocol.Path{},
 	}
 	defer func() {
 		if err != nil {

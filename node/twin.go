@@ -63,7 +63,7 @@ func (n *Node) lookForTwin(it *fleet.Item) {
 	if met || n.state.Signature(it) != protocol.SignatureValid || !it.Path.Time().After(n.started) || n.runs[it.Run] {
 		return
 	}
-	if theirs := n.firstOfRun(it.Run); n.first.IsZero() || theirs.Compare(n.first) < 0 {
+	if theirs := n.firstOfRun(it); n.first.IsZero() || theirs.Compare(n.first) < 0 {
 		n.expel("another node with the name and key of this host writes into the record (run %s, since %s)",
 			it.Run, theirs.Time().Format("2006-01-02 15:04:05Z07:00"))
 		return
@@ -85,14 +85,23 @@ func (n *Node) answerTwin(ctx context.Context) {
 	}
 }
 
-// firstOfRun is the first message of a run of this host. The caller holds mu.
-func (n *Node) firstOfRun(run string) protocol.Path {
-	var first protocol.Path
-	for it := range n.state.All() {
-		if it.Host == n.cfg.Alias && it.Run == run && (first.IsZero() || it.Path.Compare(first) < 0) {
-			first = it.Path
+// firstOfRun is the first message, as far as it is known, of the run of this host
+// that a message is of. All messages are looked at once for a run; what comes later
+// is compared with that. The caller holds mu.
+func (n *Node) firstOfRun(of *fleet.Item) protocol.Path {
+	first, known := n.firsts[of.Run]
+	if !known {
+		first = of.Path
+		for it := range n.state.All() {
+			if it.Host == of.Host && it.Run == of.Run && it.Path.Compare(first) < 0 {
+				first = it.Path
+			}
 		}
 	}
+	if of.Path.Compare(first) < 0 {
+		first = of.Path
+	}
+	n.firsts[of.Run] = first
 	return first
 }
 
