@@ -46,17 +46,17 @@ func (s *State) Examine(p protocol.Path, data []byte) Examined {
 	return Examined{p, it, err}
 }
 
-// Take is the rest of Apply.
+// Take is the rest of Apply. A file that was examined once is taken once.
 func (s *State) Take(e Examined) (*Item, error) {
 	if e.err != nil {
 		return nil, e.err
 	}
 	p, it := e.Path, e.item
 	old := s.at(p)
-	taken := old != nil
-	if taken && (old.Hash == it.Hash || s.isRival(it)) {
+	if s.has(old, it) {
 		return old, ErrKnown
 	}
+	taken := old != nil
 	s.turned = nil
 	keyed := s.addToHost(it)
 	if taken {
@@ -112,21 +112,18 @@ func (s *State) electAll() {
 	}
 }
 
-// Check says what Apply would say of the file data at path p, without changing
-// the state. The message it returns is whole.
-func (s *State) Check(p protocol.Path, data []byte) (*protocol.Message, error) {
-	m, err := protocol.Decode(p, data)
-	if err != nil {
-		return nil, err
+// Check says what Take would say of an examined file, without changing the state.
+func (s *State) Check(e Examined) error {
+	if e.err == nil && s.has(s.at(e.Path), e.item) {
+		return ErrKnown
 	}
-	it, err := s.read(p, data)
-	if err != nil {
-		return nil, err
-	}
-	if old := s.at(p); old != nil && (old.Hash == it.Hash || s.isRival(it)) {
-		return m, ErrKnown
-	}
-	return m, nil
+	return e.err
+}
+
+// has reports whether the file is old, which stands at its path, or one that has
+// lost to it.
+func (s *State) has(old, it *Item) bool {
+	return old != nil && (old.Hash == it.Hash || s.isRival(it))
 }
 
 // Prefer reports whether a, rather than b, is the message at p: what is signed

@@ -97,7 +97,7 @@ func foldedIcily(t testing.TB, files []testFile, r *rand.Rand) *State {
 	s := New(testRecord)
 	var sn *Snapshot
 	for _, f := range files {
-		_, foreseen := s.Check(f.path, f.data)
+		foreseen := s.Check(s.Examine(f.path, f.data))
 		_, err := s.Apply(f.path, f.data)
 		if err != nil && !errors.Is(err, ErrKnown) {
 			t.Fatalf("%s: %v", f.path, err)

@@ -83,9 +83,10 @@ func (n *Node) auditDisk(ctx context.Context, v *control.Verification) (damaged 
 
 // audit says what is to be said of a file that is not part of the state.
 func (n *Node) audit(l gitsync.Letter) (f control.Finding, found bool) {
+	examined := n.state.Examine(l.Path, l.Data)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	_, err := n.state.Check(l.Path, l.Data)
+	err := n.state.Check(examined)
 	it, there := n.state.Item(l.Path)
 	refusal := new(fleet.RefusedError)
 	f = control.Finding{Path: l.Path, Wrong: true}

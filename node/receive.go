@@ -24,7 +24,7 @@ const (
 // is known by its path and its bytes; a second arrival is nothing. What is no
 // message, or bears a wrong signature, is warned about once and goes no further.
 func (n *Node) Receive(letters []gitsync.Letter, by way) {
-	fresh := n.check(letters, by)
+	fresh, arrived := n.check(letters, by)
 	if by == byBus && len(fresh) > 0 {
 		n.storing.RLock()
 		defer n.storing.RUnlock()
@@ -33,31 +33,32 @@ func (n *Node) Receive(letters []gitsync.Letter, by way) {
 			return
 		}
 	}
-	var arrived []written
-	for _, l := range fresh {
-		arrived = append(arrived, written{data: l.Data, message: &protocol.Message{Path: l.Path}})
-	}
 	n.takeIn(arrived)
 	if by == byBus {
 		n.acknowledge(letters)
 	}
 }
 
-// check keeps the letters that are messages this node does not have.
-func (n *Node) check(letters []gitsync.Letter, by way) []gitsync.Letter {
+// check keeps the letters that are messages this node does not have, and examines
+// them for takeIn. Signatures are checked before the state is locked.
+func (n *Node) check(letters []gitsync.Letter, by way) (fresh []gitsync.Letter, arrived []written) {
+	examined := make([]fleet.Examined, len(letters))
+	for i, l := range letters {
+		examined[i] = n.state.Examine(l.Path, l.Data)
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var fresh []gitsync.Letter
-	for _, l := range letters {
-		_, err := n.state.Check(l.Path, l.Data)
+	for i, l := range letters {
+		err := n.state.Check(examined[i])
 		switch {
 		case err == nil:
 			fresh = append(fresh, l)
+			arrived = append(arrived, written{message: &protocol.Message{Path: l.Path}, examined: examined[i], data: l.Data})
 		case !errors.Is(err, fleet.ErrKnown):
 			n.complain(l.Path, err, by == byGit)
 		}
 	}
-	return fresh
+	return fresh, arrived
 }
 
 // heardOnBus is the bus's door. A host passes on only what it signed itself; a
@@ -95,6 +96,9 @@ func (n *Node) arrived(letters []gitsync.Letter) { n.Receive(letters, byGit) }
 // publish takes in what the writer has stored and tells the other hosts.
 func (n *Node) publish(ws []written) {
 	n.wrote(ws)
+	for i := range ws {
+		ws[i].examined = n.state.Examine(ws[i].message.Path, ws[i].data)
+	}
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
 		for _, w := range ws {
@@ -107,13 +111,13 @@ func (n *Node) publish(ws []written) {
 	}
 }
 
-// takeIn applies durable messages to the state and brings each to the doors and
+// takeIn takes durable messages that were examined into the state and brings each to the doors and
 // to whoever follows.
 func (n *Node) takeIn(ws []written) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range ws {
-		it, err := n.state.Apply(ws[i].message.Path, ws[i].data)
+		it, err := n.state.Take(ws[i].examined)
 		for _, turned := range n.state.Turned() {
 			n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
 		}

@@ -102,7 +102,7 @@ type archived struct {
 	path    string
 }
 
-// write makes an archive of a snapshot. A lasting one is durable, and what the next
+// write makes an archive of a snapshot. A lasting one is synced, and what the next
 // start begins with; another serves this process alone.
 func (c *stateCache) write(recordID string, sn *fleet.Snapshot, s stamp, lasting bool) (_ archived, err error) {
 	text, err := json.Marshal(s)

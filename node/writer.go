@@ -46,9 +46,10 @@ type writing struct {
 
 // written is a message that is stored.
 type written struct {
-	message *protocol.Message // with its body
-	item    *fleet.Item
-	data    []byte
+	message  *protocol.Message // with its body
+	examined fleet.Examined    // once it is stored
+	item     *fleet.Item       // once it is taken in
+	data     []byte
 }
 
 // ErrDraining says that the node stops and takes no new messages.
