@@ -230,6 +230,9 @@ func (f *founding) check(tip objects.Hash) error {
 	if err != nil {
 		return err
 	}
+	if err := f.store.Weigh(objects.Zero, tree, mostFetched); err != nil {
+		return err
+	}
 	if err := checkVersion(f.store, tree); err != nil {
 		return err
 	}

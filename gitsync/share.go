@@ -33,10 +33,34 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 	failpoint.Hit(failpoint.Fetched)
 	r.work.Lock()
 	defer r.work.Unlock()
-	if err := r.takeInRemote(tip); err != nil {
+	if err = r.bearable(tip); err == nil {
+		err = r.takeInRemote(tip)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot take in the remote's main: %w", err)
 	}
 	return nil
+}
+
+// mostFetched is how many files may differ between a tip of the remote and the one
+// before it.
+const mostFetched = 5_000_000
+
+// bearable refuses a tip of the remote that nobody has written by sending messages:
+// somebody who may push can make a few objects stand for billions of files. The
+// caller holds work.
+func (r *Record) bearable(tip objects.Hash) error {
+	r.state.mu.Lock()
+	known, before := r.state.remoteTip, r.state.remoteTree
+	r.state.mu.Unlock()
+	if tip == known || tip == objects.Zero {
+		return nil
+	}
+	tree, err := r.store.TreeOf(tip)
+	if err != nil {
+		return err
+	}
+	return r.store.Weigh(before, tree, mostFetched)
 }
 
 // takeInRemote brings a tip of the remote into main. The caller holds work.

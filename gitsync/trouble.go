@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
 // Kind says why the remote cannot be used, in a word for programs.
@@ -24,6 +26,7 @@ const (
 	KindFull           Kind = "full"           // it has no room
 	KindThrottled      Kind = "throttled"      // it asks for fewer requests
 	KindForeign        Kind = "foreign"        // it holds another record
+	KindHuge           Kind = "huge"           // it holds more than anybody has written
 	KindNeedsGit       Kind = "needs-git"      // only the git program can do it
 	KindDisk           Kind = "disk"           // this machine has no room
 	KindOther          Kind = "other"
@@ -59,6 +62,8 @@ func (k Kind) Advice() string {
 		return "make room on the remote"
 	case KindForeign:
 		return "check remote in config.yaml: it must hold this fleet's record"
+	case KindHuge:
+		return "look who pushed it (git log) and set main of the remote back to the commit before"
 	case KindNeedsGit:
 		return "install the git program"
 	case KindDisk:
@@ -120,6 +125,9 @@ var noSpace = []string{"no space left", "disk quota exceeded", "disk is full", "
 func (r *Record) kindOf(err error) Kind {
 	if errors.Is(err, ErrForeign) {
 		return KindForeign
+	}
+	if errors.Is(err, objects.ErrHuge) {
+		return KindHuge
 	}
 	text := err.Error()
 	pushing := strings.HasPrefix(text, "cannot push")

@@ -14,6 +14,21 @@ func (s *Store) Diff(old, new Hash, visit func(Difference) error) error {
 }
 
 func (s *Store) diff(old, new Hash, prefix string, visit func(Difference) error) error {
+	return s.differing(old, new, func(one, two Entry) error {
+		name := one.Name + two.Name
+		if one.Name == two.Name {
+			name = one.Name
+		}
+		if one.Mode.IsDir() || two.Mode.IsDir() {
+			return s.diff(one.Hash, two.Hash, prefix+name+"/", visit)
+		}
+		return visit(Difference{Path: prefix + name, Old: one, New: two})
+	})
+}
+
+// differing calls visit with each two entries of one key that differ between two
+// trees. Both are directories or both are files, or one is not there.
+func (s *Store) differing(old, new Hash, visit func(one, two Entry) error) error {
 	if old == new {
 		return nil
 	}
@@ -35,25 +50,12 @@ func (s *Store) diff(old, new Hash, prefix string, visit func(Difference) error)
 		default:
 			one, a, two, b = a[0], a[1:], b[0], b[1:]
 		}
-		if err := s.diffEntry(one, two, prefix, visit); err != nil {
+		if one.Hash == two.Hash && one.Mode == two.Mode {
+			continue
+		}
+		if err := visit(one, two); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// diffEntry compares two entries of one key; both are directories or both are
-// files, or one is not there.
-func (s *Store) diffEntry(one, two Entry, prefix string, visit func(Difference) error) error {
-	if one.Hash == two.Hash && one.Mode == two.Mode {
-		return nil
-	}
-	name := one.Name + two.Name
-	if one.Name == two.Name {
-		name = one.Name
-	}
-	if one.Mode.IsDir() || two.Mode.IsDir() {
-		return s.diff(one.Hash, two.Hash, prefix+name+"/", visit)
-	}
-	return visit(Difference{Path: prefix + name, Old: one, New: two})
 }
