@@ -9,11 +9,12 @@ import (
 
 // Host is a host with a key, as its own signed messages describe it.
 type Host struct {
-	Alias    protocol.Name
-	Key      string
-	Hostname string
-	Humans   []protocol.Name
-	Agents   []protocol.HostedAgent
+	Alias     protocol.Name
+	Key       string
+	Hostname  string
+	Addresses []string // where other hosts link up, see protocol.HostState
+	Humans    []protocol.Name
+	Agents    []protocol.HostedAgent
 
 	joins    []*Item // host-join messages for this alias, whatever their key
 	acts     []*Item // host-agents messages, whatever their key
@@ -155,10 +156,10 @@ func includes(all, some map[string]bool) bool {
 func (h *Host) refold() {
 	slices.SortFunc(h.joins, byTimestamp)
 	slices.SortFunc(h.acts, byPath)
-	h.Key, h.Hostname, h.Humans, h.Agents, h.declared = "", "", nil, nil, map[string]bool{}
+	h.Key, h.Hostname, h.Addresses, h.Humans, h.Agents, h.declared = "", "", nil, nil, nil, map[string]bool{}
 	if len(h.joins) > 0 {
 		first := h.joins[0].host
-		h.Key, h.Hostname = first.Key, first.Hostname
+		h.Key = first.Key
 		h.take(first)
 	}
 	for _, it := range h.acts {
@@ -187,7 +188,10 @@ func byPath(a, b *Item) int {
 }
 
 func (h *Host) take(says *protocol.HostState) {
-	h.Humans, h.Agents = says.Humans, says.Agents
+	h.Addresses, h.Humans, h.Agents = says.Addresses, says.Humans, says.Agents
+	if says.Hostname != "" {
+		h.Hostname = says.Hostname
+	}
 	for _, n := range says.Humans {
 		h.declared[n.String()] = true
 	}

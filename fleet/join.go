@@ -7,7 +7,7 @@ import (
 )
 
 // Join brings a host and its key into the fleet, or tells the fleet that who is
-// served there has changed. Where the record says the same already, it decides
+// served there, or where it is reached, has changed. Where the record says the same already, it decides
 // no message, unless it is to be said Again.
 type Join struct {
 	Host  protocol.HostState
@@ -23,12 +23,18 @@ func (c Join) decide(s *State) ([]Draft, error) {
 		return nil, refuse(Forbidden, "choose another alias for this host",
 			"the fleet has a host called %s already, with another key", c.Host.Host)
 	}
-	if !c.Again && slices.Equal(h.Humans, c.Host.Humans) && slices.EqualFunc(h.Agents, c.Host.Agents, equalAgents) {
+	if !c.Again && h.says(c.Host) {
 		return nil, nil
 	}
 	says := c.Host
-	says.Key, says.Hostname = "", ""
+	says.Key = ""
 	return []Draft{s.hostDraft(protocol.ActHostAgents, says)}, nil
+}
+
+// says reports whether the host has said all of that already.
+func (h *Host) says(s protocol.HostState) bool {
+	return (s.Hostname == "" || h.Hostname == s.Hostname) && slices.Equal(h.Addresses, s.Addresses) &&
+		slices.Equal(h.Humans, s.Humans) && slices.EqualFunc(h.Agents, s.Agents, equalAgents)
 }
 
 func equalAgents(a, b protocol.HostedAgent) bool {

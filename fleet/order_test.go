@@ -116,7 +116,7 @@ func snapshot(s *State) string {
 	for _, h := range s.Hosts() {
 		last, _ := s.LastOf(h.Alias)
 		alias, _ := s.HostOfKey(h.Key)
-		fmt.Fprintln(&b, h.Alias, h.Key, alias, h.Hostname, h.Humans, h.Agents, last.Path, last.Hash)
+		fmt.Fprintln(&b, h.Alias, h.Key, alias, h.Hostname, h.Addresses, h.Humans, h.Agents, last.Path, last.Hash)
 	}
 	for _, name := range []string{"nat", "eve", "mawjs", "words", "calc"} {
 		fmt.Fprintln(&b, name, s.Known(name))

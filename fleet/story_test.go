@@ -24,7 +24,8 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 // story, or what is to hold then; what holds at the end must hold as well when
 // the same messages arrive the other way round.
 //
-//	join HOST humans=A,B agents=X,Y        a host joins, or says anew who it serves
+//	join HOST humans=A,B agents=X,Y [at=ADDRESS,…]   a host joins, or says anew who it serves and where it is reached
+//	addresses HOST = ADDRESS…
 //	ID: say WHO@HOST -> TO[,TO]: TEXT      also: wormhole
 //	ID: answer WHO@HOST ID2: TEXT          by an agent's door; a human: reply; a failure: fail; too many hops: stop
 //	ID: read WHO@HOST ID2
@@ -248,8 +249,12 @@ func (s *story) says(h *testHost, words []string) protocol.HostState {
 	for _, word := range words {
 		kind, list, _ := strings.Cut(word, "=")
 		for _, name := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' }) {
-			if kind == "humans" {
+			switch kind {
+			case "humans":
 				says.Humans = append(says.Humans, protocol.Name(name))
+				continue
+			case "at":
+				says.Addresses = append(says.Addresses, name)
 				continue
 			}
 			name, n, _ := strings.Cut(name, "*")
@@ -434,6 +439,9 @@ func (s *story) expect(line string) bool {
 		if it, ok := s.state.Requested(host, words[2], s.now.Add(s.clocks[host])); ok {
 			got = s.names([]*Item{it})
 		}
+	case words[0] == "addresses":
+		h, _ := s.state.Host(protocol.Name(words[1]))
+		got = strings.Join(h.Addresses, " ")
 	case words[0] == "wrote":
 		got = fmt.Sprint(s.wrote)
 	case words[0] == "thread":

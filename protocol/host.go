@@ -14,14 +14,18 @@ import (
 const InboxTier = "inbox"
 
 // HostState is what a host says of itself in the bodies of host-join and
-// host-agents: its key (host-join only), who it serves and who its humans are.
-// A later host-agents replaces the humans and agents of an earlier one.
+// host-agents: its key (host-join only), where other hosts reach it, who it
+// serves and who its humans are. A later host-agents replaces the addresses,
+// humans and agents of an earlier one, and the hostname where it says one.
 type HostState struct {
 	Host     Name
 	Key      string // public nkey
 	Hostname string
-	Humans   []Name
-	Agents   []HostedAgent
+	// Addresses are where the host takes links of others, host:port, the one to
+	// try first in front; none for a host that only dials.
+	Addresses []string
+	Humans    []Name
+	Agents    []HostedAgent
 }
 
 // HostedAgent is an agent that a host serves, with its tiers in their order.
@@ -58,6 +62,7 @@ func (a HostedAgent) Instances(host Name) []Instance {
 //	HOST-JOIN | host: white
 //	key: U…
 //	hostname: white.example
+//	address: 192.0.2.7:4223
 //	human: nat
 //	agent: mawjs, opus*1, haiku*5
 func FormatHost(act Act, h HostState) string {
@@ -68,6 +73,9 @@ func FormatHost(act Act, h HostState) string {
 	}
 	if h.Hostname != "" {
 		fmt.Fprintf(&b, "hostname: %s\n", oneLine(h.Hostname))
+	}
+	for _, a := range h.Addresses {
+		fmt.Fprintf(&b, "address: %s\n", oneLine(a))
 	}
 	for _, n := range h.Humans {
 		fmt.Fprintf(&b, "human: %s\n", n)
@@ -120,6 +128,8 @@ func (h *HostState) take(key, value string) error {
 		h.Key = oneLine(value)
 	case "hostname":
 		h.Hostname = oneLine(value)
+	case "address":
+		return h.takeAddress(value)
 	case "human":
 		n, err := ParseName(value)
 		if err != nil {

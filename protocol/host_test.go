@@ -13,6 +13,9 @@ import (
 const hostBody = `HOST-JOIN | host: white
 key: UAKEY
 hostname: white.example
+address: 192.0.2.7:4223
+address: [2001:db8::7]:4223
+address: white.example:4223
 human: nat
 human: alice
 agent: mawjs, opus*1, haiku*5
@@ -20,7 +23,8 @@ agent: neo, inbox*1`
 
 func hostState() protocol.HostState {
 	return protocol.HostState{
-		Host: "white", Key: "UAKEY", Hostname: "white.example", Humans: []protocol.Name{"nat", "alice"},
+		Host: "white", Key: "UAKEY", Hostname: "white.example",
+		Addresses: []string{"192.0.2.7:4223", "[2001:db8::7]:4223", "white.example:4223"}, Humans: []protocol.Name{"nat", "alice"},
 		Agents: []protocol.HostedAgent{
 			{Name: "mawjs", Tiers: []protocol.Tier{{Name: "opus", Count: 1}, {Name: "haiku", Count: 5}}},
 			{Name: "neo", Tiers: []protocol.Tier{{Name: protocol.InboxTier, Count: 1}}},
@@ -39,6 +43,7 @@ func TestHostBody(t *testing.T) {
 		"CRLF":              strings.ReplaceAll(hostBody, "\n", "\r\n"),
 		"later lines":       hostBody + "\nweather: fine\n\na line\nkeys: x",
 		"a human twice":     hostBody + "\nhuman: nat",
+		"an address twice":  hostBody + "\naddress: white.example:4223",
 		"the other act":     strings.Replace(hostBody, "JOIN", "AGENTS", 1),
 		"newline at end":    hostBody + "\n",
 		"another key first": strings.Replace(hostBody, "key:", "key: UOTHER\nkey:", 1),
@@ -84,6 +89,8 @@ func TestParseHostRefuses(t *testing.T) {
 		hostBody + "\nagent: x, opus", hostBody + "\nagent: x, opus*0", hostBody + "\nagent: x, opus*-1", hostBody + "\nagent: x, opus*1025",
 		hostBody + "\nagent: x, opus*99999999999999999999", hostBody + "\nagent: x, *1", hostBody + "\nagent: x, a b*1", hostBody + "\nagent: x,opus*1",
 		hostBody + "\nagent: x, opus*1, opus*2",
+		hostBody + "\naddress: ", hostBody + "\naddress: white", hostBody + "\naddress: white:0", hostBody + "\naddress: 0.0.0.0:4223",
+		hostBody + "\naddress: white:1\naddress: a:1\naddress: b:1\naddress: c:1\naddress: d:1\naddress: e:1",
 	} {
 		if h, err := protocol.ParseHost(body); err == nil {
 			t.Errorf("%q was read as %+v", body, h)
@@ -94,6 +101,7 @@ func TestParseHostRefuses(t *testing.T) {
 func FuzzParseHost(f *testing.F) {
 	f.Add(hostBody)
 	f.Add(strings.ReplaceAll(hostBody, "\n", "\r\n"))
+	f.Add("HOST-AGENTS | host: a\naddress: [::1]:1\naddress: localhost:65535")
 	f.Add("HOST-AGENTS | host: a\nagent: b, c*1024\nhostname: \r\nkey: \t")
 	f.Fuzz(func(t *testing.T, body string) {
 		h, err := protocol.ParseHost(body)

@@ -28,6 +28,7 @@ func UpdateHostFile(old []byte, h HostState) ([]byte, error) {
 	if h.Hostname != "" {
 		set(root, "hostname", scalar(h.Hostname))
 	}
+	setAddresses(root, h.Addresses)
 	set(root, "humans", names(h.Humans))
 	set(root, "actors", actors(h.Agents))
 	file, err := renderHostFile(root, body)
@@ -91,6 +92,27 @@ func set(root *yaml.Node, key string, value *yaml.Node) {
 	root.Content = append(root.Content, scalar(key), value)
 }
 
+// setAddresses writes the addresses, and takes the field out where there are
+// none: a host that only dials has nothing to say there.
+func setAddresses(root *yaml.Node, addresses []string) {
+	if len(addresses) == 0 {
+		for i := 0; i+1 < len(root.Content); i += 2 {
+			if root.Content[i].Value == "addresses" {
+				root.Content = slices.Delete(root.Content, i, i+2)
+				return
+			}
+		}
+		return
+	}
+	n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
+	for _, a := range addresses {
+		text := scalar(a)
+		text.Style = yaml.DoubleQuotedStyle // a colon and brackets mean much to YAML
+		n.Content = append(n.Content, text)
+	}
+	set(root, "addresses", n)
+}
+
 func scalar(s string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s}
 	if retyped(s) {
@@ -122,7 +144,8 @@ func actors(list []HostedAgent) *yaml.Node {
 }
 
 // ParseHostFile reads a host file of the record, of parley or of another
-// program: alias, key, hostname, humans and actors with their tiers. A tier's
+// program: alias, key, hostname, addresses, humans and actors with their tiers.
+// An address that nobody could dial is passed over. A tier's
 // command ("cli", or the bare string of the shorthand) is passed over: what
 // arrives through the record is never run (R12).
 func ParseHostFile(data []byte) (HostState, error) {
@@ -158,6 +181,10 @@ func (h *HostState) takeFileField(key string, value *yaml.Node) error {
 		h.Key = value.Value
 	case "hostname":
 		h.Hostname = value.Value
+	case "addresses":
+		for _, n := range value.Content {
+			_ = h.takeAddress(n.Value)
+		}
 	case "humans":
 		for _, n := range value.Content {
 			if name, err := ParseName(n.Value); err == nil && !slices.Contains(h.Humans, name) {

@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -161,6 +162,28 @@ func TestParseHostFileRefuses(t *testing.T) {
 	}
 }
 
+// A host that listens no longer must not be dialled because of an old file, and
+// what nobody could dial is passed over.
+func TestHostFileAddresses(t *testing.T) {
+	h := hostState()
+	file := update(t, "", h)
+	if want := `addresses: ["192.0.2.7:4223", "[2001:db8::7]:4223", "white.example:4223"]`; !strings.Contains(file, want+"\n") {
+		t.Errorf("%q is missing\n%s", want, file)
+	}
+	h.Addresses = nil
+	if file = update(t, file, h); strings.Contains(file, "addresses") {
+		t.Errorf("the old addresses still stand\n%s", file)
+	}
+	got, err := protocol.ParseHostFile([]byte(`---
+alias: a
+addresses: ["b:1", b, "0.0.0.0:1", [c], "::1:1", "d:1\n"]
+---
+`))
+	if err != nil || !slices.Equal(got.Addresses, []string{"b:1"}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 func TestHostFilePath(t *testing.T) {
 	if got := protocol.HostFilePath("white"); got != "hosts/white.md" {
 		t.Errorf("got %s", got)
@@ -169,7 +192,7 @@ func TestHostFilePath(t *testing.T) {
 
 func FuzzParseHostFile(f *testing.F) {
 	f.Add([]byte(seedHostFile))
-	f.Add([]byte("---\nalias: a\nactors: {b: {c: {count: 1024}}}\nhumans: [a, [b], {c: d}]\nkey: [x]\n---\n\nbody"))
+	f.Add([]byte("---\nalias: a\nactors: {b: {c: {count: 1024}}}\naddresses: ['[::1]:1', a:2, {b: c}]\nhumans: [a, [b], {c: d}]\nkey: [x]\n---\n\nbody"))
 	f.Add([]byte("---\n? [a]\n: b\nalias: c\n# end\n---\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h, err := protocol.ParseHostFile(data)

@@ -34,6 +34,7 @@ import (
 	_ "math/rand/v2"
 	_ "net"
 	_ "net/http"
+	_ "net/netip"
 	_ "os/exec"
 )
 `,
@@ -44,7 +45,7 @@ import (
 				"pure/a.go:7 imports math/rand/v2, but pure must be pure: it draws random numbers; take an io.Reader or the value as an argument" + why,
 				"pure/a.go:8 imports net, but pure must be pure: it talks to other machines" + why,
 				"pure/a.go:9 imports net/http, but pure must be pure: it talks to other machines" + why,
-				"pure/a.go:10 imports os/exec, but pure must be pure: it reads or changes the machine" + why,
+				"pure/a.go:11 imports os/exec, but pure must be pure: it reads or changes the machine" + why,
 			},
 		},
 		{

@@ -1,0 +1,76 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxAddresses is how many addresses a host may have.
+const MaxAddresses = 8
+
+// maxHostName bounds a name of the domain name system.
+const maxHostName = 253
+
+var hostNamePattern = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$`)
+
+// SplitHostPort splits the address of a host, "host:port" or "[IPv6]:port", and
+// insists on both: an IP address without a zone or a name of the domain name
+// system, and a port from 0, which only a listener may have, to 65535.
+func SplitHostPort(address string) (host string, port uint16, err error) {
+	i := strings.LastIndexByte(address, ':')
+	if i < 0 {
+		return "", 0, fmt.Errorf("address %q is not host:port", address)
+	}
+	host, text := address[:i], address[i+1:]
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || strconv.FormatUint(n, 10) != text {
+		return "", 0, fmt.Errorf("address %q has no port from 0 to 65535", address)
+	}
+	if inner, ok := strings.CutPrefix(host, "["); ok {
+		inner, ok = strings.CutSuffix(inner, "]")
+		if ip, err := netip.ParseAddr(inner); !ok || err != nil || !ip.Is6() || ip.Zone() != "" {
+			return "", 0, fmt.Errorf("address %q holds no IPv6 address between its brackets", address)
+		}
+		return inner, uint16(n), nil
+	}
+	if len(host) > maxHostName || !hostNamePattern.MatchString(host) {
+		return "", 0, fmt.Errorf("address %q names no host", address)
+	}
+	return host, uint16(n), nil
+}
+
+// CheckHostPort says why others could not dial address: it must name a host and
+// a port, and not all addresses of a machine.
+func CheckHostPort(address string) error {
+	host, port, err := SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	if port == 0 {
+		return fmt.Errorf("address %q has no port from 1 to 65535", address)
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Unmap().IsUnspecified() {
+		return fmt.Errorf("address %q means all addresses of a machine, of which others cannot know which to dial", address)
+	}
+	return nil
+}
+
+// takeAddress takes one more address of the host.
+func (h *HostState) takeAddress(address string) error {
+	if err := CheckHostPort(address); err != nil {
+		return err
+	}
+	if slices.Contains(h.Addresses, address) {
+		return nil
+	}
+	if len(h.Addresses) == MaxAddresses {
+		return errors.New("a host has at most " + strconv.Itoa(MaxAddresses) + " addresses")
+	}
+	h.Addresses = append(h.Addresses, address)
+	return nil
+}
