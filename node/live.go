@@ -21,8 +21,8 @@ const (
 type live struct {
 	now func() time.Time
 
-	mu       sync.Mutex // guards what follows
-	presence map[protocol.Name]bus.Presence
+	mu       sync.Mutex                     // guards what follows
+	presence map[protocol.Name]bus.Presence // the last of each host, those that left too
 	heard    map[protocol.Path][]protocol.Name
 	order    []protocol.Path // of heard, oldest first
 	later    []protocol.Path
@@ -63,12 +63,8 @@ func (l *live) see(p bus.Presence) (came bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last, known := l.presence[p.Host]
-	came = p.Live && (!known || last.Run != p.Run || l.now().Sub(last.Seen) >= presenceLasts)
-	if p.Live {
-		l.presence[p.Host] = p
-	} else {
-		delete(l.presence, p.Host)
-	}
+	came = p.Live && (!known || last.Run != p.Run || !l.lasts(last))
+	l.presence[p.Host] = p
 	l.signal()
 	return came
 }
@@ -79,20 +75,25 @@ func (l *live) present() []bus.Presence {
 	defer l.mu.Unlock()
 	var all []bus.Presence
 	for _, p := range l.presence {
-		if l.now().Sub(p.Seen) < presenceLasts {
+		if l.lasts(p) {
 			all = append(all, p)
 		}
 	}
 	return all
 }
 
-// presenceOf is the last presence of a host that is connected now.
-func (l *live) presenceOf(host protocol.Name) (bus.Presence, bool) {
+// presenceOf is the last presence of a host, if there was one since the start, and
+// whether the host is connected now.
+func (l *live) presenceOf(host protocol.Name) (last bus.Presence, live bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, ok := l.presence[host]
-	return p, ok && l.now().Sub(p.Seen) < presenceLasts
+	last, ok := l.presence[host]
+	return last, ok && l.lasts(last)
 }
+
+// lasts reports whether a host with this last presence counts as connected: it has
+// not said that it leaves, and was heard a short time ago. The caller holds mu.
+func (l *live) lasts(p bus.Presence) bool { return p.Live && l.now().Sub(p.Seen) < presenceLasts }
 
 // hear takes in that a host has fsynced these messages.
 func (l *live) hear(host protocol.Name, paths []protocol.Path) {

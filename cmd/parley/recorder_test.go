@@ -42,6 +42,7 @@ type recorder struct {
 	prompt   control.Prompt
 	woken    control.Woken
 	files    []control.UpgradedFile
+	hosts    []control.Host
 }
 
 func (r *recorder) note(verb string, request any) {
@@ -130,6 +131,8 @@ func (r *recorder) RemoveAgent(_ context.Context, q control.AgentRequest) error 
 }
 
 func (r *recorder) List(context.Context) ([]control.Participant, error) { return r.people, r.err }
+
+func (r *recorder) Hosts(context.Context) ([]control.Host, error) { return r.hosts, r.err }
 
 func (r *recorder) Stop(context.Context) error {
 	r.note("stop", nil)

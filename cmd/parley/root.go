@@ -59,7 +59,7 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 	addGroup(root, groupLook, "Read:", newInboxCommand(p), newReadCommand(p), newShowCommand(p), newPromptCommand(p),
 		newRepliesCommand(p), newThreadCommand(p), newLogCommand(p), newAttachCommand(p), newSearchCommand(p))
 	root.SetHelpCommandGroupID(groupFleet)
-	addGroup(root, groupFleet, "The fleet:", newLsCommand(p), newChannelCommand(p), newMemoryCommand(p), newRecordCommand(p), newBenchCommand(p), newDemoCommand(p),
+	addGroup(root, groupFleet, "The fleet:", newLsCommand(p), newHostCommand(p), newChannelCommand(p), newMemoryCommand(p), newRecordCommand(p), newBenchCommand(p), newDemoCommand(p),
 		newCompletionCommand(p), newVersionCommand(p))
 	root.AddCommand(newDemoAgentCommand(p))
 	return root

@@ -157,7 +157,7 @@ func someStatus() control.Status {
 
 func TestEmptyListsAsJSONAreArrays(t *testing.T) {
 	for _, line := range [][]string{
-		{"inbox"}, {"ls"}, {"agent", "list"}, {"replies", "x"}, {"thread", "x"}, {"channel", "list"}, {"memory", "list"}, {"upgrade"},
+		{"inbox"}, {"ls"}, {"agent", "list"}, {"replies", "x"}, {"thread", "x"}, {"channel", "list"}, {"memory", "list"}, {"upgrade"}, {"host", "list"},
 	} {
 		r := newRun(t)
 		if code := r.do(append(line, "--json")...); code != exitDone || r.out.String() != "[]\n" {

@@ -56,6 +56,7 @@ const (
 	verbRecordStats = "record-stats"
 	verbExport      = "export"
 	verbList        = "list"
+	verbHosts       = "hosts"
 	verbStop        = "stop"
 )
 

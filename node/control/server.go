@@ -116,6 +116,7 @@ func routes() map[string]route {
 		verbRecordStats: {handle: unary(asking(Service.RecordStats))},
 		verbExport:      {handle: unary(Service.Export), long: true},
 		verbList:        {handle: unary(asking(Service.List))},
+		verbHosts:       {handle: unary(asking(Service.Hosts))},
 		verbStop: {handle: unary(func(s Service, ctx context.Context, _ none) (none, error) {
 			return none{}, s.Stop(ctx)
 		})},

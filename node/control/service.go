@@ -107,6 +107,9 @@ type Service interface {
 	// List is the fleet's directory: who can be reached, and where.
 	List(ctx context.Context) ([]Participant, error)
 
+	// Hosts lists the hosts of the fleet by alias, without asking any of them.
+	Hosts(ctx context.Context) ([]Host, error)
+
 	// Stop makes the node drain and exit; it returns when draining has begun.
 	Stop(ctx context.Context) error
 }

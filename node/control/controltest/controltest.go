@@ -35,6 +35,7 @@ func Run(t *testing.T, start func(t *testing.T) control.Service) {
 		{"a profile is written and found", testProfile},
 		{"files that come with the program are current", testUpgrade},
 		{"waking says who has mail", testWake},
+		{"the fleet's hosts are listed", testHosts},
 	})
 }
 

@@ -1,0 +1,19 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+)
+
+func newHostCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "host",
+		Short:   "Say which hosts the fleet has, and how they fare",
+		Example: `  parley host list`,
+		Args:    unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageErrorf(cmd, "%s needs list", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newHostListCommand(p))
+	return cmd
+}
