@@ -20,10 +20,20 @@ const (
 	byGit            // they are in a durable commit already
 )
 
+func (w way) String() string {
+	if w == byGit {
+		return "git"
+	}
+	return "bus"
+}
+
 // Receive is the one way in for what other hosts and plain git wrote. A message
 // is known by its path and its bytes; a second arrival is nothing. What is no
 // message, or bears a wrong signature, is warned about once and goes no further.
 func (n *Node) Receive(letters []gitsync.Letter, by way) {
+	for _, l := range letters {
+		n.log.Trace().Stringer("path", l.Path).Stringer("by", by).Msg("came in")
+	}
 	fresh, arrived := n.check(letters, by)
 	if by == byBus && len(fresh) > 0 {
 		n.storing.RLock()

@@ -19,14 +19,14 @@ import (
 func newBenchCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "bench",
-		Short:   "Measure parley on this machine, beside the bare disk and git",
+		Short:   "Measure parley on this machine, beside the bare disk, git and NATS",
 		Example: `  parley bench record --quick`,
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs record", cmd.CommandPath())
+			return usageErrorf(cmd, "%s needs record or bus", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newBenchRecordCommand(p))
+	cmd.AddCommand(newBenchRecordCommand(p), newBenchBusCommand(p))
 	return cmd
 }
 

@@ -11,9 +11,13 @@ import (
 
 // BenchmarkRecord takes each measure of "parley bench record", with the counts of
 // a quick run. Once is enough: go test ./node/bench -bench Record -benchtime 1x
-func BenchmarkRecord(b *testing.B) {
+func BenchmarkRecord(b *testing.B) { benchmark(b, Record(0)) }
+
+// BenchmarkBus does the same for "parley bench bus".
+func BenchmarkBus(b *testing.B) { benchmark(b, Bus()) }
+
+func benchmark(b *testing.B, suite Suite) {
 	b.Setenv(playNode, "1")
-	suite := Record(0)
 	for _, m := range suite.Measures {
 		b.Run(m.Name, func(b *testing.B) {
 			for b.Loop() {
@@ -38,6 +42,8 @@ func unitWord(unit string) string {
 		return "count"
 	case "/s":
 		return "per_s"
+	case "%":
+		return "percent"
 	}
 	return unit
 }

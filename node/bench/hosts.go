@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -37,11 +38,11 @@ func startNode(ctx context.Context, dir string, change func(*node.InitOptions)) 
 	if err != nil {
 		return nil, err
 	}
-	return runNode(ctx, home)
+	return runNode(ctx, home, zerolog.Nop())
 }
 
-func runNode(ctx context.Context, home configs.Home) (*runningNode, error) {
-	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: zerolog.Nop()})
+func runNode(ctx context.Context, home configs.Home, log zerolog.Logger) (*runningNode, error) {
+	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: log})
 	if err != nil {
 		return nil, err
 	}
@@ -69,9 +70,16 @@ type hosts struct {
 	nodes  []*runningNode
 }
 
-// startHosts runs a fleet. With the bus the first host is the hub of all others;
-// without, they dial a hub that is not there.
-func (s *stand) startHosts(ctx context.Context, bus bool) (_ *hosts, err error) {
+// wantedHosts says what fleet a measure needs.
+type wantedHosts struct {
+	size   int
+	alone  bool                          // without the bus: they dial a hub that is not there
+	config func(*configs.Config)         // changes what the homes are configured with; nil: nothing
+	log    func(host int) zerolog.Logger // nil: nobody looks at the logs
+}
+
+// startHosts runs a fleet. The first host is the hub of all others.
+func (s *stand) startHosts(ctx context.Context, want wantedHosts) (_ *hosts, err error) {
 	shared, err := s.newShared(ctx)
 	if err != nil {
 		return nil, err
@@ -83,27 +91,17 @@ func (s *stand) startHosts(ctx context.Context, bus bool) (_ *hosts, err error) 
 		}
 	}()
 	hub := ""
-	if !bus {
+	if want.alone {
 		if hub, err = deadAddress(); err != nil {
 			return nil, err
 		}
 	}
-	size := s.count(fleetSize, quickFleet)
-	for i := range size {
-		s.progress("starting hosts", i, size)
-		human := fmt.Sprintf("human%d", i)
-		n, err := startNode(ctx, s.path(hostName(i).String()), func(o *node.InitOptions) {
-			o.Alias, o.Human, o.Remote = hostName(i).String(), human, shared.dir
-			if hub != "" {
-				o.Hubs = []string{hub}
-			} else {
-				o.Listen = "127.0.0.1:0"
-			}
-		})
+	for i := range want.size {
+		s.progress("starting hosts", i, want.size)
+		n, err := s.startHost(ctx, i, want, shared, hub)
 		if err != nil {
 			return nil, err
 		}
-		n.human = human
 		h.nodes = append(h.nodes, n)
 		if hub == "" {
 			status, err := n.Status(ctx)
@@ -113,7 +111,57 @@ func (s *stand) startHosts(ctx context.Context, bus bool) (_ *hosts, err error) 
 			hub = status.Bus.Links
 		}
 	}
-	return h, h.settle(ctx, bus)
+	return h, h.settle(ctx, !want.alone)
+}
+
+// startHost makes the home of one host and runs it; without a hub it is one.
+func (s *stand) startHost(ctx context.Context, i int, want wantedHosts, shared *sharedRepo, hub string) (*runningNode, error) {
+	home, human, err := s.newHost(ctx, i, shared, hub)
+	if err != nil {
+		return nil, err
+	}
+	if want.config != nil {
+		if err := reconfigure(home, want.config); err != nil {
+			return nil, err
+		}
+	}
+	log := zerolog.Nop()
+	if want.log != nil {
+		log = want.log(i)
+	}
+	n, err := runNode(ctx, home, log)
+	if err != nil {
+		return nil, err
+	}
+	n.human = human
+	return n, nil
+}
+
+// newHost makes the home of one host of a fleet.
+func (s *stand) newHost(ctx context.Context, i int, shared *sharedRepo, hub string) (home configs.Home, human string, err error) {
+	human = fmt.Sprintf("human%d", i)
+	home, err = newHome(ctx, s.path(hostName(i).String()), func(o *node.InitOptions) {
+		o.Alias, o.Human, o.Remote = hostName(i).String(), human, shared.dir
+		if hub == "" {
+			o.Listen = "127.0.0.1:0"
+		} else {
+			o.Hubs = []string{hub}
+		}
+	})
+	return home, human, err
+}
+
+// reconfigure changes the configuration of a home whose node does not run.
+func reconfigure(home configs.Home, change func(*configs.Config)) error {
+	cfg, err := configs.Load(home.Config())
+	if err != nil {
+		return err
+	}
+	change(&cfg)
+	if err := os.Remove(home.Config()); err != nil {
+		return fmt.Errorf("cannot change the configuration: %w", err)
+	}
+	return configs.WriteConfig(home.Config(), cfg)
 }
 
 // deadAddress is one where nobody listens.

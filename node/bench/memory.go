@@ -2,6 +2,7 @@ package bench
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,11 +49,38 @@ func (w *memoryWatch) stop() int64 {
 
 // anonymousMemory is the resident memory of a process that is no file's, as Linux
 // tells it; 0 elsewhere.
-func anonymousMemory(pid int) int64 {
-	kilobytes, _ := strings.CutSuffix(fieldOf(fmt.Sprintf("/proc/%d/status", pid), "RssAnon"), " kB")
+func anonymousMemory(pid int) int64 { return memoryOf(pid, "RssAnon") }
+
+// residentMemory is all resident memory of a process, as Linux tells it; 0 elsewhere.
+func residentMemory(pid int) int64 { return memoryOf(pid, "VmRSS") }
+
+func memoryOf(pid int, field string) int64 {
+	kilobytes, _ := strings.CutSuffix(fieldOf(fmt.Sprintf("/proc/%d/status", pid), field), " kB")
 	n, err := strconv.ParseInt(strings.TrimSpace(kilobytes), 10, 64)
 	if err != nil {
 		return 0
 	}
 	return n << 10
+}
+
+// processorTime is what a process has used of processors, with the programs that it
+// has run and waited for, as Linux tells it; 0 elsewhere.
+func processorTime(pid int) time.Duration {
+	const tick = 10 * time.Millisecond // Linux tells it in hundredths of a second everywhere
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	// The name in brackets may hold anything; what follows it is numbers, of which
+	// the 12th to the 15th are times.
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	var ticks time.Duration
+	for _, field := range fields[min(len(fields), 11):min(len(fields), 15)] {
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0
+		}
+		ticks += time.Duration(n)
+	}
+	return ticks * tick
 }

@@ -22,7 +22,7 @@ func takePushes(ctx context.Context, s *stand) (_ readings, err error) {
 	if s.options.Quick {
 		return nil, skipped("it takes more than a minute: not in a quick run")
 	}
-	h, err := s.startHosts(ctx, true)
+	h, err := s.startHosts(ctx, wantedHosts{size: fleetSize})
 	if err != nil {
 		return nil, err
 	}

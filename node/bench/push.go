@@ -78,7 +78,7 @@ func takePush(ctx context.Context, s *stand, name string, bus bool) (_ readings,
 	if err != nil {
 		return nil, err
 	}
-	h, err := s.startHosts(ctx, bus)
+	h, err := s.startHosts(ctx, wantedHosts{size: s.count(fleetSize, quickFleet), alone: !bus})
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,10 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
@@ -180,49 +177,35 @@ type started struct {
 // startOnce runs a node as a process of its own, sends it a message as soon as it
 // takes one, looks on until it is at rest, and ends it.
 func (s *stand) startOnce(ctx context.Context, home configs.Home) (_ started, err error) {
-	client := control.NewClient(home.Socket(), version)
-	words := append(s.options.Command[1:len(s.options.Command):len(s.options.Command)], "--home", home.Dir, "up")
-	cmd := exec.CommandContext(ctx, s.options.Command[0], words...)
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return started{}, fmt.Errorf("cannot start a node: %w", err)
+	p, err := s.startProcess(ctx, home)
+	if err != nil {
+		return started{}, err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // ends with the process
-	watch := watchMemory(cmd.Process.Pid)
+	watch := watchMemory(p.cmd.Process.Pid)
 	defer func() {
 		watch.stop()
 		if err != nil {
-			err = errors.Join(err, cmd.Process.Kill())
+			err = errors.Join(err, p.kill())
 		}
 	}()
 	var seen started
 	err = until(ctx, "a node took a message", time.Millisecond, func() (bool, error) {
-		select {
-		case err := <-ended:
-			return false, fmt.Errorf("the node ended at once: %w: %s", err, strings.TrimSpace(output.String()))
-		default:
+		if err := p.running(); err != nil {
+			return false, err
 		}
-		_, err := client.Send(ctx, control.SendRequest{To: []string{"agent0"}, Body: "the first message after a start", Anyway: true})
+		_, err := p.client.Send(ctx, control.SendRequest{To: []string{"agent0"}, Body: "the first message after a start", Anyway: true})
 		return answered(err)
 	})
 	if err != nil {
 		return seen, err
 	}
 	seen.took = time.Since(began)
-	if err := s.rest(ctx, client); err != nil {
+	if err := s.rest(ctx, p.client); err != nil {
 		return seen, err
 	}
 	seen.memory = watch.stop()
-	if err := client.Stop(ctx); err != nil {
-		return seen, err
-	}
-	if err := <-ended; err != nil {
-		return seen, fmt.Errorf("the node did not end well: %w: %s", err, strings.TrimSpace(output.String()))
-	}
-	return seen, nil
+	return seen, p.stop(ctx)
 }
 
 // answered tells a node that does not answer yet from one that refuses.

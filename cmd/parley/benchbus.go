@@ -1,0 +1,28 @@
+package main
+
+import (
+	"github.com/parleyfleet/parley/node/bench"
+	"github.com/spf13/cobra"
+)
+
+func newBenchBusCommand(p *program) *cobra.Command {
+	var r benchRequest
+	cmd := &cobra.Command{
+		Use:   "bus",
+		Short: "Measure how fast hosts hear each other, and what being in touch costs",
+		Long: `Measure how fast hosts hear each other, and what being in touch costs: whole
+nodes with their records, in one process, that share one repository and are
+linked over loopback. It takes a few minutes, with --quick about 15 seconds.
+
+` + benchForm,
+		Example: `  parley bench bus
+  parley bench bus --quick --only hop
+  parley bench bus --strict --json`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runBench(cmd.Context(), bench.Bus(), r, p.view())
+		},
+	}
+	p.benchFlags(cmd, &r)
+	return cmd
+}
