@@ -90,7 +90,7 @@ func newBus(opts Options) (*Bus, error) {
 		subjects:  protocol.Subjects{Fleet: opts.Fleet},
 		key:       public,
 		inbox:     newInbox(opts.Fleet, opts.Alias),
-		queue:     newQueue(),
+		queue:     newQueue(opts.QueueBytes),
 		questions: make(chan question, maxQuestions),
 		waiting:   waiting{asks: map[string]chan *nats.Msg{}},
 		services:  newServices(opts.Services),
@@ -128,6 +128,10 @@ func (b *Bus) subscribe(ctx context.Context) error {
 	}
 	if b.fleetSub, err = b.conn.Subscribe(b.subjects.All(), b.arrived); err != nil {
 		return fmt.Errorf("cannot subscribe to the fleet: %w", err)
+	}
+	// What is sorted leaves this buffer at once; the queue behind it counts bytes too.
+	if err := b.fleetSub.SetPendingLimits(-1, maxUnsortedBytes); err != nil {
+		return fmt.Errorf("cannot bound what arrives: %w", err)
 	}
 	if !b.conn.IsConnected() {
 		return nil

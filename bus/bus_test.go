@@ -17,7 +17,7 @@ func TestTwoHostsExchangeEverything(t *testing.T) {
 		from, to := way.from, way.to
 		m, data := from.publish(t, 1)
 		to.await(t, "the message", func() bool { return len(to.messages) == 1 })
-		want := []Incoming{{Sender: from.alias, Path: m.Path, Data: data}}
+		want := []Incoming{{Sender: from.alias, Subject: from.subjects.Message(m), Path: m.Path, Data: data}}
 		if diff := cmp.Diff(want, to.messages, cmp.AllowUnexported(protocol.Path{})); diff != "" {
 			t.Errorf("%s received (-want +got):\n%s", to.alias, diff)
 		}

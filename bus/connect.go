@@ -11,6 +11,8 @@ import (
 const (
 	connectWait    = 5 * time.Second
 	maxUnsentBytes = 8 << 20 // kept while an existing system is out of reach
+
+	maxUnsortedBytes = 64 << 20 // that arrived and were not looked at yet
 )
 
 // connect makes our own connection: in process to the embedded server, or to

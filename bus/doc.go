@@ -19,8 +19,8 @@
 //   - Blocking. Publish and its like hand over to the connection and return; a
 //     connection that takes nothing for 2 s is given up, which bounds them. Ask
 //     waits for its answer until its context ends. Handlers hold up the queue.
-//   - Bounds. At most 8,192 messages and letters or 64 MiB wait for the handlers,
-//     256 questions for their turn, of which 16 are answered at a time; a message
+//   - Bounds. At most 96 MiB of messages and letters wait for the handlers, two
+//     thirds of them from one host; 256 questions for their turn, of which 16 are answered at a time; a message
 //     with its headers may have 1 MiB.
 //
 // Messages are not checked here: who signed one, and whether that counts, is

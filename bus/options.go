@@ -48,6 +48,8 @@ type Options struct {
 	Log      zerolog.Logger
 	Now      func() time.Time // nil: time.Now
 	Handlers Handlers
+	// QueueBytes bounds what waits for the handlers; 0 means 96 MiB.
+	QueueBytes int
 	// Services answer questions from the first moment; Serve adds others later.
 	Services map[protocol.Name]Service
 }
@@ -59,9 +61,10 @@ type Service func(ctx context.Context, from protocol.Name, request []byte) ([]by
 
 // Incoming is a message as it came by the bus, unchecked.
 type Incoming struct {
-	Sender protocol.Name // as the subject says
-	Path   protocol.Path // as the header says
-	Data   []byte        // the exact bytes of the file; the receiver's to keep
+	Sender  protocol.Name // as the subject says
+	Subject string        // on which it came
+	Path    protocol.Path // as the header says
+	Data    []byte        // the exact bytes of the file; the receiver's to keep
 }
 
 // Handlers receive what other hosts say; nil ones are skipped. All of them are

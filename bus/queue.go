@@ -9,8 +9,13 @@ import (
 )
 
 const (
-	maxQueued      = 8192
-	maxQueuedBytes = 64 << 20
+	// maxQueuedBytes is what may wait for the handlers; one sender may use two
+	// thirds of it, so that a flood from one host leaves room for the others. That
+	// is room for 50,000 messages of a usual size from one host.
+	maxQueuedBytes = 96 << 20
+	// What waits takes more memory than its payload: headers, path, list.
+	messageOverhead = 512
+	letterOverhead  = 2 << 10
 )
 
 // letterIn is a letter that waits to be checked and handled.
@@ -29,23 +34,33 @@ type batch struct {
 // queue is where the connection leaves what arrives, without waiting, and the
 // dispatcher finds it.
 type queue struct {
-	wake chan struct{} // holds one token while something is queued
+	wake  chan struct{} // holds one token while something is queued
+	limit int           // bytes that may wait
 
 	mu    sync.Mutex // guards the fields below
 	next  batch
 	bytes int
+	by    map[protocol.Name]int // bytes of each sender
 }
 
-func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+// newQueue makes a queue with room for limit bytes, 0 for maxQueuedBytes.
+func newQueue(limit int) *queue {
+	if limit == 0 {
+		limit = maxQueuedBytes
+	}
+	return &queue{wake: make(chan struct{}, 1), limit: limit, by: map[protocol.Name]int{}}
+}
 
 // message queues m, or reports that there is no room.
 func (q *queue) message(m Incoming) bool {
-	return q.add(len(m.Data), func(b *batch) { b.messages = append(b.messages, m) })
+	size := len(m.Data) + messageOverhead
+	return q.add(m.Sender, size, func(b *batch) { b.messages = append(b.messages, m) })
 }
 
 // letter queues l, or reports that there is no room.
 func (q *queue) letter(l letterIn) bool {
-	return q.add(len(l.msg.Data), func(b *batch) { b.letters = append(b.letters, l) })
+	size := l.msg.Size() + letterOverhead
+	return q.add(l.subject.Sender, size, func(b *batch) { b.letters = append(b.letters, l) })
 }
 
 // linked queues that a link came up, for which there is always room.
@@ -56,14 +71,15 @@ func (q *queue) linked() {
 	q.signal()
 }
 
-func (q *queue) add(size int, put func(*batch)) bool {
+func (q *queue) add(from protocol.Name, size int, put func(*batch)) bool {
 	q.mu.Lock()
-	if len(q.next.messages)+len(q.next.letters) >= maxQueued || q.bytes+size > maxQueuedBytes {
+	if q.bytes+size > q.limit || q.by[from]+size > q.limit/3*2 {
 		q.mu.Unlock()
 		return false
 	}
 	put(&q.next)
 	q.bytes += size
+	q.by[from] += size
 	q.mu.Unlock()
 	q.signal()
 	return true
@@ -82,5 +98,6 @@ func (q *queue) take() batch {
 	defer q.mu.Unlock()
 	b := q.next
 	q.next, q.bytes = batch{}, 0
+	clear(q.by)
 	return b
 }

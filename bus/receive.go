@@ -23,14 +23,14 @@ func (b *Bus) arrived(msg *nats.Msg) {
 			b.countMalformed(msg, err)
 			return
 		}
-		ok = b.queue.message(Incoming{Sender: s.Sender, Path: path, Data: msg.Data})
+		ok = b.queue.message(Incoming{Sender: s.Sender, Subject: msg.Subject, Path: path, Data: msg.Data})
 	case s.Kind == protocol.KindAsk:
 		ok = s.Rest[0] != b.opts.Alias.String() || b.asked(s, msg)
 	default:
 		ok = b.queue.letter(letterIn{subject: s, msg: msg})
 	}
 	if !ok && b.dropped.Add(1) == 1 {
-		b.opts.Log.Warn().Str("from", s.Sender.String()).Msg("the bus brings more than this host can handle; git will repair what is dropped")
+		b.opts.Log.Warn().Str("from", s.Sender.String()).Msg("the bus brings more than this host can handle; what is dropped is asked for again")
 	}
 }
 

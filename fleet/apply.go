@@ -38,6 +38,9 @@ type Examined struct {
 	err  error
 }
 
+// Err is why the file is no message of the record, if it is none.
+func (e Examined) Err() error { return e.err }
+
 // Examine does of Apply what takes the most time and depends on the file alone:
 // reading it and checking its signature. It may be called concurrently with every
 // method of the state.

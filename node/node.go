@@ -51,7 +51,11 @@ type Node struct {
 	stop      context.CancelFunc      // ends Run; nil until then
 	taking    context.Context         // of doors: ends when no new message is taken
 	killing   context.Context         // of doors: ends when running commands must
+	system    protocol.ChannelID      // where the hosts and their keys are told
 	live      *live
+	held      *heldBack
+	refusals  *refusals
+	delivery  delivery
 	run       string                  // random, new with every start: tells this node from its twin
 	greet     chan struct{}           // a host came: announce this one soon
 	answer    chan struct{}           // a second node of this name wrote: let it hear of this one
@@ -96,7 +100,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
-		live: newLive(o.Now), run: randomHex(4), greet: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
+		live: newLive(o.Now), held: newHeldBack(o.Now), refusals: newRefusals(o.Log), delivery: newDelivery(), run: randomHex(4), greet: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
 		firsts: map[string]protocol.Path{},
 	}
@@ -172,7 +176,7 @@ func (n *Node) openRecord(ctx context.Context) error {
 		return err
 	}
 	n.record = record
-	n.state = fleet.New(record.ID())
+	n.state, n.system = fleet.New(record.ID()), protocol.SystemChannel(record.ID())
 	return checkIdentity(record, n.cfg)
 }
 

@@ -31,10 +31,23 @@ func (w way) String() string {
 // is known by its path and its bytes; a second arrival is nothing. What is no
 // message, or bears a wrong signature, is warned about once and goes no further.
 func (n *Node) Receive(letters []gitsync.Letter, by way) {
-	for _, l := range letters {
-		n.log.Trace().Stringer("path", l.Path).Stringer("by", by).Msg("came in")
+	examined := make([]fleet.Examined, len(letters))
+	for i, l := range letters {
+		n.traceEntry(l.Path, by)
+		examined[i] = n.state.Examine(l.Path, l.Data)
 	}
-	fresh, arrived := n.check(letters, by)
+	n.receive(letters, examined, by)
+}
+
+// traceEntry tells, for measurements, when a letter of another host came in.
+func (n *Node) traceEntry(p protocol.Path, by way) {
+	n.log.Trace().Stringer("path", p).Stringer("by", by).Msg("came in")
+}
+
+// receive is Receive for letters that were examined, which is done before the state
+// is locked because it takes the most time.
+func (n *Node) receive(letters []gitsync.Letter, examined []fleet.Examined, by way) {
+	fresh, arrived := n.check(letters, examined, by)
 	if by == byBus && len(fresh) > 0 {
 		n.storing.RLock()
 		defer n.storing.RUnlock()
@@ -49,13 +62,8 @@ func (n *Node) Receive(letters []gitsync.Letter, by way) {
 	}
 }
 
-// check keeps the letters that are messages this node does not have, and examines
-// them for takeIn. Signatures are checked before the state is locked.
-func (n *Node) check(letters []gitsync.Letter, by way) (fresh []gitsync.Letter, arrived []written) {
-	examined := make([]fleet.Examined, len(letters))
-	for i, l := range letters {
-		examined[i] = n.state.Examine(l.Path, l.Data)
-	}
+// check keeps the letters that are messages this node does not have.
+func (n *Node) check(letters []gitsync.Letter, examined []fleet.Examined, by way) (fresh []gitsync.Letter, arrived []written) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i, l := range letters {
@@ -69,35 +77,6 @@ func (n *Node) check(letters []gitsync.Letter, by way) (fresh []gitsync.Letter, 
 		}
 	}
 	return fresh, arrived
-}
-
-// heardOnBus is the bus's door. A host passes on only what it signed itself; a
-// message of a host whose key is unknown waits for git to bring its join.
-func (n *Node) heardOnBus(batch []bus.Incoming) {
-	var letters []gitsync.Letter
-	for _, in := range batch {
-		if len(in.Data) > n.cfg.MessageLimit {
-			n.log.Warn().Stringer("path", in.Path).Int("bytes", len(in.Data)).Msg("message over the limit ignored on the bus")
-			continue
-		}
-		m, err := protocol.Decode(in.Path, in.Data)
-		if err != nil || m.Host != in.Sender || !n.hasKey(m.Host, m.Key) {
-			n.log.Debug().Stringer("path", in.Path).Stringer("host", in.Sender).Msg("not signed by a known key: left to git")
-			n.record.Ring()
-			continue
-		}
-		letters = append(letters, gitsync.Letter{Path: in.Path, Data: in.Data, Peer: true})
-	}
-	if len(letters) > 0 {
-		n.Receive(letters, byBus)
-	}
-}
-
-func (n *Node) hasKey(host protocol.Name, key string) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	h, ok := n.state.Host(host)
-	return ok && h.Key == key
 }
 
 // arrived is git's door.
@@ -136,6 +115,9 @@ func (n *Node) takeIn(ws []written) {
 		}
 		ws[i].item = it
 		n.lookForTwin(it)
+		if it.Path.Channel() == n.system {
+			nudge(n.delivery.keys)
+		}
 		n.warnBusyDay(it.Path)
 		data := ws[i].data
 		n.show(it, func() (*protocol.Message, error) { return protocol.Decode(it.Path, data) })

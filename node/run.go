@@ -43,6 +43,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	if err := n.startBus(ctx, &down); err != nil {
 		return err
 	}
+	n.startDelivery(&down)
 	n.startDoors(&down)
 	close(open)
 	go n.announceAlways(ctx)

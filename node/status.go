@@ -61,7 +61,9 @@ func (n *Node) busStatus() control.BusStatus {
 		return control.BusStatus{}
 	}
 	at := b.Addresses()
-	s := control.BusStatus{URL: withoutPasswords(n.cfg.Bus.URL), Clients: at.Clients, Links: at.Links, Dropped: b.Dropped()}
+	s := control.BusStatus{URL: withoutPasswords(n.cfg.Bus.URL), Clients: at.Clients, Links: at.Links, Dropped: b.Dropped(),
+		Unreadable: b.Malformed(), Letters: b.Refused(), Refused: n.refusals.list()}
+	s.Held, s.HeldDropped = n.held.counts()
 	for _, l := range b.Links() {
 		s.Peers = append(s.Peers, control.LinkStatus{Peer: l.Peer, Up: l.Up, RTT: l.RTT, Problem: l.Problem})
 	}

@@ -78,9 +78,7 @@ func (v view) statusFields(s control.Status) {
 	for _, link := range s.Bus.Peers {
 		field("link", linkState(link))
 	}
-	if s.Bus.Dropped > 0 {
-		field("dropped", fmt.Sprintf("%d letters since start; git repairs", s.Bus.Dropped))
-	}
+	v.busTroubles(s.Bus, field)
 	if s.Refused > 0 {
 		field("refused", count(s.Refused, "message")+" since start: parley record verify")
 	}

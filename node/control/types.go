@@ -180,7 +180,24 @@ type BusStatus struct {
 	Clients string       `json:"clients"` // NATS clients connect here
 	Links   string       `json:"links"`   // other hosts link here
 	Peers   []LinkStatus `json:"peers"`
-	Dropped uint64       `json:"dropped"` // letters dropped since start; git repairs
+
+	// What went wrong since the start: what came faster than it could be handled, what
+	// could not be read, letters between nodes that nobody proved to have written, and
+	// messages that were refused.
+	Dropped    uint64       `json:"dropped"`
+	Unreadable uint64       `json:"unreadable"`
+	Letters    uint64       `json:"letters_refused"`
+	Refused    []BusRefusal `json:"refused"`
+
+	Held        int    `json:"held"`         // messages that wait for the key of their host
+	HeldDropped uint64 `json:"held_dropped"` // that waited in vain since the start
+}
+
+// BusRefusal is what was refused of messages that came on the subjects of one host.
+type BusRefusal struct {
+	From  protocol.Name `json:"from"` // "": of hosts too many to be told apart
+	Count int           `json:"count"`
+	Last  string        `json:"last"` // the path of the last one, and why
 }
 
 // LinkStatus is one link to another server.

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// busTroubles shows what went wrong on the bus since the start.
+func (v view) busTroubles(b control.BusStatus, field func(name, value string)) {
+	if b.Dropped > 0 {
+		field("dropped", fmt.Sprintf("%d letters since start, because they came too fast; what is missing is asked for again", b.Dropped))
+	}
+	if b.Unreadable > 0 || b.Letters > 0 {
+		field("bus", fmt.Sprintf("%d letters of hosts refused since start, %d unreadable", b.Letters, b.Unreadable))
+	}
+	if b.Held > 0 || b.HeldDropped > 0 {
+		field("held", fmt.Sprintf("%s of hosts whose key is not in the record yet; %d given up since start",
+			count(b.Held, "message"), b.HeldDropped))
+	}
+	for _, r := range b.Refused {
+		from := "on the subjects of " + r.From.String()
+		if r.From == "" {
+			from = "on subjects of other hosts"
+		}
+		field("refused", v.out.Warn(term.Line(fmt.Sprintf("%s %s since start, the last: %s", count(r.Count, "message"), from, r.Last))))
+	}
+}

@@ -1,0 +1,77 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// doorPortion is how many messages that queued up on the bus are taken in together:
+// enough to share an fsync, and so few that nobody waits long for the state.
+const doorPortion = 512
+
+// heardOnBus is the bus's door for messages of other hosts.
+func (n *Node) heardOnBus(batch []bus.Incoming) {
+	for portion := range slices.Chunk(batch, doorPortion) {
+		n.letIn(portion)
+	}
+}
+
+// letIn takes in what a host signed itself and published where it belongs. A message
+// of a key that is not known here is held until the record brings the key; anything
+// else is refused and counted.
+func (n *Node) letIn(batch []bus.Incoming) {
+	var letters []gitsync.Letter
+	var examined []fleet.Examined
+	for _, in := range batch {
+		n.traceEntry(in.Path, byBus)
+		m, e, err := n.judge(in)
+		switch {
+		case err != nil:
+			n.refusals.add(in.Sender, in.Path, err)
+		case !n.hasKey(m.Host, m.Key):
+			n.held.put(in, m.Key)
+			n.record.Ring() // its join may be on the remote
+		default:
+			letters = append(letters, gitsync.Letter{Path: in.Path, Data: in.Data, Peer: true})
+			examined = append(examined, e)
+		}
+	}
+	if len(letters) > 0 {
+		n.receive(letters, examined, byBus)
+	}
+}
+
+// judge reads a message that came by the bus, and says why it is refused, if it is:
+// it is too large or no message, nobody signed it, its signature does not hold, or it
+// came on another subject than its own.
+func (n *Node) judge(in bus.Incoming) (*protocol.Message, fleet.Examined, error) {
+	if limit := n.cfg.MessageLimit; len(in.Data) > limit {
+		return nil, fleet.Examined{}, fmt.Errorf("it has %d bytes; message_limit of this host is %d", len(in.Data), limit)
+	}
+	m, err := protocol.Decode(in.Path, in.Data)
+	if err != nil {
+		return nil, fleet.Examined{}, fmt.Errorf("it is no message: %w", err)
+	}
+	subjects := protocol.Subjects{Fleet: n.cfg.Fleet}
+	switch {
+	case m.Sig == "" || m.Host == "":
+		return nil, fleet.Examined{}, fmt.Errorf("no host signed it")
+	case subjects.Message(m) != in.Subject:
+		return nil, fleet.Examined{}, fmt.Errorf("it came on the subject %s and belongs to %s", in.Subject, subjects.Message(m))
+	}
+	e := n.state.Examine(in.Path, in.Data)
+	return m, e, e.Err()
+}
+
+// hasKey reports whether a key belongs to a host.
+func (n *Node) hasKey(host protocol.Name, key string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h, ok := n.state.Host(host)
+	return ok && h.Key == key
+}

@@ -1,0 +1,48 @@
+package node
+
+import (
+	"context"
+	"sync"
+)
+
+// delivery is what a node does so that nothing the bus loses stays lost: messages of
+// keys that come later are tried again, gaps in the chains of hosts are found and
+// filled (DESIGN section 7).
+type delivery struct {
+	keys chan struct{} // a host act was taken in: keys may be known now
+}
+
+func newDelivery() delivery {
+	return delivery{keys: make(chan struct{}, 1)}
+}
+
+// nudge leaves a token in a channel that holds one.
+func nudge(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// startDelivery works until the node goes down; it ends before the bus.
+func (n *Node) startDelivery(down *teardown) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { n.retryAlways(ctx) })
+	down.push(func() {
+		cancel()
+		running.Wait()
+	})
+}
+
+// retryAlways tries what was held again whenever the key history has changed.
+func (n *Node) retryAlways(ctx context.Context) {
+	for {
+		select {
+		case <-n.delivery.keys:
+			n.retryHeld()
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// ghost writes messages as a host does, without a node: what it signed can be held
+// back, lost, or come in any order.
+type ghost struct {
+	t      testing.TB
+	record string
+	alias  protocol.Name
+	key    nkeys.KeyPair
+	head   head
+	now    time.Time
+}
+
+// newGhost is a host that n has not heard of.
+func newGhost(t testing.TB, n *Node, alias protocol.Name) *ghost {
+	t.Helper()
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &ghost{t: t, record: n.record.ID(), alias: alias, key: key, head: head{run: randomHex(4)}, now: time.Now()}
+}
+
+func (g *ghost) sign(m protocol.Message, channel protocol.ChannelID) gitsync.Letter {
+	g.t.Helper()
+	m.Path, m.Timestamp = g.head.next(channel, g.now)
+	m.Type, m.Host, m.Run, m.Seq, m.Prev = protocol.TypeText, g.alias, g.head.run, g.head.seq, g.head.prev
+	data, err := protocol.Sign(&m, g.record, g.key)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.head.prev = protocol.Hash(data)
+	return gitsync.Letter{Path: m.Path, Data: data}
+}
+
+// join is the host's first word: its key, and the human who speaks there.
+func (g *ghost) join(human protocol.Name) gitsync.Letter {
+	g.t.Helper()
+	public, err := g.key.PublicKey()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	says := protocol.HostState{Host: g.alias, Key: public, Humans: []protocol.Name{human}}
+	return g.sign(protocol.Message{
+		From: g.alias.String(), To: []protocol.Address{{Name: g.alias.String()}}, Act: protocol.ActHostJoin,
+		Body: protocol.FormatHost(protocol.ActHostJoin, says),
+	}, protocol.SystemChannel(g.record))
+}
+
+// say writes to everybody.
+func (g *ghost) say(from, body string) gitsync.Letter {
+	g.t.Helper()
+	return g.sign(protocol.Message{From: from, To: []protocol.Address{{Name: protocol.All}}, Act: protocol.ActHey, Body: body},
+		protocol.DeriveChannel(g.record, protocol.All))
+}
+
+// onBus is a letter as the bus brings it.
+func onBus(t testing.TB, n *Node, l gitsync.Letter) bus.Incoming {
+	t.Helper()
+	m, err := protocol.Decode(l.Path, l.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bus.Incoming{Sender: m.Host, Subject: protocol.Subjects{Fleet: n.cfg.Fleet}.Message(m), Path: l.Path, Data: l.Data}
+}
+
+// has reports whether the state of a node holds a message.
+func has(n *Node, p protocol.Path) bool {
+	return n.reading(func() bool { _, ok := n.state.Item(p); return ok })
+}

@@ -1,0 +1,173 @@
+package node
+
+import (
+	"cmp"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// What is held of messages whose key is not known yet, how much of it may be of
+	// one key, of how many keys, and of how many of one host.
+	heldBytes = 8 << 20
+	heldShare = heldBytes / 4
+	heldKeys  = 64
+	heldOfOne = 4
+	// heldFor is how long they wait for the key. Git brings them anyway.
+	heldFor = 2 * time.Minute
+)
+
+// heldBack is messages on the bus that were signed with keys which the record has
+// not brought yet: of a host that has just joined, or of nobody (DESIGN section 6).
+// They wait here for a while, in no more than heldBytes. Who fills that pushes out
+// its own first, then what waits of the key that has most.
+type heldBack struct {
+	now func() time.Time
+
+	mu      sync.Mutex // guards what follows
+	by      map[signedBy]*heldOf
+	bytes   int
+	dropped uint64
+}
+
+// signedBy is a host and the key that it is said to have.
+type signedBy struct {
+	host protocol.Name
+	key  string
+}
+
+// heldOf is what waits of one host and key, oldest first.
+type heldOf struct {
+	messages []heldMessage
+	bytes    int
+}
+
+type heldMessage struct {
+	bus.Incoming
+	at time.Time
+}
+
+func newHeldBack(now func() time.Time) *heldBack {
+	return &heldBack{now: now, by: map[signedBy]*heldOf{}}
+}
+
+// put holds a message whose signature fits key.
+func (h *heldBack) put(in bus.Incoming, key string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.expire()
+	who := signedBy{in.Sender, key}
+	of := h.by[who]
+	if of == nil {
+		if len(h.by) >= heldKeys || h.keysOf(in.Sender) >= heldOfOne {
+			h.dropped++
+			return
+		}
+		of = &heldOf{}
+		h.by[who] = of
+	}
+	of.messages = append(of.messages, heldMessage{in, h.now()})
+	of.bytes += weight(in)
+	h.bytes += weight(in)
+	for of.bytes > heldShare {
+		h.drop(who)
+	}
+	for h.bytes > heldBytes {
+		h.drop(h.largest())
+	}
+}
+
+// weight is the bytes that holding a message takes.
+func weight(in bus.Incoming) int { return len(in.Data) + 512 }
+
+// keysOf is how many keys wait to be known of one host. The caller holds mu.
+func (h *heldBack) keysOf(host protocol.Name) (count int) {
+	for who := range h.by {
+		if who.host == host {
+			count++
+		}
+	}
+	return count
+}
+
+// drop takes out the oldest message of a key. The caller holds mu.
+func (h *heldBack) drop(who signedBy) {
+	of := h.by[who]
+	size := weight(of.messages[0].Incoming)
+	of.messages = of.messages[1:]
+	of.bytes -= size
+	h.bytes -= size
+	h.dropped++
+	if len(of.messages) == 0 {
+		delete(h.by, who)
+	}
+}
+
+// largest is the key of which most is held. The caller holds mu.
+func (h *heldBack) largest() (who signedBy) {
+	most := 0
+	for name, of := range h.by {
+		if c := cmp.Compare(of.bytes, most); c > 0 || c == 0 && name.key > who.key {
+			who, most = name, of.bytes
+		}
+	}
+	return who
+}
+
+// expire drops what has waited too long. The caller holds mu.
+func (h *heldBack) expire() {
+	for who, of := range h.by {
+		for len(of.messages) > 0 && h.now().Sub(of.messages[0].at) > heldFor {
+			h.drop(who)
+		}
+	}
+}
+
+// signers are the hosts and keys of what is held.
+func (h *heldBack) signers() (all []signedBy) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.expire()
+	for who := range h.by {
+		all = append(all, who)
+	}
+	return all
+}
+
+// take hands over what is held of one key, oldest first.
+func (h *heldBack) take(who signedBy) (ready []bus.Incoming) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	of := h.by[who]
+	if of == nil {
+		return nil
+	}
+	delete(h.by, who)
+	h.bytes -= of.bytes
+	for _, m := range of.messages {
+		ready = append(ready, m.Incoming)
+	}
+	return ready
+}
+
+// counts are how many messages are held, and how many were dropped since the start.
+func (h *heldBack) counts() (held int, dropped uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, of := range h.by {
+		held += len(of.messages)
+	}
+	return held, h.dropped
+}
+
+// retryHeld takes in what was held and is signed by a key that is known by now.
+func (n *Node) retryHeld() {
+	for _, who := range n.held.signers() {
+		if n.hasKey(who.host, who.key) {
+			n.heardOnBus(n.held.take(who))
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package node
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// incoming is the n-th message of a host, as far as what is held looks at it.
+func incoming(host protocol.Name, n, size int) bus.Incoming {
+	p := protocol.NewPath(protocol.DeriveChannel("record", host.String()), time.UnixMilli(int64(n)), 1)
+	return bus.Incoming{Sender: host, Path: p, Data: make([]byte, size)}
+}
+
+// Who fills what is held pushes out its own, never what other hosts wait for. It
+// prevents: a stranger on the bus who keeps a new host's first words from being read.
+func TestHeldMessagesAreBounded(t *testing.T) {
+	clock := time.Unix(0, 0)
+	h := newHeldBack(func() time.Time { return clock })
+	honest := signedBy{"white", "KEY"}
+	for n := range 20 {
+		h.put(incoming(honest.host, n, 1000), honest.key)
+	}
+	for n := range 3 * heldBytes / 100_000 {
+		h.put(incoming("eve", n, 100_000), fmt.Sprint("K", n%7)) // more keys than one host may have
+	}
+	for n := range 200 {
+		h.put(incoming(protocol.Name(fmt.Sprint("eve", n)), n, 100_000), "K")
+	}
+	if h.bytes > heldBytes || len(h.by) > heldKeys {
+		t.Errorf("%d bytes of %d keys are held", h.bytes, len(h.by))
+	}
+	got := h.take(honest)
+	if len(got) != 20 || got[0].Path != incoming(honest.host, 0, 0).Path {
+		t.Errorf("%d messages of the honest host are left, want all 20 in their order", len(got))
+	}
+	for _, who := range h.signers() {
+		h.take(who)
+	}
+	if held, dropped := h.counts(); held != 0 || h.bytes != 0 || dropped == 0 {
+		t.Errorf("%d are held in %d bytes after all were taken, %d dropped", held, h.bytes, dropped)
+	}
+}
+
+func TestHeldMessagesExpire(t *testing.T) {
+	clock := time.Unix(0, 0)
+	h := newHeldBack(func() time.Time { return clock })
+	h.put(incoming("white", 1, 10), "KEY")
+	clock = clock.Add(heldFor + time.Second)
+	h.put(incoming("white", 2, 10), "KEY")
+	if got := h.take(signedBy{"white", "KEY"}); len(got) != 1 || got[0].Path != incoming("white", 2, 0).Path {
+		t.Errorf("%d messages are left, want the second alone", len(got))
+	}
+}

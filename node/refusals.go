@@ -1,0 +1,61 @@
+package node
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// maxRefused bounds for how many hosts refusals are counted one by one. What comes in
+// the name of others is counted together.
+const maxRefused = 64
+
+// refusals counts what was refused at the bus's door since the start, by the host on
+// whose subjects it came. It is bounded, because who sends garbage has plenty.
+type refusals struct {
+	log zerolog.Logger
+
+	mu sync.Mutex // guards by
+	by map[protocol.Name]*control.BusRefusal
+}
+
+func newRefusals(log zerolog.Logger) *refusals {
+	return &refusals{log: log, by: map[protocol.Name]*control.BusRefusal{}}
+}
+
+// add counts a message that came on a subject of from. The first of each host is
+// worth a warning, the others are for status.
+func (r *refusals) add(from protocol.Name, p protocol.Path, why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.by[from]
+	if !ok && len(r.by) >= maxRefused {
+		from = ""
+		known, ok = r.by[from]
+	}
+	level := zerolog.DebugLevel
+	if !ok {
+		known, level = &control.BusRefusal{From: from}, zerolog.WarnLevel
+		r.by[from] = known
+	}
+	known.Count++
+	known.Last = p.String() + ": " + why.Error()
+	r.log.WithLevel(level).Err(why).Stringer("from", from).Stringer("path", p).Msg("a message on the bus was refused")
+}
+
+// list is what was refused, by host.
+func (r *refusals) list() []control.BusRefusal {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := []control.BusRefusal{}
+	for _, known := range r.by {
+		all = append(all, *known)
+	}
+	slices.SortFunc(all, func(a, b control.BusRefusal) int { return strings.Compare(a.From.String(), b.From.String()) })
+	return all
+}
