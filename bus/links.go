@@ -149,7 +149,7 @@ func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	link.RTT, _ = time.ParseDuration(leaf.RTT)
 	link.Up = slices.Contains(leaf.Subs, l.bus.subjects.All())
 	if !link.Up {
-		link.Problem = halfUp
+		link.HalfUp, link.Problem = true, halfUp
 	}
 	if before, ok := l.known[leaf.ID]; ok && before.Up == link.Up {
 		link.Since = before.Since

@@ -113,6 +113,7 @@ type Link struct {
 	Peer    string        // the server's name, or its address while the name is unknown
 	Out     bool          // we dial it
 	Up      bool          // the peer hears the fleet's subjects through it
+	HalfUp  bool          // connected, but not up yet
 	RTT     time.Duration // round trip, 0 while unknown
 	Since   time.Time     // when it came to be up, or down
 	Problem string        // why it is not up, as far as known

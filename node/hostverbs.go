@@ -21,7 +21,7 @@ func (n *Node) Hosts(context.Context) ([]control.Host, error) {
 
 // hostView is a host as it is shown. The caller holds mu.
 func (n *Node) hostView(h *fleet.Host) control.Host {
-	v := control.Host{Alias: h.Alias, State: control.HostAway, Key: h.Key, Hostname: h.Hostname, Humans: h.Humans}
+	v := control.Host{Alias: h.Alias, State: control.HostAway, Key: h.Key, Hostname: h.Hostname, Addresses: h.Addresses, Humans: h.Humans}
 	v.Fingerprint, _ = protocol.Fingerprint(h.Key) // a key that is none was never believed
 	for _, a := range h.Agents {
 		v.Agents = append(v.Agents, a.Name)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -65,9 +66,13 @@ func (n *Node) busStatus() control.BusStatus {
 		Unreadable: b.Malformed(), Letters: b.Refused(), Refused: n.refusals.list()}
 	s.Held, s.HeldDropped = n.held.counts()
 	for _, l := range b.Links() {
-		s.Peers = append(s.Peers, control.LinkStatus{Peer: l.Peer, Up: l.Up, RTT: l.RTT, Problem: l.Problem})
+		s.Peers = append(s.Peers, linkView(l))
 	}
 	return s
+}
+
+func linkView(l bus.Link) control.LinkStatus {
+	return control.LinkStatus{Peer: l.Peer, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem}
 }
 
 // withoutPasswords is a list of URLs as it may be shown.

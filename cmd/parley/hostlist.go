@@ -47,7 +47,7 @@ func runHostList(ctx context.Context, client control.Service, v view) error {
 		})
 	}
 	v.table(t, squeeze{column: 6, least: 15}, squeeze{column: 5, least: 12}, squeeze{column: 2, least: dayWidth, cut: toDay},
-		squeeze{column: 6}, squeeze{column: 4})
+		squeeze{column: 6}, squeeze{column: 3, least: dayWidth, cut: toDay}, squeeze{column: 4})
 	return nil
 }
 

@@ -43,6 +43,8 @@ type recorder struct {
 	woken    control.Woken
 	files    []control.UpgradedFile
 	hosts    []control.Host
+	host     control.Host
+	pings    []control.Ping // one for each question, until they are used up
 }
 
 func (r *recorder) note(verb string, request any) {
@@ -133,6 +135,21 @@ func (r *recorder) RemoveAgent(_ context.Context, q control.AgentRequest) error 
 func (r *recorder) List(context.Context) ([]control.Participant, error) { return r.people, r.err }
 
 func (r *recorder) Hosts(context.Context) ([]control.Host, error) { return r.hosts, r.err }
+
+func (r *recorder) Host(_ context.Context, q control.HostRequest) (control.Host, error) {
+	r.note("host", q)
+	return r.host, r.err
+}
+
+func (r *recorder) PingHost(_ context.Context, q control.PingRequest) (control.Ping, error) {
+	r.note("ping", q)
+	if len(r.pings) == 0 {
+		return control.Ping{}, r.err
+	}
+	next := r.pings[0]
+	r.pings = r.pings[1:]
+	return next, r.err
+}
 
 func (r *recorder) Stop(context.Context) error {
 	r.note("stop", nil)

@@ -27,7 +27,7 @@ func TestReadingCommandsHaveJSON(t *testing.T) {
 	root := newRootCommand(newRun(t).program)
 	for _, line := range []string{
 		"inbox", "read", "show", "log", "ls", "status", "agent list", "version", "replies", "thread", "wait", "search", "prompt", "wake",
-		"channel list", "channel show", "memory list", "memory show", "agent presets", "agent profile", "agent test", "upgrade", "host list",
+		"channel list", "channel show", "memory list", "memory show", "agent presets", "agent profile", "agent test", "upgrade", "host list", "host show", "host ping",
 	} {
 		cmd, _, err := root.Find(strings.Fields(line))
 		if err != nil || cmd.Flags().Lookup("json") == nil {

@@ -68,7 +68,7 @@ func TestScreensFit(t *testing.T) {
 	for _, width := range []int{60, 80, 100, 120, 149, 150, 200} {
 		for _, line := range []string{
 			"thread x", "replies x", "search long", "channel list", "channel show x", "memory list --all", "memory show x", "agent list",
-			"agent presets", "log", "inbox", "upgrade --check", "wake", "agent profile x", "status",
+			"agent presets", "log", "inbox", "upgrade --check", "wake", "agent profile x", "status", "host list", "host show x",
 		} {
 			r := newRun(t)
 			r.someBooks(t)
@@ -79,12 +79,14 @@ func TestScreensFit(t *testing.T) {
 			r.mail = append(r.mail, mailOfStrangers()...)
 			r.found.Hits, r.agents = r.mail, servedHere()
 			r.woken.Agents = r.agents
+			r.hosts = someHosts()
+			r.host = r.hosts[2]
 			r.atTerminal(width)
 			if code := r.do(strings.Fields(line)...); code != exitDone {
 				t.Fatalf("%s: exit %d, %s", line, code, r.err.String())
 			}
 			for shown := range strings.SplitSeq(r.out.String(), "\n") {
-				if got := term.Width(shown); got > width && !strings.HasPrefix(shown, "next: ") {
+				if got := term.Width(shown); got > width && !strings.HasPrefix(shown, "next: ") && !strings.HasPrefix(shown, "fingerprint: ") {
 					t.Errorf("%s: %d columns in %d: %q", line, got, width, shown)
 				}
 			}
@@ -146,10 +148,13 @@ func TestFlagsComplete(t *testing.T) {
 		"channel show":           "sprint",
 		"agent pause":            "claude",
 		"wake":                   "claude",
+		"host show":              "white",
+		"host ping":              "white",
 	} {
 		r := newRun(t)
 		r.someBooks(t)
 		r.agents, r.people = servedHere(), []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}}
+		r.hosts = someHosts()
 		r.do(append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...), "")...)
 		words := strings.Split(strings.TrimSpace(r.out.String()), "\n")
 		if !slices.Contains(words, want) || !strings.HasPrefix(words[len(words)-1], ":") {

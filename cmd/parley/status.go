@@ -142,6 +142,8 @@ func linkState(l control.LinkStatus) string {
 	switch {
 	case l.Up:
 		return fmt.Sprintf("%s, up, %s away", l.Peer, l.RTT.Round(10*time.Microsecond))
+	case l.HalfUp:
+		return fmt.Sprintf("%s, half up: %s", l.Peer, l.Problem)
 	case l.Problem != "":
 		return fmt.Sprintf("%s, down: %s", l.Peer, l.Problem)
 	}

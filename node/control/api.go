@@ -57,6 +57,8 @@ const (
 	verbExport      = "export"
 	verbList        = "list"
 	verbHosts       = "hosts"
+	verbHost        = "host"
+	verbPingHost    = "ping-host"
 	verbStop        = "stop"
 )
 

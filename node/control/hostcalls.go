@@ -6,3 +6,13 @@ import "context"
 func (c *Client) Hosts(ctx context.Context) ([]Host, error) {
 	return call[[]Host](ctx, c, verbHosts, none{})
 }
+
+// Host describes one host.
+func (c *Client) Host(ctx context.Context, r HostRequest) (Host, error) {
+	return call[Host](ctx, c, verbHost, r)
+}
+
+// PingHost asks a host a question and waits for its answer.
+func (c *Client) PingHost(ctx context.Context, r PingRequest) (Ping, error) {
+	return call[Ping](ctx, c, verbPingHost, r)
+}

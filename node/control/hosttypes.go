@@ -30,6 +30,7 @@ type Host struct {
 	Key         string          `json:"key"`     // the public nkey that counts now
 	Fingerprint string          `json:"fingerprint"`
 	Hostname    string          `json:"hostname"`
+	Addresses   []string        `json:"addresses"` // where it says that other hosts reach it, host:port
 	Humans      []protocol.Name `json:"humans"`
 	Agents      []protocol.Name `json:"agents"`
 	LastMessage *LastMessage    `json:"last_message,omitempty"` // absent: it wrote none
@@ -42,4 +43,24 @@ type LastMessage struct {
 	Timestamp time.Time     `json:"timestamp"` // UTC, by the clock of its host
 	Run       string        `json:"run"`
 	Seq       uint64        `json:"seq"`
+}
+
+// HostRequest names a host of the fleet.
+type HostRequest struct {
+	Alias string `json:"alias"`
+}
+
+// PingRequest asks for one question to a host and its answer, Within a time; zero:
+// two seconds.
+type PingRequest struct {
+	Alias  string        `json:"alias"`
+	Within time.Duration `json:"within,omitempty"`
+}
+
+// Ping is a host's answer.
+type Ping struct {
+	Alias   protocol.Name `json:"alias"`
+	RTT     time.Duration `json:"rtt"`     // from the question to the answer, nanoseconds
+	Clock   time.Duration `json:"clock"`   // its clock minus this host's, nanoseconds; right to half of RTT
+	Version string        `json:"version"` // of the program that answered
 }

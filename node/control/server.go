@@ -117,6 +117,8 @@ func routes() map[string]route {
 		verbExport:      {handle: unary(Service.Export), long: true},
 		verbList:        {handle: unary(asking(Service.List))},
 		verbHosts:       {handle: unary(asking(Service.Hosts))},
+		verbHost:        {handle: unary(Service.Host)},
+		verbPingHost:    {handle: unary(Service.PingHost), long: true},
 		verbStop: {handle: unary(func(s Service, ctx context.Context, _ none) (none, error) {
 			return none{}, s.Stop(ctx)
 		})},

@@ -110,6 +110,12 @@ type Service interface {
 	// Hosts lists the hosts of the fleet by alias, without asking any of them.
 	Hosts(ctx context.Context) ([]Host, error)
 
+	// Host describes one host, without asking it.
+	Host(ctx context.Context, r HostRequest) (Host, error)
+
+	// PingHost asks a host that is live a question and waits for its answer.
+	PingHost(ctx context.Context, r PingRequest) (Ping, error)
+
 	// Stop makes the node drain and exit; it returns when draining has begun.
 	Stop(ctx context.Context) error
 }

@@ -203,7 +203,9 @@ type BusRefusal struct {
 // LinkStatus is one link to another server.
 type LinkStatus struct {
 	Peer    string        `json:"peer"`
+	Out     bool          `json:"out"` // this host dials it
 	Up      bool          `json:"up"`
+	HalfUp  bool          `json:"half_up"` // connected, but letters do not pass yet
 	RTT     time.Duration `json:"rtt"`
 	Problem string        `json:"problem"`
 }

@@ -36,6 +36,7 @@ func Run(t *testing.T, start func(t *testing.T) control.Service) {
 		{"files that come with the program are current", testUpgrade},
 		{"waking says who has mail", testWake},
 		{"the fleet's hosts are listed", testHosts},
+		{"a host is described, and not asked in vain", testHost},
 	})
 }
 

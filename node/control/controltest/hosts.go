@@ -27,3 +27,19 @@ func testHosts(s *suite) {
 	}
 	s.equal("agents and humans", "mawjs "+s.human, h.Agents[0].String()+" "+h.Humans[0].String())
 }
+
+func testHost(s *suite) {
+	status, err := s.service.Status(s.ctx)
+	s.must(err)
+	hosts, err := s.service.Hosts(s.ctx)
+	s.must(err)
+	h, err := s.service.Host(s.ctx, control.HostRequest{Alias: status.Host.String()})
+	s.must(err)
+	s.equal("its key", hosts[0].Key, h.Key)
+	_, err = s.service.Host(s.ctx, control.HostRequest{Alias: "nobody"})
+	s.wantKind("a host that is not there", err, control.KindNotFound)
+	_, err = s.service.PingHost(s.ctx, control.PingRequest{Alias: "nobody"})
+	s.wantKind("a ping of it", err, control.KindNotFound)
+	_, err = s.service.PingHost(s.ctx, control.PingRequest{Alias: status.Host.String()})
+	s.wantKind("a ping of this host", err, control.KindUsage)
+}

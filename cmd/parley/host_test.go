@@ -1,0 +1,123 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// someHosts are this one, one that is live and one that is away.
+func someHosts() []control.Host {
+	at := letter("").Timestamp
+	last := &control.LastMessage{Path: letter("").Path, Timestamp: at, Run: "0badcafe", Seq: 7}
+	return []control.Host{{
+		Alias: "black", State: control.HostAway, LastSeen: at.Add(-time.Hour), Version: "0.0.9", Key: "UBLACK",
+		Fingerprint: "SHA256:" + strings.Repeat("b", 43), LastMessage: last,
+	}, {
+		Alias: "oracle-world", State: control.HostHere, Since: at, LastSeen: at, Version: "0.1.0", Key: "UORACLE",
+		Fingerprint: "SHA256:" + strings.Repeat("o", 43), Humans: []protocol.Name{"nat"}, LastMessage: last,
+	}, {
+		Alias: "white", State: control.HostLive, Since: at, LastSeen: at, Version: "0.1.\x1b0", Key: "UWHITE", Hostname: "w\x1bhite",
+		Fingerprint: "SHA256:" + strings.Repeat("w", 43), Addresses: []string{"192.0.2.7:4223", "white.example:4223"},
+		Humans: []protocol.Name{"eve"}, Agents: []protocol.Name{"mawjs", "volt"}, LastMessage: last,
+	}}
+}
+
+func TestHostsForPeople(t *testing.T) {
+	b, o, w := strings.Repeat("b", 43), strings.Repeat("o", 43), strings.Repeat("w", 43)
+	for _, test := range []struct {
+		line  string
+		width int // 0: piped
+		want  string
+	}{
+		{"host list", 0, `
+HOST          STATE  SINCE                    LAST SEEN                VERSION  AGENTS       FINGERPRINT
+black         away                            2026-05-23 20:01 +02:00  0.0.9                 SHA256:` + b + `
+oracle-world  here   2026-05-23 21:01 +02:00                           0.1.0                 SHA256:` + o + `
+white         live   2026-05-23 21:01 +02:00                           0.1.␛0   mawjs, volt  SHA256:` + w + `
+`},
+		{"host list", 80, `
+HOST          STATE  SINCE       LAST SEEN                VERSION  AGENTS
+black         away               2026-05-23 20:01 +02:00  0.0.9
+oracle-world  here   2026-05-23                           0.1.0
+white         live   2026-05-23                           0.1.␛0   mawjs, volt
+`},
+		{"host show white", 80, `
+host:        white, live
+key:         UWHITE
+fingerprint: SHA256:` + w + `
+addresses:   192.0.2.7:4223, white.example:4223
+hostname:    w␛hite
+humans:      eve
+agents:      mawjs, volt
+since:       2026-05-23 21:01:00 +02:00
+version:     0.1.␛0
+last wrote:  2026-05-23 21:01:00 +02:00, b2c3d4e5
+next: parley host ping white   how far away it is
+`},
+		{"host show black", 0, `
+host:        black, away
+key:         UBLACK
+fingerprint: SHA256:` + b + `
+last seen:   2026-05-23 20:01:00 +02:00
+version:     0.0.9
+last wrote:  2026-05-23 21:01:00 +02:00, ` + letterPath + `
+`},
+		{"host ping white -n 3", 0, `
+white answered 3 times: min 312µs, median 1.23ms, max 2.34s
+version 0.1.0; its clock is 3m0s ahead
+`},
+	} {
+		r := newRun(t)
+		r.hosts = someHosts()
+		r.host = r.hosts[2]
+		if strings.HasSuffix(test.line, "black") {
+			r.host = r.hosts[0]
+		}
+		r.pings = []control.Ping{
+			{RTT: 1234567, Clock: time.Minute, Version: "0.1.0"}, {RTT: 2340 * time.Millisecond, Clock: -time.Minute, Version: "0.1.0"},
+			{RTT: 311999, Clock: 3 * time.Minute, Version: "0.1.0"},
+		}
+		if test.width > 0 {
+			r.atTerminal(test.width)
+		}
+		if code := r.do(strings.Fields(test.line)...); code != exitDone {
+			t.Errorf("%s: exit %d, %s", test.line, code, r.err.String())
+		}
+		if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
+			t.Errorf("%s printed (-want +got):\n%s", test.line, diff)
+		}
+	}
+}
+
+func TestPingAsJSON(t *testing.T) {
+	r := newRun(t)
+	r.pings = []control.Ping{{RTT: 30, Version: "1"}, {RTT: 10, Clock: 5, Version: "1"}}
+	if code := r.do("host", "ping", "white", "-n", "2", "--json"); code != exitDone {
+		t.Errorf("exit %d, %s", code, r.err.String())
+	}
+	if want := `{"alias":"white","asked":2,"min":10,"median":30,"max":30,"clock":5,"version":"1"}` + "\n"; r.out.String() != want {
+		t.Errorf("printed %s, want %s", r.out.String(), want)
+	}
+	if want := `ping {"alias":"white"}`; len(r.asked) != 2 || r.asked[0] != want {
+		t.Errorf("asked %q, want %q twice", r.asked, want)
+	}
+}
+
+func TestPingThatIsNotAnswered(t *testing.T) {
+	r := newRun(t)
+	r.recorder.err = control.Errorf(control.KindFailed, "parley host show white", "white did not answer within 2s")
+	if code := r.do("host", "ping", "white"); code != exitFailed || r.err.String() != "parley: white did not answer within 2s\nhint: parley host show white\n" {
+		t.Errorf("exit %d, %s", code, r.err.String())
+	}
+	for _, n := range []string{"0", "-1", "1001", "x"} {
+		r := newRun(t)
+		if code := r.do("host", "ping", "white", "-n", n); code != exitUsage || len(r.asked) > 0 {
+			t.Errorf("-n %s: exit %d, asked %q", n, code, r.asked)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// maxPings bounds -n.
+const maxPings = 1000
+
+func newHostPingCommand(p *program) *cobra.Command {
+	times := 5
+	cmd := &cobra.Command{
+		Use:   "ping ALIAS",
+		Short: "Ask a live host questions, and measure the round trips",
+		Long: `Ask a live host signed questions over the bus, one after the other, and say how
+long the answers took: the way there, the host's own work and the way back. It
+fails if one is not answered within two seconds.`,
+		Example: `  parley host ping white
+  parley host ping white -n 100 --json`,
+		Args: exactly(1, "the host's alias"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if times < 1 || times > maxPings {
+				return usageErrorf(cmd, "-n takes a number from 1 to %d", maxPings)
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runHostPing(cmd.Context(), control.PingRequest{Alias: args[0]}, times, client, p.view())
+		},
+	}
+	cmd.Flags().IntVarP(&times, "times", "n", times, "how many questions")
+	p.jsonFlag(cmd, "print alias, asked, min, median, max and clock as JSON, in nanoseconds")
+	cmd.ValidArgsFunction = p.completeHosts
+	return cmd
+}
+
+// pinged is what some pings have shown. Times are in nanoseconds.
+type pinged struct {
+	Alias   string        `json:"alias"`
+	Asked   int           `json:"asked"`
+	Min     time.Duration `json:"min"`
+	Median  time.Duration `json:"median"`
+	Max     time.Duration `json:"max"`
+	Clock   time.Duration `json:"clock"` // its clock minus this host's
+	Version string        `json:"version"`
+}
+
+func runHostPing(ctx context.Context, r control.PingRequest, times int, client control.Service, v view) error {
+	var took []time.Duration
+	sum := pinged{Alias: r.Alias, Asked: times}
+	for range times {
+		ping, err := client.PingHost(ctx, r)
+		if err != nil {
+			return err
+		}
+		if took = append(took, ping.RTT); ping.RTT == slices.Min(took) {
+			sum.Clock = ping.Clock // the shorter the way, the better it is known
+		}
+		sum.Version = ping.Version
+	}
+	slices.Sort(took)
+	sum.Min, sum.Median, sum.Max = took[0], took[len(took)/2], took[len(took)-1]
+	if v.json {
+		return v.writeJSON(sum)
+	}
+	v.out.Printf("%s answered %s: min %s, median %s, max %s\n", term.Line(r.Alias), timesOver(times),
+		roundTrip(sum.Min), roundTrip(sum.Median), roundTrip(sum.Max))
+	v.out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock, "; "))
+	return nil
+}
+
+func timesOver(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// roundTrip is a duration as exact as it matters.
+func roundTrip(d time.Duration) string {
+	if d < time.Millisecond {
+		return d.Round(time.Microsecond).String()
+	}
+	return d.Round(10 * time.Microsecond).String()
+}
+
+// clockDifference says how far a host's clock is from this one's, after a word
+// that leads to it; "" where it is a second or less.
+func clockDifference(d time.Duration, before string) string {
+	switch {
+	case d > time.Second:
+		return before + "its clock is " + d.Round(time.Second).String() + " ahead"
+	case d < -time.Second:
+		return before + "its clock is " + (-d).Round(time.Second).String() + " behind"
+	}
+	return ""
+}

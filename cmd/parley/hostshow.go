@@ -1,0 +1,75 @@
+package main
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newHostShowCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show ALIAS",
+		Short: "Show a host: its key, where it is reached, who is there",
+		Long: `Show a host as this one knows it: its key and the fingerprint of it, the
+addresses at which it says that others reach it, who is there, and when it was
+last heard of.`,
+		Example: `  parley host show white`,
+		Args:    exactly(1, "the host's alias"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runHostShow(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print the host as JSON")
+	cmd.ValidArgsFunction = p.completeHosts
+	return cmd
+}
+
+func runHostShow(ctx context.Context, r control.HostRequest, client control.Service, v view) error {
+	h, err := client.Host(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(h)
+	}
+	field := func(name, value string) { v.labelled(12, name, value) }
+	field("host", h.Alias.String()+", "+string(h.State))
+	field("key", h.Key)
+	field("fingerprint", h.Fingerprint)
+	field("addresses", names(h.Addresses))
+	field("hostname", h.Hostname)
+	field("humans", names(h.Humans))
+	field("agents", names(h.Agents))
+	field("since", v.atOrEmpty(h.Since, timeForm))
+	if h.State == control.HostAway {
+		field("last seen", v.at(h.LastSeen, timeForm))
+	}
+	field("version", h.Version)
+	if last := h.LastMessage; last != nil {
+		field("last wrote", v.at(last.Timestamp, timeForm)+", "+v.path(last.Path))
+	}
+	if h.State == control.HostLive {
+		v.next("parley host ping "+h.Alias.String(), "how far away it is")
+	}
+	return nil
+}
+
+// completeHosts completes the first word with the hosts of the fleet.
+func (p *program) completeHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.complete(func(ctx context.Context, client control.Service) []string {
+		all, _ := client.Hosts(ctx)
+		var words []string
+		for _, h := range all {
+			words = append(words, h.Alias.String()+"\t"+string(h.State))
+		}
+		return words
+	})
+}

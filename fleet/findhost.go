@@ -1,0 +1,42 @@
+package fleet
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	manyHosts   = 10  // from here on a hint does not list all hosts
+	maxMisspelt = 256 // bytes of what may be a misspelt alias
+)
+
+// FindHost is the host of that alias, or a *Refusal with the nearest aliases.
+func (s *State) FindHost(alias string) (*Host, error) {
+	if h, ok := s.Host(protocol.Name(alias)); ok {
+		return h, nil
+	}
+	return nil, refuse(Unknown, s.suggestHost(alias), "no host of this fleet is called %q", alias)
+}
+
+// suggestHost is a hint that names the hosts nearest to an alias nobody has.
+func (s *State) suggestHost(alias string) string {
+	var near []protocol.Name
+	hosts := s.Hosts()
+	for _, h := range hosts {
+		name := h.Alias.String()
+		if len(alias) > maxMisspelt {
+			break
+		}
+		if distance(name, strings.ToLower(alias)) <= 1+len(name)/3 || alias != "" && strings.HasPrefix(name, alias) {
+			near = append(near, h.Alias)
+		}
+	}
+	switch {
+	case len(near) > 0 && len(near) < manyHosts:
+		return "did you mean " + joinNames(near) + "? see: parley host list"
+	case len(hosts) < manyHosts:
+		return s.knownHosts()
+	}
+	return "see which there are: parley host list"
+}

@@ -1,0 +1,82 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// askWait is how long a host is waited for that is asked about itself: far above
+// any round trip, and as long as a person waits gladly.
+const askWait = 2 * time.Second
+
+// Host implements control.Service.
+func (n *Node) Host(_ context.Context, r control.HostRequest) (control.Host, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h, err := n.state.FindHost(r.Alias)
+	if err != nil {
+		return control.Host{}, asError(err)
+	}
+	return n.hostView(h), nil
+}
+
+// PingHost implements control.Service.
+func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
+	host, err := n.Host(ctx, control.HostRequest{Alias: r.Alias})
+	if err != nil {
+		return control.Ping{}, err
+	}
+	switch host.State {
+	case control.HostHere:
+		return control.Ping{}, control.Errorf(control.KindUsage, "see how it fares: parley status", "cannot ping %s: that is this host itself", host.Alias)
+	case control.HostAway:
+		return control.Ping{}, control.Errorf(control.KindFailed, "when it was last seen: parley host show "+host.Alias.String(),
+			"cannot ping %s: it is away, the bus has not brought a sign of it in the last %s", host.Alias, presenceLasts)
+	}
+	if r.Within <= 0 {
+		r.Within = askWait
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.Within)
+	defer cancel()
+	ping, err := n.ping(ctx, host.Alias)
+	if err != nil {
+		return ping, asError(noAnswer(host.Alias, r.Within, err))
+	}
+	return ping, nil
+}
+
+// ping asks a host for its time.
+func (n *Node) ping(ctx context.Context, host protocol.Name) (control.Ping, error) {
+	b := n.currentBus()
+	if b == nil {
+		return control.Ping{}, ErrDraining
+	}
+	asked, begin := n.now(), time.Now()
+	answer, err := b.Ask(ctx, host, questionPing, nil)
+	took := time.Since(begin)
+	if err != nil {
+		return control.Ping{}, err
+	}
+	pong, err := protocol.DecodePong(answer)
+	if err != nil {
+		return control.Ping{}, err
+	}
+	return control.Ping{Alias: host, RTT: took, Clock: pong.Now.Sub(asked.Add(took / 2)), Version: pong.Version}, nil
+}
+
+// noAnswer is why a host did not answer, in words for people.
+func noAnswer(host protocol.Name, within time.Duration, err error) error {
+	answered := new(bus.AnswerError)
+	switch {
+	case errors.As(err, &answered):
+		return control.Errorf(control.KindFailed, "", "%s", answered.Error())
+	case errors.Is(err, context.DeadlineExceeded):
+		return control.Errorf(control.KindFailed, "how it can be reached: parley host show "+host.String(), "%s did not answer within %s", host, within)
+	}
+	return err
+}

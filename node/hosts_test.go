@@ -1,0 +1,113 @@
+package node
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// clock is the system's clock, put forward by as much as a test wants.
+type clock struct{ ahead atomic.Int64 }
+
+func (c *clock) now() time.Time           { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *clock) forward(by time.Duration) { c.ahead.Add(int64(by)) }
+
+// linkedTo makes the home of a host that links to the hub.
+func linkedTo(t *testing.T, hub *Node, alias string) (n *Node, stop func(), c *clock) {
+	t.Helper()
+	c = new(clock)
+	n, stop = runNodeAt(t, initHome(t, func(o *InitOptions) {
+		o.Alias, o.Remote, o.Hubs = alias, hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
+	}), c.now)
+	return n, stop, c
+}
+
+// aHub is a host that others can link to, and its clock.
+func aHub(t *testing.T) (*Node, *clock) {
+	t.Helper()
+	c := new(clock)
+	n, _ := runNodeAt(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" }), c.now)
+	return n, c
+}
+
+// seenAs waits until a host is in that state, as the node sees it.
+func seenAs(t *testing.T, n *Node, alias string, state control.HostState) control.Host {
+	t.Helper()
+	var h control.Host
+	eventually(t, alias+" is "+string(state), func() bool {
+		var err error
+		h, err = n.Host(t.Context(), control.HostRequest{Alias: alias})
+		return err == nil && h.State == state
+	})
+	return h
+}
+
+func TestHostsAreShownAndPinged(t *testing.T) {
+	hub, _ := aHub(t)
+	white, stop, _ := linkedTo(t, hub, "white")
+	addExec(t, white, "shout", "cat")
+	eventually(t, "the agent is known", func() bool { return len(seenAs(t, hub, "white", control.HostLive).Agents) == 1 })
+	h := seenAs(t, hub, "white", control.HostLive)
+	print, err := protocol.Fingerprint(white.publicKey)
+	if err != nil || h.Key != white.publicKey || h.Fingerprint != print || !h.Since.Equal(white.started.Round(0)) || h.Version != "test" {
+		t.Errorf("white is shown as %+v, %v", h, err)
+	}
+	ping, err := hub.PingHost(t.Context(), control.PingRequest{Alias: "white"})
+	if err != nil || ping.RTT <= 0 || ping.RTT > askWait || ping.Clock.Abs() > time.Second || ping.Version != "test" {
+		t.Errorf("ping: %+v, %v", ping, err)
+	}
+	stop()
+	h = seenAs(t, hub, "white", control.HostAway)
+	if h.LastSeen.IsZero() || !h.Since.IsZero() || h.Version != "test" {
+		t.Errorf("white that left is shown as %+v, want when it was seen and no since", h)
+	}
+	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindFailed, "cannot ping white: it is away")
+}
+
+func wantNoPing(t *testing.T, n *Node, r control.PingRequest, kind control.Kind, text string) {
+	t.Helper()
+	_, err := n.PingHost(t.Context(), r)
+	if e := control.AsError(err); err == nil || e.Kind != kind || !strings.Contains(e.Message+" "+e.Hint, text) {
+		t.Errorf("ping %+v: %v, want %s with %q", r, err, kind, text)
+	}
+}
+
+func TestPingOfTheWrongHost(t *testing.T) {
+	n, _ := aHub(t)
+	wantNoPing(t, n, control.PingRequest{Alias: "oracle-wold"}, control.KindNotFound, "did you mean oracle-world?")
+	wantNoPing(t, n, control.PingRequest{Alias: strings.Repeat("x", 1<<20)}, control.KindNotFound, "the hosts of this fleet are oracle-world")
+	wantNoPing(t, n, control.PingRequest{Alias: "oracle-world"}, control.KindUsage, "that is this host itself")
+}
+
+// A host that was killed says no farewell: it must not be called live for long,
+// and whoever asks it before must be told.
+func TestAKilledHostIsAway(t *testing.T) {
+	hub, clock := aHub(t)
+	white, _, _ := linkedTo(t, hub, "white")
+	seen := seenAs(t, hub, "white", control.HostLive).LastSeen
+	if err := white.currentBus().Close(); err != nil {
+		t.Fatal(err)
+	}
+	wantNoPing(t, hub, control.PingRequest{Alias: "white", Within: 100 * time.Millisecond}, control.KindFailed, "white did not answer within 100ms")
+	clock.forward(presenceLasts)
+	if h := seenAs(t, hub, "white", control.HostAway); h.LastSeen.Before(seen) || clock.now().Sub(h.LastSeen) < presenceLasts {
+		t.Errorf("last seen %s, first %s, now %s", h.LastSeen, seen, clock.now())
+	}
+}
+
+func TestClockDifferenceIsMeasured(t *testing.T) {
+	hub, _ := aHub(t)
+	_, _, clock := linkedTo(t, hub, "white")
+	clock.forward(3 * time.Minute)
+	seenAs(t, hub, "white", control.HostLive)
+	ping, err := hub.PingHost(t.Context(), control.PingRequest{Alias: "white"})
+	if err != nil || (ping.Clock-3*time.Minute).Abs() > time.Second {
+		t.Errorf("ping: %+v, %v, want a clock three minutes ahead", ping, err)
+	}
+	clock.forward(24 * time.Hour)
+	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindFailed, "from the clock of white")
+}
