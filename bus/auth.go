@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go/micro"
 	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -13,11 +14,12 @@ import (
 
 // guard decides who may connect to the embedded server, and what for:
 //
-//	who                             subscribes to             publishes to
-//	client with a trusted key       the fleet, own inboxes    below its own name, inboxes
-//	server with a trusted key       the fleet, all inboxes    the same
-//	client without any key          parley.>                  nothing
+//	who                             subscribes to                     publishes to
+//	client with a trusted key       the fleet, own inboxes, $SRV.>    below its own name, inboxes, $SRV.>
+//	server with a trusted key       the fleet, all inboxes, $SRV.>    the same
+//	client without any key          parley.>                          nothing
 //
+// On $SRV.> it is asked which NATS services there are; answers go to inboxes.
 // Anybody else is refused: a key that is not trusted or not proved, a server
 // without a key, and a server with our own key, which is either ourselves by a
 // loop or a copy of this machine.
@@ -108,6 +110,9 @@ func proveKey(key, sig string, nonce []byte) error {
 	return nil
 }
 
+// lookups is the pattern of the subjects on which it is asked for NATS services.
+const lookups = micro.APIPrefix + ".>"
+
 func readerPermissions() *server.Permissions {
 	return &server.Permissions{
 		Subscribe: &server.SubjectPermission{Allow: []string{protocol.SubjectRoot + ".>"}},
@@ -118,13 +123,13 @@ func readerPermissions() *server.Permissions {
 func hostPermissions(fleet, alias protocol.Name) *server.Permissions {
 	s := protocol.Subjects{Fleet: fleet}
 	return &server.Permissions{
-		Subscribe: &server.SubjectPermission{Allow: []string{s.All(), inboxesOf(fleet, alias)}},
-		Publish:   &server.SubjectPermission{Allow: []string{s.From(alias), inboxes(fleet)}},
+		Subscribe: &server.SubjectPermission{Allow: []string{s.All(), inboxesOf(fleet, alias), lookups}},
+		Publish:   &server.SubjectPermission{Allow: []string{s.From(alias), inboxes(fleet), lookups}},
 	}
 }
 
 func linkPermissions(fleet protocol.Name) *server.Permissions {
-	both := []string{protocol.Subjects{Fleet: fleet}.All(), inboxes(fleet)}
+	both := []string{protocol.Subjects{Fleet: fleet}.All(), inboxes(fleet), lookups}
 	return &server.Permissions{
 		Subscribe: &server.SubjectPermission{Allow: both},
 		Publish:   &server.SubjectPermission{Allow: both},

@@ -35,6 +35,7 @@ type Bus struct {
 	questions chan question
 	waiting   waiting
 	services  services
+	discover  *discover
 
 	dropped   atomic.Uint64
 	malformed atomic.Uint64
@@ -95,7 +96,7 @@ func newBus(opts Options) (*Bus, error) {
 		waiting:   waiting{asks: map[string]chan *nats.Msg{}},
 		services:  newServices(opts.Services),
 	}
-	b.links = newLinks(b)
+	b.links, b.discover = newLinks(b), newDiscover(b)
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.teardown.push("end of the workers", b.wait)
 	return b, nil
@@ -132,6 +133,9 @@ func (b *Bus) subscribe(ctx context.Context) error {
 	// What is sorted leaves this buffer at once; the queue behind it counts bytes too.
 	if err := b.fleetSub.SetPendingLimits(-1, maxUnsortedBytes); err != nil {
 		return fmt.Errorf("cannot bound what arrives: %w", err)
+	}
+	if err := b.discover.subscribe(); err != nil {
+		return err
 	}
 	if !b.conn.IsConnected() {
 		return nil

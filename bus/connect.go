@@ -95,6 +95,10 @@ func (b *Bus) disconnected(_ *nats.Conn, err error) {
 }
 
 func (b *Bus) connectionError(_ *nats.Conn, sub *nats.Subscription, err error) {
+	if b.discover.forbidden(err) {
+		b.opts.Log.Debug().Err(err).Msg("this host cannot be found as a NATS service")
+		return
+	}
 	e := b.opts.Log.Warn().Err(err)
 	if sub != nil {
 		e = e.Str("subject", sub.Subject)

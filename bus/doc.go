@@ -33,5 +33,6 @@
 // port may read the fleet's subjects and say nothing. A leaf link carries the
 // letters of all hosts behind it, so a host that holds a trusted key and runs a
 // changed program can speak on another's subjects or read answers that pass;
-// it cannot sign for another.
+// it cannot sign for another. Who holds a key may also look for NATS services,
+// as which all hosts can be found (Discovery); that proves nothing to anybody.
 package bus

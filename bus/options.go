@@ -52,6 +52,8 @@ type Options struct {
 	QueueBytes int
 	// Services answer questions from the first moment; Serve adds others later.
 	Services map[protocol.Name]Service
+	// Discovery is what this host says to whoever looks for NATS services.
+	Discovery Discovery
 }
 
 // Service answers one kind of question of other hosts. from is proved by its

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +45,13 @@ func (s services) get(what protocol.Name) Service {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.byName[what]
+}
+
+// names are the questions that are answered, sorted.
+func (s services) names() []protocol.Name {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Sorted(maps.Keys(s.byName))
 }
 
 // Serve lets h answer the questions of other hosts for what, from now on, in
@@ -142,5 +150,8 @@ func (b *Bus) serve(q question, l *protocol.Letter) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(b.ctx, serviceTime)
 	defer cancel()
-	return h(ctx, q.from, l.Data)
+	begin := time.Now()
+	data, err := h(ctx, q.from, l.Data)
+	b.discover.asked.note(q.what, time.Since(begin), err)
+	return data, err
 }

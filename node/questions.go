@@ -59,3 +59,10 @@ func (n *Node) have() []protocol.Have {
 	}
 	return all
 }
+
+// countAgents is how many agents are served here.
+func (n *Node) countAgents() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.agents)
+}

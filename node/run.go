@@ -129,6 +129,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Hubs: n.cfg.Bus.Hubs, URL: n.cfg.Bus.URL},
 		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.key, Trusted: n.trusted,
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.services(),
+		Discovery: bus.Discovery{Version: n.version, Agents: n.countAgents},
 		Handlers: bus.Handlers{
 			Message:  n.heardOnBus,
 			Heard:    n.live.hear,

@@ -93,6 +93,9 @@ func (s Subjects) Ask(from, host, what Name) string {
 	return s.join(from, string(KindAsk), host.String(), what.String())
 }
 
+// AskPattern is the pattern of the subjects on which others ask host for what.
+func (s Subjects) AskPattern(host, what Name) string { return s.Ask("*", host, what) }
+
 func (s Subjects) join(sender Name, tokens ...string) string {
 	return strings.Join(append([]string{SubjectRoot, s.Fleet.String(), sender.String()}, tokens...), ".")
 }

@@ -1,0 +1,140 @@
+package bus
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Discovery is what a host says to whoever looks for NATS services: each host is
+// one instance of the service "parley", and answers $SRV.PING, $SRV.INFO and
+// $SRV.STATS, also with .parley and .parley.<id> behind. What is said proves
+// nothing: it is for tools and people, and no part of parley relies on it.
+type Discovery struct {
+	Version string     // of the program
+	Agents  func() int // how many agents are served here now; nil: the host does not answer
+}
+
+const (
+	serviceName        = "parley"
+	serviceDescription = "a host of a parley fleet: agents that talk live, with every word in git"
+
+	// maxLooks bounds the requests of one subject that wait to be answered.
+	maxLooks      = 256
+	maxLooksBytes = 1 << 20
+)
+
+// discover answers those who look for services, where that is wanted.
+type discover struct {
+	bus     *Bus
+	id      string
+	version string
+	started time.Time
+	asked   asked
+}
+
+func newDiscover(b *Bus) *discover {
+	return &discover{bus: b, id: rand.Text(), version: semver(b.opts.Discovery.Version), started: b.opts.Now().UTC(), asked: newAsked()}
+}
+
+// subscribe listens for requests. An existing system may forbid it: then nobody
+// finds this host so, and all else works.
+func (d *discover) subscribe() error {
+	if d.bus.opts.Discovery.Agents == nil {
+		return nil
+	}
+	for verb, answer := range map[micro.Verb]func() any{
+		micro.PingVerb:  func() any { return micro.Ping{ServiceIdentity: d.identity(), Type: micro.PingResponseType} },
+		micro.InfoVerb:  func() any { return d.info() },
+		micro.StatsVerb: func() any { return d.stats() },
+	} {
+		for _, who := range []struct{ name, id string }{{}, {serviceName, ""}, {serviceName, d.id}} {
+			if err := d.listen(verb, who.name, who.id, answer); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *discover) listen(verb micro.Verb, name, id string, answer func() any) error {
+	subject, err := micro.ControlSubject(verb, name, id)
+	if err != nil {
+		return err
+	}
+	sub, err := d.bus.conn.Subscribe(subject, func(msg *nats.Msg) { d.reply(msg, answer()) })
+	if err == nil {
+		err = sub.SetPendingLimits(maxLooks, maxLooksBytes)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot subscribe to %s: %w", subject, err)
+	}
+	return nil
+}
+
+// reply answers one request. What would not go to somebody's inbox is no answer
+// but a word on a subject that means something else.
+func (d *discover) reply(msg *nats.Msg, answer any) {
+	root, _, _ := strings.Cut(msg.Reply, ".")
+	if msg.Reply == "" || root == protocol.SubjectRoot || strings.HasPrefix(root, "$") {
+		return
+	}
+	data, err := json.Marshal(answer)
+	if err == nil {
+		err = d.bus.conn.Publish(msg.Reply, data)
+	}
+	if err != nil {
+		d.bus.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("cannot answer who looks for services")
+	}
+}
+
+func (d *discover) identity() micro.ServiceIdentity {
+	o := d.bus.opts
+	return micro.ServiceIdentity{
+		Name: serviceName, ID: d.id, Version: d.version,
+		Metadata: map[string]string{
+			"host": o.Alias.String(), "fleet": o.Fleet.String(), "record": o.RecordID,
+			"version": o.Discovery.Version, "agents": strconv.Itoa(o.Discovery.Agents()),
+		},
+	}
+}
+
+func (d *discover) info() micro.Info {
+	info := micro.Info{ServiceIdentity: d.identity(), Type: micro.InfoResponseType, Description: serviceDescription, Endpoints: []micro.EndpointInfo{}}
+	for _, what := range d.bus.services.names() {
+		info.Endpoints = append(info.Endpoints, micro.EndpointInfo{
+			Name: what.String(), Subject: d.bus.subjects.AskPattern(d.bus.opts.Alias, what), Metadata: map[string]string{}})
+	}
+	return info
+}
+
+func (d *discover) stats() micro.Stats {
+	stats := micro.Stats{ServiceIdentity: d.identity(), Type: micro.StatsResponseType, Started: d.started, Endpoints: []*micro.EndpointStats{}}
+	for _, what := range d.bus.services.names() {
+		n := d.asked.of(what)
+		e := &micro.EndpointStats{
+			Name: what.String(), Subject: d.bus.subjects.AskPattern(d.bus.opts.Alias, what),
+			NumRequests: n.requests, NumErrors: n.errors, LastError: n.last, ProcessingTime: n.took,
+		}
+		if n.requests > 0 {
+			e.AverageProcessingTime = n.took / time.Duration(n.requests)
+		}
+		stats.Endpoints = append(stats.Endpoints, e)
+	}
+	return stats
+}
+
+// forbidden reports whether an existing system says with err that this host may
+// not answer those who look for services.
+func (d *discover) forbidden(err error) bool {
+	return errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+micro.APIPrefix+".")
+}

@@ -1,0 +1,202 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// found makes a host one that can be found as a service.
+func found(h *host) *host {
+	h.opts.Discovery = Discovery{Version: "v1.2.3", Agents: func() int { return 2 }}
+	return h
+}
+
+// seeker is an unmodified NATS client with a host's key, whose answers go to the
+// inboxes of that host.
+func seeker(t *testing.T, at, as *host) *nats.Conn {
+	t.Helper()
+	conn, err := nats.Connect(at.Addresses().Clients, nats.Nkey(publicKey(t, as.opts.Key), as.opts.Key.Sign),
+		nats.CustomInboxPrefix("_INBOX.dawn."+as.alias.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	return conn
+}
+
+// lookup asks on a subject until as many hosts have answered.
+func lookup[A any](t *testing.T, conn *nats.Conn, subject string, count int, host func(A) string) map[string]A {
+	t.Helper()
+	inbox := conn.NewInbox()
+	answers := subscribe(t, conn, inbox)
+	if err := conn.PublishRequest(subject, inbox, nil); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]A{}
+	for range count {
+		msg, err := answers.NextMsg(patience)
+		if err != nil {
+			t.Fatalf("%s: %d answers, then %v", subject, len(all), err)
+		}
+		var answer A
+		if err := json.Unmarshal(msg.Data, &answer); err != nil {
+			t.Fatalf("%s: %q: %v", subject, msg.Data, err)
+		}
+		all[host(answer)] = answer
+	}
+	return all
+}
+
+func hostOfPing(p micro.Ping) string   { return p.Metadata["host"] }
+func hostOfInfo(i micro.Info) string   { return i.Metadata["host"] }
+func hostOfStats(s micro.Stats) string { return s.Metadata["host"] }
+
+func TestHostsAreFoundAsServices(t *testing.T) {
+	f := newFleet()
+	hub, leaf, third := found(newHost(t, f, "white")), found(newHost(t, f, "oracle-world")), newHost(t, f, "black")
+	hub.opts.Listen, leaf.opts.Listen = "127.0.0.1:0", "127.0.0.1:0"
+	hub.start(t)
+	leaf.opts.Hubs = []string{hub.Addresses().Links}
+	leaf.start(t).awaitLinked(t, 1)
+	hub.awaitLinked(t, 1)
+	leaf.Serve("echo", echo)
+	leaf.Serve("fail", func(_ context.Context, _ protocol.Name, _ []byte) ([]byte, error) { return nil, errors.New("no disk") })
+	if _, err := hub.Ask(askContext(t), "oracle-world", "echo", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []*host{hub, leaf} { // its own, and across the link
+		conn := seeker(t, at, third)
+		pings := lookup(t, conn, "$SRV.PING.parley", 2, hostOfPing)
+		if got := slices.Sorted(maps.Keys(pings)); !slices.Equal(got, []string{"oracle-world", "white"}) {
+			t.Errorf("at %s these answer: %v, want both", at.alias, got)
+		}
+		ping := pings["oracle-world"]
+		want := map[string]string{"host": "oracle-world", "fleet": "dawn", "record": testRecord, "agents": "2", "version": "v1.2.3"}
+		if ping.Name != "parley" || ping.Version != "1.2.3" || !maps.Equal(ping.Metadata, want) || ping.Type != micro.PingResponseType {
+			t.Errorf("ping: %+v", ping)
+		}
+		info := lookup(t, conn, "$SRV.INFO.parley."+ping.ID, 1, hostOfInfo)["oracle-world"]
+		if len(info.Endpoints) != 2 || info.Endpoints[0].Subject != "parley.dawn.*.ask.oracle-world.echo" {
+			t.Errorf("info: %+v", info)
+		}
+		lookup(t, conn, "$SRV.INFO", 2, hostOfInfo)
+	}
+	if _, err := hub.Ask(askContext(t), "oracle-world", "fail", nil); err == nil {
+		t.Fatal("it did not fail")
+	}
+	stats := lookup(t, seeker(t, hub, third), "$SRV.STATS.parley", 2, hostOfStats)["oracle-world"]
+	if len(stats.Endpoints) != 2 || stats.Started.IsZero() || stats.Type != micro.StatsResponseType {
+		t.Fatalf("stats: %+v", stats)
+	}
+	answered, failed := stats.Endpoints[0], stats.Endpoints[1]
+	if answered.NumRequests != 1 || answered.NumErrors != 0 || answered.ProcessingTime <= 0 || answered.AverageProcessingTime != answered.ProcessingTime {
+		t.Errorf("stats of what was answered: %+v", answered)
+	}
+	if failed.NumRequests != 1 || failed.NumErrors != 1 || failed.LastError != "no disk" {
+		t.Errorf("stats of what failed: %+v", failed)
+	}
+}
+
+// Without a key nobody asks or sees who asks, and nobody has a host speak on a
+// subject that is not an inbox.
+func TestWhoLooksForServicesCannotDoMore(t *testing.T) {
+	f := newFleet()
+	hub, third := found(newHost(t, f, "white")), newHost(t, f, "black")
+	hub.opts.Listen = "127.0.0.1:0"
+	hub.start(t)
+	stranger, problems := hub.dialAs(t, nil)
+	subscribe(t, stranger, "$SRV.>")
+	if err := <-problems; !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Errorf("a stranger subscribed to $SRV.>: %v", err)
+	}
+	if err := stranger.PublishRequest("$SRV.PING", "parley.x", nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-problems; !errors.Is(err, nats.ErrPermissionViolation) {
+		t.Errorf("a stranger asked: %v", err)
+	}
+	conn := seeker(t, hub, third)
+	fleet, services := subscribe(t, conn, "parley.dawn.>"), subscribe(t, conn, "$SRV.x")
+	if err := conn.Publish("$SRV.PING.parley", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, reply := range []string{"parley.dawn.white.bell", "parley.dawn.white.hey.x", "$SRV.x", "$SRV.PING"} {
+		if err := conn.PublishRequest("$SRV.PING.parley", reply, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lookup(t, conn, "$SRV.PING.parley", 1, hostOfPing) // by now it has seen the others
+	for _, sub := range []*nats.Subscription{fleet, services} {
+		if n, _, err := sub.Pending(); n != 0 || err != nil {
+			t.Errorf("%d words on %s (%v), want none", n, sub.Subject, err)
+		}
+	}
+}
+
+// An existing system that does not let a host answer those who look for services
+// carries its messages all the same.
+func TestExistingSystemMayForbidDiscovery(t *testing.T) {
+	f := newFleet()
+	one, two := found(newHost(t, f, "white")), found(newHost(t, f, "oracle-world"))
+	opts := &server.Options{ServerName: "existing", Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true}
+	allowed := &server.SubjectPermission{Allow: []string{"parley.dawn.>", "_INBOX.dawn.>"}}
+	for _, h := range []*host{one, two} {
+		opts.Nkeys = append(opts.Nkeys, &server.NkeyUser{
+			Nkey: publicKey(t, h.opts.Key), Permissions: &server.Permissions{Subscribe: allowed, Publish: allowed}})
+	}
+	srv, err := server.NewServer(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv.Start()
+	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
+	if !srv.ReadyForConnections(patience) {
+		t.Fatal("the existing system does not start")
+	}
+	for _, h := range []*host{one, two} {
+		h.opts.URL = srv.ClientURL()
+		h.start(t).awaitLinked(t, 1)
+	}
+	one.publish(t, 1)
+	two.await(t, "the message", func() bool { return len(two.messages) == 1 })
+	if l := two.Links(); len(l) != 1 || !l[0].Up || l[0].Problem != "" {
+		t.Errorf("Links() = %+v, want nothing amiss", l)
+	}
+}
+
+func TestExistingSystemAnswersWhoLooksForServices(t *testing.T) {
+	f := newFleet()
+	srv := startExisting(t, "127.0.0.1:0")
+	for _, alias := range []protocol.Name{"white", "oracle-world"} {
+		h := found(newHost(t, f, alias))
+		h.opts.URL = srv.ClientURL()
+		h.start(t).awaitLinked(t, 1)
+	}
+	conn, err := nats.Connect(srv.ClientURL()) // as the nats program does
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	lookup(t, conn, "$SRV.PING", 2, hostOfPing)
+}
+
+func TestSemver(t *testing.T) {
+	for in, want := range map[string]string{
+		"1.2.3": "1.2.3", "v0.1.0": "0.1.0", "0.1.0-rc.1+linux.7": "0.1.0-rc.1+linux.7", "": "0.0.0", "(devel)": "0.0.0+devel",
+		"01.2.3": "0.0.0+01-2-3", "1.2": "0.0.0+1-2", "1.2.3-01": "0.0.0+1-2-3-01", "世界": "0.0.0", "1.2.3\n": "0.0.0+1-2-3",
+	} {
+		if got := semver(in); got != want {
+			t.Errorf("semver(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
