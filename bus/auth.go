@@ -123,7 +123,7 @@ func readerPermissions() *server.Permissions {
 func hostPermissions(fleet, alias protocol.Name) *server.Permissions {
 	s := protocol.Subjects{Fleet: fleet}
 	return &server.Permissions{
-		Subscribe: &server.SubjectPermission{Allow: []string{s.All(), inboxesOf(fleet, alias), lookups}},
+		Subscribe: &server.SubjectPermission{Allow: []string{s.All(), inboxesOf("", fleet, alias), lookups}},
 		Publish:   &server.SubjectPermission{Allow: []string{s.From(alias), inboxes(fleet), lookups}},
 	}
 }

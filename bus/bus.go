@@ -32,6 +32,7 @@ type Bus struct {
 
 	queue     *queue
 	links     *links
+	system    *system // nil where the server is our own
 	questions chan question
 	waiting   waiting
 	services  services
@@ -90,13 +91,16 @@ func newBus(opts Options) (*Bus, error) {
 		opts:      opts,
 		subjects:  protocol.Subjects{Fleet: opts.Fleet},
 		key:       public,
-		inbox:     newInbox(opts.Fleet, opts.Alias),
+		inbox:     newInbox(opts.Login.InboxPrefix, opts.Fleet, opts.Alias),
 		queue:     newQueue(opts.QueueBytes),
 		questions: make(chan question, maxQuestions),
 		waiting:   waiting{asks: map[string]chan *nats.Msg{}},
 		services:  newServices(opts.Services),
 	}
 	b.links, b.discover = newLinks(b), newDiscover(b)
+	if opts.URL != "" {
+		b.system = newSystem(b)
+	}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.teardown.push("end of the workers", b.wait)
 	return b, nil
@@ -116,7 +120,7 @@ func (b *Bus) start(ctx context.Context) error {
 	}
 	b.workers.Go(b.dispatch)
 	b.workers.Go(b.answerAll)
-	b.workers.Go(b.links.watch)
+	b.workers.Go(b.watchLinks)
 	return nil
 }
 
@@ -187,7 +191,21 @@ func (b *Bus) Addresses() Addresses {
 
 // Links are the links to other servers, those that should be up and are not
 // among them, in the order of their peers.
-func (b *Bus) Links() []Link { return b.links.list() }
+func (b *Bus) Links() []Link {
+	if b.system != nil {
+		return []Link{b.system.link()}
+	}
+	return b.links.list()
+}
+
+// watchLinks looks after the links until the bus closes.
+func (b *Bus) watchLinks() {
+	if b.system != nil {
+		b.system.watch()
+		return
+	}
+	b.links.watch()
+}
 
 // Dropped counts the messages, letters and questions that were lost here
 // because they came faster than they were handled. Git repairs that.

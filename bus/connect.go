@@ -35,9 +35,13 @@ func (b *Bus) connect() error {
 		nats.ReconnectHandler(func(*nats.Conn) { b.connected() }),
 	}
 	if b.server != nil {
-		opts = append(opts, nats.InProcessServer(b.server), nats.Nkey(b.key, b.opts.Key.Sign))
+		opts = append(opts, nats.InProcessServer(b.server), nats.Nkey(b.key, nonceSigner(b.opts.Key)))
 	} else {
-		opts = append(opts, b.existingOptions()...)
+		existing, err := b.existingOptions()
+		if err != nil {
+			return fmt.Errorf("cannot connect to NATS: %w", err)
+		}
+		opts = append(opts, existing...)
 	}
 	conn, err := nats.Connect(b.opts.URL, opts...)
 	if err != nil {
@@ -48,18 +52,23 @@ func (b *Bus) connect() error {
 	return nil
 }
 
-// existingOptions prove our key to an existing system, unless the URL itself
-// says who we are there.
-func (b *Bus) existingOptions() []nats.Option {
-	opts := []nats.Option{
+// existingOptions are those for an existing system, and who we are there.
+func (b *Bus) existingOptions() ([]nats.Option, error) {
+	if err := b.opts.Login.Check(); err != nil {
+		return nil, err
+	}
+	opts, err := b.opts.Login.options(b.opts.URL, b.opts.Key)
+	if err != nil {
+		return nil, err
+	}
+	if b.opts.Login.ownKey(b.opts.URL) && greets(b.opts.URL, b.opts.Login) {
+		opts = append(opts, nats.SetCustomDialer(dialer{timeout: connectWait}))
+	}
+	return append(opts,
 		nats.RetryOnFailedConnect(true),
 		nats.ConnectHandler(func(*nats.Conn) { b.connected() }),
-		nats.SetCustomDialer(dialer{timeout: connectWait}),
-	}
-	if !hasUser(b.opts.URL) {
-		opts = append(opts, nats.Nkey(b.key, b.opts.Key.Sign))
-	}
-	return opts
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { b.system.disconnected(err) }),
+	), nil
 }
 
 // disconnect sends what was published and closes the connection.
@@ -78,8 +87,8 @@ func (b *Bus) disconnect() error {
 // connected runs whenever the connection is made, and again after a break, in
 // which we may have missed something.
 func (b *Bus) connected() {
-	if b.server == nil {
-		b.links.connected(b.opts.Now())
+	if b.system != nil {
+		b.system.connected()
 	}
 	b.queue.linked()
 }
@@ -88,8 +97,8 @@ func (b *Bus) disconnected(_ *nats.Conn, err error) {
 	if b.ctx.Err() != nil {
 		return
 	}
-	if b.server == nil {
-		b.links.disconnected(b.opts.Now(), err)
+	if b.system != nil {
+		b.system.disconnected(err)
 	}
 	b.opts.Log.Info().Err(err).Msg("the connection to NATS is lost")
 }
@@ -97,6 +106,9 @@ func (b *Bus) disconnected(_ *nats.Conn, err error) {
 func (b *Bus) connectionError(_ *nats.Conn, sub *nats.Subscription, err error) {
 	if b.discover.forbidden(err) {
 		b.opts.Log.Debug().Err(err).Msg("this host cannot be found as a NATS service")
+		return
+	}
+	if b.system != nil && b.system.reported(err) {
 		return
 	}
 	e := b.opts.Log.Warn().Err(err)

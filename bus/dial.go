@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"strings"
 	"time"
 )
 
@@ -14,6 +15,12 @@ import (
 // greeting gets something; the server ignores the key, as it ignores all else
 // that it did not ask for.
 type dialer struct{ timeout time.Duration }
+
+// greets reports whether the servers at url greet a connection at once, which
+// websockets and those where TLS comes first do not.
+func greets(url string, l Login) bool {
+	return !l.TLSFirst && !strings.HasPrefix(url, "ws://") && !strings.HasPrefix(url, "wss://")
+}
 
 // maxGreeting bounds a server's INFO line.
 const maxGreeting = 64 << 10

@@ -12,23 +12,48 @@ import (
 //	_INBOX.<fleet>.<asking host>.<start of its bus>.<question>
 //
 // The last two tokens are random. A host that connects as a client may
-// subscribe only to its own inboxes.
+// subscribe only to its own inboxes. On an existing system another beginning
+// than _INBOX may be prescribed to a host (Login.InboxPrefix).
+const inboxRoot = "_INBOX"
 
 // inboxes is the pattern of all inboxes of the fleet.
-func inboxes(fleet protocol.Name) string { return "_INBOX." + fleet.String() + ".>" }
+func inboxes(fleet protocol.Name) string { return inboxRoot + "." + fleet.String() + ".>" }
 
-// inboxesOf is the pattern of one host's inboxes.
-func inboxesOf(fleet, host protocol.Name) string {
-	return "_INBOX." + fleet.String() + "." + host.String() + ".>"
+// inboxesOf is the pattern of one host's inboxes, below prefix, "" for _INBOX.
+func inboxesOf(prefix string, fleet, host protocol.Name) string {
+	if prefix == "" {
+		prefix = inboxRoot
+	}
+	return prefix + "." + fleet.String() + "." + host.String() + ".>"
 }
 
 // newInbox is where one run of a host's bus gets its answers: below it.
-func newInbox(fleet, host protocol.Name) string {
-	return strings.TrimSuffix(inboxesOf(fleet, host), ">") + rand.Text()
+func newInbox(prefix string, fleet, host protocol.Name) string {
+	return strings.TrimSuffix(inboxesOf(prefix, fleet, host), ">") + rand.Text()
 }
 
 // inboxOf reports whether subject is an inbox of host, and not a pattern.
 func inboxOf(subject string, fleet, host protocol.Name) bool {
-	rest, ok := strings.CutPrefix(subject, strings.TrimSuffix(inboxesOf(fleet, host), ">"))
+	rest, ok := strings.CutPrefix(subject, strings.TrimSuffix(inboxesOf("", fleet, host), ">"))
 	return ok && rest != "" && !strings.ContainsAny(rest, "*> \t\r\n")
+}
+
+// foreignInboxOf reports whether subject is an inbox of host below some other
+// prefix than _INBOX: <prefix>.<fleet>.<host>.<start>.<question>. It is none of
+// a subject that means something else, to the fleet or to NATS.
+func foreignInboxOf(subject string, fleet, host protocol.Name) bool {
+	tokens := strings.Split(subject, ".")
+	n := len(tokens) - 4
+	if n < 1 || tokens[n] != fleet.String() || tokens[n+1] != host.String() {
+		return false
+	}
+	if first := tokens[0]; first == inboxRoot || first == protocol.SubjectRoot || strings.HasPrefix(first, "$") {
+		return false
+	}
+	for _, token := range tokens {
+		if token == "" || strings.ContainsAny(token, "*> \t\r\n") {
+			return false
+		}
+	}
+	return true
 }

@@ -92,7 +92,7 @@ func FuzzReadLetter(f *testing.F) {
 }
 
 func FuzzInboxOf(f *testing.F) {
-	f.Add(newInbox(testFleet, "white") + ".abc")
+	f.Add(newInbox("", testFleet, "white") + ".abc")
 	f.Add("_INBOX.dawn.white.>")
 	f.Add("_INBOX.dawn.whiter.a")
 	f.Fuzz(func(t *testing.T, subject string) {

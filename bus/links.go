@@ -38,8 +38,7 @@ type links struct {
 	known   map[uint64]Link
 	problem string    // the last reason why no hub is linked
 	told    bool      // that has been logged since a hub was linked last
-	down    time.Time // since when no hub, or no existing system, is linked
-	since   time.Time // since when the existing system is connected
+	down    time.Time // since when no hub is linked
 }
 
 func newLinks(b *Bus) *links {
@@ -76,9 +75,6 @@ func (l *links) poke() {
 
 // watch tells when links have come up, until the bus closes.
 func (l *links) watch() {
-	if l.bus.server == nil {
-		return
-	}
 	timer := time.NewTimer(linksEager)
 	defer timer.Stop()
 	eager := time.Now().Add(eagerFor)
@@ -159,9 +155,6 @@ func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 
 // list is what Links returns.
 func (l *links) list() []Link {
-	if l.bus.server == nil {
-		return []Link{l.existing()}
-	}
 	l.look()
 	l.mu.Lock()
 	defer l.mu.Unlock()

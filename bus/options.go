@@ -27,8 +27,10 @@ type Config struct {
 	// first. One of them is linked at a time.
 	Hubs []string
 	// URL is an existing NATS system, several addresses separated by commas, used
-	// instead of a server of our own. It excludes the other three.
-	URL string
+	// instead of a server of our own. It excludes the other three. Login is who
+	// this host is there.
+	URL   string
+	Login Login
 }
 
 // Options is all that a Bus needs to know.
@@ -132,6 +134,8 @@ func (o *Options) check() error {
 		return errors.New("a key, and a way to know the keys of others, are required")
 	case o.URL != "" && (o.Listen != "" || o.Links != "" || len(o.Hubs) > 0):
 		return errors.New("a url excludes listen, links and hubs")
+	case o.URL == "" && o.Login != Login{}:
+		return errors.New("a login without a url")
 	case o.URL == "" && o.ServerID == "":
 		return errors.New("a server id is required")
 	}

@@ -108,7 +108,7 @@ func (b *Bus) answer(q question) {
 		b.countMalformed(q.msg, err)
 		return
 	}
-	if !inboxOf(q.msg.Reply, b.opts.Fleet, q.from) {
+	if !b.replyGoesTo(q.from, q.msg.Reply) {
 		err = errors.New("the answer would not go to its sender")
 	} else {
 		err = b.verify(l, q.from)
@@ -118,6 +118,12 @@ func (b *Bus) answer(q question) {
 		return
 	}
 	b.reply(q, l)
+}
+
+// replyGoesTo reports whether reply is an inbox of the host from. On an existing
+// system that may have prescribed an inbox of its own to it.
+func (b *Bus) replyGoesTo(from protocol.Name, reply string) bool {
+	return inboxOf(reply, b.opts.Fleet, from) || b.system != nil && foreignInboxOf(reply, b.opts.Fleet, from)
 }
 
 func (b *Bus) reply(q question, l *protocol.Letter) {

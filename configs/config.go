@@ -49,6 +49,16 @@ type Bus struct {
 	// URL is an existing NATS system to use instead of a server of our own; it
 	// excludes the other three.
 	URL string
+	// Creds and NKey are files that say who this host is at URL, one of them at
+	// most: a NATS credentials file, or the seed of a user nkey. "" means the user
+	// in URL, else this host's own key.
+	Creds, NKey string
+	// CA is a file with the certificates to believe of a URL with TLS; "" means
+	// those of this machine.
+	CA string
+	// Context is a context of the NATS command line, by name or as the absolute
+	// path of its file, in place of URL, Creds, NKey and CA.
+	Context string
 }
 
 // Default is the configuration with every default set. Fleet, Alias and Human

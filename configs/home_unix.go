@@ -41,3 +41,6 @@ func foreignOwner(owner, self int) string {
 	}
 	return fmt.Sprintf("it belongs to another user (uid %d, and you are uid %d)", owner, self)
 }
+
+// openToOthers reports whether users other than the owner can read a file.
+func openToOthers(info fs.FileInfo) bool { return info.Mode().Perm()&0o044 != 0 }

@@ -17,3 +17,6 @@ func userHome(getenv func(string) string) (string, error) {
 // foreign finds nothing: on Windows what lies below a user's profile is closed
 // to others by inherited access lists, which file modes do not show.
 func foreign(string, fs.FileInfo) string { return "" }
+
+// openToOthers finds nothing, for the same reason.
+func openToOthers(fs.FileInfo) bool { return false }

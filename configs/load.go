@@ -70,7 +70,7 @@ func readConfig(root *yaml.Node, c *Config) []Problem {
 		case n.Kind == yaml.ScalarNode && n.Tag == "!!null":
 			return nil
 		case n.Kind != yaml.MappingNode:
-			return errors.New("should hold the keys listen, links, hubs and url, indented by two spaces")
+			return errors.New("should hold keys such as listen, hubs and url, indented by two spaces")
 		}
 		return asError("", readMapping(n, "bus.", bus, known))
 	}})

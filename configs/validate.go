@@ -1,10 +1,8 @@
 package configs
 
 import (
-	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -89,16 +87,10 @@ func checkRemote(remote string) error {
 }
 
 func (b Bus) problems() []Problem {
-	var ps []Problem
+	ps := b.systemProblems()
 	add := func(key string, err error) {
 		if err != nil {
 			ps = append(ps, Problem{Key: "bus." + key, Text: err.Error()})
-		}
-	}
-	if b.URL != "" {
-		add("url", checkURL(b.URL))
-		if b.Listen != "" || b.Links != "" || len(b.Hubs) > 0 {
-			add("url", fmt.Errorf("an existing NATS system takes the place of listen, links and hubs: set it or them"))
 		}
 	}
 	if b.Listen != "" {
@@ -120,14 +112,6 @@ func (b Bus) problems() []Problem {
 		}
 	}
 	return ps
-}
-
-func checkURL(s string) error {
-	u, err := url.Parse(s)
-	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
-		return errors.New("this is not the URL of a NATS system: it should look like nats://host:4222") // s may hold a password
-	}
-	return nil
 }
 
 func checkListen(address string) error {

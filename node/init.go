@@ -29,9 +29,10 @@ type InitOptions struct {
 	Alias   string
 	Human   string
 	Remote  string
-	Join    bool     // the remote must hold a record already
-	Listen  string   // bus.listen of the configuration
-	Hubs    []string // bus.hubs of the configuration
+	Join    bool        // the remote must hold a record already
+	Listen  string      // bus.listen of the configuration
+	Hubs    []string    // bus.hubs of the configuration
+	System  configs.Bus // its URL, Creds, NKey, CA and Context, of the configuration
 	Log     zerolog.Logger
 	Now     func() time.Time // nil: time.Now
 }
@@ -62,6 +63,10 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 		return InitResult{}, control.Errorf(control.KindConflict, "start it: parley up",
 			"cannot make a node: %s is one already", o.Home.Dir)
 	}
+	system, _, err := existingSystem(cfg.Bus)
+	if err != nil {
+		return InitResult{}, control.Errorf(control.KindUsage, "", "cannot make a node: %v", err)
+	}
 	undo, err := o.prepare()
 	if err != nil {
 		return InitResult{}, err
@@ -73,12 +78,14 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 		}
 		return InitResult{}, err
 	}
+	result.Notes = append(result.Notes, system.Warnings...)
 	return result, nil
 }
 
 // config is the configuration that the options and the machine give.
 func (o InitOptions) config() (configs.Config, error) {
 	cfg := configs.Default()
+	cfg.Bus = o.System
 	cfg.Remote, cfg.Bus.Listen, cfg.Bus.Hubs = o.Remote, o.Listen, o.Hubs
 	alias, _ := os.Hostname()
 	human := ""

@@ -47,11 +47,12 @@ type Node struct {
 	publicKey string
 	record    *gitsync.Record
 	writer    *writer
-	bus       atomic.Pointer[bus.Bus] // nil until Run starts it
-	stop      context.CancelFunc      // ends Run; nil until then
-	taking    context.Context         // of doors: ends when no new message is taken
-	killing   context.Context         // of doors: ends when running commands must
-	system    protocol.ChannelID      // where the hosts and their keys are told
+	bus       atomic.Pointer[bus.Bus]        // nil until Run starts it
+	natsBus   atomic.Pointer[configs.System] // the existing NATS system in use; nil where the server is our own
+	stop      context.CancelFunc             // ends Run; nil until then
+	taking    context.Context                // of doors: ends when no new message is taken
+	killing   context.Context                // of doors: ends when running commands must
+	system    protocol.ChannelID             // where the hosts and their keys are told
 	live      *live
 	held      *heldBack
 	refusals  *refusals

@@ -124,9 +124,14 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	if err != nil {
 		return err
 	}
+	system, login, err := existingSystem(n.cfg.Bus)
+	if err != nil {
+		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "cannot start the bus: %v", err)
+	}
+	n.warnOf(system)
 	b, err := bus.Start(ctx, bus.Options{
 		Config: bus.Config{
-			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Hubs: n.cfg.Bus.Hubs, URL: n.cfg.Bus.URL},
+			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Hubs: n.cfg.Bus.Hubs, URL: system.URL, Login: login},
 		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.key, Trusted: n.trusted,
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.countAgents},
@@ -142,6 +147,9 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "%v", err)
 	}
 	n.bus.Store(b)
+	if system.URL != "" {
+		n.natsBus.Store(&system)
+	}
 	down.push(func() {
 		n.leave()
 		if err := b.Close(); err != nil {

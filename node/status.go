@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -62,9 +62,12 @@ func (n *Node) busStatus() control.BusStatus {
 		return control.BusStatus{}
 	}
 	at := b.Addresses()
-	s := control.BusStatus{URL: withoutPasswords(n.cfg.Bus.URL), Clients: at.Clients, Links: at.Links, Dropped: b.Dropped(),
+	s := control.BusStatus{Clients: at.Clients, Links: at.Links, Dropped: b.Dropped(),
 		Unreadable: b.Malformed(), Letters: b.Refused(), Refused: n.refusals.list()}
 	s.Held, s.HeldDropped = n.held.counts()
+	if system := n.natsBus.Load(); system != nil {
+		s.URL, s.Context, s.As = redact.URLs(system.URL), system.Context, system.As()
+	}
 	for _, l := range b.Links() {
 		s.Peers = append(s.Peers, linkView(l))
 	}
@@ -73,17 +76,6 @@ func (n *Node) busStatus() control.BusStatus {
 
 func linkView(l bus.Link) control.LinkStatus {
 	return control.LinkStatus{Peer: l.Peer, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem}
-}
-
-// withoutPasswords is a list of URLs as it may be shown.
-func withoutPasswords(urls string) string {
-	list := strings.Split(urls, ",")
-	for i, text := range list {
-		if u, err := url.Parse(strings.TrimSpace(text)); err == nil {
-			list[i] = u.Redacted()
-		}
-	}
-	return strings.Join(list, ",")
 }
 
 func (n *Node) hostStatus() []control.HostStatus {

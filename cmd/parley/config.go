@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -63,7 +64,10 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 		return errNotConfigured(home)
 	}
 	problems := []configProblem{}
-	_, err := configs.Load(home.Config())
+	c, err := configs.Load(home.Config())
+	if err == nil {
+		_, err = c.Bus.System(os.Getenv)
+	}
 	problems = append(problems, problemsOf(home.Config(), err)...)
 	agents, err := configs.ReadAgents(home.Agents())
 	problems = append(problems, problemsOf(home.Agents(), err)...)
@@ -174,6 +178,10 @@ type configInfo struct {
 	Links          string   `json:"links"`
 	Hubs           []string `json:"hubs"`
 	URL            string   `json:"url"`
+	Creds          string   `json:"creds"`
+	NKey           string   `json:"nkey"`
+	CA             string   `json:"ca"`
+	Context        string   `json:"context"`
 	FetchInterval  string   `json:"fetch_interval"`
 	PushInterval   string   `json:"push_interval"`
 	CourierGrace   string   `json:"courier_grace"`
@@ -191,11 +199,12 @@ func runConfigShow(home configs.Home, v view) error {
 	if err != nil {
 		return err
 	}
-	c.Remote, c.Bus.URL = withoutPassword(c.Remote), withoutPassword(c.Bus.URL)
+	c.Remote, c.Bus.URL = withoutPassword(c.Remote), redact.URLs(c.Bus.URL)
 	if v.json {
 		return v.writeJSON(configInfo{
 			File: home.Config(), Fleet: c.Fleet.String(), Alias: c.Alias.String(), Human: c.Human.String(), Remote: c.Remote,
 			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Hubs: c.Bus.Hubs, URL: c.Bus.URL,
+			Creds: c.Bus.Creds, NKey: c.Bus.NKey, CA: c.Bus.CA, Context: c.Bus.Context,
 			FetchInterval: c.FetchInterval.String(), PushInterval: c.PushEvery().String(), CourierGrace: c.CourierGrace.String(),
 			MaxHops: c.MaxHops, MessageLimit: c.MessageLimit, CommandTimeout: c.CommandTimeout.String(), LogLevel: c.LogLevel,
 		})
@@ -209,13 +218,10 @@ func runConfigShow(home configs.Home, v view) error {
 	return nil
 }
 
-// withoutPassword is a URL, or a list of them, as it may be shown.
-func withoutPassword(list string) string {
-	parts := strings.Split(list, ",")
-	for i, part := range parts {
-		if u, err := url.Parse(part); err == nil && u.User != nil {
-			parts[i] = u.Redacted()
-		}
+// withoutPassword is the URL of a git remote as it may be shown.
+func withoutPassword(remote string) string {
+	if u, err := url.Parse(remote); err == nil && u.User != nil {
+		return u.Redacted()
 	}
-	return strings.Join(parts, ",")
+	return remote
 }

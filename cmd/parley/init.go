@@ -38,6 +38,9 @@ The answers go into config.yaml, which only people change from then on.`,
 			if o.Remote, err = absoluteRemote(o.Remote); err != nil {
 				return err
 			}
+			if o.System, err = absoluteSystem(o.System); err != nil {
+				return err
+			}
 			return runInit(cmd.Context(), o, p.view())
 		},
 	}
@@ -47,6 +50,7 @@ The answers go into config.yaml, which only people change from then on.`,
 	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
 	f.StringVar(&o.Remote, "remote", "", "git URL or path of the repository that the fleet shares")
 	f.StringVar(&o.Listen, "listen", "", "host:port for NATS clients, the next port for links of other hosts")
+	systemFlags(f, &o.System)
 	f.StringArrayVar(&o.Hubs, "hub", nil, "host:port where another host listens for links (repeatable)")
 	return cmd
 }

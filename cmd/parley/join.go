@@ -28,6 +28,9 @@ others by a signed message in the record.`,
 			if o.Remote, err = absoluteRemote(args[0]); err != nil {
 				return err
 			}
+			if o.System, err = absoluteSystem(o.System); err != nil {
+				return err
+			}
 			return runInit(cmd.Context(), o, p.view())
 		},
 	}
@@ -35,6 +38,7 @@ others by a signed message in the record.`,
 	f.StringVar(&o.Alias, "alias", "", "name of this host in the fleet (default: from the machine's name)")
 	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
 	f.StringVar(&o.Listen, "listen", "", "host:port for NATS clients, the next port for links of other hosts")
+	systemFlags(f, &o.System)
 	f.StringArrayVar(&o.Hubs, "hub", nil, "host:port where another host listens for links (repeatable)")
 	return cmd
 }

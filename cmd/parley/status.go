@@ -123,7 +123,11 @@ func (v view) trouble(t control.Trouble) string {
 
 func busAddresses(b control.BusStatus) string {
 	if b.URL != "" {
-		return "the NATS system at " + b.URL
+		text := "the NATS system at " + b.URL + ", " + b.As
+		if b.Context != "" {
+			text += " (context " + b.Context + ")"
+		}
+		return text
 	}
 	var parts []string
 	if b.Clients != "" {

@@ -177,6 +177,8 @@ type Trouble struct {
 // open.
 type BusStatus struct {
 	URL     string       `json:"url"`     // the existing NATS system in use, without its password; empty: a server of our own
+	Context string       `json:"context"` // the context of the NATS command line that names it; "" for none
+	As      string       `json:"as"`      // who this host is there, such as "with this host's own key"
 	Clients string       `json:"clients"` // NATS clients connect here
 	Links   string       `json:"links"`   // other hosts link here
 	Peers   []LinkStatus `json:"peers"`

@@ -1,0 +1,198 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// System is an existing NATS system that carries the bus, and who this host is
+// there. At most one of Creds, NKey, User, Token and the user in URL is set; with
+// none of them the host shows its own key.
+type System struct {
+	URL         string // one or several addresses, separated by commas; "" for a server of our own
+	Context     string // the NATS context that the rest comes from, "" for none
+	Creds       string // file with a user's JWT and its key
+	NKey        string // file with the seed of a user nkey
+	User        string
+	Password    string
+	Token       string
+	Cert, Key   string // files of a client certificate
+	CA          string // file with the certificates to believe
+	TLSFirst    bool   // TLS before the first word of NATS
+	InboxPrefix string // where answers to us arrive; "" for that of NATS
+
+	Warnings []string // what the operator should mend, though it works
+}
+
+// System reads what the configuration says about an existing NATS system: the
+// context where it names one, and looks at the files, without reading what is in
+// them. It is the zero System where none is used. Errors name the setting.
+func (b Bus) System(getenv func(string) string) (System, error) {
+	s := System{URL: b.URL, Creds: b.Creds, NKey: b.NKey, CA: b.CA}
+	creds, nkey, ca := "bus.creds", "bus.nkey", "bus.ca"
+	if b.Context != "" {
+		var err error
+		if s, err = readContext(b.Context, getenv); err != nil {
+			return System{}, fmt.Errorf("cannot use bus.context %s: %w", quoted(b.Context), err)
+		}
+		in := " of the context " + quoted(b.Context)
+		creds, nkey, ca = "creds"+in, "nkey"+in, "ca"+in
+	}
+	for _, file := range []struct {
+		setting, path string
+		secret        bool
+	}{{creds, s.Creds, true}, {nkey, s.NKey, true}, {ca, s.CA, false}, {"cert of the context", s.Cert, false}, {"key of the context", s.Key, true}} {
+		warning, err := checkFile(file.path, file.secret)
+		if err != nil {
+			return System{}, fmt.Errorf("cannot use %s: %w", file.setting, err)
+		}
+		if warning != "" {
+			s.Warnings = append(s.Warnings, file.setting+": "+warning)
+		}
+	}
+	return s, nil
+}
+
+// As says who this host is at the system, without any secret.
+func (s System) As() string {
+	switch {
+	case s.Creds != "":
+		return "with the credentials in " + s.Creds
+	case s.NKey != "":
+		return "with the nkey in " + s.NKey
+	case s.User != "":
+		return "with the user and password of the context"
+	case s.Token != "":
+		return "with the token of the context"
+	case strings.Contains(s.URL, "@"):
+		return "with the user in bus.url"
+	}
+	return "with this host's own key"
+}
+
+// checkFile makes sure that a file can be read, and warns where other users can
+// read a secret. "" is no file.
+func checkFile(path string, secret bool) (warning string, err error) {
+	if path == "" {
+		return "", nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no file %s: write its full path, or ask the operator of the NATS system for it", path)
+	case err != nil:
+		return "", err
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is not a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if _, err := f.Read(make([]byte, 1)); errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("%s is empty", path)
+	} else if err != nil {
+		return "", err
+	}
+	if secret && openToOthers(info) {
+		return fmt.Sprintf("other users of this machine can read the secret in %s; run: chmod 600 %s", path, shellWord(path)), nil
+	}
+	return "", nil
+}
+
+// systemProblems finds what is wrong with the settings of an existing system.
+func (b Bus) systemProblems() []Problem {
+	var ps []Problem
+	add := func(key string, err error) {
+		if err != nil {
+			ps = append(ps, Problem{Key: "bus." + key, Text: err.Error()})
+		}
+	}
+	if b.URL != "" {
+		add("url", checkURL(b.URL))
+	}
+	if b.Context != "" {
+		add("context", checkContextName(b.Context))
+	}
+	own := b.Listen != "" || b.Links != "" || len(b.Hubs) > 0
+	if own && b.URL != "" {
+		add("url", errors.New("an existing NATS system takes the place of listen, links and hubs: set it or them"))
+	}
+	if own && b.Context != "" {
+		add("context", errors.New("an existing NATS system takes the place of listen, links and hubs: set it or them"))
+	}
+	if b.URL != "" && b.Context != "" {
+		add("context", errors.New("a context names its own url: set it or bus.url"))
+	}
+	for _, file := range []struct{ key, path string }{{"creds", b.Creds}, {"nkey", b.NKey}, {"ca", b.CA}} {
+		if file.path != "" {
+			add(file.key, b.checkFileSetting(file.path))
+		}
+	}
+	if b.Creds != "" {
+		add("creds", b.checkOneWay())
+	} else {
+		add("nkey", b.checkOneWay())
+	}
+	return ps
+}
+
+// checkFileSetting checks one of the files that go with a url.
+func (b Bus) checkFileSetting(path string) error {
+	switch {
+	case !isLine(path) || !filepath.IsAbs(path):
+		return fmt.Errorf("%q is not an absolute path", path)
+	case b.Context != "":
+		return errors.New("a context has its own credentials and certificates: set it or them")
+	case b.URL == "":
+		return errors.New("it is for an existing NATS system: name that with bus.url")
+	}
+	return nil
+}
+
+// checkOneWay refuses two ways to say who this host is.
+func (b Bus) checkOneWay() error {
+	var ways []string
+	for _, way := range []struct {
+		name string
+		set  bool
+	}{{"bus.creds", b.Creds != ""}, {"bus.nkey", b.NKey != ""}, {"the user in bus.url", hasUser(b.URL)}} {
+		if way.set {
+			ways = append(ways, way.name)
+		}
+	}
+	if len(ways) < 2 {
+		return nil
+	}
+	return fmt.Errorf("there are %d ways to say who this host is, %s: keep one", len(ways), strings.Join(ways, " and "))
+}
+
+// hasUser reports whether one of the addresses names a user or token.
+func hasUser(addresses string) bool { return strings.Contains(addresses, "@") }
+
+// checkURL never shows s, which may hold a password.
+func checkURL(s string) error {
+	web := 0
+	addresses := strings.Split(s, ",")
+	for _, address := range addresses {
+		u, err := url.Parse(strings.TrimSpace(address))
+		if err != nil || u.Hostname() == "" || !slices.Contains([]string{"nats", "tls", "ws", "wss"}, u.Scheme) {
+			return errors.New("this is not the URL of a NATS system: it should look like nats://host:4222")
+		}
+		if u.Scheme == "ws" || u.Scheme == "wss" {
+			web++
+		}
+	}
+	if web > 0 && web < len(addresses) {
+		return errors.New("some of the addresses are websockets and some are not: NATS clients use one kind at a time")
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+// Package natstool runs other people's NATS programs for tests, as their makers
+// built them: the server nats-server and the command line nats, pinned in go.mod
+// and tools/go.mod.
+package natstool
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds what must happen; it is never waited for when it does.
+const patience = 20 * time.Second
+
+// Program builds nats-server, or nats of the command line, and returns its path.
+// Go keeps what it built.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	root := filepath.Dir(goSays(t, ".", "env", "GOMOD"))
+	if name == "nats" {
+		return goSays(t, filepath.Join(root, "tools"), "tool", "-n", name)
+	}
+	return goSays(t, root, "tool", "-n", name)
+}
+
+func goSays(t testing.TB, dir string, args ...string) string {
+	t.Helper()
+	var problem bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir, cmd.Stderr = dir, &problem
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v: %s", strings.Join(args, " "), err, &problem)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// Server is a nats-server in a process of its own, ended with the test.
+type Server struct {
+	Address string // host:port, the same after a restart
+	program string
+	config  string // path
+	process *exec.Cmd
+	output  *output
+}
+
+// output is what a server says, read while it runs.
+type output struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+// Write takes in what the process prints.
+func (o *output) Write(data []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(data)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// Serve starts a server on a free port of 127.0.0.1 with the text of a
+// configuration file, to which it adds the port.
+func Serve(t testing.TB, config string) *Server {
+	t.Helper()
+	s := &Server{Address: freeAddress(t), program: Program(t, "nats-server"), config: filepath.Join(t.TempDir(), "nats.conf")}
+	s.Configure(t, config)
+	t.Cleanup(s.Stop)
+	s.Start(t)
+	return s
+}
+
+// Configure writes another configuration; it counts from the next Start.
+func (s *Server) Configure(t testing.TB, config string) {
+	t.Helper()
+	if err := os.WriteFile(s.config, []byte("listen: \""+s.Address+"\"\n"+config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Start starts the server and returns when it greets.
+func (s *Server) Start(t testing.TB) {
+	t.Helper()
+	s.output = &output{}
+	s.process = exec.Command(s.program, "-c", s.config)
+	s.process.Stdout, s.process.Stderr = s.output, s.output
+	if err := s.process.Start(); err != nil {
+		s.process = nil
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(patience); ; {
+		conn, err := net.DialTimeout("tcp", s.Address, time.Second)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nats-server does not start: %v\n%s", err, s.output)
+		}
+		<-time.After(5 * time.Millisecond) // spares the processor only
+	}
+}
+
+// Stop ends the server as kill -9 does. It may be called again.
+func (s *Server) Stop() {
+	if s.process == nil {
+		return
+	}
+	_ = s.process.Process.Kill() // it may have ended by itself
+	_ = s.process.Wait()         // it was killed
+	s.process = nil
+}
+
+// freeAddress is an address of this machine that nobody listens at.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Reload makes the running server read its configuration again.
+func (s *Server) Reload(t testing.TB) {
+	t.Helper()
+	if err := s.process.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+}

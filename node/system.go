@@ -1,0 +1,31 @@
+package node
+
+import (
+	"os"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/configs"
+)
+
+// existingSystem is what the configuration says about an existing NATS system,
+// and who this host is there as the bus wants it. What is in the files is checked.
+func existingSystem(b configs.Bus) (configs.System, bus.Login, error) {
+	s, err := b.System(os.Getenv)
+	if err != nil {
+		return s, bus.Login{}, err
+	}
+	login := bus.Login{
+		Creds: s.Creds, NKey: s.NKey, User: s.User, Password: s.Password, Token: s.Token,
+		Cert: s.Cert, Key: s.Key, CA: s.CA, TLSFirst: s.TLSFirst, InboxPrefix: s.InboxPrefix,
+	}
+	return s, login, login.Check()
+}
+
+// warnOf shows the operator what should be mended about the system's files.
+func (n *Node) warnOf(s configs.System) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, warning := range s.Warnings {
+		n.notice("%s", warning)
+	}
+}
