@@ -13,7 +13,9 @@ import (
 )
 
 const (
-	indexPause = time.Second      // how long new messages may wait to be indexed when nobody searches
+	indexPause = time.Second      // without a new message, before those that came are indexed; who searches waits for none
+	indexLate  = time.Minute      // how long they may wait for such a pause
+	indexMost  = 8192             // of them wait for it
 	indexRetry = 10 * time.Second // before a broken index is made anew, on a full disk for example
 	maxHits    = 1000
 )
@@ -119,12 +121,19 @@ func (x *indexer) keepUp(ctx context.Context, index *search.Index) {
 	}
 	tick := time.NewTicker(indexPause)
 	defer tick.Stop()
+	before, flushed := 0, time.Now()
 	for {
 		select {
 		case <-tick.C:
-			if index.Pending() > 0 {
-				x.flush(index)
+			// While messages come thick and fast, the processors are theirs.
+			pending := index.Pending()
+			if pending == before || pending >= indexMost || time.Since(flushed) >= indexLate {
+				if pending > 0 {
+					x.flush(index)
+				}
+				flushed = time.Now()
 			}
+			before = index.Pending()
 			if index.Broken() {
 				return
 			}

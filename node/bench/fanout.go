@@ -57,7 +57,7 @@ func takeFanout(ctx context.Context, s *stand) (_ readings, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, m.hosts.stop()) }()
-	many := s.count(2000, 200)
+	many := s.count(1000, 200)
 	taken, err := m.fanout(ctx, many)
 	if err != nil {
 		return nil, err
