@@ -70,13 +70,21 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// Serve starts a server on a free port of 127.0.0.1 with the text of a
-// configuration file, to which it adds the port.
-func Serve(t testing.TB, config string) *Server {
+// Prepare chooses a free port of 127.0.0.1 for a server that is to be configured
+// and started.
+func Prepare(t testing.TB) *Server {
 	t.Helper()
 	s := &Server{Address: freeAddress(t), program: Program(t, "nats-server"), config: filepath.Join(t.TempDir(), "nats.conf")}
-	s.Configure(t, config)
 	t.Cleanup(s.Stop)
+	return s
+}
+
+// Serve starts a server with the text of a configuration file, to which it adds
+// the address.
+func Serve(t testing.TB, config string) *Server {
+	t.Helper()
+	s := Prepare(t)
+	s.Configure(t, config)
 	s.Start(t)
 	return s
 }

@@ -1,0 +1,264 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nkeys"
+	"github.com/parleyfleet/parley/internal/natstool"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// natsProgram is the command line of NATS as its makers built it.
+type natsProgram struct {
+	t    *testing.T
+	path string
+}
+
+// run runs nats and returns all that it printed.
+func (n natsProgram) run(args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(n.t.Context(), scriptPatience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, n.path, args...).CombinedOutput()
+	return string(out), err
+}
+
+// watcher is "nats sub" while it runs.
+type watcher struct {
+	t       *testing.T
+	process *exec.Cmd
+
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+// Write takes in what nats prints.
+func (w *watcher) Write(data []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.Write(data)
+}
+
+func (w *watcher) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
+
+// watch starts "nats sub" and returns when it is subscribed.
+func (n natsProgram) watch(args ...string) *watcher {
+	n.t.Helper()
+	w := &watcher{t: n.t, process: exec.Command(n.path, args...)}
+	w.process.Stdout, w.process.Stderr = w, w
+	if err := w.process.Start(); err != nil {
+		n.t.Fatal(err)
+	}
+	n.t.Cleanup(func() {
+		_ = w.process.Process.Kill() // it listens for ever
+		_ = w.process.Wait()
+	})
+	w.await("Subscribing on")
+	return w
+}
+
+func (w *watcher) await(text string) {
+	w.t.Helper()
+	for deadline := time.Now().Add(scriptPatience); !strings.Contains(w.String(), text); {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("waited in vain for %q; nats has printed:\n%s", text, w)
+		}
+		<-time.After(10 * time.Millisecond) // spares the processor only
+	}
+}
+
+// userOf is a host as a user of somebody's nats-server, with the permissions that
+// docs/how-to/use-an-existing-nats-system.md asks for.
+func userOf(who string, alias protocol.Name) string {
+	return fmt.Sprintf(`{%s, permissions: {publish: ["parley.demo.%s.>", "_INBOX.demo.>"], subscribe: ["parley.demo.>", "_INBOX.demo.%s.>"]}}`+"\n", who, alias, alias)
+}
+
+func (h *storyHost) publicKey() string {
+	h.t.Helper()
+	seed, err := os.ReadFile(filepath.Join(h.home.Keys(), "host.nk"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	key, err := nkeys.FromSeed(bytes.TrimSpace(seed))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return public
+}
+
+func (h *storyHost) untilUp() {
+	h.t.Helper()
+	h.until("the system is up", func() bool {
+		peers := h.status().Bus.Peers
+		return len(peers) == 1 && peers[0].Up
+	})
+}
+
+// Two hosts meet on a server of somebody else, one by its key and one by a
+// context that the command line of NATS made; that program reads along and cannot
+// speak; the server is killed and comes back; nothing is lost, nothing comes twice.
+func TestFleetOnAnExistingSystem(t *testing.T) {
+	nats := natsProgram{t, natstool.Program(t, "nats")}
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	srv := natstool.Prepare(t)
+	remote := sharedRepository(t)
+	a := newStoryHost(t, "white", "--fleet", "demo", "--remote", remote, "--bus-url", "nats://"+srv.Address)
+	if out, err := nats.run("context", "add", "lab", "--server", "nats://"+srv.Address, "--user", "black", "--password", "se-cret"); err != nil {
+		t.Fatal(err, out)
+	}
+	b := newStoryHost(t, "black", "--remote", remote, "--bus-context", "lab")
+	srv.Configure(t, "authorization {users: [\n"+userOf("user: black, password: \"se-cret\"", "black")+
+		`{user: eve, password: listens, permissions: {subscribe: ["parley.>", "_INBOX.>"], publish: "eve.>"}}]}`+"\n")
+	srv.Start(t)
+
+	b.start()
+	b.untilUp()
+	if s := b.status().Bus; s.Context != "lab" || s.As != "with the user and password of the context" || strings.Contains(fmt.Sprintf("%+v", s)+b.must("status"), "se-cret") {
+		t.Errorf("status of the bus: %+v", s)
+	}
+	a.start()
+	a.until("status says that the key is not accepted", func() bool {
+		s := a.must("status")
+		return strings.Contains(s, "does not accept this host's key") && strings.Contains(s, a.publicKey()) && strings.Contains(s, "parley.demo.white.>")
+	})
+	srv.Configure(t, "authorization {users: [\n"+userOf("nkey: "+a.publicKey(), "white")+userOf("user: black, password: \"se-cret\"", "black")+
+		`{user: eve, password: listens, permissions: {subscribe: ["parley.>", "_INBOX.>"], publish: "eve.>"}}]}`+"\n")
+	srv.Reload(t)
+	a.untilUp()
+
+	eve := "nats://eve:listens@" + srv.Address
+	w := nats.watch("--server", eve, "sub", "parley.>")
+	b.must("agent", "add", "loud", "--exec", "tr a-z A-Z")
+	a.until("black is here with its agent", func() bool { return strings.Contains(a.must("ls"), "loud") })
+	a.until("black answers live", func() bool { return strings.Contains(a.must("host", "list"), "live") })
+	if out := a.must("wormhole", "black:loud", "--wait", "20s", "good morning"); strings.TrimSpace(out) != "GOOD MORNING" {
+		t.Errorf("the agent answered %q", out)
+	}
+	w.await("\n\nGOOD MORNING\n")
+	for _, want := range []string{`Received on "parley.demo.white.wormhole.black.loud"`, "\nfrom: nat\nto: loud@black\n", "\nsig: "} {
+		if !strings.Contains(w.String(), want) {
+			t.Errorf("nats sub did not print %q but:\n%s", want, w)
+		}
+	}
+	if out, err := nats.run("--server", eve, "pub", "parley.demo.white.hey.loud", "forged"); !strings.Contains(strings.ToLower(out), "permissions violation") {
+		t.Errorf("nats pub in the name of white: %v, %s", err, out)
+	}
+
+	srv.Stop()
+	a.until("the break is seen", func() bool { return !a.status().Bus.Peers[0].Up })
+	a.must("wormhole", "black:loud", "by git")
+	b.until("git brings it", func() bool {
+		a.must("wake") // pushes at once
+		b.must("wake") // looks at the remote at once
+		return strings.Contains(b.must("log", "--all", "--json"), `"BY GIT"`)
+	})
+	srv.Start(t)
+	a.untilUp()
+	b.untilUp()
+	if out := a.must("wormhole", "black:loud", "--wait", "20s", "back"); strings.TrimSpace(out) != "BACK" {
+		t.Errorf("after the restart the agent answered %q", out)
+	}
+	sameWords(t, a, b)
+}
+
+// sameWords wants both hosts to have the same messages, each once, in git too.
+func sameWords(t *testing.T, a, b *storyHost) {
+	t.Helper()
+	words := func(h *storyHost) (paths, bodies []string) {
+		for _, m := range h.log() {
+			paths, bodies = append(paths, m.Path.String()), append(bodies, m.Body)
+		}
+		slices.Sort(paths)
+		slices.Sort(bodies)
+		return paths, bodies
+	}
+	a.until("both hosts have the same messages", func() bool {
+		ours, _ := words(a)
+		theirs, _ := words(b)
+		return cmp.Equal(ours, theirs) && a.status().Record.Unpushed+b.status().Record.Unpushed == 0
+	})
+	paths, bodies := words(a)
+	if once := slices.Compact(slices.Clone(paths)); len(once) != len(paths) {
+		t.Errorf("some messages are there twice: %q", paths)
+	}
+	for _, answer := range []string{"GOOD MORNING", "BY GIT", "BACK"} {
+		if n := len(slices.DeleteFunc(slices.Clone(bodies), func(s string) bool { return strings.TrimSpace(s) != answer })); n != 1 {
+			t.Errorf("%q was said %d times", answer, n)
+		}
+	}
+	for _, h := range []*storyHost{a, b} {
+		h.must("record", "verify")
+		h.stop()
+	}
+}
+
+// Settings that cannot work are refused before anything is made, and at the
+// start, with the setting's name and without what is secret.
+func TestExistingSystemRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	notCreds := filepath.Join(dir, "a.creds")
+	if err := os.WriteFile(notCreds, []byte("SUASECRET"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := newStoryHost(t, "white", "--bus-url", "nats://me:se-cret@127.0.0.1:1")
+	h2 := &storyHost{t: t, home: h.home}
+	h2.home.Dir = filepath.Join(dir, "home")
+	for _, test := range []struct {
+		flags []string
+		want  string
+	}{
+		{[]string{"--bus-url", "http://a"}, "bus.url: this is not the URL of a NATS system"},
+		{[]string{"--bus-creds", notCreds}, "bus.creds: it is for an existing NATS system"},
+		{[]string{"--bus-url", "nats://a", "--bus-creds", notCreds, "--bus-nkey", notCreds}, "2 ways to say who this host is, bus.creds and bus.nkey"},
+		{[]string{"--bus-url", "nats://a", "--bus-creds", notCreds}, "holds no user JWT"},
+		{[]string{"--bus-url", "nats://a", "--bus-nkey", filepath.Join(dir, "none")}, "cannot use bus.nkey: there is no file"},
+		{[]string{"--bus-context", "no-such-context"}, `cannot use bus.context "no-such-context": there is no file`},
+		{[]string{"--bus-url", "nats://a", "--listen", "127.0.0.1:0"}, "takes the place of listen"},
+	} {
+		_, err := h2.try(append([]string{"init", "--alias", "x"}, test.flags...)...)
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "SUASECRET") {
+			t.Errorf("%q: got %v, want %q", test.flags, err, test.want)
+		}
+		if _, err := os.Stat(h2.home.Config()); err == nil {
+			t.Errorf("%q: a home was made", test.flags)
+		}
+	}
+	if out := h.must("config", "show"); strings.Contains(out, "se-cret") || !strings.Contains(out, "nats://…@127.0.0.1:1") {
+		t.Errorf("config show: %s", out)
+	}
+	text, err := os.ReadFile(h.home.Config())
+	if err == nil {
+		err = os.WriteFile(h.home.Config(), bytes.Replace(text, []byte("me:se-cret@127.0.0.1:1\"\n"), []byte("127.0.0.1:1\"\n"), 1), 0o600)
+	}
+	if err == nil {
+		text, err = os.ReadFile(h.home.Config())
+	}
+	if err == nil {
+		err = os.WriteFile(h.home.Config(), bytes.Replace(text, []byte(`creds: ""`), []byte("creds: "+notCreds), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := h.try("up"); err == nil || !strings.Contains(err.Error(), notCreds+" holds no user JWT") || !strings.Contains(err.Error(), "see bus in "+h.home.Config()) {
+		t.Errorf("up: %v, %s", err, out)
+	}
+}
