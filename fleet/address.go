@@ -47,6 +47,9 @@ func (s *State) checkHosted(c Say, to protocol.Address) error {
 	alias := protocol.Name(to.Host)
 	h, joined := s.Host(alias)
 	file, listed := s.files[alias]
+	if h.Out() {
+		return refuse(Forbidden, s.knownHosts(), "the host %s is out: its key was revoked by %s", alias, h.Keys()[len(h.keys)-1].By)
+	}
 	if !joined && !listed {
 		return refuse(Unknown, s.knownHosts(), "no host is called %q", to.Host)
 	}

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -61,15 +60,19 @@ func (s *State) Take(e Examined) (*Item, error) {
 	}
 	taken := old != nil
 	s.turned = nil
-	keyed := s.addToHost(it)
+	turned := s.learn(it)
 	if taken {
 		s.rivals[p] = append(s.rivals[p], it)
 		s.elect(p)
 	} else {
 		s.add(it)
 	}
-	if keyed {
+	if turned {
 		s.electAll()
+	}
+	s.noteFork(it)
+	if s.refused.at == s.ringed {
+		s.refused.add(s.ring.judge(it))
 	}
 	s.settle()
 	if now := s.at(p); now != it {
@@ -105,7 +108,8 @@ func (s *State) elect(p protocol.Path) {
 	s.add(best)
 }
 
-// electAll decides every contested path anew after the key of a host has changed.
+// electAll decides every contested path anew after messages came to be judged
+// otherwise.
 func (s *State) electAll() {
 	for p := range s.rivals {
 		old := s.at(p).Hash
@@ -148,16 +152,15 @@ func (s *State) beats(a, b *Item) bool {
 }
 
 // rank orders files that claim one path: signed by the key of the host, not
-// known to be or not to be, signed by another key.
+// known to be or not to be, signed by a key that does not count.
 func (s *State) rank(it *Item) int {
-	h := s.hosts[it.Host]
-	switch {
-	case !it.sealed || !h.Joined():
-		return 1
-	case h.Key == it.Key:
+	switch v := s.ring.judge(it); {
+	case v == genuine:
 		return 2
+	case v.refused():
+		return 0
 	}
-	return 0
+	return 1
 }
 
 // read decodes and checks one file without touching the state.
@@ -177,28 +180,6 @@ func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
 	it.Body, it.Sig = "", ""
 	it.Extra = nil
 	return it, nil
-}
-
-// readHostAct parses what a message of the system channel says of its host.
-// Only a host's own signed word counts; anything else there is mail.
-func (s *State) readHostAct(it *Item) error {
-	act := it.Act
-	if act != protocol.ActHostJoin && act != protocol.ActHostAgents {
-		return nil
-	}
-	if !it.sealed || it.Path.Channel() != s.system || it.Type != protocol.TypeText {
-		it.Act = protocol.ActHey
-		return nil
-	}
-	h, err := protocol.ParseHost(it.Body)
-	if err != nil {
-		return fmt.Errorf("the %s is malformed: %w", act, err)
-	}
-	if h.Host != it.Host || act == protocol.ActHostJoin && h.Key != it.Key {
-		return &RefusedError{fmt.Errorf("the %s speaks for another host or key than it is signed by", act)}
-	}
-	it.host = &h
-	return nil
 }
 
 func (s *State) add(it *Item) {

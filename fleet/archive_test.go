@@ -49,7 +49,7 @@ func freeze(t testing.TB, s *State) {
 // restart is a state as the next start of a node has it.
 func restart(t testing.TB, s *State) *State {
 	t.Helper()
-	next := Restore(testRecord, written(t, s.Snapshot()))
+	next := Restore(s.anchor, written(t, s.Snapshot()))
 	maps.Copy(next.channelFiles, s.channelFiles)
 	return next
 }
@@ -79,10 +79,10 @@ func TestArchivedStateAnswersTheSame(t *testing.T) {
 		for range 5 + c.IntN(30) {
 			c.step()
 		}
-		want := snapshot(folded(t, c.files))
+		want := snapshot(foldedOf(t, c.anchor, c.files))
 		for range 4 {
 			c.Shuffle(len(c.files), func(i, j int) { c.files[i], c.files[j] = c.files[j], c.files[i] })
-			got := snapshot(foldedIcily(t, c.files, c.Rand))
+			got := snapshot(foldedIcily(t, c.anchor, c.files, c.Rand))
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("case %d: with an archive the state differs:\n%s", seed, diff)
 			}
@@ -92,9 +92,9 @@ func TestArchivedStateAnswersTheSame(t *testing.T) {
 
 // foldedIcily folds files into a state that is frozen now and then, and checks that
 // what Check says beforehand holds.
-func foldedIcily(t testing.TB, files []testFile, r *rand.Rand) *State {
+func foldedIcily(t testing.TB, anchor Anchor, files []testFile, r *rand.Rand) *State {
 	t.Helper()
-	s := New(testRecord)
+	s := New(anchor)
 	var sn *Snapshot
 	for _, f := range files {
 		foreseen := s.Check(s.Examine(f.path, f.data))
@@ -130,7 +130,7 @@ func TestArchivedFleetIsFoundAgain(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 11))
 		files := randomFleet(t, r)
 		plain := folded(t, files)
-		icy := foldedIcily(t, files, r)
+		icy := foldedIcily(t, Anchor{RecordID: testRecord}, files, r)
 		if diff := cmp.Diff(snapshot(plain), snapshot(icy)); diff != "" {
 			t.Fatalf("case %d:\n%s", seed, diff)
 		}
@@ -193,7 +193,7 @@ func TestOnlyWhatIsKeptIsFrozen(t *testing.T) {
 	for seed := range 60 {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		files := randomFleet(t, r)
-		s := New(testRecord)
+		s := New(Anchor{RecordID: testRecord})
 		isKept := map[string]bool{}
 		for _, f := range files {
 			fold(t, s, []testFile{f})
@@ -208,7 +208,7 @@ func TestOnlyWhatIsKeptIsFrozen(t *testing.T) {
 				continue
 			}
 			a := written(t, sn)
-			started := Restore(testRecord, a)
+			started := Restore(Anchor{RecordID: testRecord}, a)
 			for _, it := range started.rivals {
 				for _, it := range it {
 					if !isKept[it.Path.String()+it.Hash] {
@@ -278,7 +278,7 @@ func FuzzArchive(f *testing.F) {
 		f.Fatal(err)
 	}
 	files := benchFiles(f, 20, time.Minute)
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	for _, file := range files {
 		if _, err := s.Apply(file.path, file.data); err != nil {
 			f.Fatal(err)
@@ -303,7 +303,7 @@ func FuzzArchive(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := Restore(testRecord, a)
+		s := Restore(Anchor{RecordID: testRecord}, a)
 		snapshot(s)
 		searches(s, files)
 		for _, f := range files {
@@ -322,7 +322,7 @@ func FuzzArchive(f *testing.F) {
 func TestApplyDoesNotGrowWithHistory(t *testing.T) {
 	cost := func(history int) float64 {
 		files := benchFiles(t, history+200, 0)
-		s := New(testRecord)
+		s := New(Anchor{RecordID: testRecord})
 		fold(t, s, files[:history])
 		freeze(t, s)
 		next := history

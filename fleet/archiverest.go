@@ -16,8 +16,10 @@ type signer struct {
 type rest struct {
 	circled bool
 	rivals  []*Item          // files that lost their path to another
-	acts    []*Item          // what hosts said of themselves, whichever files won their paths
+	words   []*Item          // what hosts said of hosts, whichever files won their paths
 	last    map[signer]*Item // the greatest path that each signed
+	signed  map[signer]int   // how many files each signed
+	forks   map[signer]struct{}
 }
 
 // append writes it down.
@@ -30,24 +32,30 @@ func (r *rest) append(w *pen, recordID, stamp string) {
 		w.item(it)
 		w.said(it)
 	}
-	w.number(uint64(len(r.acts)))
-	for _, it := range r.acts {
+	w.number(uint64(len(r.words)))
+	for _, it := range r.words {
 		w.item(it)
 		w.said(it)
 	}
 	w.number(uint64(len(r.last)))
-	for _, it := range r.last {
+	for who, it := range r.last {
 		w.item(it)
+		w.number(uint64(r.signed[who]))
+	}
+	w.number(uint64(len(r.forks)))
+	for at := range r.forks {
+		w.text(at.host.String())
+		w.text(at.key)
 	}
 }
 
 // said writes what the item says of its host, if it does.
 func (w *pen) said(it *Item) {
-	if it.host == nil {
+	if it.word == nil {
 		w.text("")
 		return
 	}
-	w.text(protocol.FormatHost(it.Act, *it.host))
+	w.text(protocol.FormatHostWord(it.Act, it.word))
 }
 
 // readRest reads it, and refuses an archive of another record.
@@ -57,10 +65,10 @@ func (a *Archive) readRest(recordID string) error {
 		return fmt.Errorf("%w: it is of another record", ErrArchive)
 	}
 	a.stamp = c.text()
-	a.rest = rest{circled: c.number() == 1, last: map[signer]*Item{}}
+	a.rest = rest{circled: c.number() == 1, last: map[signer]*Item{}, signed: map[signer]int{}, forks: map[signer]struct{}{}}
 	var err error
 	if a.rest.rivals, err = c.words(); err == nil {
-		a.rest.acts, err = c.words()
+		a.rest.words, err = c.words()
 	}
 	if err != nil {
 		return fmt.Errorf("%w: what a host said of itself is malformed: %w", ErrArchive, err)
@@ -68,6 +76,10 @@ func (a *Archive) readRest(recordID string) error {
 	for n := c.number(); n > 0 && !c.bad; n-- {
 		it := c.item()
 		a.rest.last[signer{it.Host, it.Key}] = it
+		a.rest.signed[signer{it.Host, it.Key}] = int(c.number())
+	}
+	for n := c.number(); n > 0 && !c.bad; n-- {
+		a.rest.forks[signer{protocol.Name(c.text()), c.text()}] = struct{}{}
 	}
 	if c.bad {
 		return fmt.Errorf("%w: it is cut short", ErrArchive)
@@ -81,11 +93,9 @@ func (r *cursor) words() (all []*Item, err error) {
 		it := r.item()
 		it.placed = false
 		if text := r.text(); text != "" {
-			says, err := protocol.ParseHost(text)
-			if err != nil {
+			if it.word, err = protocol.ParseHostWord(it.Act, text); err != nil {
 				return nil, err
 			}
-			it.host = &says
 		}
 		all = append(all, it)
 	}

@@ -161,17 +161,17 @@ func (b *binder) plan() (runs []run) {
 		runs = append(runs, run{item: w.out})
 		f.index = b.size
 		b.size++
-		b.sn.rest.signed(f.Item)
+		b.sn.rest.note(f.Item)
 	}
 	keep(uint32(old.size))
 	for _, it := range b.sn.rest.rivals {
-		b.sn.rest.signed(it)
+		b.sn.rest.note(it)
 	}
 	return runs
 }
 
-// signed keeps the greatest path of each signer.
-func (r *rest) signed(it *Item) {
+// note keeps the greatest path of each signer.
+func (r *rest) note(it *Item) {
 	if it.sealed {
 		who := signer{it.Host, it.Key}
 		r.last[who] = later(r.last[who], it)
@@ -372,7 +372,7 @@ func (b *binder) read() map[uint32][]uint32 {
 	}
 	note := func(receipt *Item) {
 		p, ok := receipt.ReadPath()
-		if !ok || !receipt.sealed || signatureOf(b.sn.hosts, receipt) != protocol.SignatureValid {
+		if !ok || !receipt.sealed || b.sn.ring.signature(receipt) != protocol.SignatureValid {
 			return
 		}
 		if at := b.where(fresh, p); at != noRecord {

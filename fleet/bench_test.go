@@ -57,7 +57,7 @@ func BenchmarkFold(b *testing.B) {
 
 func benchFold(b *testing.B, files []testFile, batch bool) {
 	for b.Loop() {
-		s := New(testRecord)
+		s := New(Anchor{RecordID: testRecord})
 		fold := func() {
 			for _, f := range files {
 				if _, err := s.Apply(f.path, f.data); err != nil {
@@ -76,7 +76,7 @@ func benchFold(b *testing.B, files []testFile, batch bool) {
 
 // BenchmarkQuestions asks a state of 100,000 messages.
 func BenchmarkQuestions(b *testing.B) {
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	files := benchFiles(b, 100_000, 0)
 	for _, f := range files {
 		if _, err := s.Apply(f.path, f.data); err != nil {
@@ -119,7 +119,7 @@ func BenchmarkQuestions(b *testing.B) {
 // and what a state that has it answers.
 func BenchmarkArchive(b *testing.B) {
 	files := benchFiles(b, 101_000, 0)
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	fold(b, s, files[:100_000])
 	var out bytes.Buffer
 	if err := s.Snapshot().Write(&out, ""); err != nil {
@@ -137,7 +137,7 @@ func BenchmarkArchive(b *testing.B) {
 		}
 		b.ReportMetric(float64(out.Len())/100_000, "bytes/message")
 	})
-	frozen := Restore(testRecord, a)
+	frozen := Restore(Anchor{RecordID: testRecord}, a)
 	fold(b, frozen, files[100_000:])
 	b.Run("Merge", func(b *testing.B) {
 		for b.Loop() {
@@ -183,12 +183,12 @@ func BenchmarkApplyAfter(b *testing.B) {
 	for _, history := range []int{1000, 100_000} {
 		b.Run(fmt.Sprintf("history=%d", history), func(b *testing.B) {
 			files := benchFiles(b, history+1000, 0)
-			s := New(testRecord)
+			s := New(Anchor{RecordID: testRecord})
 			fold(b, s, files[:history])
 			a := written(b, s.Snapshot())
 			for i := 0; b.Loop(); i++ {
 				if i%1000 == 0 {
-					s = Restore(testRecord, a)
+					s = Restore(Anchor{RecordID: testRecord}, a)
 				}
 				f := files[history+i%1000]
 				if _, err := s.Apply(f.path, f.data); err != nil {

@@ -42,7 +42,7 @@ func TestMemoriesThatHold(t *testing.T) {
 	other := memoryAt(4, "ffffffff", "")
 	all := []protocol.Memory{first, older, newer, tied, greater, other}
 	for _, order := range permutations(len(all)) {
-		s := New(testRecord)
+		s := New(Anchor{RecordID: testRecord})
 		for _, i := range order {
 			s.SetMemory(all[i])
 		}
@@ -61,7 +61,7 @@ func TestMemoriesThatHold(t *testing.T) {
 }
 
 func TestMemoryFilters(t *testing.T) {
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	s.SetChannelFile(storyChannel("sprint"), protocol.ChannelFile{Name: "sprint"})
 	set := func(minute int, hex string, change func(*protocol.Memory)) {
 		m := memoryAt(minute, hex, "")
@@ -90,7 +90,7 @@ func TestMemoryFilters(t *testing.T) {
 }
 
 func TestRemembered(t *testing.T) {
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	old := memoryAt(1, "aaaaaaaa", "")
 	old.Tags, old.Subject = []string{"tools"}, "which tools"
 	s.SetMemory(old)
@@ -122,7 +122,7 @@ func TestRemembered(t *testing.T) {
 }
 
 func TestFindChannelAndFound(t *testing.T) {
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	for _, name := range []string{"sprint", "tests", "Twin", "twin "} {
 		s.SetChannelFile(storyChannel(name), protocol.ChannelFile{Name: strings.TrimSpace(name)})
 	}
@@ -158,7 +158,7 @@ func TestFindChannelAndFound(t *testing.T) {
 
 // Purposes end where CHANNEL.md files name each other as parents.
 func TestPurposesOfACircle(t *testing.T) {
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	s.SetChannelFile(storyChannel("a"), protocol.ChannelFile{Name: "a", Parent: storyChannel("b")})
 	s.SetChannelFile(storyChannel("b"), protocol.ChannelFile{Name: "b", Parent: storyChannel("a")})
 	var names []string
@@ -173,7 +173,7 @@ func TestPurposesOfACircle(t *testing.T) {
 // The fleet's own profile stands before the program's; two of one folder with the
 // same name are a clash that names both.
 func TestProfiles(t *testing.T) {
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	s.SetActor("upstream/actors/guide.md", protocol.Actor{Name: "guide", Body: "program's"})
 	s.SetActor("local/actors/guide.md", protocol.Actor{Name: "guide", Body: "fleet's"})
 	if a, path, ok := s.Profile("guide"); !ok || a.Body != "fleet's" || path != "local/actors/guide.md" {

@@ -28,14 +28,14 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 		for range 5 + c.IntN(30) {
 			c.step()
 		}
-		want := snapshot(folded(t, c.files))
+		want := snapshot(foldedOf(t, c.anchor, c.files))
 		for range 4 {
 			other := slices.Clone(c.files)
 			c.Shuffle(len(other), func(i, j int) { other[i], other[j] = other[j], other[i] })
-			if snapshot(folded(t, other)) != want {
-				reportOrder(t, seed, c.files, other)
+			if snapshot(foldedOf(t, c.anchor, other)) != want {
+				reportOrder(t, seed, c.anchor, c.files, other)
 			}
-			batch := New(testRecord)
+			batch := New(c.anchor)
 			batch.Batch(func() { fold(t, batch, other) })
 			if diff := cmp.Diff(want, snapshot(batch)); diff != "" {
 				t.Fatalf("case %d: a batch gives another state:\n%s", seed, diff)
@@ -46,7 +46,12 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 
 func folded(t testing.TB, files []testFile) *State {
 	t.Helper()
-	s := New(testRecord)
+	return foldedOf(t, Anchor{RecordID: testRecord}, files)
+}
+
+func foldedOf(t testing.TB, anchor Anchor, files []testFile) *State {
+	t.Helper()
+	s := New(anchor)
 	fold(t, s, files)
 	return s
 }
@@ -62,12 +67,12 @@ func fold(t testing.TB, s *State, files []testFile) {
 
 // reportOrder leaves out files as long as the two orders still differ, and fails
 // with what is left.
-func reportOrder(t *testing.T, seed int, first, other []testFile) {
+func reportOrder(t *testing.T, seed int, anchor Anchor, first, other []testFile) {
 	t.Helper()
 	for i := 0; i < len(first); {
 		gone := func(f testFile) bool { return f.path == first[i].path && string(f.data) == string(first[i].data) }
 		a, b := slices.DeleteFunc(slices.Clone(first), gone), slices.DeleteFunc(slices.Clone(other), gone)
-		if snapshot(folded(t, a)) == snapshot(folded(t, b)) {
+		if snapshot(foldedOf(t, anchor, a)) == snapshot(foldedOf(t, anchor, b)) {
 			i++
 			continue
 		}
@@ -81,18 +86,19 @@ func reportOrder(t *testing.T, seed int, first, other []testFile) {
 		}
 	}
 	t.Fatalf("case %d: another order gives another state:\n%s\n%s", seed,
-		cmp.Diff(snapshot(folded(t, first)), snapshot(folded(t, other))), &orders)
+		cmp.Diff(snapshot(foldedOf(t, anchor, first)), snapshot(foldedOf(t, anchor, other))), &orders)
 }
 
 // chaos writes what no honest fleet would.
 type chaos struct {
 	*rand.Rand
-	t     *testing.T
-	now   time.Time
-	hosts []*testHost
-	skew  []time.Duration
-	files []testFile
-	later []protocol.Path // messages that are referred to before they are there
+	t      *testing.T
+	anchor Anchor
+	now    time.Time
+	hosts  []*testHost
+	skew   []time.Duration
+	files  []testFile
+	later  []protocol.Path // messages that are referred to before they are there
 }
 
 func newChaos(t *testing.T, seed uint64) *chaos {
@@ -101,6 +107,11 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		c.hosts = append(c.hosts, newTestHost(t, alias, alias), newTestHost(t, alias, "thief"))
 		skew := time.Duration(c.IntN(20)-10) * time.Second
 		c.skew = append(c.skew, skew, skew)
+	}
+	c.anchor = Anchor{RecordID: testRecord}
+	if c.IntN(2) == 0 {
+		founder := c.hosts[2*c.IntN(3)]
+		c.anchor.Founder = protocol.HostState{Host: founder.alias, Key: founder.public(t), Humans: []protocol.Name{"nat"}}
 	}
 	return c
 }
@@ -114,9 +125,11 @@ func (c *chaos) step() {
 	}
 	h, at := c.hosts[i], c.now.Add(c.skew[i])
 	d := Draft{Message: c.message(), Channel: protocol.DeriveChannel(testRecord, string("xy"[c.IntN(2)]))}
-	switch c.IntN(9) {
+	switch c.IntN(13) {
 	case 0, 1:
 		c.files = append(c.files, h.write(c.t, c.hostAct(h), at, c.Uint32()))
+	case 9, 10, 11, 12:
+		c.keyAct(h, at)
 	case 2, 3, 4, 5:
 		c.files = append(c.files, h.write(c.t, d, at, c.Uint32()))
 	case 6:
@@ -128,6 +141,59 @@ func (c *chaos) step() {
 		}
 		c.plain(d.Message)
 	}
+}
+
+// keyAct is a vouch, rotation or revocation of any key of any host.
+func (c *chaos) keyAct(h *testHost, at time.Time) {
+	of := c.hosts[c.IntN(len(c.hosts))]
+	known := protocol.HostKey{Host: of.alias, Key: c.aKey(of)}
+	d := New(c.anchor).hostDraft(protocol.ActHostVouch, protocol.Vouch{Host: h.alias, Knows: []protocol.HostKey{known}})
+	switch c.IntN(3) {
+	case 0:
+		c.rotate(h, at)
+		return
+	case 1:
+		var ends []protocol.RunEnd
+		if seq := uint64(c.IntN(6)); seq > 0 {
+			ends = []protocol.RunEnd{{Run: "0badcafe", Seq: seq, Hash: strings.Repeat("0", 64)}}
+		}
+		d = New(c.anchor).hostDraft(protocol.ActHostRevoke, protocol.Revocation{Host: h.alias, Revokes: known, Last: ends})
+		d.Message.Human = c.name()
+	}
+	c.files = append(c.files, h.write(c.t, d, at, c.Uint32()))
+}
+
+// rotate gives a host another key, with which it mostly goes on.
+func (c *chaos) rotate(h *testHost, at time.Time) {
+	next := newTestHost(c.t, h.alias.String(), h.alias.String()+"next")
+	if c.IntN(3) == 0 {
+		next = newTestHost(c.t, h.alias.String(), "last")
+	}
+	if next.public(c.t) == h.public(c.t) {
+		return
+	}
+	c.files = append(c.files, h.write(c.t, rotation(c.t, h, next, at.Add(time.Duration(c.IntN(20)-5)*time.Second)), at, c.Uint32()))
+	if c.IntN(3) > 0 {
+		h.key = next.key
+	}
+}
+
+// rotation is the message by which a host takes the key of next.
+func rotation(t testing.TB, h, next *testHost, until time.Time) Draft {
+	t.Helper()
+	r := protocol.Rotation{Host: h.alias, Until: until}
+	if err := r.Prove(testRecord, h.public(t), next.key); err != nil {
+		t.Fatal(err)
+	}
+	return New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostRotate, r)
+}
+
+// aKey is a key that the host has, or may have had.
+func (c *chaos) aKey(h *testHost) string {
+	if c.IntN(2) == 0 {
+		return newTestHost(c.t, h.alias.String(), h.alias.String()).public(c.t)
+	}
+	return h.public(c.t)
 }
 
 func (c *chaos) plain(m protocol.Message) {
@@ -174,7 +240,7 @@ func (c *chaos) hostAct(h *testHost) Draft {
 				Tiers: []protocol.Tier{{Name: "opus", Count: 1}, {Name: "haiku", Count: 1 + c.IntN(3)}}})
 		}
 	}
-	return New(testRecord).hostDraft(act, says)
+	return New(Anchor{RecordID: testRecord}).hostDraft(act, says)
 }
 
 // message is mail, an answer or a receipt.
@@ -215,13 +281,13 @@ func TestNobodyUnsaysAnothersJoin(t *testing.T) {
 	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	honest, thief := newTestHost(t, "white", "white"), newTestHost(t, "evil", "evil")
 	says := protocol.HostState{Host: "white", Key: honest.public(t), Humans: []protocol.Name{"nat"}}
-	join := honest.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, says), at, 0)
+	join := honest.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, says), at, 0)
 	said := honest.write(t, Draft{Channel: protocol.DeriveChannel(testRecord, "nat", "eve"),
 		Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "eve"}}, Type: protocol.TypeText, Body: "hi"}}, at.Add(time.Second), 1)
 	won := 0
 	for i := range 64 { // some have the lower hash
 		says := protocol.HostState{Host: "evil", Key: thief.public(t), Hostname: fmt.Sprint("evil", i)}
-		rival := thief.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, says), at, 0)
+		rival := thief.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, says), at, 0)
 		if rival.path != join.path {
 			t.Fatal("the join's path is not contested")
 		}

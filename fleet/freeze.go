@@ -15,7 +15,7 @@ type Snapshot struct {
 	gone     map[uint32]struct{}
 	loose    []frozen // by place
 	rest     rest
-	hosts    map[protocol.Name]*Host
+	ring     *keyring // of its own
 	judged   int
 	shaken   int
 	anew     bool // which mail is read must be found out anew
@@ -33,8 +33,8 @@ type frozen struct {
 func (s *State) Snapshot() *Snapshot {
 	sn := &Snapshot{
 		recordID: s.recordID, old: newReader(s.archive.Archive), gone: maps.Clone(s.gone), judged: s.judged, shaken: s.shaken, anew: s.judged != s.frozenAt.judged,
-		loose: make([]frozen, len(s.order.items)), hosts: map[protocol.Name]*Host{},
-		rest: rest{circled: s.circled, last: maps.Clone(s.archive.rest.last)},
+		loose: make([]frozen, len(s.order.items)), ring: &keyring{hosts: maps.Clone(s.ring.hosts)},
+		rest: rest{circled: s.circled, last: maps.Clone(s.archive.rest.last), signed: maps.Clone(s.signed), forks: maps.Clone(s.forks)},
 	}
 	copies := slices.Grow([]Item(nil), len(s.order.items))
 	for i, it := range s.order.items {
@@ -50,13 +50,9 @@ func (s *State) Snapshot() *Snapshot {
 			sn.rest.rivals = append(sn.rest.rivals, &rival)
 		}
 	}
-	for alias, h := range s.hosts {
-		host := *h
-		sn.hosts[alias] = &host
-		for _, it := range slices.Concat(h.joins, h.acts) {
-			act := *it
-			sn.rest.acts = append(sn.rest.acts, &act)
-		}
+	for _, it := range s.words.all() {
+		word := *it
+		sn.rest.words = append(sn.rest.words, &word)
 	}
 	return sn
 }
@@ -82,10 +78,13 @@ func (sn *Snapshot) Only(kept func(p protocol.Path, hash string, contested bool)
 			return false
 		}
 		whole = whole && !contested[f.Path]
+		if f.sealed {
+			sn.rest.signed[signer{f.Host, f.Key}]--
+		}
 		out[f.Hash] = true
 		return true
 	})
-	sn.rest.acts = slices.DeleteFunc(sn.rest.acts, func(it *Item) bool { return out[it.Hash] })
+	sn.rest.words = slices.DeleteFunc(sn.rest.words, func(it *Item) bool { return out[it.Hash] })
 	return whole
 }
 
@@ -129,19 +128,22 @@ func (s *State) vanish(p protocol.Path) {
 }
 
 // Restore is the state that an archive holds.
-func Restore(recordID string, a *Archive) *State {
-	s := New(recordID)
+func Restore(anchor Anchor, a *Archive) *State {
+	s := New(anchor)
 	s.archive = newReader(a)
 	s.circled = a.rest.circled
 	for _, it := range a.rest.rivals {
 		s.rivals[it.Path] = append(s.rivals[it.Path], it)
 	}
 	maps.Copy(s.last, a.rest.last)
-	for _, it := range a.rest.acts {
-		s.hostOf(it.Host).note(it)
+	maps.Copy(s.signed, a.rest.signed)
+	maps.Copy(s.forks, a.rest.forks)
+	for _, it := range a.rest.words {
+		if it.word != nil {
+			s.words.add(it)
+		}
 	}
-	for _, h := range s.hosts {
-		h.refold()
-	}
+	s.ring = newKeyring(anchor, &s.words)
+	s.ringed++
 	return s
 }

@@ -2,27 +2,64 @@ package fleet
 
 import (
 	"slices"
-	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Host is a host with a key, as its own signed messages describe it.
+// Host is a host with a key, as its own signed messages describe it. It does not
+// change: a word that changes something makes a new one.
 type Host struct {
 	Alias     protocol.Name
-	Key       string
+	Key       string // the last of its history
 	Hostname  string
 	Addresses []string // where other hosts link up, see protocol.HostState
 	Humans    []protocol.Name
 	Agents    []protocol.HostedAgent
 
-	joins    []*Item // host-join messages for this alias, whatever their key
-	acts     []*Item // host-agents messages, whatever their key
+	keys     []heldKey           // its history, the first key in front
+	rank     int                 // its place by seniority, the founder's being 0, or unranked
+	first    *protocol.HostState // what its join says; nil while only others have named it
 	declared map[string]bool
 }
 
+// unranked is the rank of hosts that nobody has vouched for.
+const unranked = int(^uint(0) >> 1)
+
 // Joined reports whether the fleet knows the host's key.
 func (h *Host) Joined() bool { return h != nil && h.Key != "" }
+
+// Out reports whether the host's last key is revoked: what it says counts no more.
+func (h *Host) Out() bool { return h.Joined() && len(h.keys[len(h.keys)-1].revoked) > 0 }
+
+// HeldKey is one key of a host's history.
+type HeldKey struct {
+	Key     string
+	Since   time.Time // when the one before it was replaced; zero for the first
+	Until   time.Time // until when it counts; zero for the last
+	Revoked time.Time // when it was revoked; zero if it is not
+	By      string    // who revoked it: the host, or "human at host"
+}
+
+// Keys are the keys of the host, the first one in front.
+func (h *Host) Keys() []HeldKey {
+	var all []HeldKey
+	for _, held := range h.keys {
+		k := HeldKey{Key: held.key, Until: held.until}
+		if held.by != nil {
+			k.Since = held.by.signedAt()
+		}
+		if len(held.revoked) > 0 {
+			r := held.revoked[0]
+			k.Revoked, k.By = r.signedAt(), r.Host.String()
+			if r.Human != "" {
+				k.By = r.Human + " at " + k.By
+			}
+		}
+		all = append(all, k)
+	}
+	return all
+}
 
 // Serves returns the agent of that name that the host serves.
 func (h *Host) Serves(name string) (protocol.HostedAgent, bool) {
@@ -34,17 +71,35 @@ func (h *Host) Serves(name string) (protocol.HostedAgent, bool) {
 	return protocol.HostedAgent{}, false
 }
 
-// Host is the host of that alias, if it has joined.
+func (h *Host) take(says protocol.HostState) {
+	h.Addresses, h.Humans, h.Agents = says.Addresses, says.Humans, says.Agents
+	if says.Hostname != "" {
+		h.Hostname = says.Hostname
+	}
+	for _, n := range says.Humans {
+		h.declared[n.String()] = true
+	}
+	for _, a := range says.Agents {
+		h.declared[a.Name.String()] = true
+	}
+}
+
+// Host is the host of that alias, if it has joined. It may be out.
 func (s *State) Host(alias protocol.Name) (*Host, bool) {
-	h := s.hosts[alias]
+	h := s.ring.hosts[alias]
 	return h, h.Joined()
 }
 
-// Hosts are the joined hosts by alias.
+// Hosts are the joined hosts by alias, without those that are out.
 func (s *State) Hosts() []*Host {
+	return slices.DeleteFunc(s.AllHosts(), (*Host).Out)
+}
+
+// AllHosts are the hosts that have ever joined, by alias.
+func (s *State) AllHosts() []*Host {
 	var all []*Host
-	for _, h := range s.hosts {
-		if h.Joined() {
+	for _, h := range s.ring.hosts {
+		if h.first != nil {
 			all = append(all, h)
 		}
 	}
@@ -62,15 +117,29 @@ func compareNames(a, b protocol.Name) int {
 	return 0
 }
 
-// HostOfKey is the alias of the host whose key this is: the first by name,
-// should several hosts share it.
-func (s *State) HostOfKey(key string) (protocol.Name, bool) {
-	for _, h := range s.Hosts() {
-		if h.Key == key {
-			return h.Alias, true
+// HostOfKey is the alias of the host whose key this is at that time, the last one
+// or an older one that still counts: the first by name, should several hosts share
+// it. A revoked key is nobody's.
+func (s *State) HostOfKey(key string, now time.Time) (protocol.Name, bool) {
+	for _, alias := range s.ring.aliases[key] {
+		if s.HasKey(alias, key, now) {
+			return alias, true
 		}
 	}
 	return "", false
+}
+
+// HasKey reports whether the key is the host's at that time, as HostOfKey.
+func (s *State) HasKey(alias protocol.Name, key string, now time.Time) bool {
+	h, joined := s.Host(alias)
+	return joined && h.counts(key, now) && !h.Out()
+}
+
+// KnowsKey reports whether the key is in the host's history, whether it counts
+// still or not.
+func (s *State) KnowsKey(alias protocol.Name, key string) bool {
+	h, joined := s.Host(alias)
+	return joined && h.keyAt(key) >= 0
 }
 
 // SetHostFile tells the state what a host file of the record says. It counts
@@ -80,130 +149,7 @@ func (s *State) SetHostFile(h protocol.HostState) { s.files[h.Host] = h }
 // DropHostFile forgets the host file of alias.
 func (s *State) DropHostFile(alias protocol.Name) { delete(s.files, alias) }
 
-// Signature is the state of a message's signature in this fleet: valid if the
-// host's key signed it and the host declared its author, refused if another key
-// than the host's signed it, else unverified. The key of an alias is that of its
-// earliest join.
-func (s *State) Signature(it *Item) protocol.Signature { return signatureOf(s.hosts, it) }
-
-func signatureOf(hosts map[protocol.Name]*Host, it *Item) protocol.Signature {
-	h := hosts[it.Host]
-	switch {
-	case !it.sealed || !h.Joined():
-		return protocol.SignatureUnverified
-	case h.Key != it.Key:
-		return protocol.SignatureRefused
-	case it.From != it.Host.String() && !h.declared[it.From]:
-		return protocol.SignatureUnverified
-	}
-	return protocol.SignatureValid
-}
-
-// addToHost notes a signed message with its host, folds host acts, and reports
-// whether that changed the host's key. Every signed file counts, whichever file
-// wins its path: a stranger who claims the path of a host's word cannot unsay it,
-// and who wins can be decided by the keys alone.
-func (s *State) addToHost(it *Item) (keyed bool) {
-	if !it.sealed {
-		return false
-	}
-	who := signer{it.Host, it.Key}
-	s.last[who] = later(s.last[who], it)
-	h := s.hostOf(it.Host)
-	if it.host == nil {
-		return false
-	}
-	h.note(it)
-	key, declared := h.Key, h.declared
-	h.refold()
-	s.judged++
-	if key != "" && (h.Key != key || !includes(h.declared, declared)) {
-		s.shaken++
-	}
-	return h.Key != key
-}
-
-// hostOf is what is known of the host of that alias.
-func (s *State) hostOf(alias protocol.Name) *Host {
-	h := s.hosts[alias]
-	if h == nil {
-		h = &Host{Alias: alias}
-		s.hosts[alias] = h
-	}
-	return h
-}
-
-// note keeps a word of the host, for refold.
-func (h *Host) note(it *Item) {
-	if it.Act == protocol.ActHostJoin {
-		h.joins = append(h.joins, it)
-	} else {
-		h.acts = append(h.acts, it)
-	}
-}
-
-func includes(all, some map[string]bool) bool {
-	for name := range some {
-		if !all[name] {
-			return false
-		}
-	}
-	return true
-}
-
-// refold derives the host from its acts: the first join gives the key, every
-// act of that key declares names, the last one says who is served now.
-func (h *Host) refold() {
-	slices.SortFunc(h.joins, byTimestamp)
-	slices.SortFunc(h.acts, byPath)
-	h.Key, h.Hostname, h.Addresses, h.Humans, h.Agents, h.declared = "", "", nil, nil, nil, map[string]bool{}
-	if len(h.joins) > 0 {
-		first := h.joins[0].host
-		h.Key = first.Key
-		h.take(first)
-	}
-	for _, it := range h.acts {
-		if it.Key == h.Key {
-			h.take(it.host)
-		}
-	}
-}
-
-// byTimestamp orders joins by what stands in them alone. Their place would depend
-// on which of other contested files count, and that on the keys which the joins
-// decide.
-func byTimestamp(a, b *Item) int {
-	if c := a.Timestamp.Compare(b.Timestamp); c != 0 {
-		return c
-	}
-	return byPath(a, b)
-}
-
-// byPath is the order in which one host wrote: its paths strictly rise.
-func byPath(a, b *Item) int {
-	if c := a.Path.Compare(b.Path); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Hash, b.Hash)
-}
-
-func (h *Host) take(says *protocol.HostState) {
-	h.Addresses, h.Humans, h.Agents = says.Addresses, says.Humans, says.Agents
-	if says.Hostname != "" {
-		h.Hostname = says.Hostname
-	}
-	for _, n := range says.Humans {
-		h.declared[n.String()] = true
-	}
-	for _, a := range says.Agents {
-		h.declared[a.Name.String()] = true
-	}
-}
-
-// later is the one with the greater path, of items of one signer.
-func later(a, b *Item) *Item {
-	if a != nil && byPath(a, b) > 0 {
-		return a
-	}
-	return b
-}
+// Signature is the state of a message's signature in this fleet: valid if a key
+// signed it that was its host's then and the host declared its author, refused if
+// another key signed it or the key was over, else unverified.
+func (s *State) Signature(it *Item) protocol.Signature { return s.ring.signature(it) }

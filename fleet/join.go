@@ -16,12 +16,17 @@ type Join struct {
 
 func (c Join) decide(s *State) ([]Draft, error) {
 	h, joined := s.Host(c.Host.Host)
-	if !joined {
+	switch {
+	case !joined:
 		return []Draft{s.hostDraft(protocol.ActHostJoin, c.Host)}, nil
-	}
-	if h.Key != c.Host.Key {
+	case h.Key != c.Host.Key:
 		return nil, refuse(Forbidden, "choose another alias for this host",
 			"the fleet has a host called %s already, with another key", c.Host.Host)
+	case h.Out():
+		return nil, refuse(Forbidden, "join again with a new home and another alias",
+			"the key of %s was revoked by %s: the fleet takes no word of it any more", h.Alias, h.Keys()[len(h.keys)-1].By)
+	case h.first == nil: // others named it before it said a word
+		return []Draft{s.hostDraft(protocol.ActHostJoin, c.Host)}, nil
 	}
 	if !c.Again && h.says(c.Host) {
 		return nil, nil
@@ -41,16 +46,17 @@ func equalAgents(a, b protocol.HostedAgent) bool {
 	return a.Name == b.Name && slices.Equal(a.Tiers, b.Tiers)
 }
 
-// hostDraft addresses what a host says of itself to the host's own name: every
-// node reads it, and no participant of any program takes it for mail.
-func (s *State) hostDraft(act protocol.Act, says protocol.HostState) Draft {
+// hostDraft addresses what a host says of itself or of others to the host's own
+// name: every node reads it, and no participant of any program takes it for mail.
+func (s *State) hostDraft(act protocol.Act, says protocol.HostWord) Draft {
+	host := says.Speaker().String()
 	return Draft{
 		Message: protocol.Message{
-			From: says.Host.String(),
-			To:   []protocol.Address{{Name: says.Host.String()}},
+			From: host,
+			To:   []protocol.Address{{Name: host}},
 			Type: protocol.TypeText,
 			Act:  act,
-			Body: protocol.FormatHost(act, says),
+			Body: protocol.FormatHostWord(act, says),
 		},
 		Channel: s.system,
 	}

@@ -70,6 +70,12 @@ func (s *State) settle() {
 	if s.batch {
 		return
 	}
+	if s.stale {
+		s.stale = false
+		if s.relearnAll() {
+			s.electAll()
+		}
+	}
 	from := s.unsettled
 	s.unsettled = nil
 	moving, ok := []*Item(nil), false

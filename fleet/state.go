@@ -9,6 +9,7 @@ import (
 // State is what a set of messages says, folded. What an archive holds stays there;
 // what has come since, or has another place now, is loose.
 type State struct {
+	anchor   Anchor
 	recordID string
 	system   protocol.ChannelID
 
@@ -23,31 +24,42 @@ type State struct {
 	turned    []*Item // those that the last Apply brought to their paths beside its own
 	circled   bool    // references have been seen to run in a circle
 
-	hosts map[protocol.Name]*Host              // of all that signed something
-	last  map[signer]*Item                     // the greatest path that each signed
-	files map[protocol.Name]protocol.HostState // host files of other programs
+	words   words
+	ring    *keyring
+	stale   bool             // words have come in a batch that the ring does not know
+	last    map[signer]*Item // the greatest path that each signed
+	signed  map[signer]int   // how many files each signed
+	refused tally
+	forks   map[signer]struct{}                  // hosts, and hashes that several messages of them follow
+	files   map[protocol.Name]protocol.HostState // host files of other programs
 
 	// judged counts how often it may have changed which receipts count, shaken how
 	// often one that counted may count no more; frozenAt is when the archive was made.
 	judged, shaken int
 	frozenAt       struct{ judged, shaken int }
+	ringed         int // how often the ring has changed
 
 	channelFiles map[protocol.ChannelID]protocol.ChannelFile
 	memories     map[string]protocol.Memory // by file
 	actors       map[string]protocol.Actor  // profiles by path
 }
 
-// New is the state of the record with the id recordID before its first message.
-func New(recordID string) *State {
+// New is the state of a record before its first message.
+func New(anchor Anchor) *State {
+	w := newWords()
 	return &State{
-		recordID: recordID,
-		system:   protocol.SystemChannel(recordID),
+		anchor:   anchor,
+		recordID: anchor.RecordID,
+		system:   protocol.SystemChannel(anchor.RecordID),
 		archive:  newReader(emptyArchive()),
 		gone:     map[uint32]struct{}{},
 		loose:    newLoose(),
 		rivals:   map[protocol.Path][]*Item{},
-		hosts:    map[protocol.Name]*Host{},
+		words:    w,
+		ring:     newKeyring(anchor, &w),
 		last:     map[signer]*Item{},
+		signed:   map[signer]int{},
+		forks:    map[signer]struct{}{},
 		files:    map[protocol.Name]protocol.HostState{},
 
 		channelFiles: map[protocol.ChannelID]protocol.ChannelFile{},
@@ -62,8 +74,8 @@ type Item struct {
 	Hash             string
 	Place            time.Time // where it stands in the order of the record
 
-	sealed bool                // the signature fits the bytes, the path and the record
-	host   *protocol.HostState // what a host act says
+	sealed bool              // the signature fits the bytes, the path and the record
+	word   protocol.HostWord // what a host act says
 
 	placed bool      // it stands at its Place in the order
 	moving bool      // it goes to next
@@ -120,12 +132,21 @@ func (s *State) Stage(p protocol.Path) protocol.Stage {
 }
 
 // LastOf is the last message of a host in the order of its own chain: the one
-// with the greatest path.
+// with the greatest path that its keys signed while they counted.
 func (s *State) LastOf(host protocol.Name) (*Item, bool) {
-	h := s.hosts[host]
-	if !h.Joined() {
+	h, joined := s.Host(host)
+	if !joined {
 		return nil, false
 	}
-	it, ok := s.last[signer{host, h.Key}]
-	return it, ok
+	var last *Item
+	for _, held := range h.keys {
+		it := s.last[signer{host, held.key}]
+		if it != nil && h.judge(it) == genuine {
+			last = later(last, it)
+		}
+		if held.by != nil {
+			last = later(last, held.by)
+		}
+	}
+	return last, last != nil
 }

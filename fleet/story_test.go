@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -43,6 +44,8 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	thread ID = ID, each with as many dots before it as it is deep    progress ID = NAME[:read|:answered]…
 //	in ID = CHANNEL    requested HOST REQUEST = ID
 //
+// What is about keys stands in story_keys_test.go.
+//
 // Each story is told to a state that keeps everything in memory, and to states that
 // are frozen into an archive, or restarted from one, between its messages.
 func TestStories(t *testing.T) {
@@ -58,7 +61,7 @@ func TestStories(t *testing.T) {
 			}
 			for mode, cold := range map[string]*rand.Rand{"loose": nil, "archived": rand.New(rand.NewPCG(1, 1)), "archived otherwise": rand.New(rand.NewPCG(2, 2))} {
 				t.Run(mode, func(t *testing.T) {
-					s := &story{T: t, cold: cold, state: New(testRecord), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
+					s := &story{T: t, cold: cold, state: New(Anchor{RecordID: testRecord}), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
 						hosts: map[protocol.Name]*testHost{}, now: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
 					s.run(string(text))
 				})
@@ -91,6 +94,7 @@ type testFile struct {
 type testHost struct {
 	alias protocol.Name
 	key   nkeys.KeyPair
+	run   string // empty: 0badcafe
 	seq   uint64
 	prev  string
 }
@@ -122,7 +126,7 @@ func (h *testHost) write(t testing.TB, d Draft, at time.Time, suffix uint32) tes
 	m.Timestamp = at
 	m.Path = protocol.NewPath(d.Channel, at, suffix)
 	m.Chosen = d.Choose(m.Path)
-	m.Host, m.Run, m.Seq, m.Prev = h.alias, "0badcafe", h.seq, h.prev
+	m.Host, m.Run, m.Seq, m.Prev = h.alias, cmp.Or(h.run, "0badcafe"), h.seq, h.prev
 	data, err := protocol.Sign(&m, testRecord, h.key)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +148,7 @@ func (s *story) run(text string) {
 			s.last = append(s.last, s.line)
 		}
 	}
-	backwards := New(testRecord)
+	backwards := New(s.state.anchor)
 	for _, f := range slices.Backward(s.files) {
 		if _, err := backwards.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
 			s.Errorf("the other way round, %s is %v", f.path, err)
@@ -195,6 +199,9 @@ func (s *story) tell(line string) {
 		}
 		s.clocks[protocol.Name(words[1])] = d
 		return
+	case "founder", "vouch", "rotate", "revoke":
+		s.tellKeys(words)
+		return
 	case "channel":
 		s.state.SetChannelFile(storyChannel(words[1]), s.channelFile(words[1:]))
 		return
@@ -210,11 +217,15 @@ func (s *story) tell(line string) {
 		s.plain(id, rest)
 		return
 	}
+	with, rest := s.withKey(rest)
 	honest := strings.TrimPrefix(strings.Replace(rest, "forge ", "forged say ", 1), "forged ")
 	c, who := s.command(honest)
 	host := s.host(who.Host)
 	if honest != rest {
 		host = s.forger(who.Host)
+	}
+	if with != "" {
+		host = s.holder(who.Host, with)
 	}
 	s.decide(id, c, host)
 }
@@ -456,7 +467,9 @@ func (s *story) expect(line string) bool {
 	case words[0] == "order":
 		got = s.names(slices.Collect(s.state.All()))
 	default:
-		return false
+		if got, ok = s.keysNow(words); !ok {
+			return false
+		}
 	}
 	if got != want {
 		s.Errorf("%s: got %q", s.line, got)
@@ -495,7 +508,7 @@ func (s *story) names(items []*Item) string {
 // unverified, then the lower hash wins.
 func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 	h := newTestHost(t, "white", "white")
-	join := h.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, protocol.HostState{
+	join := h.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
 		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)
 	say := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "signed"},
 		Channel: protocol.DeriveChannel(testRecord, "a", "b")}
@@ -511,7 +524,7 @@ func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 	}
 	files := []testFile{join, signed, plain("one"), plain("two"), plain("three")}
 	for _, order := range permutations(len(files)) {
-		s := New(testRecord)
+		s := New(Anchor{RecordID: testRecord})
 		for _, i := range order {
 			if _, err := s.Apply(files[i].path, files[i].data); err != nil && !errors.Is(err, ErrKnown) {
 				t.Fatal(err)
@@ -525,7 +538,7 @@ func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 	if protocol.Hash(lower.data) > protocol.Hash(upper.data) {
 		lower, upper = upper, lower
 	}
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	if !s.Prefer(lower.path, lower.data, upper.data) || s.Prefer(lower.path, upper.data, lower.data) {
 		t.Error("of two unsigned files the lower hash must win")
 	}
@@ -538,7 +551,7 @@ func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 // because nobody has seen that file yet.
 func TestLateKeyTurnsAPath(t *testing.T) {
 	h := newTestHost(t, "white", "white")
-	join := h.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, protocol.HostState{
+	join := h.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
 		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)
 	say := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "signed"},
 		Channel: protocol.DeriveChannel(testRecord, "a", "b")}
@@ -553,7 +566,7 @@ func TestLateKeyTurnsAPath(t *testing.T) {
 		}
 		plain = testFile{signed.path, data}
 	}
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	for _, f := range []testFile{signed, plain} {
 		_, _ = s.Apply(f.path, f.data) // one of the two loses
 	}

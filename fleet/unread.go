@@ -162,8 +162,8 @@ func (s *State) receiptCounts(r *Item) bool {
 	if r.sealed {
 		return s.Signature(r) == protocol.SignatureValid
 	}
-	for _, h := range s.hosts {
-		if h.Joined() && h.declared[r.From] {
+	for _, h := range s.ring.hosts {
+		if h.declared[r.From] {
 			return false
 		}
 	}

@@ -16,7 +16,7 @@ type FindingKind string
 
 // What Verify finds.
 const (
-	FindingRefused  FindingKind = "refused"  // signed with another key than its host's
+	FindingRefused  FindingKind = "refused"  // signed with a key that does not count
 	FindingTime     FindingKind = "time"     // its path states another time than its timestamp
 	FindingDangling FindingKind = "dangling" // what it refers to is not there
 	FindingChain    FindingKind = "chain"    // its host's chain has a hole or a fork before it
@@ -39,11 +39,10 @@ type Finding struct {
 // bears a broken signature, is not in the state: Check says so.
 func (s *State) Verify() []Finding {
 	v := verification{state: s}
-	chains := map[signer][]link{}
+	chains := map[protocol.Name][]link{}
 	signed := func(it *Item) {
-		if h := s.hosts[it.Host]; it.sealed && h.Joined() && h.Key == it.Key {
-			who := signer{it.Host, it.Key}
-			chains[who] = append(chains[who], link{it.Path, it.Run, it.Seq, digest(it.Hash), digest(it.Prev)})
+		if s.ring.judge(it) == genuine {
+			chains[it.Host] = append(chains[it.Host], link{it.Path, it.Run, it.Seq, digest(it.Hash), digest(it.Prev)})
 		}
 	}
 	for it := range s.All() {
@@ -55,8 +54,8 @@ func (s *State) Verify() []Finding {
 			signed(it)
 		}
 	}
-	for _, h := range s.Hosts() {
-		v.chain(h.Alias, chains[signer{h.Alias, h.Key}])
+	for _, h := range s.AllHosts() {
+		v.chain(h.Alias, chains[h.Alias])
 	}
 	slices.SortStableFunc(v.findings, func(a, b Finding) int { return a.Path.Compare(b.Path) })
 	return v.findings
@@ -78,7 +77,7 @@ func (v *verification) unsigned(it *Item, format string, args ...any) {
 func (v *verification) message(it *Item) {
 	switch signature := v.state.Signature(it); {
 	case signature == protocol.SignatureRefused:
-		v.wrong(it.Path, FindingRefused, "it is signed with another key than that of the host %s", it.Host)
+		v.wrong(it.Path, FindingRefused, "%s", v.state.Why(it))
 	case !it.sealed:
 		v.unsigned(it, "it bears no signature: anyone who may push can have written it")
 	case signature == protocol.SignatureUnverified:

@@ -11,7 +11,7 @@ import (
 // wrongs are what Verify finds wrong with the messages at places of a chain.
 func wrongs(t *testing.T, files []testFile) []string {
 	t.Helper()
-	s := New(testRecord)
+	s := New(Anchor{RecordID: testRecord})
 	for _, f := range files {
 		if _, err := s.Apply(f.path, f.data); err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func wrongs(t *testing.T, files []testFile) []string {
 
 func TestVerifyFollowsTheChain(t *testing.T) {
 	h := newTestHost(t, "white", "white")
-	files := []testFile{h.write(t, New(testRecord).hostDraft(protocol.ActHostJoin, protocol.HostState{
+	files := []testFile{h.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
 		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)}
 	say := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "word"},
 		Channel: protocol.DeriveChannel(testRecord, "a", "b")}

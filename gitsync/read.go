@@ -96,6 +96,16 @@ func (r *Record) ReadFile(path string) (data []byte, ok bool, err error) {
 	return readFile(r.store, r.mainTree(), path)
 }
 
+// RootFile returns a file of the record's first commit, which names the record: what
+// it says stays, whatever main holds at that path now. ok is false if there is none.
+func (r *Record) RootFile(path string) (data []byte, ok bool, err error) {
+	tree, err := r.store.TreeOf(r.id)
+	if err != nil {
+		return nil, false, fmt.Errorf("cannot read the first commit of the record: %w", err)
+	}
+	return readFile(r.store, tree, path)
+}
+
 func readFile(store *objects.Store, tree objects.Hash, path string) ([]byte, bool, error) {
 	e, ok, err := store.Lookup(tree, path)
 	if err != nil || !ok {

@@ -35,8 +35,12 @@ func (n *Node) letIn(batch []bus.Incoming) {
 			n.refusals.add(in.Sender, in.Path, err)
 		case !n.hasKey(m.Host, m.Key):
 			n.held.put(in, m.Key)
-			n.record.Ring() // its join may be on the remote
+			n.record.Ring() // its join or rotation may be on the remote
 		default:
+			if err := n.admits(e); err != nil {
+				n.refusals.add(in.Sender, in.Path, err)
+				continue
+			}
 			letters = append(letters, gitsync.Letter{Path: in.Path, Data: in.Data, Peer: true})
 			examined = append(examined, e)
 		}
@@ -68,10 +72,17 @@ func (n *Node) judge(in bus.Incoming) (*protocol.Message, fleet.Examined, error)
 	return m, e, e.Err()
 }
 
-// hasKey reports whether a key belongs to a host.
+// hasKey reports whether a key is in the history of a host's keys.
 func (n *Node) hasKey(host protocol.Name, key string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h, ok := n.state.Host(host)
-	return ok && h.Key == key
+	return n.state.KnowsKey(host, key)
+}
+
+// admits says why a message of a known key is refused, if it is: the key is revoked,
+// or its time was over.
+func (n *Node) admits(e fleet.Examined) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.state.Admits(e)
 }

@@ -50,7 +50,7 @@ func (n *Node) foldCached(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.state = fleet.Restore(n.record.ID(), a)
+	n.state = fleet.Restore(n.anchor, a)
 	err = n.take(ctx, 0, func(visit func(gitsync.Letter) error) error { return n.record.WalkSince(ctx, s.Tip, visit) })
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (n *Node) foldAll(ctx context.Context) error {
 		n.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
 	}
 	n.mu.Lock()
-	n.state, n.flaws, n.refused, n.notices = fleet.New(n.record.ID()), nil, 0, nil
+	n.state, n.flaws, n.refused, n.notices = fleet.New(n.anchor), nil, 0, nil
 	clear(n.warned)
 	n.mu.Unlock()
 	total, err := n.record.Count(ctx)

@@ -175,7 +175,15 @@ func (o InitOptions) found(ctx context.Context, cfg configs.Config) (InitResult,
 	if err != nil {
 		return InitResult{}, err
 	}
-	files := func() map[string][]byte { return recordFiles(cfg) }
+	founder, err := protocol.FormatFounder(protocol.HostState{Host: cfg.Alias, Key: public, Humans: []protocol.Name{cfg.Human}})
+	if err != nil {
+		return InitResult{}, err
+	}
+	files := func() map[string][]byte {
+		files := recordFiles(cfg)
+		files[protocol.FounderPath] = founder
+		return files
+	}
 	if o.Join {
 		files = nil
 	}

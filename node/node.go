@@ -46,6 +46,7 @@ type Node struct {
 	key       nkeys.KeyPair
 	publicKey string
 	record    *gitsync.Record
+	anchor    fleet.Anchor
 	writer    *writer
 	bus       atomic.Pointer[bus.Bus]        // nil until Run starts it
 	natsBus   atomic.Pointer[configs.System] // the existing NATS system in use; nil where the server is our own
@@ -177,8 +178,25 @@ func (n *Node) openRecord(ctx context.Context) error {
 		return err
 	}
 	n.record = record
-	n.state, n.system = fleet.New(record.ID()), protocol.SystemChannel(record.ID())
+	if n.anchor, err = anchorOf(record); err != nil {
+		return err
+	}
+	n.state, n.system = fleet.New(n.anchor), protocol.SystemChannel(record.ID())
 	return checkIdentity(record, n.cfg)
+}
+
+// anchorOf is where the history of the record's keys begins: what its first commit
+// says. Records that were begun by other programs or earlier versions say nothing.
+func anchorOf(record *gitsync.Record) (fleet.Anchor, error) {
+	a := fleet.Anchor{RecordID: record.ID()}
+	data, ok, err := record.RootFile(protocol.FounderPath)
+	if err != nil || !ok {
+		return a, err
+	}
+	if a.Founder, err = protocol.ParseFounder(data); err != nil {
+		return a, fmt.Errorf("cannot use the record: its first commit %s does not say who began it: %w", record.ID(), err)
+	}
+	return a, nil
 }
 
 // Close releases the home. A running node is ended through the context of Run.

@@ -166,7 +166,7 @@ func (n *Node) currentBus() *bus.Bus { return n.bus.Load() }
 // the host tries again by itself.
 func (n *Node) trusted(key string) (protocol.Name, bool) {
 	n.mu.Lock()
-	alias, ok := n.state.HostOfKey(key)
+	alias, ok := n.state.HostOfKey(key, n.now())
 	n.mu.Unlock()
 	if !ok && key != n.publicKey {
 		n.record.Ring()

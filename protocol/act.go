@@ -20,6 +20,9 @@ const (
 	ActRead       Act = "read"        // a receipt
 	ActHostJoin   Act = "host-join"   // a host and its key enter the fleet
 	ActHostAgents Act = "host-agents" // who is served on a host, and its humans
+	ActHostVouch  Act = "host-vouch"  // which keys of other hosts a host has seen first
+	ActHostRotate Act = "host-rotate" // a new key takes the place of a host's old one
+	ActHostRevoke Act = "host-revoke" // a key counts no more, but for what is named
 )
 
 var (
@@ -50,14 +53,21 @@ func actOfBody(t Type, body string) Act {
 	case "party-invite":
 		return "invite"
 	case "sync-check", "sync-result", "checkpoint", "accept", "reject", "defer", "revoke", "re-accept",
-		"introduction", "validate", "work-with-status-request", ActHostJoin, ActHostAgents:
+		"introduction", "validate", "work-with-status-request",
+		ActHostJoin, ActHostAgents, ActHostVouch, ActHostRotate, ActHostRevoke:
 		return act
 	}
 	return ActHey
 }
 
 // HostWord reports whether the act is the fleet's own book-keeping.
-func (a Act) HostWord() bool { return a == ActHostJoin || a == ActHostAgents }
+func (a Act) HostWord() bool {
+	switch a {
+	case ActHostJoin, ActHostAgents, ActHostVouch, ActHostRotate, ActHostRevoke:
+		return true
+	}
+	return false
+}
 
 // Mail reports whether the act is one that an agent's door takes to the agent.
 // Receipts, failures and the book-keeping of the fleet are shown, never run.

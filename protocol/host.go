@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -103,22 +102,12 @@ func oneLine(s string) string {
 // ParseHost reads a body that FormatHost wrote. Lines that it does not know are
 // passed over, so that later versions may say more.
 func ParseHost(body string) (HostState, error) {
-	lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
-	_, alias, ok := strings.Cut(lines[0], " | host: ")
-	if !ok {
-		return HostState{}, errors.New("the body does not begin with the host's name")
-	}
-	host, err := ParseName(alias)
+	var h HostState
+	host, err := readWord(body, h.take)
 	if err != nil {
-		return HostState{}, fmt.Errorf("the host's name: %w", err)
+		return HostState{}, err
 	}
-	h := HostState{Host: host}
-	for _, line := range lines[1:] {
-		key, value, _ := strings.Cut(line, ": ")
-		if err := h.take(key, value); err != nil {
-			return HostState{}, fmt.Errorf("line %q: %w", line, err)
-		}
-	}
+	h.Host = host
 	return h, nil
 }
 

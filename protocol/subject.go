@@ -71,7 +71,7 @@ func (s Subjects) Message(m *Message) string {
 		return s.join(m.Host, string(KindReceipt))
 	case m.ToAll():
 		return s.join(m.Host, string(KindBroadcast))
-	case len(m.To) != 1 || m.Act == ActHostJoin || m.Act == ActHostAgents:
+	case len(m.To) != 1 || m.Act.HostWord():
 		return s.join(m.Host, string(KindChannel), m.Path.Channel().String())
 	}
 	to := m.To[0]

@@ -1,0 +1,131 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// FlagKind is a stable word for what is the matter with files that count for
+// nothing, or of which an operator should know.
+type FlagKind string
+
+// The kinds of flags that a fold gives.
+const (
+	FlagOtherKey FlagKind = "other-key" // signed with a key that is not its host's
+	FlagLostJoin FlagKind = "lost-join" // a join to an alias that another key has
+	FlagOldKey   FlagKind = "old-key"   // signed with a host's old key after its time
+	FlagRevoked  FlagKind = "revoked"   // signed with a revoked key
+	FlagFork     FlagKind = "fork"      // two messages at one place of a host's chain
+	FlagConflict FlagKind = "conflict"  // another file has won its path
+)
+
+// tally is how many messages are refused because of when their host's keys
+// counted. It is counted by looking at all of them, once after the keys have
+// changed; what comes then is added.
+type tally struct {
+	at                 int // the State.ringed that it holds for
+	overdue, cancelled int
+}
+
+// Flags counts what is flagged, by kind. Kinds without any are left out.
+func (s *State) Flags() map[FlagKind]int {
+	flags := map[FlagKind]int{}
+	set := func(kind FlagKind, n int) {
+		if n > 0 {
+			flags[kind] = n
+		}
+	}
+	lost := 0
+	for alias, joins := range s.words.joins {
+		for _, it := range joins {
+			if h := s.ring.hosts[alias]; h.Joined() && h.keyAt(it.Key) < 0 {
+				lost++
+			}
+		}
+	}
+	others := 0
+	for who, n := range s.signed {
+		if h := s.ring.hosts[who.host]; h.Joined() && h.keyAt(who.key) < 0 {
+			others += n
+		}
+	}
+	t := s.tallied()
+	set(FlagLostJoin, lost)
+	set(FlagOtherKey, others-lost)
+	set(FlagOldKey, t.overdue)
+	set(FlagRevoked, t.cancelled)
+	set(FlagFork, s.countForks())
+	conflicts := 0
+	for _, list := range s.rivals {
+		conflicts += len(list)
+	}
+	set(FlagConflict, conflicts)
+	return flags
+}
+
+// tallied counts anew where the keys have changed.
+func (s *State) tallied() tally {
+	if s.refused.at == s.ringed {
+		return s.refused
+	}
+	s.refused = tally{at: s.ringed}
+	if !s.suspicious() {
+		return s.refused
+	}
+	for it := range s.All() {
+		s.refused.add(s.ring.judge(it))
+	}
+	for _, list := range s.rivals {
+		for _, it := range list {
+			s.refused.add(s.ring.judge(it))
+		}
+	}
+	return s.refused
+}
+
+func (t *tally) add(v verdict) {
+	switch v {
+	case overdue:
+		t.overdue++
+	case cancelled:
+		t.cancelled++
+	}
+}
+
+// suspicious reports whether any message can be refused because of its time: only
+// where a host has a revoked key, or one that was used after its time.
+func (s *State) suspicious() bool {
+	for alias, h := range s.ring.hosts {
+		for _, held := range h.keys {
+			last := s.last[signer{alias, held.key}]
+			if len(held.revoked) > 0 || last != nil && h.judge(last) == overdue {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// noteFork notes where two messages of one host follow the same one, so that its
+// chain is no chain any more.
+func (s *State) noteFork(it *Item) {
+	if it.Prev != "" && len(s.branches(it.Host, it.Prev)) > 1 {
+		s.forks[signer{it.Host, it.Prev}] = struct{}{}
+	}
+}
+
+// branches are the signed messages of a host that follow the same one.
+func (s *State) branches(host protocol.Name, prev string) []*Item {
+	return slices.DeleteFunc(slices.Clone(s.following(prev)), func(it *Item) bool { return it.Host != host || !it.sealed })
+}
+
+// countForks is how many messages stand beside another in their host's chain.
+func (s *State) countForks() int {
+	n := 0
+	for at := range s.forks {
+		genuine := slices.DeleteFunc(s.branches(at.host, at.key), func(it *Item) bool { return s.ring.judge(it) != genuine })
+		n += max(0, len(genuine)-1)
+	}
+	return n
+}

@@ -1,0 +1,234 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Anchor is what a record is known by, and where the history of its keys begins.
+type Anchor struct {
+	RecordID string
+	// Founder is the host that began the record, its key and the humans who may have
+	// keys revoked, as the record's first commit says; zero where that says nothing.
+	// Then the founder is the host with the earliest join.
+	Founder protocol.HostState
+}
+
+// historian makes a keyring of what hosts have said. The rules, which any
+// implementation must share (docs/explanation/keys.md):
+//
+//   - The founder's first key is that of the anchor.
+//   - A host is ranked once a ranked host has vouched for a key of it. The founder is
+//     the most senior; then come the hosts in the order in which the most senior ones
+//     vouched for them. The first key so named is the host's first key.
+//   - A host that nobody ranked has vouched for has the key of its earliest join, by
+//     timestamp. What it says of other hosts counts for nothing.
+//   - A key is followed by the one that it named in a rotation: of several the one
+//     that the most senior host vouched for, which must be senior to the host itself,
+//     else the first by path.
+//   - A key is revoked by a later one of its host, by itself where it is the last, or
+//     by the founder in the name of one of its humans.
+type historian struct {
+	anchor Anchor
+	words  *words
+	ring   *keyring
+
+	witnessed map[protocol.Name][]string // keys that hosts senior to it vouched for, in order
+}
+
+// newKeyring is the history of keys that the words tell.
+func newKeyring(anchor Anchor, w *words) *keyring {
+	h := historian{
+		anchor: anchor, words: w, witnessed: map[protocol.Name][]string{},
+		ring: &keyring{hosts: map[protocol.Name]*Host{}, aliases: map[string][]protocol.Name{}, revoked: map[protocol.HostKey][]*Item{}, vouched: map[protocol.HostKey]int{}},
+	}
+	if alias, key, ok := h.founder(); ok {
+		h.enrol(alias, key)
+	}
+	for i := 0; i < len(h.ring.ranked); i++ {
+		host := h.ring.ranked[i]
+		h.complete(host)
+		if i == 0 {
+			h.founderRevokes(host)
+		}
+		h.vouches(host)
+	}
+	for alias := range w.joins {
+		if h.ring.hosts[alias] == nil {
+			h.provisional(alias)
+		}
+	}
+	return h.ring
+}
+
+// founder is the host that everything rests on.
+func (h *historian) founder() (alias protocol.Name, key string, ok bool) {
+	if f := h.anchor.Founder; f.Key != "" {
+		return f.Host, f.Key, true
+	}
+	var first *Item
+	for _, joins := range h.words.joins {
+		if first == nil || byTimestamp(joins[0], first) < 0 {
+			first = joins[0]
+		}
+	}
+	if first == nil {
+		return "", "", false
+	}
+	return first.Host, first.Key, true
+}
+
+// enrol gives a host its rank and its first key.
+func (h *historian) enrol(alias protocol.Name, key string) {
+	host := &Host{Alias: alias, rank: len(h.ring.ranked), keys: []heldKey{{key: key}}}
+	h.ring.hosts[alias] = host
+	h.ring.ranked = append(h.ring.ranked, host)
+}
+
+// provisional is the history of a host that nobody has vouched for.
+func (h *historian) provisional(alias protocol.Name) {
+	host := &Host{Alias: alias, rank: unranked, keys: []heldKey{{key: h.words.joins[alias][0].Key}}}
+	h.ring.hosts[alias] = host
+	h.complete(host)
+}
+
+// complete follows the host's keys to the last one and says what is revoked.
+func (h *historian) complete(host *Host) {
+	for {
+		last := &host.keys[len(host.keys)-1]
+		last.revoked = slices.Clone(h.ring.revoked[protocol.HostKey{Host: host.Alias, Key: last.key}])
+		h.ring.hold(last.key, host.Alias)
+		next := h.next(host, last)
+		if next == nil {
+			break
+		}
+		r := next.word.(protocol.Rotation)
+		last.until = r.Until
+		if at := next.signedAt(); at.After(r.Until) {
+			last.until = at // the rotation itself counts, and what came before it
+		}
+		host.keys = append(host.keys, heldKey{key: r.Key, by: next})
+	}
+	h.ownRevocations(host)
+	h.fold(host)
+}
+
+func (k *keyring) hold(key string, alias protocol.Name) {
+	i, found := slices.BinarySearch(k.aliases[key], alias)
+	if !found {
+		k.aliases[key] = slices.Insert(k.aliases[key], i, alias)
+	}
+}
+
+// next is the rotation that counts of those that a key signed, nil if there is none.
+func (h *historian) next(host *Host, last *heldKey) *Item {
+	who := signer{host.Alias, last.key}
+	var open []*Item
+	for _, it := range h.words.rotations[who] {
+		if last.allows(it) && host.keyAt(it.word.(protocol.Rotation).Key) < 0 {
+			open = append(open, it)
+		}
+	}
+	for _, key := range h.witnessed[host.Alias] {
+		for _, it := range open {
+			if it.word.(protocol.Rotation).Key == key {
+				return it
+			}
+		}
+	}
+	given := heldKey{key: last.key}
+	for _, it := range h.words.revocations[who] {
+		if r := it.word.(protocol.Revocation); r.Revokes == (protocol.HostKey{Host: host.Alias, Key: last.key}) && last.allows(it) {
+			given.revoked = append(given.revoked, it)
+		}
+	}
+	for _, it := range open {
+		if given.allows(it) {
+			return it
+		}
+	}
+	return nil
+}
+
+// ownRevocations takes in what the host itself revoked: a later key an earlier one,
+// and the last key itself. The later keys come first, because what they revoke can
+// leave out what the earlier ones say.
+func (h *historian) ownRevocations(host *Host) {
+	last := len(host.keys) - 1
+	for i := last; i >= 0; i-- {
+		by := signer{host.Alias, host.keys[i].key}
+		for _, it := range h.words.revocations[by] {
+			r := it.word.(protocol.Revocation)
+			at := host.keyAt(r.Revokes.Key)
+			if r.Revokes.Host == host.Alias && at >= 0 && (at < i && host.judge(it) == genuine || at == i && i == last && host.keys[i].allows(it)) {
+				host.keys[at].revoked = append(host.keys[at].revoked, it)
+			}
+		}
+	}
+}
+
+// founderRevokes takes in what the founder's humans revoked of other hosts.
+func (h *historian) founderRevokes(founder *Host) {
+	humans := h.anchor.Founder.Humans
+	if h.anchor.Founder.Key == "" && founder.first != nil {
+		humans = founder.first.Humans
+	}
+	for _, held := range founder.keys {
+		for _, it := range h.words.revocations[signer{founder.Alias, held.key}] {
+			r := it.word.(protocol.Revocation)
+			if r.Revokes.Host != founder.Alias && founder.judge(it) == genuine && slices.Contains(humans, protocol.Name(it.Human)) {
+				h.ring.revoked[r.Revokes] = append(h.ring.revoked[r.Revokes], it)
+			}
+		}
+	}
+}
+
+// vouches takes in what a ranked host says of the keys of others.
+func (h *historian) vouches(host *Host) {
+	var all []*Item
+	for _, held := range host.keys {
+		for _, it := range h.words.vouches[signer{host.Alias, held.key}] {
+			if host.judge(it) == genuine {
+				all = append(all, it)
+			}
+		}
+	}
+	slices.SortFunc(all, byPath)
+	for _, it := range all {
+		for _, k := range it.word.(protocol.Vouch).Knows {
+			if known := h.ring.hosts[k.Host]; known == nil {
+				h.enrol(k.Host, k.Key)
+			} else if known.rank <= host.rank {
+				continue
+			}
+			h.witnessed[k.Host] = append(h.witnessed[k.Host], k.Key)
+			if _, before := h.ring.vouched[k]; !before {
+				h.ring.vouched[k] = host.rank
+			}
+		}
+	}
+}
+
+// fold makes of the host's other words what is known of it now: its first join, and
+// what it has said later of whom it serves.
+func (h *historian) fold(host *Host) {
+	host.Key = host.keys[len(host.keys)-1].key
+	host.declared = map[string]bool{}
+	for _, it := range h.words.joins[host.Alias] {
+		if host.keyAt(it.Key) < 0 {
+			continue
+		}
+		says := it.word.(protocol.HostState)
+		host.first = &says
+		if host.judge(it) == genuine {
+			host.take(says)
+		}
+		break
+	}
+	for _, it := range h.words.agents[host.Alias] {
+		if host.judge(it) == genuine {
+			host.take(it.word.(protocol.HostState))
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package fleet
+
+import "github.com/parleyfleet/parley/protocol"
+
+// learn notes a signed file with its signer and takes in what it says of hosts.
+// It reports whether messages are judged otherwise than before.
+func (s *State) learn(it *Item) (turned bool) {
+	if !it.sealed {
+		return false
+	}
+	who := signer{it.Host, it.Key}
+	s.last[who] = later(s.last[who], it)
+	s.signed[who]++
+	if it.word == nil {
+		return false
+	}
+	s.words.add(it)
+	switch {
+	case s.batch:
+		s.stale = true
+		return false
+	case it.Act == protocol.ActHostAgents:
+		return s.relearn(it.Host)
+	case it.Act == protocol.ActHostJoin:
+		h := historian{anchor: s.anchor, words: &s.words}
+		if alias, key, _ := h.founder(); len(s.ring.ranked) > 0 && s.ring.ranked[0].Alias == alias && s.ring.ranked[0].keys[0].key == key {
+			return s.relearn(it.Host)
+		}
+	case s.ring.hosts[it.Host] == nil || s.ring.hosts[it.Host].keyAt(it.Key) < 0:
+		return false // it counts for nothing, until the key comes to be the host's
+	}
+	return s.relearnAll()
+}
+
+// relearn makes the host of that alias anew. Its words change nothing but what is
+// known of itself.
+func (s *State) relearn(alias protocol.Name) (turned bool) {
+	before := s.ring.hosts[alias]
+	h := historian{anchor: s.anchor, words: &s.words, ring: s.ring}
+	switch {
+	case before != nil && before.rank != unranked:
+		host := &Host{Alias: alias, rank: before.rank, keys: before.keys}
+		h.fold(host)
+		s.ring.hosts[alias] = host
+		s.ring.ranked[host.rank] = host
+	case len(s.words.joins[alias]) > 0:
+		h.provisional(alias)
+	default:
+		return false
+	}
+	return s.shift(before, s.ring.hosts[alias])
+}
+
+// relearnAll makes the history of all hosts anew.
+func (s *State) relearnAll() (turned bool) {
+	before := s.ring
+	s.ring = newKeyring(s.anchor, &s.words)
+	for alias, h := range s.ring.hosts {
+		turned = s.shift(before.hosts[alias], h) || turned
+	}
+	for alias, h := range before.hosts {
+		if s.ring.hosts[alias] == nil {
+			turned = s.shift(h, nil) || turned
+		}
+	}
+	return turned
+}
+
+// shift counts what it means for receipts that a host is known otherwise than
+// before, and reports whether messages are judged otherwise.
+func (s *State) shift(before, after *Host) (turned bool) {
+	s.judged++
+	if !before.Joined() {
+		s.ringed++
+		return true
+	}
+	turned = !after.Joined() || !sameKeys(before.keys, after.keys)
+	if turned {
+		s.ringed++
+	}
+	if turned || !includes(after.declared, before.declared) {
+		s.shaken++
+	}
+	return turned
+}
+
+func includes(all, some map[string]bool) bool {
+	for name := range some {
+		if !all[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// later is the one with the greater path, of items of one signer.
+func later(a, b *Item) *Item {
+	if a != nil && byPath(a, b) > 0 {
+		return a
+	}
+	return b
+}

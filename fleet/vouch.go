@@ -1,0 +1,59 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Vouch has a host say which keys of others it has seen first.
+type Vouch struct {
+	Host  protocol.Name
+	Knows []protocol.HostKey
+}
+
+func (c Vouch) decide(s *State) ([]Draft, error) {
+	var drafts []Draft
+	for knows := range slices.Chunk(c.Knows, protocol.MaxVouched) {
+		drafts = append(drafts, s.hostDraft(protocol.ActHostVouch, protocol.Vouch{Host: c.Host, Knows: knows}))
+	}
+	return drafts, nil
+}
+
+// Unvouched are the keys of other hosts that a host has to vouch for, by alias:
+// those for which no host that is as senior has. It is empty for a host whose own
+// word does not count, because nobody has vouched for it or its key is revoked.
+func (s *State) Unvouched(by protocol.Name) []protocol.HostKey {
+	me, joined := s.Host(by)
+	if !joined || me.rank == unranked || me.Out() {
+		return nil
+	}
+	var all []protocol.HostKey
+	for _, h := range s.AllHosts() {
+		if h.rank <= me.rank || h.Out() {
+			continue
+		}
+		for _, held := range h.keys {
+			k := protocol.HostKey{Host: h.Alias, Key: held.key}
+			if rank, vouched := s.ring.vouched[k]; !vouched || rank > me.rank {
+				all = append(all, k)
+			}
+		}
+	}
+	return all
+}
+
+// Seniors are the hosts that are senior to one, the most senior first: all ranked
+// ones where it is not ranked itself. Those that are out are left out.
+func (s *State) Seniors(of protocol.Name) []protocol.Name {
+	var all []protocol.Name
+	for _, h := range s.ring.ranked {
+		if h.Alias == of {
+			break
+		}
+		if !h.Out() {
+			all = append(all, h.Alias)
+		}
+	}
+	return all
+}

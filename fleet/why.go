@@ -1,0 +1,56 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Why says why a message is refused, "" where it is not.
+func (s *State) Why(it *Item) string {
+	switch s.ring.judge(it) {
+	case foreign:
+		h := s.ring.hosts[it.Host]
+		switch it.Act {
+		case protocol.ActHostJoin:
+			return fmt.Sprintf("it joins as %s with the key %s, but %s has the key %s", it.Host, it.Key, it.Host, h.Key)
+		case protocol.ActHostRotate:
+			return fmt.Sprintf("it gives %s a new key but is signed with %s, which is no key of %s", it.Host, it.Key, it.Host)
+		}
+		return fmt.Sprintf("it is signed with another key than that of the host %s", it.Host)
+	case overdue:
+		return fmt.Sprintf("it is signed with an old key of the host %s, after the time of that key was over", it.Host)
+	case cancelled:
+		return fmt.Sprintf("it is signed with a revoked key of the host %s, and is not among what the key signed before", it.Host)
+	}
+	return ""
+}
+
+// Admits says why an examined file would be refused for the key that signed it, if
+// it would be.
+func (s *State) Admits(e Examined) error {
+	if e.err != nil {
+		return e.err
+	}
+	if why := s.Why(e.item); why != "" {
+		return errors.New(why)
+	}
+	return nil
+}
+
+// Kind is a stable word for why a message is refused, "" where it is not.
+func (s *State) Kind(it *Item) FlagKind {
+	switch s.ring.judge(it) {
+	case foreign:
+		if it.Act == protocol.ActHostJoin {
+			return FlagLostJoin
+		}
+		return FlagOtherKey
+	case overdue:
+		return FlagOldKey
+	case cancelled:
+		return FlagRevoked
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Revocation is what a host says in the body of host-revoke: a key counts no more
+// but for what it signed up to the named messages, whatever date the others bear.
+type Revocation struct {
+	Host    Name // who says it
+	Revokes HostKey
+	Last    []RunEnd // by run; what the key signed in other runs is refused too
+}
+
+// RunEnd is the last message of a run that counts.
+type RunEnd struct {
+	Run  string // eight hex digits
+	Seq  uint64
+	Hash string // hex SHA-256 of its file
+}
+
+// maxRunEnds bounds how many runs one revocation may name: a run is one start of a
+// node.
+const maxRunEnds = 100_000
+
+// FormatRevocation writes the body of a host-revoke message:
+//
+//	HOST-REVOKE | host: oracle-world
+//	revokes: white U…
+//	last: 0badcafe 7 5f…
+func FormatRevocation(r Revocation) string {
+	var b strings.Builder
+	b.WriteString(wordHead(ActHostRevoke, r.Host))
+	fmt.Fprintf(&b, "revokes: %s %s\n", r.Revokes.Host, r.Revokes.Key)
+	for _, e := range r.Last {
+		fmt.Fprintf(&b, "last: %s %d %s\n", e.Run, e.Seq, e.Hash)
+	}
+	return NormalBody(b.String())
+}
+
+// ParseRevocation reads a body that FormatRevocation wrote, and passes over lines
+// that it does not know.
+func ParseRevocation(body string) (Revocation, error) {
+	var r Revocation
+	host, err := readWord(body, r.take)
+	if err == nil && r.Revokes.Key == "" {
+		err = errors.New("it names no key")
+	}
+	r.Host = host
+	if err != nil {
+		return Revocation{}, err
+	}
+	slices.SortFunc(r.Last, func(a, b RunEnd) int { return strings.Compare(a.Run, b.Run) })
+	for i := range r.Last[min(1, len(r.Last)):] {
+		if r.Last[i].Run == r.Last[i+1].Run {
+			return Revocation{}, fmt.Errorf("the run %s stands twice", r.Last[i].Run)
+		}
+	}
+	return r, nil
+}
+
+func (r *Revocation) take(key, value string) (err error) {
+	switch key {
+	case "revokes":
+		if r.Revokes.Key != "" {
+			return errors.New("one message revokes one key")
+		}
+		r.Revokes, err = parseHostKey(value)
+		return err
+	case "last":
+		e, err := parseRunEnd(value)
+		if err != nil {
+			return err
+		}
+		if len(r.Last) == maxRunEnds {
+			return fmt.Errorf("more than %d runs", maxRunEnds)
+		}
+		r.Last = append(r.Last, e)
+	}
+	return nil
+}
+
+func parseRunEnd(s string) (RunEnd, error) {
+	words := strings.Split(s, " ")
+	if len(words) != 3 || !isHex(words[0], 8) || !isHex(words[2], 64) {
+		return RunEnd{}, errors.New("it does not name a run, a number and a hash")
+	}
+	seq, err := strconv.ParseUint(words[1], 10, 63)
+	if err != nil || seq == 0 {
+		return RunEnd{}, fmt.Errorf("%q is not the number of a message", words[1])
+	}
+	return RunEnd{Run: words[0], Seq: seq, Hash: words[2]}, nil
+}
+
+// isHex reports whether s is n lower-case hex digits.
+func isHex(s string, n int) bool {
+	return len(s) == n && strings.Trim(s, "0123456789abcdef") == ""
+}

@@ -1,0 +1,98 @@
+package protocol
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nkeys"
+)
+
+// rotateContext begins what a new key signs to prove itself.
+const rotateContext = "parley-rotate-v1"
+
+// Rotation is what a host says in the body of host-rotate, signed by the key that
+// it has until then: the next one, with the proof that its holder agrees.
+type Rotation struct {
+	Host  Name
+	Key   string    // public nkey that counts from now on
+	Until time.Time // UTC, to the millisecond: what the old key signs later is refused
+	Proof string    // signature of the new key, base64url
+}
+
+// FormatRotation writes the body of a host-rotate message:
+//
+//	HOST-ROTATE | host: white
+//	key: U…
+//	until: 2026-05-24T19:01:00.000Z
+//	proof: …
+func FormatRotation(r Rotation) string {
+	return fmt.Sprintf("%skey: %s\nuntil: %s\nproof: %s", wordHead(ActHostRotate, r.Host), oneLine(r.Key),
+		r.Until.UTC().Format(TimestampLayout), oneLine(r.Proof))
+}
+
+// ParseRotation reads a body that FormatRotation wrote, and passes over lines that
+// it does not know. Whether the proof holds is for Check to say.
+func ParseRotation(body string) (Rotation, error) {
+	var r Rotation
+	host, err := readWord(body, r.take)
+	switch {
+	case err != nil:
+	case r.Key == "" || r.Proof == "":
+		err = errors.New("it names no new key, or gives no proof of it")
+	case r.Until.IsZero():
+		err = errors.New("it does not say until when the old key counts")
+	}
+	r.Host = host
+	return r, err
+}
+
+func (r *Rotation) take(key, value string) (err error) {
+	switch key {
+	case "key":
+		r.Key = value
+		return CheckKey(value)
+	case "until":
+		r.Until, err = time.Parse(TimestampLayout, value)
+		if err != nil {
+			return errors.New("it is no time such as 2026-05-24T19:01:00.000Z")
+		}
+	case "proof":
+		r.Proof = oneLine(value)
+	}
+	return nil
+}
+
+// Prove sets the proof that the holder of next, whose public key becomes r.Key,
+// takes the place of the key old in the record with the id recordID.
+func (r *Rotation) Prove(recordID, old string, next nkeys.KeyPair) error {
+	public, err := next.PublicKey()
+	if err != nil {
+		return fmt.Errorf("cannot prove the new key: %w", err)
+	}
+	r.Key = public
+	sig, err := next.Sign(r.proven(recordID, old))
+	if err != nil {
+		return fmt.Errorf("cannot prove the new key: %w", err)
+	}
+	r.Proof = base64.RawURLEncoding.EncodeToString(sig)
+	return nil
+}
+
+// Check says why the proof does not hold for a rotation that the key old signed in
+// the record with the id recordID, if it does not.
+func (r *Rotation) Check(recordID, old string) error {
+	if r.Key == old {
+		return errors.New("the new key is the old one")
+	}
+	if err := verify(r.Key, r.Proof, r.proven(recordID, old)); err != nil {
+		return errors.New("the new key does not prove itself")
+	}
+	return nil
+}
+
+func (r *Rotation) proven(recordID, old string) []byte {
+	return []byte(strings.Join([]string{rotateContext, recordID, r.Host.String(), old, r.Key, ""}, "\n"))
+}

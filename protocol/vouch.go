@@ -1,0 +1,60 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Vouch is what a host says of the keys of others, in the body of host-vouch: it
+// has seen them before any other key claimed the same place. The keys of hosts
+// are decided by the vouches of the most senior hosts, so that a join or rotation
+// with an older date takes nothing from anybody (DESIGN, section 6).
+type Vouch struct {
+	Host  Name
+	Knows []HostKey // at most MaxVouched
+}
+
+// MaxVouched is how many keys one message may vouch for.
+const MaxVouched = 1000
+
+// FormatVouch writes the body of a host-vouch message:
+//
+//	HOST-VOUCH | host: oracle-world
+//	knows: white U…
+func FormatVouch(v Vouch) string {
+	var b strings.Builder
+	b.WriteString(wordHead(ActHostVouch, v.Host))
+	for _, k := range v.Knows {
+		fmt.Fprintf(&b, "knows: %s %s\n", k.Host, k.Key)
+	}
+	return NormalBody(b.String())
+}
+
+// ParseVouch reads a body that FormatVouch wrote, and passes over lines that it
+// does not know.
+func ParseVouch(body string) (Vouch, error) {
+	var v Vouch
+	host, err := readWord(body, func(key, value string) error {
+		if key != "knows" {
+			return nil
+		}
+		k, err := parseHostKey(value)
+		switch {
+		case err != nil:
+			return err
+		case slices.Contains(v.Knows, k):
+			return nil
+		case len(v.Knows) == MaxVouched:
+			return fmt.Errorf("a message vouches for at most %d keys", MaxVouched)
+		}
+		v.Knows = append(v.Knows, k)
+		return nil
+	})
+	if err == nil && len(v.Knows) == 0 {
+		err = errors.New("it vouches for nobody")
+	}
+	v.Host = host
+	return v, err
+}
