@@ -25,6 +25,11 @@ func TestTwoHostsExchangeEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 		from.await(t, "heard", func() bool { return len(from.heard[to.alias]) == 1 && from.heard[to.alias][0] == m.Path })
+		head := protocol.Head{Host: from.alias, Run: m.Run, Seq: m.Seq, Hash: protocol.Hash(data), Path: m.Path}
+		if err := from.PublishHeads([]protocol.Head{head}); err != nil {
+			t.Fatal(err)
+		}
+		to.await(t, "the head", func() bool { return len(to.heads[from.alias]) == 1 && to.heads[from.alias][0] == head })
 		if err := from.Ring(); err != nil {
 			t.Fatal(err)
 		}

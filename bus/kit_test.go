@@ -71,6 +71,7 @@ type host struct {
 	batches  int
 	heard    map[protocol.Name][]protocol.Path
 	bells    map[protocol.Name]int
+	heads    map[protocol.Name][]protocol.Head
 	presence map[protocol.Name]Presence
 	linked   int
 }
@@ -83,6 +84,7 @@ func newHost(t testing.TB, f *fleet, alias protocol.Name) *host {
 		alias: alias, news: make(chan struct{}, 1),
 		heard:    map[protocol.Name][]protocol.Path{},
 		bells:    map[protocol.Name]int{},
+		heads:    map[protocol.Name][]protocol.Head{},
 		presence: map[protocol.Name]Presence{},
 	}
 	key := newKey(t)
@@ -103,6 +105,7 @@ func (h *host) handlers() Handlers {
 		Heard: func(from protocol.Name, paths []protocol.Path) {
 			h.note(func() { h.heard[from] = append(h.heard[from], paths...) })
 		},
+		Heads:    func(from protocol.Name, heads []protocol.Head) { h.note(func() { h.heads[from] = heads }) },
 		Bell:     func(from protocol.Name) { h.note(func() { h.bells[from]++ }) },
 		Presence: func(p Presence) { h.note(func() { h.presence[p.Host] = p }) },
 		Linked:   func() { h.note(func() { h.linked++ }) },

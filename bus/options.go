@@ -81,6 +81,8 @@ type Handlers struct {
 	Message func(batch []Incoming)
 	// Heard tells that a host has fsynced these messages, 1 to 500 of them.
 	Heard func(from protocol.Name, paths []protocol.Path)
+	// Heads tells how far the chains of hosts go, as that host knows: 1 to 64 of them.
+	Heads func(from protocol.Name, heads []protocol.Head)
 	// Bell tells that, as that host knows, the remote has moved.
 	Bell func(from protocol.Name)
 	// Presence tells about a host that came, is still there or leaves. That of

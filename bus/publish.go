@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/nats-io/nats.go"
@@ -41,6 +42,17 @@ func (b *Bus) PublishHeard(paths []protocol.Path) error {
 			return err
 		}
 		paths = paths[n:]
+	}
+	return nil
+}
+
+// PublishHeads tells the fleet how far the chains of hosts go, as this host knows,
+// 64 in a letter. No heads, no letter.
+func (b *Bus) PublishHeads(heads []protocol.Head) error {
+	for part := range slices.Chunk(heads, protocol.MaxHeads) {
+		if err := b.publishLetter(protocol.KindHead, protocol.EncodeHeads(part)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

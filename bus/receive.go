@@ -99,6 +99,14 @@ func (b *Bus) handleLetter(s protocol.Subject, l *protocol.Letter) error {
 		if h.Heard != nil {
 			h.Heard(s.Sender, paths)
 		}
+	case protocol.KindHead:
+		heads, err := protocol.DecodeHeads(l.Data)
+		if err != nil {
+			return err
+		}
+		if h.Heads != nil {
+			h.Heads(s.Sender, heads)
+		}
 	case protocol.KindBell:
 		if h.Bell != nil {
 			h.Bell(s.Sender)

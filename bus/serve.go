@@ -54,6 +54,11 @@ func (s services) names() []protocol.Name {
 	return slices.Sorted(maps.Keys(s.byName))
 }
 
+// MaxAnswer is the most bytes that the answer to a question may have.
+func (b *Bus) MaxAnswer() int {
+	return int(b.conn.MaxPayload()) - answerSlack - len(answerOK)
+}
+
 // Serve lets h answer the questions of other hosts for what, from now on, in
 // place of what answered them before.
 func (b *Bus) Serve(what protocol.Name, h Service) {

@@ -37,6 +37,14 @@ type Examined struct {
 	err  error
 }
 
+// Host is the host that the file says it was sent by, "" for none.
+func (e Examined) Host() protocol.Name {
+	if e.item == nil {
+		return ""
+	}
+	return e.item.Host
+}
+
 // Err is why the file is no message of the record, if it is none.
 func (e Examined) Err() error { return e.err }
 

@@ -23,8 +23,8 @@ func (n *Node) heardOnBus(batch []bus.Incoming) {
 
 // letIn takes in what a host signed itself and published where it belongs. A message
 // of a key that is not known here is held until the record brings the key; anything
-// else is refused and counted.
-func (n *Node) letIn(batch []bus.Incoming) {
+// else is refused and counted. It returns how many messages are new here.
+func (n *Node) letIn(batch []bus.Incoming) (count int) {
 	var letters []gitsync.Letter
 	var examined []fleet.Examined
 	for _, in := range batch {
@@ -45,9 +45,10 @@ func (n *Node) letIn(batch []bus.Incoming) {
 			examined = append(examined, e)
 		}
 	}
-	if len(letters) > 0 {
-		n.receive(letters, examined, byBus)
+	if len(letters) == 0 {
+		return 0
 	}
+	return n.receive(letters, examined, byBus)
 }
 
 // judge reads a message that came by the bus, and says why it is refused, if it is:

@@ -9,11 +9,18 @@ import (
 // keys that come later are tried again, gaps in the chains of hosts are found and
 // filled (DESIGN section 7).
 type delivery struct {
-	keys chan struct{} // a host act was taken in: keys may be known now
+	// Each holds a token.
+	keys   chan struct{} // a host act was taken in: keys may be known now
+	wrote  chan struct{} // this host has published a message
+	linked chan struct{} // a link came up
+
+	gaps       *gaps
+	queueBytes int // what may wait at the bus's door, 0: as the bus thinks best
 }
 
-func newDelivery() delivery {
-	return delivery{keys: make(chan struct{}, 1)}
+func newDelivery(queueBytes int) delivery {
+	one := func() chan struct{} { return make(chan struct{}, 1) }
+	return delivery{keys: one(), wrote: one(), linked: one(), gaps: newGaps(), queueBytes: queueBytes}
 }
 
 // nudge leaves a token in a channel that holds one.
@@ -29,6 +36,8 @@ func (n *Node) startDelivery(down *teardown) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { n.retryAlways(ctx) })
+	running.Go(func() { n.tellHeads(ctx) })
+	running.Go(func() { n.repairAlways(ctx) })
 	down.push(func() {
 		cancel()
 		running.Wait()

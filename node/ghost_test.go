@@ -41,7 +41,7 @@ func (g *ghost) sign(m protocol.Message, channel protocol.ChannelID) gitsync.Let
 		g.t.Fatal(err)
 	}
 	g.head.prev = protocol.Hash(data)
-	return gitsync.Letter{Path: m.Path, Data: data}
+	return gitsync.Letter{Path: m.Path, Data: data, Peer: true}
 }
 
 // join is the host's first word: its key, and the human who speaks there.

@@ -37,13 +37,20 @@ func initHome(t testing.TB, change func(*InitOptions)) configs.Home {
 // runNode opens the node of a home and runs it until stop, or the test's end.
 func runNode(t testing.TB, home configs.Home) (n *Node, stop func()) {
 	t.Helper()
-	return runNodeAt(t, home, nil)
+	return runNodeWith(t, Options{Home: home, Version: "test"})
 }
 
 // runNodeAt is runNode for a node with a clock of its own.
 func runNodeAt(t testing.TB, home configs.Home, now func() time.Time) (n *Node, stop func()) {
 	t.Helper()
-	n, err := Open(t.Context(), Options{Home: home, Version: "test", Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel), Now: now})
+	return runNodeWith(t, Options{Home: home, Version: "test", Now: now})
+}
+
+// runNodeWith is runNode with options of the test's own.
+func runNodeWith(t testing.TB, o Options) (n *Node, stop func()) {
+	t.Helper()
+	o.Log = zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
+	n, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

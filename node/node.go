@@ -31,7 +31,8 @@ type Options struct {
 	// how many messages have been read; nil: nobody.
 	Progress func(done, total int)
 
-	anew bool // what can be computed is thrown away first
+	anew       bool // what can be computed is thrown away first
+	queueBytes int  // see bus.Options
 }
 
 // Node is one host of a fleet.
@@ -102,7 +103,8 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
-		live: newLive(o.Now), held: newHeldBack(o.Now), refusals: newRefusals(o.Log), delivery: newDelivery(), run: randomHex(4), greet: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
+		live: newLive(o.Now), held: newHeldBack(o.Now), refusals: newRefusals(o.Log), delivery: newDelivery(o.queueBytes),
+		run: randomHex(4), greet: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
 		firsts: map[string]protocol.Path{},
 	}

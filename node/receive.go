@@ -46,20 +46,21 @@ func (n *Node) traceEntry(p protocol.Path, by way) {
 
 // receive is Receive for letters that were examined, which is done before the state
 // is locked because it takes the most time.
-func (n *Node) receive(letters []gitsync.Letter, examined []fleet.Examined, by way) {
+func (n *Node) receive(letters []gitsync.Letter, examined []fleet.Examined, by way) (count int) {
 	fresh, arrived := n.check(letters, examined, by)
 	if by == byBus && len(fresh) > 0 {
 		n.storing.RLock()
 		defer n.storing.RUnlock()
 		if err := n.record.Append(context.Background(), fresh); err != nil {
 			n.log.Error().Err(err).Int("messages", len(fresh)).Msg("cannot store what other hosts said; git will bring it again")
-			return
+			return 0
 		}
 	}
 	n.takeIn(arrived)
 	if by == byBus {
 		n.acknowledge(letters)
 	}
+	return len(fresh)
 }
 
 // check keeps the letters that are messages this node does not have.
@@ -85,6 +86,7 @@ func (n *Node) arrived(letters []gitsync.Letter) { n.Receive(letters, byGit) }
 // publish takes in what the writer has stored and tells the other hosts.
 func (n *Node) publish(ws []written) {
 	n.wrote(ws)
+	defer nudge(n.delivery.wrote)
 	for i := range ws {
 		ws[i].examined = n.state.Examine(ws[i].message.Path, ws[i].data)
 	}
@@ -101,11 +103,19 @@ func (n *Node) publish(ws []written) {
 }
 
 // takeIn takes durable messages that were examined into the state and brings each to the doors and
-// to whoever follows.
+// to whoever follows. Holes before them are asked for.
 func (n *Node) takeIn(ws []written) {
+	for _, m := range n.takeEach(ws) {
+		n.delivery.gaps.add(m.Host, m.Gap, m.after)
+	}
+}
+
+// takeEach does that under mu, and returns the holes.
+func (n *Node) takeEach(ws []written) (holes []missing) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for i := range ws {
+		before := n.endOf(ws[i].examined.Host())
 		it, err := n.state.Take(ws[i].examined)
 		for _, turned := range n.state.Turned() {
 			n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
@@ -118,10 +128,14 @@ func (n *Node) takeIn(ws []written) {
 		if it.Path.Channel() == n.system {
 			nudge(n.delivery.keys)
 		}
+		if m, ok := n.gapBefore(it, before); ok {
+			holes = append(holes, m)
+		}
 		n.warnBusyDay(it.Path)
 		data := ws[i].data
 		n.show(it, func() (*protocol.Message, error) { return protocol.Decode(it.Path, data) })
 	}
+	return holes
 }
 
 // busyDay is how many messages of one channel and day hosted remotes take well:

@@ -139,9 +139,11 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 			Message:  n.heardOnBus,
 			Heard:    n.live.hear,
 			Bell:     func(protocol.Name) { n.record.Ring() },
+			Heads:    n.heardHeads,
 			Presence: n.sawHost,
-			Linked:   n.announce,
+			Linked:   n.linked,
 		},
+		QueueBytes: n.delivery.queueBytes,
 	})
 	if err != nil {
 		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "%v", err)
@@ -157,6 +159,12 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		}
 	})
 	return nil
+}
+
+// linked tells a host that came into reach of this one.
+func (n *Node) linked() {
+	n.announce()
+	nudge(n.delivery.linked)
 }
 
 func (n *Node) currentBus() *bus.Bus { return n.bus.Load() }

@@ -68,6 +68,7 @@ func (n *Node) busStatus() control.BusStatus {
 	if system := n.natsBus.Load(); system != nil {
 		s.URL, s.Context, s.As = redact.URLs(system.URL), system.Context, system.As()
 	}
+	s.Gaps, s.GapsLeft = n.delivery.gaps.counts()
 	for _, l := range b.Links() {
 		s.Peers = append(s.Peers, linkView(l))
 	}

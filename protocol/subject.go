@@ -34,6 +34,7 @@ const (
 	KindReceipt   Kind = "receipt"
 	KindPresence  Kind = "presence"
 	KindHeard     Kind = "heard"
+	KindHead      Kind = "head"
 	KindBell      Kind = "bell"
 	KindAsk       Kind = "ask"
 )
@@ -53,7 +54,7 @@ func (k Kind) Message() bool {
 //	parley.<fleet>.<sender>.hey.<agent>
 //	parley.<fleet>.<sender>.wormhole.<host>.<agent>
 //	parley.<fleet>.<sender>.channel.<uuid>
-//	parley.<fleet>.<sender>.broadcast · receipt · presence · heard · bell
+//	parley.<fleet>.<sender>.broadcast · receipt · presence · heard · head · bell
 //	parley.<fleet>.<sender>.ask.<host>.<what>
 type Subjects struct{ Fleet Name }
 
@@ -136,7 +137,7 @@ func (s Subjects) Parse(subject string) (Subject, error) {
 // restTokens is the number of tokens that follow a kind.
 func restTokens(k Kind) (int, bool) {
 	switch k {
-	case KindBroadcast, KindReceipt, KindPresence, KindHeard, KindBell:
+	case KindBroadcast, KindReceipt, KindPresence, KindHeard, KindHead, KindBell:
 		return 0, true
 	case KindHey, KindChannel:
 		return 1, true

@@ -85,6 +85,7 @@ func TestParseSubject(t *testing.T) {
 	for subject, want := range map[string]protocol.Subject{
 		s.Letter("white", protocol.KindPresence):         {Sender: "white", Kind: protocol.KindPresence},
 		s.Letter("white", protocol.KindHeard):            {Sender: "white", Kind: protocol.KindHeard},
+		s.Letter("white", protocol.KindHead):             {Sender: "white", Kind: protocol.KindHead},
 		s.Letter("white", protocol.KindBell):             {Sender: "white", Kind: protocol.KindBell},
 		s.Ask("white", "neo", "status"):                  {Sender: "white", Kind: protocol.KindAsk, Rest: []string{"neo", "status"}},
 		"parley.maw.white.hey.mawjs":                     {Sender: "white", Kind: protocol.KindHey, Rest: []string{"mawjs"}},
@@ -127,7 +128,7 @@ func TestSubjectPatterns(t *testing.T) {
 func TestKindsThatCarryMessages(t *testing.T) {
 	for kind, want := range map[protocol.Kind]bool{
 		protocol.KindHey: true, protocol.KindWormhole: true, protocol.KindChannel: true, protocol.KindBroadcast: true, protocol.KindReceipt: true,
-		protocol.KindPresence: false, protocol.KindHeard: false, protocol.KindBell: false, protocol.KindAsk: false, "": false, "shout": false,
+		protocol.KindPresence: false, protocol.KindHeard: false, protocol.KindHead: false, protocol.KindBell: false, protocol.KindAsk: false, "": false, "shout": false,
 	} {
 		if kind.Message() != want {
 			t.Errorf("%s: got %t", kind, kind.Message())

@@ -19,6 +19,9 @@ func (v view) busTroubles(b control.BusStatus, field func(name, value string)) {
 		field("held", fmt.Sprintf("%s of hosts whose key is not in the record yet; %d given up since start",
 			count(b.Held, "message"), b.HeldDropped))
 	}
+	if b.Gaps > 0 || b.GapsLeft > 0 {
+		field("missed", fmt.Sprintf("%s in what other hosts wrote, being asked for; %d left to git since start", count(b.Gaps, "hole"), b.GapsLeft))
+	}
 	for _, r := range b.Refused {
 		from := "on the subjects of " + r.From.String()
 		if r.From == "" {

@@ -193,6 +193,9 @@ type BusStatus struct {
 
 	Held        int    `json:"held"`         // messages that wait for the key of their host
 	HeldDropped uint64 `json:"held_dropped"` // that waited in vain since the start
+
+	Gaps     int    `json:"gaps"`      // holes in the chains of hosts that are being filled
+	GapsLeft uint64 `json:"gaps_left"` // that nobody could fill since the start: left to git
 }
 
 // BusRefusal is what was refused of messages that came on the subjects of one host.

@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// A host's messages are a chain: each names the hash of the one before it (prev).
+// What follows finds what a node lacks of a chain, and what another one can give.
+
+// Knows reports whether the state has a file of that hash, be it one that lost its
+// path to another.
+func (s *State) Knows(hash string) bool {
+	if len(s.withHash(hash)) > 0 {
+		return true
+	}
+	for _, files := range s.rivals {
+		if slices.ContainsFunc(files, func(it *Item) bool { return it.Hash == hash }) {
+			return true
+		}
+	}
+	return false
+}
+
+// Gap is what a chain lacks: the message of a host with that hash.
+type Gap struct {
+	Host protocol.Name
+	Hash string
+
+	// Path, Run and Seq are those of the message that tells of the gap: the one that
+	// follows it.
+	Path protocol.Path
+	Run  string
+	Seq  uint64
+}
+
+// GapBefore is the message that a signed one follows on and that is not here.
+func (s *State) GapBefore(it *Item) (Gap, bool) {
+	if !it.sealed || !protocol.IsHash(it.Prev) || s.Signature(it) == protocol.SignatureRefused || s.Knows(it.Prev) {
+		return Gap{}, false
+	}
+	return Gap{it.Host, it.Prev, it.Path, it.Run, it.Seq}, true
+}
+
+// ChainOn are up to most messages of a host that follow on the one with the hash
+// after, in their order, as far as they are here without a hole, and no further than
+// the one with the hash until.
+func (s *State) ChainOn(host protocol.Name, after, until string, most int) (chain []*Item) {
+	for len(chain) < most && after != until {
+		next := ofHost(host, s.following(after))
+		if next == nil {
+			break
+		}
+		chain, after = append(chain, next), next.Hash
+	}
+	return chain
+}
+
+// ChainBack are up to most messages of a host up to the one with the given hash, in
+// their order, as far as they are here without a hole, and none that is not behind
+// after.
+func (s *State) ChainBack(host protocol.Name, hash string, after protocol.Path, most int) (chain []*Item) {
+	for len(chain) < most && hash != "" {
+		last := ofHost(host, s.withHash(hash))
+		if last == nil || last.Path.Compare(after) <= 0 {
+			break
+		}
+		chain, hash = append(chain, last), last.Prev
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// ofHost is the first by path of those messages that the host signed, nil if none
+// is: a chain forks only where a host's key is used twice.
+func ofHost(host protocol.Name, items []*Item) (first *Item) {
+	for _, it := range items {
+		if it.Host == host && it.sealed && (first == nil || byPath(it, first) < 0) {
+			first = it
+		}
+	}
+	return first
+}

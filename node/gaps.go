@@ -1,0 +1,156 @@
+package node
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// gapWait is how long a gap may close by itself before it is asked for: messages
+	// that took another way, or a fetch under way.
+	gapWait = 150 * time.Millisecond
+	// gapTries is how often a gap is asked for in vain before it is left to git, and
+	// gapRest what the pause after the first time is; it doubles.
+	gapTries = 5
+	gapRest  = time.Second
+	// How many gaps of one chain are remembered as one host tells of them, and of how
+	// many chains in all. What is forgotten shows again with the next message or head.
+	gapsOfOne = 8
+	gapChains = 256
+)
+
+// gaps is what is missing of the chains of hosts, as far as somebody told of it.
+type gaps struct {
+	wake chan struct{} // holds a token when there may be something to do
+
+	mu      sync.Mutex // guards what follows
+	chains  map[told]*brokenChain
+	givenUp uint64
+}
+
+// told is a chain and who told of its gap: the host itself, by its messages and head
+// letters, or another one. Whoever tells of gaps that are none gets a pause of its
+// own.
+type told struct{ host, by protocol.Name }
+
+// brokenChain is the gaps of one chain.
+type brokenChain struct {
+	wants map[string]fleet.Gap // by hash
+	after end                  // up to where the chain is here
+	fails int
+	due   time.Time
+	busy  bool
+}
+
+// end is the last message of a chain that is here; zero while none is.
+type end struct {
+	path protocol.Path
+	hash string
+	run  string
+	seq  uint64
+}
+
+func endAt(it *fleet.Item) end { return end{it.Path, it.Hash, it.Run, it.Seq} }
+
+func newGaps() *gaps {
+	return &gaps{wake: make(chan struct{}, 1), chains: map[told]*brokenChain{}}
+}
+
+// add notes a gap. after is the last message that is here before it, as far as
+// that is known.
+func (g *gaps) add(by protocol.Name, gap fleet.Gap, after end) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	key := told{gap.Host, by}
+	c := g.chains[key]
+	if c == nil {
+		if len(g.chains) >= gapChains {
+			return
+		}
+		c = &brokenChain{wants: map[string]fleet.Gap{}, after: after, due: time.Now().Add(gapWait)}
+		g.chains[key] = c
+	}
+	if _, known := c.wants[gap.Hash]; !known && len(c.wants) < gapsOfOne {
+		c.wants[gap.Hash] = gap
+	}
+	nudge(g.wake)
+}
+
+// take are the chains that may be mended now, up to most of them, and when the next
+// one may be. Those taken are busy until rest is called.
+func (g *gaps) take(most int) (due []told, next time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	next = time.Minute
+	for key, c := range g.chains {
+		wait := time.Until(c.due)
+		switch {
+		case c.busy:
+		case wait <= 0 && len(c.wants) == 0:
+			delete(g.chains, key) // its pause is over
+		case wait > 0:
+			next = min(next, wait)
+		case len(due) == most:
+			next = min(next, gapWait)
+		default:
+			c.busy = true
+			due = append(due, key)
+		}
+	}
+	return due, next
+}
+
+// of is what is missing of a chain as far as it is known, and up to where the chain
+// is here.
+func (g *gaps) of(key told) (wants map[string]fleet.Gap, after end) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.chains[key]
+	return maps.Clone(c.wants), c.after
+}
+
+// filled notes that messages are there now, and up to where the chain is.
+func (g *gaps) filled(key told, hashes []string, after end) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.chains[key]
+	for _, hash := range hashes {
+		delete(c.wants, hash)
+	}
+	c.after = after
+}
+
+// rest ends the mending of a chain for now. A gap that was asked for in vain several
+// times is left to git.
+func (g *gaps) rest(key told, progress bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.chains[key]
+	c.busy, c.due = false, time.Now().Add(gapWait)
+	if progress || len(c.wants) == 0 {
+		c.fails = 0
+		nudge(g.wake)
+		return
+	}
+	c.fails++
+	c.due = time.Now().Add(gapRest << min(c.fails-1, gapTries))
+	if c.fails >= gapTries {
+		g.givenUp += uint64(len(c.wants))
+		clear(c.wants)
+	}
+	nudge(g.wake)
+}
+
+// counts are how many gaps are known, and how many were left to git since the start.
+func (g *gaps) counts() (open int, givenUp uint64) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, c := range g.chains {
+		open += len(c.wants)
+	}
+	return open, g.givenUp
+}

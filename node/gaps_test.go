@@ -1,0 +1,78 @@
+package node
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Whoever tells of holes that are none is asked a few times, with growing pauses, and
+// holds up nobody else's. It prevents: a lying host that keeps the fleet busy.
+func TestGapsAreBounded(t *testing.T) {
+	g := newGaps()
+	lie := func(host, by protocol.Name, n int) {
+		g.add(by, fleet.Gap{Host: host, Hash: protocol.Hash([]byte(fmt.Sprint(n)))}, end{})
+	}
+	for n := range 1000 {
+		lie("white", "eve", n)
+		lie(protocol.Name(fmt.Sprint("h", n)), "eve", n)
+	}
+	if open, _ := g.counts(); len(g.chains) != gapChains || open != gapsOfOne+gapChains-1 {
+		t.Errorf("%d holes of %d chains are remembered", open, len(g.chains))
+	}
+	if due, _ := g.take(9); len(due) > 0 {
+		t.Errorf("%v are asked for before they could close by themselves", due)
+	}
+	key := told{"white", "eve"}
+	for range gapTries {
+		if wants, _ := g.of(key); len(wants) != gapsOfOne {
+			t.Fatalf("%d holes are left to ask for", len(wants))
+		}
+		g.rest(key, false)
+	}
+	wants, _ := g.of(key)
+	if _, givenUp := g.counts(); len(wants) != 0 || givenUp != gapsOfOne {
+		t.Errorf("%d are asked for still, %d were given up", len(wants), givenUp)
+	}
+	lie("white", "eve", 7)
+	if pause := time.Until(g.chains[key].due); pause < 5*time.Second {
+		t.Errorf("the next lie is asked for in %s", pause)
+	}
+}
+
+// A head letter of what nobody ever wrote, and an answer with what was not asked for,
+// change nothing and end nothing.
+func TestLiesAboutHeadsAndAnswersDoNoHarm(t *testing.T) {
+	a, b := linkedPair(t)
+	g := newGhost(t, a, "gone")
+	all := g.words(3)
+	a.Receive(all[:1], byBus)
+	b.Receive(all[:1], byBus)
+	head := func(host protocol.Name, seed string) protocol.Head {
+		return protocol.Head{Host: host, Run: "0badcafe", Seq: 1 << 40, Hash: protocol.Hash([]byte(seed)), Path: all[3].Path}
+	}
+	before := size(b)
+	b.heardHeads(a.cfg.Alias, []protocol.Head{head("gone", "x"), head(a.cfg.Alias, "y"), head(b.cfg.Alias, "z"), head("nobody", "w")})
+	eventually(t, "the holes that are none were asked for", func() bool {
+		b.delivery.gaps.mu.Lock()
+		defer b.delivery.gaps.mu.Unlock()
+		for _, c := range b.delivery.gaps.chains {
+			if c.fails == 0 {
+				return false
+			}
+		}
+		return len(b.delivery.gaps.chains) == 2
+	})
+	forged := all[1]
+	forged.Path = protocol.NewPath(forged.Path.Channel(), forged.Path.Time(), 7)
+	resent := []protocol.Resent{{Path: forged.Path, Data: forged.Data}, {Path: all[2].Path, Data: []byte("garbage")}, {Path: all[2].Path, Data: all[2].Data}}
+	if count := b.takeResent(a.cfg.Alias, a.cfg.Alias, resent); count != 0 || refusedInAll(b) != 3 {
+		t.Errorf("%d of another host's messages were taken, %d refused", count, refusedInAll(b))
+	}
+	if count := b.takeResent(a.cfg.Alias, "gone", resent); count != 1 || size(b) != before+1 {
+		t.Errorf("%d of three were taken, want the one that is right", count)
+	}
+}

@@ -1,0 +1,83 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	headAfterWord = time.Second            // after the last message
+	headAfterLink = 200 * time.Millisecond // after a link came up: several often do
+)
+
+// tellHeads tells the other hosts how far the chain of this one goes: a moment after
+// its last message, when a link comes up, and at the start. So the last message before
+// a silence is missed by nobody (DESIGN section 7). What this one may have missed is
+// looked for at the same moments. It ends with ctx.
+func (n *Node) tellHeads(ctx context.Context) {
+	timer := time.NewTimer(headAfterLink)
+	defer timer.Stop()
+	linked := true
+	for {
+		select {
+		case <-n.delivery.wrote:
+			if !linked {
+				timer.Reset(headAfterWord)
+			}
+		case <-n.delivery.linked:
+			timer.Reset(headAfterLink)
+			linked = true
+		case <-timer.C:
+			n.publishHeads()
+			if linked {
+				n.checkChains()
+			}
+			linked = false
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (n *Node) publishHeads() {
+	b := n.currentBus()
+	if b == nil {
+		return
+	}
+	if err := b.PublishHeads(n.heads()); err != nil {
+		n.log.Debug().Err(err).Msg("cannot tell how far the chain of this host goes")
+	}
+}
+
+// heads are the last message of this host, and those of hosts that are away and have
+// messages which the remote lacks: what this host heard of them may be nowhere else.
+func (n *Node) heads() (heads []protocol.Head) {
+	type last struct {
+		protocol.Head
+		away bool
+	}
+	var all []last
+	n.mu.Lock()
+	for _, h := range n.state.Hosts() {
+		if it, ok := n.state.LastOf(h.Alias); ok {
+			head := protocol.Head{Host: h.Alias, Run: it.Run, Seq: it.Seq, Hash: it.Hash, Path: it.Path}
+			all = append(all, last{head, h.Alias != n.cfg.Alias})
+		}
+	}
+	n.mu.Unlock()
+	for _, h := range all {
+		if _, err := protocol.DecodeHeads(protocol.EncodeHeads([]protocol.Head{h.Head})); err != nil {
+			continue // another program wrote a run that no head letter can tell
+		}
+		if h.away {
+			if _, live := n.live.presenceOf(h.Host); live || n.record.Place(h.Path) == gitsync.Pushed {
+				continue
+			}
+		}
+		heads = append(heads, h.Head)
+	}
+	return heads
+}

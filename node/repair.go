@@ -1,0 +1,283 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	repairsAtOnce = 4
+	askedAtOnce   = 3                // hosts that one attempt asks
+	resendWait    = 10 * time.Second // for one answer
+	// largeGap is how many messages are rather fetched than asked for, where the
+	// remote can be used; fetchWait is how long a fetch is waited for.
+	largeGap  = 2000
+	fetchWait = 3 * time.Second
+)
+
+// missing is a gap with what is known of it.
+type missing struct {
+	fleet.Gap
+	after end
+}
+
+// gapBefore is the gap before a message that has just been taken in. before is where
+// its host's chain ended until then. The caller holds mu.
+func (n *Node) gapBefore(it *fleet.Item, before end) (missing, bool) {
+	gap, ok := n.state.GapBefore(it)
+	if !ok || it.Host == n.cfg.Alias {
+		return missing{}, false
+	}
+	if before.path.Compare(it.Path) >= 0 {
+		before = end{} // it came late: where the hole begins is not known
+	}
+	return missing{gap, before}, true
+}
+
+// endOf is where the chain of a host ends here. The caller holds mu.
+func (n *Node) endOf(host protocol.Name) end {
+	if last, ok := n.state.LastOf(host); ok {
+		return endAt(last)
+	}
+	return end{}
+}
+
+// heardHeads takes in how far chains go, as another host knows.
+func (n *Node) heardHeads(from protocol.Name, heads []protocol.Head) {
+	var found []missing
+	n.mu.Lock()
+	for _, h := range heads {
+		if _, joined := n.state.Host(h.Host); !joined || h.Host == n.cfg.Alias || n.state.Knows(h.Hash) {
+			continue
+		}
+		after := n.endOf(h.Host)
+		if after.path.Compare(h.Path) >= 0 {
+			after = end{}
+		}
+		found = append(found, missing{fleet.Gap{Host: h.Host, Hash: h.Hash, Path: h.Path, Run: h.Run, Seq: h.Seq}, after})
+	}
+	n.mu.Unlock()
+	for _, m := range found {
+		n.delivery.gaps.add(from, m.Gap, m.after)
+	}
+}
+
+// checkChains looks for holes among the last messages of every host: those that a
+// start or a silence has left behind.
+func (n *Node) checkChains() {
+	n.mu.Lock()
+	hosts := n.state.Hosts()
+	n.mu.Unlock()
+	for _, h := range hosts {
+		if m, ok := n.lastGap(h.Alias); ok {
+			n.delivery.gaps.add(h.Alias, m.Gap, m.after)
+		}
+	}
+}
+
+// lastGap is the last hole in the chain of another host, if it is not far back.
+func (n *Node) lastGap(host protocol.Name) (missing, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	chain := n.state.ChainBack(host, n.endOf(host).hash, protocol.Path{}, protocol.MaxResent)
+	if len(chain) == 0 {
+		return missing{}, false
+	}
+	return n.gapBefore(chain[0], end{})
+}
+
+// repairAlways mends chains, a few at a time, until ctx ends.
+func (n *Node) repairAlways(ctx context.Context) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	places := make(chan struct{}, repairsAtOnce)
+	timer := time.NewTimer(time.Minute)
+	defer timer.Stop()
+	for {
+		due, next := n.delivery.gaps.take(repairsAtOnce - len(places))
+		for _, key := range due {
+			places <- struct{}{}
+			running.Go(func() { // ends with its chain's mending, or ctx
+				defer func() { <-places }()
+				n.delivery.gaps.rest(key, n.repair(ctx, key))
+			})
+		}
+		timer.Reset(next)
+		select {
+		case <-n.delivery.gaps.wake:
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// repair asks for what is missing of a chain, as long as something comes. It reports
+// whether anything came.
+func (n *Node) repair(ctx context.Context, key told) (progress bool) {
+	fetched := false
+	for ctx.Err() == nil {
+		m, ok := n.firstMissing(key)
+		if !ok {
+			return progress
+		}
+		if !fetched && m.isLarge() && n.canFetch() {
+			fetched = true
+			n.record.Ring()
+			sleep(ctx, fetchWait)
+			continue
+		}
+		if !n.askAround(ctx, key, m) {
+			n.record.Ring() // it may be on the remote
+			return progress
+		}
+		progress = true
+	}
+	return progress
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// firstMissing is the gap of a chain that lies furthest back and is still there.
+func (n *Node) firstMissing(key told) (m missing, ok bool) {
+	wants, after := n.delivery.gaps.of(key)
+	var there []string
+	n.mu.Lock()
+	for hash, gap := range wants {
+		if n.state.Knows(hash) {
+			there = append(there, hash)
+		} else if !ok || gap.Path.Compare(m.Path) < 0 {
+			m, ok = missing{Gap: gap}, true
+		}
+	}
+	for chain := n.chainOn(key.host, after); len(chain) > 0; chain = n.chainOn(key.host, after) {
+		after = endAt(chain[len(chain)-1])
+	}
+	n.mu.Unlock()
+	n.delivery.gaps.filled(key, there, after)
+	if m.after = after; after.path.Compare(m.Path) >= 0 {
+		m.after = end{}
+	}
+	return m, ok
+}
+
+// chainOn is what follows on the end of a chain without a hole. The caller holds mu.
+func (n *Node) chainOn(host protocol.Name, after end) []*fleet.Item {
+	if after.hash == "" {
+		return nil
+	}
+	return n.state.ChainOn(host, after.hash, "", protocol.MaxResent)
+}
+
+// isLarge reports whether so many messages are missing that a fetch brings them
+// faster.
+func (m missing) isLarge() bool { return m.Run == m.after.run && m.Seq > m.after.seq+largeGap }
+
+// canFetch reports whether the remote can be read.
+func (n *Node) canFetch() bool {
+	s := n.record.Status()
+	return s.Remote != "" && (s.Trouble.Kind == gitsync.KindNone || s.Trouble.Pushing)
+}
+
+// askAround asks those who may have what is missing, one after the other, and reports
+// whether somebody had some of it.
+func (n *Node) askAround(ctx context.Context, key told, m missing) bool {
+	request, err := protocol.EncodeResendRequest(protocol.ResendRequest{
+		Host: m.Host, Want: m.Hash, After: m.after.path, AfterHash: m.after.hash})
+	if err != nil {
+		n.log.Error().Err(err).Msg("cannot ask for what was missed")
+		return false
+	}
+	for _, host := range n.whomToAsk(key, m) {
+		count, err := n.askResend(ctx, host, m.Host, request)
+		if err != nil {
+			n.log.Debug().Err(err).Stringer("host", host).Stringer("of", m.Host).Msg("what was missed is not to be had there")
+		}
+		if count > 0 {
+			n.log.Debug().Int("messages", count).Stringer("host", host).Stringer("of", m.Host).Msg("missed messages were sent again")
+			return true
+		}
+	}
+	return false
+}
+
+// whomToAsk are live hosts that may have what is missing: its author, who told of it,
+// who has heard what follows it, then any other; another selection with each attempt.
+func (n *Node) whomToAsk(key told, m missing) []protocol.Name {
+	live := map[protocol.Name]bool{}
+	var others []protocol.Name
+	for _, p := range n.live.present() {
+		live[p.Host] = true
+		others = append(others, p.Host)
+	}
+	for i := range others {
+		j := i + int(time.Now().UnixNano()%int64(len(others)-i))
+		others[i], others[j] = others[j], others[i]
+	}
+	var ask []protocol.Name
+	for _, host := range slices.Concat([]protocol.Name{key.host, key.by}, n.live.hearers(m.Path), others) {
+		if live[host] && len(ask) < askedAtOnce {
+			live[host] = false
+			ask = append(ask, host)
+		}
+	}
+	return ask
+}
+
+// askResend asks one host for messages of another one's chain, or its own, and takes
+// them in. It returns how many were new here.
+func (n *Node) askResend(ctx context.Context, host, of protocol.Name, request []byte) (int, error) {
+	b := n.currentBus()
+	if b == nil {
+		return 0, errors.New("there is no bus")
+	}
+	ctx, cancel := context.WithTimeout(ctx, resendWait)
+	defer cancel()
+	answer, err := b.Ask(ctx, host, protocol.AskResend, request)
+	if err != nil {
+		return 0, err
+	}
+	messages, err := protocol.DecodeResent(answer)
+	if err != nil {
+		return 0, err
+	}
+	return n.takeResent(host, of, messages), nil
+}
+
+// takeResent lets in what a host sent again of the chain of one host. What is not of
+// that host, or would be refused at the bus's door, is refused here too.
+func (n *Node) takeResent(by, of protocol.Name, messages []protocol.Resent) (count int) {
+	subjects := protocol.Subjects{Fleet: n.cfg.Fleet}
+	for portion := range slices.Chunk(messages, doorPortion) {
+		var in []bus.Incoming
+		for _, r := range portion {
+			m, err := protocol.Decode(r.Path, r.Data)
+			if err == nil && m.Host != of {
+				err = fmt.Errorf("%s sent it again as one of %s", by, of)
+			}
+			if err != nil {
+				n.refusals.add(by, r.Path, err)
+				continue
+			}
+			in = append(in, bus.Incoming{Sender: of, Subject: subjects.Message(m), Path: r.Path, Data: r.Data})
+		}
+		count += n.letIn(in)
+	}
+	return count
+}

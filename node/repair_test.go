@@ -1,0 +1,147 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// linkedPair is two running nodes on one remote, the second linked to the first.
+func linkedPair(t testing.TB) (a, b *Node) {
+	t.Helper()
+	remote := bareRemote(t)
+	a, _ = runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
+	b, _ = runNode(t, initHome(t, func(o *InitOptions) {
+		o.Remote, o.Alias, o.Hubs = remote, "white", []string{a.currentBus().Addresses().Links}
+	}))
+	awaitMeeting(t, a, b)
+	return a, b
+}
+
+// awaitMeeting waits until two nodes are live to each other.
+func awaitMeeting(t testing.TB, a, b *Node) {
+	t.Helper()
+	eventually(t, "the hosts are live to each other", func() bool {
+		_, there := a.live.presenceOf(b.cfg.Alias)
+		_, here := b.live.presenceOf(a.cfg.Alias)
+		return there && here
+	})
+}
+
+// words are a host's join and that many messages.
+func (g *ghost) words(count int) []gitsync.Letter {
+	g.t.Helper()
+	letters := []gitsync.Letter{g.join("alice")}
+	for i := range count {
+		letters = append(letters, g.say("alice", fmt.Sprint("word ", i)))
+	}
+	return letters
+}
+
+// hear gives a node letters as the bus does.
+func hear(t testing.TB, n *Node, letters []gitsync.Letter) {
+	t.Helper()
+	var in []bus.Incoming
+	for _, l := range letters {
+		in = append(in, onBus(t, n, l))
+	}
+	n.heardOnBus(in)
+}
+
+func awaitAll(t testing.TB, n *Node, letters []gitsync.Letter) {
+	t.Helper()
+	eventually(t, "all messages are there", func() bool {
+		return !slices.ContainsFunc(letters, func(l gitsync.Letter) bool { return !has(n, l.Path) })
+	})
+	for _, l := range letters {
+		if data, err := n.record.Get(l.Path); err != nil || protocol.Hash(data) != protocol.Hash(l.Data) {
+			t.Errorf("%s is not stored as it was written: %v", l.Path, err)
+		}
+	}
+}
+
+// What the bus lost of a host that never comes back is had from any other host that
+// heard it. It prevents: holes that stay until somebody commits.
+func TestHoleIsFilledByWhoeverHeardIt(t *testing.T) {
+	a, b := linkedPair(t)
+	g := newGhost(t, a, "gone")
+	all := g.words(30)
+	a.Receive(all[:1], byBus)
+	hear(t, a, all[1:])
+	b.Receive(all[:1], byBus)
+	hear(t, b, slices.Concat(all[1:4], all[25:26], all[28:]))
+	awaitAll(t, b, all)
+	if open, givenUp := b.delivery.gaps.counts(); givenUp > 0 {
+		t.Errorf("%d holes are open, %d were given up", open, givenUp)
+	}
+}
+
+// The last message before a silence is missed by nobody who links up later, although
+// nothing follows it and its host is gone.
+func TestHeadLetterTellsOfTheLastMessage(t *testing.T) {
+	a, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Listen, o.Remote = "127.0.0.1:0", bareRemote(t) }))
+	g := newGhost(t, a, "gone")
+	all := g.words(5)
+	a.Receive(all[:1], byBus)
+	hear(t, a, all[1:])
+	b, _ := runNode(t, initHome(t, func(o *InitOptions) {
+		o.Remote, o.Alias, o.Hubs = a.cfg.Remote, "white", []string{a.currentBus().Addresses().Links}
+	}))
+	b.Receive(all[:1], byBus)
+	awaitAll(t, b, all)
+}
+
+// A burst that is more than the receiver can queue arrives whole and once, with the
+// remote out of reach: what the bus dropped is asked for again.
+func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
+	total, room := 1600, 30_000
+	if os.Getenv("PARLEY_SOAK") != "" {
+		total, room = 50_000, 1<<20
+	}
+	remote := bareRemote(t)
+	a, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
+	home := initHome(t, func(o *InitOptions) {
+		o.Remote, o.Alias, o.Hubs = remote, "white", []string{a.currentBus().Addresses().Links}
+	})
+	b, _ := runNodeWith(t, Options{Home: home, Version: "test", queueBytes: room})
+	awaitMeeting(t, a, b)
+	if err := os.Rename(remote, remote+"-away"); err != nil {
+		t.Fatal(err)
+	}
+	before := size(a)
+	var sending sync.WaitGroup
+	for w := range 16 {
+		sending.Go(func() {
+			for i := range total / 16 {
+				if _, err := a.Send(t.Context(), control.SendRequest{To: []string{"all"}, Body: fmt.Sprint(w, " ", i)}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	sending.Wait()
+	want := before + total/16*16
+	eventually(t, "all messages have arrived", func() bool { return size(b) == want })
+	if dropped := b.currentBus().Dropped(); dropped == 0 {
+		t.Error("nothing was dropped: the test shows nothing")
+	}
+	if diff := cmp.Diff(paths(everything(t, a)), paths(everything(t, b))); diff != "" {
+		t.Errorf("the hosts differ (-a +b):\n%s", diff)
+	}
+}
+
+// size is how many messages a node has.
+func size(n *Node) int {
+	_, all := n.sizes()
+	return all
+}
