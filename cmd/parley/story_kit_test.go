@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ import (
 type storyHost struct {
 	t      *testing.T
 	home   configs.Home
+	inside []string // words that run a program on its machine; none: on this one
 	client *control.Client
 	up     *exec.Cmd     // nil while no node runs
 	ended  chan struct{} // closed when up has ended
@@ -46,16 +48,23 @@ func (w *firstWord) Write(data []byte) (int, error) {
 // newStoryHost makes a home of its own with "parley init".
 func newStoryHost(t *testing.T, alias string, flags ...string) *storyHost {
 	t.Helper()
+	return newStoryHostInside(t, nil, append([]string{"init", "--alias", alias, "--human", "nat"}, flags...)...)
+}
+
+// newStoryHostInside makes a home, with these words of parley, on a machine.
+func newStoryHostInside(t *testing.T, inside []string, words ...string) *storyHost {
+	t.Helper()
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
-	h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), version)}
-	h.must(append([]string{"init", "--alias", alias, "--human", "nat"}, flags...)...)
+	h := &storyHost{t: t, home: home, inside: inside, client: control.NewClient(home.Socket(), version)}
+	h.must(words...)
 	t.Cleanup(h.kill)
 	return h
 }
 
 // command is parley with these words at this host.
 func (h *storyHost) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "parley", args...) // TestMain put it in PATH
+	words := slices.Concat(h.inside, []string{"parley"}, args) // TestMain put it in PATH
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env = append(os.Environ(), "PARLEY_HOME="+h.home.Dir, "PARLEY_AGENT=", "GORACE=atexit_sleep_ms=0")
 	return cmd
 }

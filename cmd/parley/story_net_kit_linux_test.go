@@ -1,0 +1,272 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/internal/netrig"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// netFleet is a fleet whose hosts have addresses of their own and a network between
+// them that can be broken. Each host has a human, nat-ALIAS, and an agent,
+// echo-ALIAS, that answers with what it was asked.
+type netFleet struct {
+	t      *testing.T
+	net    *netrig.Net
+	remote *netrig.Remote
+	hosts  []*netHost
+
+	mu   sync.Mutex               // guards sent
+	sent map[protocol.Path]string // who sent it
+}
+
+// netHost is one host of it.
+type netHost struct {
+	*storyHost
+	alias string
+	at    *netrig.Host
+}
+
+// newNetFleet makes a fleet and starts its nodes; the first host founds the record.
+func newNetFleet(t *testing.T, aliases ...string) *netFleet {
+	t.Helper()
+	n := netrig.Open(t)
+	f := &netFleet{t: t, net: n, remote: n.Remote(t), sent: map[protocol.Path]string{}}
+	for _, alias := range aliases {
+		f.hosts = append(f.hosts, f.add(alias))
+	}
+	for _, h := range f.hosts {
+		h.start()
+		h.must("agent", "add", "echo-"+h.alias, "--exec", "cat")
+	}
+	f.settle()
+	return f
+}
+
+// add makes the home of one more host. Nodes look at the remote every second.
+func (f *netFleet) add(alias string) *netHost {
+	f.t.Helper()
+	at := f.net.Host(alias)
+	words := []string{"init", "--remote", f.remote.URL}
+	if len(f.hosts) > 0 {
+		words = []string{"join", f.remote.URL}
+	}
+	h := &netHost{alias: alias, at: at, storyHost: newStoryHostInside(f.t, at.Inside(), append(words, "--alias", alias, "--human", "nat-"+alias)...)}
+	text, err := os.ReadFile(h.home.Config())
+	if err == nil {
+		quick := strings.Replace(string(text), "fetch_interval: 10s", "fetch_interval: 1s", 1)
+		err = os.WriteFile(h.home.Config(), []byte(quick), 0o600)
+	}
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return h
+}
+
+// say has the human of a host say n things to someone, through the node's socket.
+func (f *netFleet) say(h *netHost, to string, n int) {
+	f.t.Helper()
+	for i := range n {
+		m, err := h.client.Send(f.t.Context(), control.SendRequest{As: "nat-" + h.alias, To: []string{to}, Body: fmt.Sprintf("%d from %s", i, h.alias)})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		f.mu.Lock()
+		f.sent[m.Path] = h.alias
+		f.mu.Unlock()
+	}
+}
+
+// sayAll has every host say n things to the human of each other one and ask its
+// agent something.
+func (f *netFleet) sayAll(n int) {
+	f.t.Helper()
+	for _, h := range f.hosts {
+		for _, other := range f.hosts {
+			if h != other {
+				f.say(h, "nat-"+other.alias, n)
+				f.say(h, "echo-"+other.alias+"@"+other.alias, 1)
+			}
+		}
+	}
+}
+
+// netPatience bounds what a broken network may delay: git's own patience with a
+// connection that went silent is in it.
+const netPatience = 2 * time.Minute
+
+// await asks again and again until it is so.
+func (f *netFleet) await(what string, within time.Duration, so func() bool) {
+	f.t.Helper()
+	for deadline := time.Now().Add(within); !so(); {
+		if time.Now().After(deadline) {
+			for _, h := range f.hosts {
+				f.t.Logf("%s: %+v", h.alias, h.status())
+			}
+			f.t.Fatalf("waited %s in vain until %s", within, what)
+		}
+		<-time.After(50 * time.Millisecond) // spares the processor only
+	}
+}
+
+// settle waits until every host has what the remote has and nothing more, and no
+// agent owes an answer.
+func (f *netFleet) settle() {
+	f.t.Helper()
+	f.await("all hosts have the same", netPatience, func() bool {
+		tip := strings.TrimSpace(f.remote.Git(f.t, "rev-parse", "main"))
+		known := -1
+		for _, h := range f.hosts {
+			s := h.status()
+			if known == -1 {
+				known = s.Record.Messages
+			}
+			if s.Record.Unrecorded+s.Record.Unpushed > 0 || s.Record.Tip != tip || s.Record.Messages != known || len(s.Hosts) != len(f.hosts) {
+				return false
+			}
+		}
+		return f.answered()
+	})
+}
+
+// answered reports whether each agent has answered everything that it was asked,
+// as the first host sees it.
+func (f *netFleet) answered() bool {
+	asked, answers := 0, 0
+	for _, m := range f.hosts[0].log() {
+		if f.sent[m.Path] != "" && strings.HasPrefix(m.To[0], "echo-") {
+			asked++
+		}
+		if strings.HasPrefix(m.From, "echo-") && m.Re != "" {
+			answers++
+		}
+	}
+	return answers >= asked
+}
+
+// same checks that every host has everything that was said exactly once, and that
+// the same commands print the same on each.
+func (f *netFleet) same() {
+	f.t.Helper()
+	var want, names, hosts string
+	for i, h := range f.hosts {
+		h.must("record", "verify")
+		log := h.log()
+		got := inJSON(f.t, log)
+		if i == 0 {
+			want, names, hosts = got, h.directory(), h.hostsKnown()
+			f.complete(log)
+			continue
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			f.t.Errorf("the logs differ (-%s +%s):\n%s", f.hosts[0].alias, h.alias, diff)
+		}
+		if diff := cmp.Diff(names, h.directory()); diff != "" {
+			f.t.Errorf("the directories differ (-%s +%s):\n%s", f.hosts[0].alias, h.alias, diff)
+		}
+		if diff := cmp.Diff(hosts, h.hostsKnown()); diff != "" {
+			f.t.Errorf("the hosts differ (-%s +%s):\n%s", f.hosts[0].alias, h.alias, diff)
+		}
+	}
+	f.once()
+}
+
+// inJSON are messages, a line each, without what the moment adds: who is known to
+// have heard them.
+func inJSON(t *testing.T, all []control.Message) string {
+	t.Helper()
+	var b strings.Builder
+	for _, m := range all {
+		m.Heard = nil
+		if err := control.WriteJSON(&b, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// complete checks that a log has all that was said, each once, and one answer to
+// each question.
+func (f *netFleet) complete(log []control.Message) {
+	f.t.Helper()
+	times, answers := map[protocol.Path]int{}, map[string]int{}
+	for _, m := range log {
+		times[m.Path]++
+		if strings.HasPrefix(m.From, "echo-") {
+			answers[m.Re]++
+		}
+	}
+	for _, m := range log {
+		if times[m.Path] != 1 {
+			f.t.Errorf("%s is there %d times", m.Path, times[m.Path])
+		}
+		if n := answers[m.Path.String()] + answers[m.Path.Rel()]; f.sent[m.Path] != "" && strings.HasPrefix(m.To[0], "echo-") && n != 1 {
+			f.t.Errorf("the question %s has %d answers", m.Path, n)
+		}
+	}
+	for p := range f.sent {
+		if times[p] == 0 {
+			f.t.Errorf("%s is missing", p)
+		}
+	}
+}
+
+// once checks, with git alone, that the remote has all that was said and no
+// conflict.
+func (f *netFleet) once() {
+	f.t.Helper()
+	there := filesInGit(f.t, f.remote.Dir)
+	for p := range f.sent {
+		if there[p] == nil {
+			f.t.Errorf("the remote lacks %s", p)
+		}
+	}
+	if names := f.remote.Git(f.t, "ls-tree", "-r", "--name-only", "main", "data/conflicts/"); names != "" && !strings.HasSuffix(strings.TrimSpace(names), ".gitkeep") {
+		f.t.Errorf("the remote has conflicts:\n%s", names)
+	}
+}
+
+// pushed reports whether the remote has all that these hosts said.
+func (f *netFleet) pushed(hosts ...*netHost) bool {
+	there := filesInGit(f.t, f.remote.Dir)
+	for p, alias := range f.sent {
+		if there[p] == nil && slices.ContainsFunc(hosts, func(h *netHost) bool { return h.alias == alias }) {
+			return false
+		}
+	}
+	return true
+}
+
+// directory is what "parley ls" tells of the fleet, without what depends on the
+// moment and on who asks.
+func (h *netHost) directory() string {
+	var all []control.Participant
+	if err := json.Unmarshal([]byte(h.must("ls", "--json")), &all); err != nil {
+		h.t.Fatal(err)
+	}
+	var lines []string
+	for _, p := range all {
+		lines = append(lines, fmt.Sprintf("%s %s %s", p.Name, p.Kind, p.Host))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// hostsKnown is what "parley status" tells of the record and of the hosts.
+func (h *netHost) hostsKnown() string {
+	s := h.status()
+	lines := []string{s.Record.ID, s.Record.Tip, fmt.Sprint(s.Record.Messages), fmt.Sprint(s.Refused)}
+	for _, o := range s.Hosts {
+		lines = append(lines, fmt.Sprintf("%s %q", o.Alias, o.Agents))
+	}
+	return strings.Join(lines, "\n")
+}

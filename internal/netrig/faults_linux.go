@@ -1,0 +1,61 @@
+package netrig
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Fault is something that the router does to packets.
+type Fault string
+
+// Drop loses all packets from one host to another, silently.
+func Drop(from, to *Host) Fault {
+	return Fault(fmt.Sprintf("ip saddr %s ip daddr %s drop", from.Address, to.Address))
+}
+
+// Lose loses a share of all packets, in percent, at random.
+func Lose(percent int) Fault {
+	return Fault(fmt.Sprintf("numgen random mod 100 < %d drop", percent))
+}
+
+// Reset answers all TCP packets from one host to another with a reset.
+func Reset(from, to *Host) Fault {
+	return Fault(fmt.Sprintf("ip saddr %s ip daddr %s meta l4proto tcp reject with tcp reset", from.Address, to.Address))
+}
+
+// Apart loses all packets between hosts of different groups, silently.
+func Apart(groups ...[]*Host) []Fault {
+	var faults []Fault
+	for i, one := range groups {
+		for j, other := range groups {
+			for _, from := range one {
+				for _, to := range other {
+					if i != j {
+						faults = append(faults, Drop(from, to))
+					}
+				}
+			}
+		}
+	}
+	return faults
+}
+
+// Break has the router do these things to packets from now on, and no others.
+// Without any the network is whole.
+func (n *Net) Break(faults ...Fault) {
+	n.t.Helper()
+	var text strings.Builder
+	text.WriteString("flush chain inet faults forward\n")
+	for _, f := range faults {
+		fmt.Fprintf(&text, "add rule inet faults forward %s\n", f)
+	}
+	n.rules(text.String())
+}
+
+// Divert has what the one host sends to the other one's port go to a third, which
+// looks to the sender as if it were the second.
+func (n *Net) Divert(from, to *Host, port int, third *Host) {
+	n.t.Helper()
+	n.rules(fmt.Sprintf("add rule ip divert prerouting ip saddr %s ip daddr %s tcp dport %d dnat to %s:%d\n",
+		from.Address, to.Address, port, third.Address, port))
+}

@@ -1,0 +1,66 @@
+package netrig
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
+
+// reaches tries to reach a repository within a second.
+func reaches(h *Host, r *Remote) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return h.Command(ctx, "git", "ls-remote", r.URL).Run() == nil
+}
+
+// It prevents: tests of partitions that test nothing, because the network is whole.
+func TestFaultsAreReal(t *testing.T) {
+	n := Open(t)
+	r, white, black := n.Remote(t), n.Host("white"), n.Host("black")
+	if !reaches(white, r) || !reaches(black, r) {
+		t.Fatal("a whole network carries nothing")
+	}
+	for name, faults := range map[string][]Fault{
+		"there":  {Drop(white, r.Host)},
+		"back":   {Drop(r.Host, white)},
+		"reset":  {Reset(white, r.Host)},
+		"apart":  Apart([]*Host{white}, []*Host{black, r.Host}),
+		"losing": {Lose(99)},
+	} {
+		n.Break(faults...)
+		if reaches(white, r) {
+			t.Errorf("%s: white still reaches the repository", name)
+		}
+		if got := reaches(black, r); got != (name != "losing") {
+			t.Errorf("%s: black reaches the repository: %v", name, got)
+		}
+	}
+	n.Break()
+	if !reaches(white, r) {
+		t.Error("a mended network carries nothing")
+	}
+	n.Divert(white, r.Host, 9418, black)
+	if reaches(white, r) || !reaches(black, r) {
+		t.Error("white was not diverted, or black was")
+	}
+}
+
+// It prevents: namespaces and daemons that stay after the tests.
+func TestNothingStays(t *testing.T) {
+	name := ""
+	t.Run("a network", func(t *testing.T) {
+		n := Open(t)
+		n.Remote(t)
+		name = n.name
+	})
+	out, err := exec.Command("ip", "netns", "list").CombinedOutput()
+	if name != "" && (err != nil || bytes.Contains(out, []byte(name))) {
+		t.Errorf("left behind: %v\n%s", err, out)
+	}
+	if !strings.HasPrefix(name, prefix) && name != "" {
+		t.Errorf("the network is called %s", name)
+	}
+}
