@@ -21,15 +21,27 @@ import (
 
 // natsProgram is the command line of NATS as its makers built it.
 type natsProgram struct {
-	t    *testing.T
-	path string
+	t      *testing.T
+	path   string
+	config string // the folder of its contexts
+}
+
+func newNatsProgram(t *testing.T) natsProgram {
+	t.Helper()
+	return natsProgram{t, natstool.Program(t, "nats"), t.TempDir()}
+}
+
+func (n natsProgram) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, n.path, args...)
+	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+n.config)
+	return cmd
 }
 
 // run runs nats and returns all that it printed.
 func (n natsProgram) run(args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(n.t.Context(), scriptPatience)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, n.path, args...).CombinedOutput()
+	out, err := n.command(ctx, args...).CombinedOutput()
 	return string(out), err
 }
 
@@ -58,7 +70,7 @@ func (w *watcher) String() string {
 // watch starts "nats sub" and returns when it is subscribed.
 func (n natsProgram) watch(args ...string) *watcher {
 	n.t.Helper()
-	w := &watcher{t: n.t, process: exec.Command(n.path, args...)}
+	w := &watcher{t: n.t, process: n.command(context.Background(), args...)}
 	w.process.Stdout, w.process.Stderr = w, w
 	if err := w.process.Start(); err != nil {
 		n.t.Fatal(err)
@@ -116,22 +128,23 @@ func (h *storyHost) untilUp() {
 // context that the command line of NATS made; that program reads along and cannot
 // speak; the server is killed and comes back; nothing is lost, nothing comes twice.
 func TestFleetOnAnExistingSystem(t *testing.T) {
-	nats := natsProgram{t, natstool.Program(t, "nats")}
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Parallel()
+	nats := newNatsProgram(t)
 	srv := natstool.Prepare(t)
 	remote := sharedRepository(t)
 	a := newStoryHost(t, "white", "--fleet", "demo", "--remote", remote, "--bus-url", "nats://"+srv.Address)
 	if out, err := nats.run("context", "add", "lab", "--server", "nats://"+srv.Address, "--user", "black", "--password", "se-cret"); err != nil {
 		t.Fatal(err, out)
 	}
-	b := newStoryHost(t, "black", "--remote", remote, "--bus-context", "lab")
+	lab := filepath.Join(nats.config, "nats", "context", "lab.json")
+	b := newStoryHost(t, "black", "--remote", remote, "--bus-context", lab)
 	srv.Configure(t, "authorization {users: [\n"+userOf("user: black, password: \"se-cret\"", "black")+
 		`{user: eve, password: listens, permissions: {subscribe: ["parley.>", "_INBOX.>"], publish: "eve.>"}}]}`+"\n")
 	srv.Start(t)
 
 	b.start()
 	b.untilUp()
-	if s := b.status().Bus; s.Context != "lab" || s.As != "with the user and password of the context" || strings.Contains(fmt.Sprintf("%+v", s)+b.must("status"), "se-cret") {
+	if s := b.status().Bus; s.Context != lab || s.As != "with the user and password of the context" || strings.Contains(fmt.Sprintf("%+v", s)+b.must("status"), "se-cret") {
 		t.Errorf("status of the bus: %+v", s)
 	}
 	a.start()
@@ -146,14 +159,14 @@ func TestFleetOnAnExistingSystem(t *testing.T) {
 
 	eve := "nats://eve:listens@" + srv.Address
 	w := nats.watch("--server", eve, "sub", "parley.>")
-	b.must("agent", "add", "loud", "--exec", "tr a-z A-Z")
-	a.until("black is here with its agent", func() bool { return strings.Contains(a.must("ls"), "loud") })
-	a.until("black answers live", func() bool { return strings.Contains(a.must("host", "list"), "live") })
-	if out := a.must("wormhole", "black:loud", "--wait", "20s", "good morning"); strings.TrimSpace(out) != "GOOD MORNING" {
+	a.must("agent", "add", "loud", "--exec", "tr a-z A-Z")
+	b.until("white is here with its agent", func() bool { return strings.Contains(b.must("ls"), "loud") })
+	b.until("white is live", func() bool { return strings.Contains(b.must("host", "list"), "live") })
+	if out := b.must("wormhole", "white:loud", "--wait", "20s", "good morning"); strings.TrimSpace(out) != "GOOD MORNING" {
 		t.Errorf("the agent answered %q", out)
 	}
 	w.await("\n\nGOOD MORNING\n")
-	for _, want := range []string{`Received on "parley.demo.white.wormhole.black.loud"`, "\nfrom: nat\nto: loud@black\n", "\nsig: "} {
+	for _, want := range []string{`Received on "parley.demo.black.wormhole.white.loud"`, "\nfrom: nat\nto: loud@white\n", "\nsig: "} {
 		if !strings.Contains(w.String(), want) {
 			t.Errorf("nats sub did not print %q but:\n%s", want, w)
 		}
@@ -163,17 +176,17 @@ func TestFleetOnAnExistingSystem(t *testing.T) {
 	}
 
 	srv.Stop()
-	a.until("the break is seen", func() bool { return !a.status().Bus.Peers[0].Up })
-	a.must("wormhole", "black:loud", "by git")
-	b.until("git brings it", func() bool {
-		a.must("wake") // pushes at once
-		b.must("wake") // looks at the remote at once
-		return strings.Contains(b.must("log", "--all", "--json"), `"BY GIT"`)
+	b.until("the break is seen", func() bool { return !b.status().Bus.Peers[0].Up })
+	b.must("wormhole", "white:loud", "by git")
+	a.until("git brings it", func() bool {
+		b.must("wake") // pushes at once
+		a.must("wake") // looks at the remote at once
+		return strings.Contains(a.must("log", "--all", "--json"), `"BY GIT"`)
 	})
 	srv.Start(t)
-	a.untilUp()
 	b.untilUp()
-	if out := a.must("wormhole", "black:loud", "--wait", "20s", "back"); strings.TrimSpace(out) != "BACK" {
+	a.untilUp()
+	if out := b.must("wormhole", "white:loud", "--wait", "20s", "back"); strings.TrimSpace(out) != "BACK" {
 		t.Errorf("after the restart the agent answered %q", out)
 	}
 	sameWords(t, a, b)

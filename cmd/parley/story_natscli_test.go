@@ -1,0 +1,37 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The command line of NATS reads along on a node's own port, without a key and
+// with the host's, and says nothing in anybody else's name.
+func TestNatsProgramOnANodesPort(t *testing.T) {
+	t.Parallel()
+	nats := newNatsProgram(t)
+	h := newStoryHost(t, "white", "--fleet", "demo", "--listen", "127.0.0.1:0")
+	h.start()
+	port := h.status().Bus.Clients
+	h.must("agent", "add", "loud", "--exec", "tr a-z A-Z")
+	for who, login := range map[string][]string{"nobody": {"--server", port}, "the host": {"--server", port, "--nkey", filepath.Join(h.home.Keys(), "host.nk")}} {
+		w := nats.watch(append(login, "sub", "parley.demo.>")...)
+		h.must("hey", "loud", "--wait", "20s", "heard by "+who)
+		w.await("\n\n" + strings.ToUpper("heard by "+who) + "\n")
+		for _, want := range []string{`Received on "parley.demo.white.hey.loud"`, "\nfrom: loud\nto: nat\n", "\nkey: " + h.publicKey() + "\n"} {
+			if !strings.Contains(w.String(), want) {
+				t.Errorf("%s: nats sub did not print %q but:\n%s", who, want, w)
+			}
+		}
+		out, err := nats.run(append(login, "pub", "parley.demo.black.hey.loud", "forged")...)
+		if !strings.Contains(strings.ToLower(out), "permissions violation") {
+			t.Errorf("%s: nats pub in the name of black: %v, %s", who, err, out)
+		}
+	}
+	for _, m := range h.log() {
+		if strings.Contains(m.Body, "forged") {
+			t.Errorf("%s was taken in", m.Path)
+		}
+	}
+}
