@@ -37,12 +37,12 @@ type netHost struct {
 }
 
 // newNetFleet makes a fleet and starts its nodes; the first host founds the record.
-func newNetFleet(t *testing.T, aliases ...string) *netFleet {
+func newNetFleet(t *testing.T, size int) *netFleet {
 	t.Helper()
 	n := netrig.Open(t)
 	f := &netFleet{t: t, net: n, remote: n.Remote(t), sent: map[protocol.Path]string{}}
-	for _, alias := range aliases {
-		f.hosts = append(f.hosts, f.add(alias))
+	for i := range size {
+		f.hosts = append(f.hosts, f.add(netAlias(i)))
 	}
 	for _, h := range f.hosts {
 		h.start()
@@ -50,6 +50,15 @@ func newNetFleet(t *testing.T, aliases ...string) *netFleet {
 	}
 	f.settle()
 	return f
+}
+
+// netAlias is the alias of the host with this number.
+func netAlias(i int) string {
+	aliases := []string{"white", "black", "grey", "blue", "red"}
+	if i < len(aliases) {
+		return aliases[i]
+	}
+	return fmt.Sprintf("host%d", i)
 }
 
 // add makes the home of one more host. Nodes look at the remote every second.
@@ -98,6 +107,25 @@ func (f *netFleet) sayAll(n int) {
 			}
 		}
 	}
+}
+
+// during has something said, once and then every moment until the time is up.
+func (f *netFleet) during(whole time.Duration, say func()) {
+	f.t.Helper()
+	for end := time.Now().Add(whole); ; <-time.After(500 * time.Millisecond) { // people pause
+		if say(); time.Now().After(end) {
+			return
+		}
+	}
+}
+
+// settled is settle, and tells how long it took since something happened.
+func (f *netFleet) settled(since string) {
+	f.t.Helper()
+	began := time.Now()
+	f.settle()
+	f.t.Logf("all was the same on %d hosts, with %d messages, %s after %s", len(f.hosts), f.hosts[0].status().Record.Messages,
+		time.Since(began).Round(time.Millisecond), since)
 }
 
 // netPatience bounds what a broken network may delay: git's own patience with a
@@ -269,4 +297,21 @@ func (h *netHost) hostsKnown() string {
 		lines = append(lines, fmt.Sprintf("%s %q", o.Alias, o.Agents))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// fromRemote are faults that keep hosts from the remote, silently.
+func (f *netFleet) fromRemote(hosts ...*netHost) []netrig.Fault {
+	var faults []netrig.Fault
+	for _, h := range hosts {
+		faults = append(faults, netrig.Drop(h.at, f.remote.Host), netrig.Drop(f.remote.Host, h.at))
+	}
+	return faults
+}
+
+// soak is how much of something a test takes: a little, or with PARLEY_SOAK much.
+func soak[N any](little, much N) N {
+	if os.Getenv("PARLEY_SOAK") != "" {
+		return much
+	}
+	return little
 }
