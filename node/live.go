@@ -12,7 +12,9 @@ import (
 const (
 	presenceEvery = 5 * time.Second
 	presenceLasts = 3 * presenceEvery
-	heardWait     = 50 * time.Millisecond // how long a cumulative "heard" gathers
+	heardWait     = 50 * time.Millisecond // how long a cumulative "heard" gathers, at least
+	heardEach     = 10 * time.Millisecond // and for each host that is connected: all of them are told
+	smallFleet    = 8                     // connected hosts that may all say at once that they heard what is for all
 	maxHeard      = 20000                 // messages whose hearers are remembered
 )
 
@@ -82,6 +84,25 @@ func (l *live) present() []bus.Presence {
 	return all
 }
 
+// connected is how many other hosts are connected now. The caller holds mu.
+func (l *live) connected() int {
+	n := 0
+	for _, p := range l.presence {
+		if l.lasts(p) {
+			n++
+		}
+	}
+	return n
+}
+
+// crowded reports whether so many hosts are connected that they must not all answer
+// one at once.
+func (l *live) crowded() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.connected() > smallFleet
+}
+
 // presenceOf is the last presence of a host, if there was one since the start, and
 // whether the host is connected now.
 func (l *live) presenceOf(host protocol.Name) (last bus.Presence, live bool) {
@@ -133,7 +154,7 @@ func (l *live) heardLater(paths []protocol.Path, publish func([]protocol.Path)) 
 	first := len(l.later) == 0
 	l.later = append(l.later, paths...)
 	if first {
-		time.AfterFunc(heardWait, func() {
+		time.AfterFunc(max(heardWait, time.Duration(l.connected())*heardEach), func() {
 			l.mu.Lock()
 			all := l.later
 			l.later = nil

@@ -163,16 +163,18 @@ func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
 
 // acknowledge tells the other hosts what is fsynced here: at once where an
 // agent or human of this host is addressed, else together with what comes in
-// the next moment.
+// the next moment. So is what is for all in a large fleet, where everybody who hears
+// it tells everybody.
 func (n *Node) acknowledge(letters []gitsync.Letter) {
 	var now, later []protocol.Path
+	crowded := n.live.crowded()
 	n.mu.Lock()
 	for _, l := range letters {
 		it, ok := n.state.Item(l.Path)
 		if !ok {
 			continue
 		}
-		if n.concerns(it) {
+		if n.concerns(it) && !(crowded && it.ToAll()) {
 			now = append(now, l.Path)
 		} else {
 			later = append(later, l.Path)
