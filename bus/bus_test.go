@@ -54,7 +54,10 @@ func TestPresenceTellsAboutTheSender(t *testing.T) {
 		t.Error("when it was seen is missing")
 	}
 	want := said
-	want.Host, want.Seen = leaf.alias, got.Seen
+	want.Host, want.Seen, want.Sent = leaf.alias, got.Seen, got.Sent
+	if got.Sent.IsZero() || got.Sent.After(got.Seen) {
+		t.Errorf("sent %s, seen %s", got.Sent, got.Seen)
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("presence (-want +got):\n%s", diff)
 	}

@@ -142,6 +142,9 @@ func decodePresence(data []byte) (Presence, error) {
 	if err := checkPresence(p); err != nil {
 		return Presence{}, fmt.Errorf("cannot read the presence letter: %w", err)
 	}
+	if len(p.Wants) == 0 {
+		p.Wants = nil
+	}
 	return p, nil
 }
 
@@ -155,6 +158,14 @@ func checkPresence(p Presence) error {
 	for _, a := range p.Agents {
 		if err := protocol.CheckForeignName(a); err != nil {
 			return err
+		}
+	}
+	if len(p.Wants) > MaxWants {
+		return fmt.Errorf("it asks for %d hosts, more than %d", len(p.Wants), MaxWants)
+	}
+	for _, host := range p.Wants {
+		if _, err := protocol.ParseName(host.String()); err != nil {
+			return fmt.Errorf("it asks for a host: %w", err)
 		}
 	}
 	for _, text := range []string{p.Version, p.Run, p.Machine} {

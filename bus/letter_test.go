@@ -37,6 +37,8 @@ func FuzzDecodePresence(f *testing.F) {
 	f.Add([]byte(`{"host":"white","live":true,"since":"2026-05-23T19:01:00Z","version":"1","agents":["mawjs"]}`))
 	f.Add([]byte(`{"host":"white","agents":null}`))
 	f.Add([]byte(`{"host":"WHITE"}`))
+	f.Add([]byte(`{"host":"white","wants":["black","oracle-world"]}`))
+	f.Add([]byte(`{"host":"white","wants":[]}`))
 	f.Add([]byte(`{"host":"white","since":"9999-12-31T23:59:59+23:59"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := decodePresence(data)

@@ -104,8 +104,15 @@ type Presence struct {
 	Pushes  bool          `json:"pushes"` // it can push to the shared remote
 	Run     string        `json:"run"`    // random, new with every start of its node
 	Machine string        `json:"machine"`
-	Seen    time.Time     `json:"-"` // when it was received, by our clock
+	// Wants are hosts that the sender would like to hear from: it knows their keys
+	// since a moment ago. At most MaxWants.
+	Wants []protocol.Name `json:"wants,omitempty"`
+	Seen  time.Time       `json:"-"` // when it was received, by our clock
+	Sent  time.Time       `json:"-"` // when it was sent, by that of the host
 }
+
+// MaxWants is how many hosts one presence letter asks for.
+const MaxWants = 64
 
 // Addresses are the bound addresses, host:port, of a bus; "" where there is no
 // port.

@@ -116,7 +116,7 @@ func (b *Bus) handleLetter(s protocol.Subject, l *protocol.Letter) error {
 		if err != nil {
 			return err
 		}
-		p.Host, p.Seen = s.Sender, b.opts.Now()
+		p.Host, p.Seen, p.Sent = s.Sender, b.opts.Now(), l.Time
 		if h.Presence != nil {
 			h.Presence(p)
 		}

@@ -14,17 +14,6 @@ import (
 // any round trip, and as long as a person waits gladly.
 const askWait = 2 * time.Second
 
-// Host implements control.Service.
-func (n *Node) Host(_ context.Context, r control.HostRequest) (control.Host, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	h, err := n.state.FindHost(r.Alias)
-	if err != nil {
-		return control.Host{}, asError(err)
-	}
-	return n.hostView(h), nil
-}
-
 // PingHost implements control.Service.
 func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
 	host, err := n.Host(ctx, control.HostRequest{Alias: r.Alias})
@@ -34,7 +23,7 @@ func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Pin
 	switch host.State {
 	case control.HostHere:
 		return control.Ping{}, control.Errorf(control.KindUsage, "see how it fares: parley status", "cannot ping %s: that is this host itself", host.Alias)
-	case control.HostAway:
+	case control.HostAway, control.HostGit:
 		return control.Ping{}, control.Errorf(control.KindFailed, "when it was last seen: parley host show "+host.Alias.String(),
 			"cannot ping %s: it is away, the bus has not brought a sign of it in the last %s", host.Alias, presenceLasts)
 	}
@@ -52,21 +41,25 @@ func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Pin
 
 // ping asks a host for its time.
 func (n *Node) ping(ctx context.Context, host protocol.Name) (control.Ping, error) {
+	asked := n.now()
+	answer, took, err := n.ask(ctx, host, questionPing)
+	if err != nil {
+		return control.Ping{Alias: host, RTT: took}, err
+	}
+	n.live.measure(host, took)
+	pong, err := protocol.DecodePong(answer)
+	return control.Ping{Alias: host, RTT: took, Clock: pong.Now.Sub(asked.Add(took / 2)), Version: pong.Version}, err
+}
+
+// ask asks a host a question, and says how long the answer took.
+func (n *Node) ask(ctx context.Context, host, what protocol.Name) (answer []byte, took time.Duration, err error) {
 	b := n.currentBus()
 	if b == nil {
-		return control.Ping{}, ErrDraining
+		return nil, 0, ErrDraining
 	}
-	asked, begin := n.now(), time.Now()
-	answer, err := b.Ask(ctx, host, questionPing, nil)
-	took := time.Since(begin)
-	if err != nil {
-		return control.Ping{}, err
-	}
-	pong, err := protocol.DecodePong(answer)
-	if err != nil {
-		return control.Ping{}, err
-	}
-	return control.Ping{Alias: host, RTT: took, Clock: pong.Now.Sub(asked.Add(took / 2)), Version: pong.Version}, nil
+	begin := time.Now()
+	answer, err = b.Ask(ctx, host, what, nil)
+	return answer, time.Since(begin), err
 }
 
 // noAnswer is why a host did not answer, in words for people.

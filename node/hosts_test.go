@@ -20,9 +20,11 @@ func (c *clock) forward(by time.Duration) { c.ahead.Add(int64(by)) }
 func linkedTo(t *testing.T, hub *Node, alias string) (n *Node, stop func(), c *clock) {
 	t.Helper()
 	c = new(clock)
-	n, stop = runNodeAt(t, initHome(t, func(o *InitOptions) {
+	home := initHome(t, func(o *InitOptions) {
 		o.Alias, o.Remote, o.Hubs = alias, hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
-	}), c.now)
+	})
+	fastFetch(t, home)
+	n, stop = runNodeAt(t, home, c.now)
 	return n, stop, c
 }
 
@@ -30,7 +32,9 @@ func linkedTo(t *testing.T, hub *Node, alias string) (n *Node, stop func(), c *c
 func aHub(t *testing.T) (*Node, *clock) {
 	t.Helper()
 	c := new(clock)
-	n, _ := runNodeAt(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" }), c.now)
+	home := initHome(t, func(o *InitOptions) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })
+	fastFetch(t, home)
+	n, _ := runNodeAt(t, home, c.now)
 	return n, c
 }
 

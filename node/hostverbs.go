@@ -2,43 +2,96 @@ package node
 
 import (
 	"context"
+	"time"
 
+	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// gitLasts is how long a host that is not on the bus, and whose message came by
+// git, counts as one that can be reached by git alone.
+const gitLasts = 15 * time.Minute
+
 // Hosts implements control.Service.
 func (n *Node) Hosts(context.Context) ([]control.Host, error) {
+	near := n.neighbours()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	all := []control.Host{}
 	for _, h := range n.state.Hosts() {
-		all = append(all, n.hostView(h))
+		all = append(all, n.hostView(h, near))
 	}
 	return all, nil
 }
 
-// hostView is a host as it is shown. The caller holds mu.
-func (n *Node) hostView(h *fleet.Host) control.Host {
-	v := control.Host{Alias: h.Alias, State: control.HostAway, Key: h.Key, Hostname: h.Hostname, Addresses: h.Addresses, Humans: h.Humans}
+// Host implements control.Service.
+func (n *Node) Host(_ context.Context, r control.HostRequest) (control.Host, error) {
+	near := n.neighbours()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h, err := n.state.FindHost(r.Alias)
+	if err != nil {
+		return control.Host{}, asError(err)
+	}
+	return n.hostView(h, near), nil
+}
+
+// hostView is a host as it is shown, with what is known of links to it. The
+// caller holds mu.
+func (n *Node) hostView(h *fleet.Host, near map[protocol.Name]bus.Link) control.Host {
+	v := control.Host{Alias: h.Alias, Key: h.Key, Hostname: h.Hostname, Addresses: h.Addresses, Humans: h.Humans}
 	v.Fingerprint, _ = protocol.Fingerprint(h.Key) // a key that is none was never believed
 	for _, a := range h.Agents {
 		v.Agents = append(v.Agents, a.Name)
 	}
+	if len(h.Addresses) > 0 {
+		v.Address = h.Addresses[0]
+	}
 	if last, ok := n.state.LastOf(h.Alias); ok {
 		v.LastMessage = &control.LastMessage{Path: last.Path, Timestamp: last.Timestamp, Run: last.Run, Seq: last.Seq}
-		v.LastSeen = last.Timestamp
 	}
-	switch p, live := n.live.presenceOf(h.Alias); {
-	case h.Alias == n.cfg.Alias:
+	if h.Alias == n.cfg.Alias {
 		v.State, v.Since, v.LastSeen, v.Version = control.HostHere, n.started, n.now(), n.version
-	case live:
-		v.State, v.Since, v.LastSeen, v.Version = control.HostLive, p.Since, p.Seen, p.Version
-	case p.Seen.After(v.LastSeen):
-		v.LastSeen, v.Version = p.Seen, p.Version
-	default:
-		v.Version = p.Version
+		return v
+	}
+	n.presenceView(&v)
+	if v.State == control.HostLive {
+		v.RTT = n.live.roundTrip(h.Alias)
+	}
+	if link, ok := near[h.Alias]; ok && link.Up && link.RTT > 0 {
+		v.RTT = link.RTT
 	}
 	return v
+}
+
+// presenceView says whether another host is there, by what was heard of it last on
+// the bus and by its last message.
+func (n *Node) presenceView(v *control.Host) {
+	p, live := n.live.presenceOf(v.Alias)
+	v.Version, v.LastSeen = p.Version, p.Seen
+	if live {
+		v.State, v.Since, v.Clock = control.HostLive, p.Since, p.Sent.Sub(p.Seen)
+		return
+	}
+	v.State = control.HostAway
+	if v.LastMessage == nil {
+		return
+	}
+	wrote := v.LastMessage.Timestamp
+	if !p.Seen.IsZero() {
+		wrote = wrote.Add(p.Seen.Sub(p.Sent)) // by this host's clock
+	}
+	// What it wrote before it left, or before this node started, came late.
+	silent := n.started
+	if p.Seen.After(silent) {
+		silent = p.Seen
+	}
+	if wrote.After(silent.Add(presenceLasts)) && n.now().Sub(wrote) < gitLasts {
+		v.State = control.HostGit
+	}
+	if wrote.After(v.LastSeen) {
+		v.LastSeen = wrote
+	}
 }

@@ -23,8 +23,10 @@ const (
 type live struct {
 	now func() time.Time
 
-	mu       sync.Mutex                     // guards what follows
-	presence map[protocol.Name]bus.Presence // the last of each host, those that left too
+	mu       sync.Mutex                      // guards what follows
+	presence map[protocol.Name]bus.Presence  // the last of each host, those that left too
+	missing  []protocol.Name                 // hosts that joined and were not heard
+	measured map[protocol.Name]time.Duration // round trips to hosts, since they came
 	heard    map[protocol.Path][]protocol.Name
 	order    []protocol.Path // of heard, oldest first
 	later    []protocol.Path
@@ -35,6 +37,7 @@ func newLive(now func() time.Time) *live {
 	return &live{
 		now:      now,
 		presence: map[protocol.Name]bus.Presence{},
+		measured: map[protocol.Name]time.Duration{},
 		heard:    map[protocol.Path][]protocol.Name{},
 		change:   make(chan struct{}),
 	}
@@ -67,6 +70,9 @@ func (l *live) see(p bus.Presence) (came bool) {
 	last, known := l.presence[p.Host]
 	came = p.Live && (!known || last.Run != p.Run || !l.lasts(last))
 	l.presence[p.Host] = p
+	if came {
+		delete(l.measured, p.Host) // it may be elsewhere
+	}
 	l.signal()
 	return came
 }

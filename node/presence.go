@@ -41,6 +41,7 @@ func (n *Node) announceAs(live bool) {
 	p := bus.Presence{
 		Host: n.cfg.Alias, Live: live, Since: n.started, Version: n.version, Agents: []string{},
 		Pushes: n.record.CanPush(), Run: n.run, Machine: machine,
+		Wants: n.live.takeMissing(),
 	}
 	n.mu.Lock()
 	for _, a := range n.agents {
@@ -60,11 +61,9 @@ func (n *Node) sawHost(p bus.Presence) {
 		}
 		return
 	}
+	n.wanted(p)
 	if n.live.see(p) {
-		select {
-		case n.greet <- struct{}{}: // it does not know of this host yet
-		default:
-		}
+		nudge(n.greet) // it does not know of this host yet
 	}
 	n.takePlace()
 }

@@ -125,6 +125,7 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 		}
 		ws[i].item = it
 		n.lookForTwin(it)
+		n.missed(it)
 		if it.Path.Channel() == n.system {
 			nudge(n.delivery.keys)
 		}

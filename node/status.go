@@ -80,38 +80,43 @@ func linkView(l bus.Link) control.LinkStatus {
 }
 
 func (n *Node) hostStatus() []control.HostStatus {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	hosts, _ := n.Hosts(context.Background()) // it never fails
 	var all []control.HostStatus
-	for _, h := range n.state.Hosts() {
-		s := control.HostStatus{Alias: h.Alias, Here: h.Alias == n.cfg.Alias, Agents: []string{}}
+	for _, h := range hosts {
+		s := control.HostStatus{
+			Alias: h.Alias, State: h.State, Here: h.State == control.HostHere, Live: isLive(h), Since: h.Since,
+			LastSeen: h.LastSeen, Version: h.Version, Agents: []string{},
+		}
 		for _, a := range h.Agents {
-			s.Agents = append(s.Agents, a.Name.String())
-		}
-		if p, live := n.live.presenceOf(h.Alias); live {
-			s.Live, s.Since, s.Version = true, p.Since, p.Version
-		}
-		if s.Here {
-			s.Live, s.Since, s.Version = true, n.started, n.version
+			s.Agents = append(s.Agents, a.String())
 		}
 		all = append(all, s)
 	}
 	return all
 }
 
+func isLive(h control.Host) bool { return h.State == control.HostHere || h.State == control.HostLive }
+
 // List implements control.Service.
-func (n *Node) List(context.Context) ([]control.Participant, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (n *Node) List(ctx context.Context) ([]control.Participant, error) {
+	hosts, err := n.Hosts(ctx)
+	if err != nil {
+		return nil, err
+	}
 	all := []control.Participant{}
-	for _, h := range n.state.Hosts() {
-		here := h.Alias == n.cfg.Alias
-		_, live := n.live.presenceOf(h.Alias)
+	for _, h := range hosts {
+		since := h.Since
+		if !isLive(h) {
+			since = h.LastSeen
+		}
 		add := func(name protocol.Name, kind string) {
-			all = append(all, control.Participant{Name: name, Kind: kind, Host: h.Alias, Live: live || here, Here: here})
+			all = append(all, control.Participant{
+				Name: name, Kind: kind, Host: h.Alias, Live: isLive(h), Here: h.State == control.HostHere,
+				State: h.State, Since: since, Address: h.Address, RTT: h.RTT,
+			})
 		}
 		for _, a := range h.Agents {
-			add(a.Name, "agent")
+			add(a, "agent")
 		}
 		for _, human := range h.Humans {
 			add(human, "human")

@@ -9,8 +9,8 @@ func newBenchBusCommand(p *program) *cobra.Command {
 	var r benchRequest
 	cmd := &cobra.Command{
 		Use:   "bus",
-		Short: "Measure how fast hosts hear each other, and what being in touch costs",
-		Long: `Measure how fast hosts hear each other, and what being in touch costs: whole
+		Short: "Measure how fast hosts hear each other, and what that costs",
+		Long: `Measure how fast hosts hear each other, and what that costs: whole
 nodes with their records, in one process, that share one repository and are
 linked over loopback. It takes a few minutes, with --quick about 15 seconds.
 

@@ -42,7 +42,7 @@ func runHostList(ctx context.Context, client control.Service, v view) error {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS", "FINGERPRINT"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), string(h.State), v.atOrEmpty(h.Since, shortForm), v.lastSeen(h.State, h.LastSeen),
+			h.Alias.String(), hostState(h.State), v.atOrEmpty(h.Since, shortForm), v.lastSeen(h.State, h.LastSeen),
 			term.Line(h.Version), names(h.Agents), h.Fingerprint,
 		})
 	}
@@ -53,7 +53,7 @@ func runHostList(ctx context.Context, client control.Service, v view) error {
 
 // lastSeen is when a host that is away was last heard of; of others that is now.
 func (v view) lastSeen(state control.HostState, at time.Time) string {
-	if state != control.HostAway {
+	if state == control.HostHere || state == control.HostLive {
 		return ""
 	}
 	return v.at(at, shortForm)

@@ -92,6 +92,14 @@ func roundTrip(d time.Duration) string {
 	return d.Round(10 * time.Microsecond).String()
 }
 
+// roundTripOrEmpty is a round trip as a cell of a table, empty where none is known.
+func roundTripOrEmpty(d time.Duration) string {
+	if d <= 0 {
+		return ""
+	}
+	return roundTrip(d)
+}
+
 // clockDifference says how far a host's clock is from this one's, after a word
 // that leads to it; "" where it is a second or less.
 func clockDifference(d time.Duration, before string) string {

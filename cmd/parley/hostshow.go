@@ -38,7 +38,7 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 		return v.writeJSON(h)
 	}
 	field := func(name, value string) { v.labelled(12, name, value) }
-	field("host", h.Alias.String()+", "+string(h.State))
+	field("host", h.Alias.String()+", "+hostState(h.State))
 	field("key", h.Key)
 	field("fingerprint", h.Fingerprint)
 	field("addresses", names(h.Addresses))
@@ -46,9 +46,11 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 	field("humans", names(h.Humans))
 	field("agents", names(h.Agents))
 	field("since", v.atOrEmpty(h.Since, timeForm))
-	if h.State == control.HostAway {
+	if h.State != control.HostHere && h.State != control.HostLive {
 		field("last seen", v.at(h.LastSeen, timeForm))
 	}
+	field("round trip", roundTripOrEmpty(h.RTT))
+	field("clock", clockDifference(h.Clock, ""))
 	field("version", h.Version)
 	if last := h.LastMessage; last != nil {
 		field("last wrote", v.at(last.Timestamp, timeForm)+", "+v.path(last.Path))

@@ -13,6 +13,11 @@ func newLsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List who can be reached, and where",
+		Long: `List who can be reached, and where: agents and humans with their hosts, which
+are here, live on the bus, away, or reached by git alone. SINCE is since when
+that is so: since when the node of a live host runs, when one that is away was
+last seen. ADDRESS is that of the link to the host, or one that the host states;
+ROUND TRIP the last that is known. Nobody is asked for this.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,
 		Args: exactly(0, "nothing"),
@@ -46,24 +51,24 @@ func runLs(ctx context.Context, quiet bool, client control.Service, v view) erro
 		}
 		return nil
 	}
-	t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE"}, Flexible: 0}
+	t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
 	for _, one := range all {
-		t.Rows = append(t.Rows, []string{one.Name.String(), one.Kind, one.Host.String(), presence(one.Here, one.Live)})
+		t.Rows = append(t.Rows, []string{
+			one.Name.String(), one.Kind, one.Host.String(), hostState(one.State), v.atOrEmpty(one.Since, shortForm),
+			term.Line(one.Address), roundTripOrEmpty(one.RTT),
+		})
 	}
-	v.out.Table(t)
+	v.table(t, squeeze{column: 4, least: dayWidth, cut: toDay}, squeeze{column: 5}, squeeze{column: 6})
 	if len(all) > 0 {
 		v.next("parley hey "+all[0].Name.String()+" hello", "say something")
 	}
 	return nil
 }
 
-// presence says whether a host can be reached at once.
-func presence(here, live bool) string {
-	switch {
-	case here:
-		return "here"
-	case live:
-		return "live"
+// hostState is how a host can be reached, as people read it.
+func hostState(s control.HostState) string {
+	if s == control.HostGit {
+		return "by git"
 	}
-	return "away"
+	return string(s)
 }

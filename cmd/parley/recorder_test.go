@@ -43,6 +43,7 @@ type recorder struct {
 	woken    control.Woken
 	files    []control.UpgradedFile
 	hosts    []control.Host
+	fleet    control.FleetStatus
 	host     control.Host
 	pings    []control.Ping // one for each question, until they are used up
 }
@@ -150,6 +151,8 @@ func (r *recorder) PingHost(_ context.Context, q control.PingRequest) (control.P
 	r.pings = r.pings[1:]
 	return next, r.err
 }
+
+func (r *recorder) FleetStatus(context.Context) (control.FleetStatus, error) { return r.fleet, r.err }
 
 func (r *recorder) Stop(context.Context) error {
 	r.note("stop", nil)

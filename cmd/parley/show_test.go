@@ -79,9 +79,9 @@ see ` + "\x1b[31m" + `red
 end
 `},
 		{"ls", []string{"ls"}, 80, `
-NAME   KIND   HOST   STATE
-mawjs  agent  blue   away
-mawjs  agent  white  live
+NAME   KIND   HOST   STATE  SINCE                    ADDRESS         ROUND TRIP
+mawjs  agent  blue   away   2026-05-23 21:01 +02:00
+mawjs  agent  white  live                            192.0.2.7:4223  313µs
 nat    human  here   here
 next: parley hey mawjs hello   say something
 `},
@@ -121,8 +121,9 @@ calc   exec  2        1        bc -l    /work
 			r.message, r.mail, r.status = answered, mailOfStrangers(), someStatus()
 			r.agents = r.status.Agents
 			r.people = []control.Participant{
-				{Name: "mawjs", Kind: "agent", Host: "blue"}, {Name: "mawjs", Kind: "agent", Host: "white", Live: true},
-				{Name: "nat", Kind: "human", Host: "here", Live: true, Here: true},
+				{Name: "mawjs", Kind: "agent", Host: "blue", State: control.HostAway, Since: answered.Timestamp},
+				{Name: "mawjs", Kind: "agent", Host: "white", Live: true, State: control.HostLive, Address: "192.0.2.7:4223", RTT: 312999},
+				{Name: "nat", Kind: "human", Host: "here", Live: true, Here: true, State: control.HostHere},
 			}
 			if test.width > 0 {
 				r.atTerminal(test.width)
@@ -147,8 +148,8 @@ func someStatus() control.Status {
 			{Peer: "white", Up: true, RTT: 1234567}, {Peer: "blue", Problem: "refused"},
 		}},
 		Hosts: []control.HostStatus{
-			{Alias: "here", Here: true, Live: true, Since: at, Version: "0.1.0", Agents: []string{"calc"}},
-			{Alias: "white", Live: true, Agents: []string{"mawjs", "volt"}},
+			{Alias: "here", State: control.HostHere, Here: true, Live: true, Since: at, Version: "0.1.0", Agents: []string{"calc"}},
+			{Alias: "white", State: control.HostLive, Live: true, Agents: []string{"mawjs", "volt"}},
 		},
 		Agents:  []control.Agent{{Name: "calc", Door: "exec", Command: "bc -l", Dir: "/work", Queued: 2, Running: 1}},
 		Refused: 5, Warned: []string{"a clock is wrong"},

@@ -68,7 +68,7 @@ func TestScreensFit(t *testing.T) {
 	for _, width := range []int{60, 80, 100, 120, 149, 150, 200} {
 		for _, line := range []string{
 			"thread x", "replies x", "search long", "channel list", "channel show x", "memory list --all", "memory show x", "agent list",
-			"agent presets", "log", "inbox", "upgrade --check", "wake", "agent profile x", "status", "host list", "host show x",
+			"agent presets", "log", "inbox", "upgrade --check", "wake", "agent profile x", "status", "host list", "host show x", "ls", "status --fleet",
 		} {
 			r := newRun(t)
 			r.someBooks(t)
@@ -79,8 +79,12 @@ func TestScreensFit(t *testing.T) {
 			r.mail = append(r.mail, mailOfStrangers()...)
 			r.found.Hits, r.agents = r.mail, servedHere()
 			r.woken.Agents = r.agents
-			r.hosts = someHosts()
+			r.hosts, r.fleet = someHosts(), someFleet()
 			r.host = r.hosts[2]
+			r.people = []control.Participant{{
+				Name: "a-name-that-is-rather-long", Kind: "agent", Host: "a-host-with-a-long-name", State: control.HostGit,
+				Since: letter("").Timestamp, Address: "[2001:db8::7]:4223", RTT: 1234567,
+			}}
 			r.atTerminal(width)
 			if code := r.do(strings.Fields(line)...); code != exitDone {
 				t.Fatalf("%s: exit %d, %s", line, code, r.err.String())

@@ -12,19 +12,34 @@ import (
 )
 
 func newStatusCommand(p *program) *cobra.Command {
+	fleet := false
 	cmd := &cobra.Command{
-		Use:     "status",
-		Short:   "Say how the node fares: record, bus, hosts, agents",
-		Example: `  parley status --json`,
-		Args:    exactly(0, "nothing"),
+		Use:   "status",
+		Short: "Say how the node fares: record, bus, hosts, agents",
+		Long: `Say how the node fares: record, bus, hosts, agents. Nobody is asked but the node
+of this host.
+
+With --fleet the node asks all live hosts, at the same time and for at most two
+seconds, and shows one table: the state of each host (here, live, away, or git
+where it writes but the bus does not reach it), since when that is, the address
+of the link to it or the one that it states, the round trip, its version, the
+difference of its clock where that is more than a second, and how many messages
+it lacks. Below stand links that do not work, and who did not answer.`,
+		Example: `  parley status --json
+  parley status --fleet`,
+		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := p.client()
 			if err != nil {
 				return err
 			}
+			if fleet {
+				return runFleetStatus(cmd.Context(), client, p.view())
+			}
 			return runStatus(cmd.Context(), client, p.view())
 		},
 	}
+	cmd.Flags().BoolVar(&fleet, "fleet", false, "ask all live hosts, and show the whole fleet")
 	p.jsonFlag(cmd, "print the status as JSON")
 	return cmd
 }
@@ -155,17 +170,14 @@ func linkState(l control.LinkStatus) string {
 }
 
 func (v view) hosts(hosts []control.HostStatus) {
-	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "VERSION", "AGENTS"}, Flexible: 4}
+	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS"}, Flexible: 5}
 	for _, h := range hosts {
-		since := ""
-		if !h.Since.IsZero() {
-			since = v.at(h.Since, shortForm)
-		}
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), presence(h.Here, h.Live), since, term.Line(h.Version), term.Line(strings.Join(h.Agents, ", ")),
+			h.Alias.String(), hostState(h.State), v.atOrEmpty(h.Since, shortForm), v.lastSeen(h.State, h.LastSeen),
+			term.Line(h.Version), term.Line(strings.Join(h.Agents, ", ")),
 		})
 	}
-	v.table(t, squeeze{column: 4, least: 20}, squeeze{column: 2, least: dayWidth, cut: toDay})
+	v.table(t, squeeze{column: 5, least: 20}, squeeze{column: 2, least: dayWidth, cut: toDay}, squeeze{column: 3, least: dayWidth, cut: toDay})
 }
 
 func count(n int, noun string) string {

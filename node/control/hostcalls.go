@@ -16,3 +16,8 @@ func (c *Client) Host(ctx context.Context, r HostRequest) (Host, error) {
 func (c *Client) PingHost(ctx context.Context, r PingRequest) (Ping, error) {
 	return call[Ping](ctx, c, verbPingHost, r)
 }
+
+// FleetStatus asks all live hosts how they fare.
+func (c *Client) FleetStatus(ctx context.Context) (FleetStatus, error) {
+	return call[FleetStatus](ctx, c, verbFleet, none{})
+}

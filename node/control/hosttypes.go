@@ -15,6 +15,9 @@ const (
 	HostHere HostState = "here" // it is this one
 	HostLive HostState = "live" // its node was heard on the bus a short time ago
 	HostAway HostState = "away" // it was not, or it has said that it leaves
+	// HostGit is away from the bus, and writes all the same: it can be reached by git
+	// alone.
+	HostGit HostState = "git"
 )
 
 // Host is one host of the fleet as this node knows it without asking it.
@@ -34,6 +37,14 @@ type Host struct {
 	Humans      []protocol.Name `json:"humans"`
 	Agents      []protocol.Name `json:"agents"`
 	LastMessage *LastMessage    `json:"last_message,omitempty"` // absent: it wrote none
+	// Address is where the link to it leads or comes from, host:port, or where it
+	// says that it is reached; "" where neither is known.
+	Address string `json:"address"`
+	// RTT is the last round trip to it that is known, in nanoseconds; 0: none.
+	RTT time.Duration `json:"rtt"`
+	// Clock is its clock minus this host's, in nanoseconds, as far as is known of a
+	// host that is live.
+	Clock time.Duration `json:"clock"`
 }
 
 // LastMessage is the last thing that a host wrote, a receipt or what it says of
@@ -63,4 +74,32 @@ type Ping struct {
 	RTT     time.Duration `json:"rtt"`     // from the question to the answer, nanoseconds
 	Clock   time.Duration `json:"clock"`   // its clock minus this host's, nanoseconds; right to half of RTT
 	Version string        `json:"version"` // of the program that answered
+}
+
+// FleetStatus is how the whole fleet fares: what each live host said when it was
+// asked, and of the others what this host knows.
+type FleetStatus struct {
+	Fleet protocol.Name `json:"fleet"`
+	Asked protocol.Name `json:"asked"` // the host that asked the others
+	Hosts []FleetHost   `json:"hosts"` // by alias
+}
+
+// FleetHost is one host of the fleet. What follows Problem is empty where the host
+// did not answer. Durations are in nanoseconds.
+type FleetHost struct {
+	Host
+	Answered bool   `json:"answered"` // it was asked and answered; of this host always
+	Problem  string `json:"problem"`  // why a host that was asked did not answer, or not with what was asked
+	Messages int    `json:"messages"` // and receipts, that it has
+	// Behind is how many messages this host has that it lacks, Ahead how many it has
+	// that this host lacks: at least, as far as what both say shows.
+	Behind     int          `json:"behind"`
+	Ahead      int          `json:"ahead"`
+	Tip        string       `json:"tip"` // commit of its main
+	Unrecorded int          `json:"unrecorded"`
+	Unpushed   int          `json:"unpushed"`
+	Remote     string       `json:"remote"`  // a word for why it cannot use the remote, or ""
+	Trouble    string       `json:"trouble"` // the same as a sentence
+	Links      []LinkStatus `json:"links"`
+	AgentCount int          `json:"agent_count"`
 }

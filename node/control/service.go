@@ -116,6 +116,10 @@ type Service interface {
 	// PingHost asks a host that is live a question and waits for its answer.
 	PingHost(ctx context.Context, r PingRequest) (Ping, error)
 
+	// FleetStatus asks all live hosts how they fare, at the same time, and waits
+	// about two seconds for those that do not answer.
+	FleetStatus(ctx context.Context) (FleetStatus, error)
+
 	// Stop makes the node drain and exit; it returns when draining has begun.
 	Stop(ctx context.Context) error
 }

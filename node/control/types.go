@@ -122,6 +122,12 @@ type Participant struct {
 	Host protocol.Name `json:"host"`
 	Live bool          `json:"live"` // its host is connected now
 	Here bool          `json:"here"` // its host is this one
+	// State, Since, Address and RTT are those of its host. Since is since when it is
+	// in its state: of one that is away, when it was last seen.
+	State   HostState     `json:"state"`
+	Since   time.Time     `json:"since"`
+	Address string        `json:"address"`
+	RTT     time.Duration `json:"rtt"`
 }
 
 // Status is how a node fares.
@@ -217,10 +223,12 @@ type LinkStatus struct {
 
 // HostStatus is one host of the fleet as this node knows it.
 type HostStatus struct {
-	Alias   protocol.Name `json:"alias"`
-	Live    bool          `json:"live"`
-	Here    bool          `json:"here"`
-	Since   time.Time     `json:"since"` // live since; zero if unknown
-	Version string        `json:"version"`
-	Agents  []string      `json:"agents"`
+	Alias    protocol.Name `json:"alias"`
+	State    HostState     `json:"state"`
+	Live     bool          `json:"live"`
+	Here     bool          `json:"here"`
+	Since    time.Time     `json:"since"`     // live since; zero if unknown
+	LastSeen time.Time     `json:"last_seen"` // as in Host
+	Version  string        `json:"version"`
+	Agents   []string      `json:"agents"`
 }

@@ -37,6 +37,7 @@ func Run(t *testing.T, start func(t *testing.T) control.Service) {
 		{"waking says who has mail", testWake},
 		{"the fleet's hosts are listed", testHosts},
 		{"a host is described, and not asked in vain", testHost},
+		{"a fleet of one host has a status", testFleetStatus},
 	})
 }
 

@@ -43,3 +43,17 @@ func testHost(s *suite) {
 	_, err = s.service.PingHost(s.ctx, control.PingRequest{Alias: status.Host.String()})
 	s.wantKind("a ping of this host", err, control.KindUsage)
 }
+
+func testFleetStatus(s *suite) {
+	status, err := s.service.Status(s.ctx)
+	s.must(err)
+	fleet, err := s.service.FleetStatus(s.ctx)
+	s.must(err)
+	if fleet.Fleet != status.Fleet || fleet.Asked != status.Host || len(fleet.Hosts) != 1 {
+		s.Fatalf("fleet %+v: want this host alone", fleet)
+	}
+	h := fleet.Hosts[0]
+	if h.Alias != status.Host || h.State != control.HostHere || !h.Answered || h.Messages != status.Record.Messages || h.Behind+h.Ahead != 0 {
+		s.Errorf("host %+v: want what the status says, and nothing behind", h)
+	}
+}

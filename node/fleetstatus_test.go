@@ -1,0 +1,118 @@
+package node
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// fleetRows asks for the status of the fleet, by host.
+func fleetRows(t *testing.T, n *Node) map[protocol.Name]control.FleetHost {
+	t.Helper()
+	f, err := n.FleetStatus(t.Context())
+	if err != nil || f.Asked != n.cfg.Alias || f.Fleet != n.cfg.Fleet {
+		t.Fatalf("fleet status: %+v, %v", f, err)
+	}
+	rows := map[protocol.Name]control.FleetHost{}
+	for _, h := range f.Hosts {
+		rows[h.Alias] = h
+	}
+	return rows
+}
+
+func TestFleetStatus(t *testing.T) {
+	hub, _ := aHub(t)
+	white, stopWhite, clock := linkedTo(t, hub, "white")
+	black, _, _ := linkedTo(t, hub, "black")
+	clock.forward(time.Minute)
+	addExec(t, white, "shout", "cat")
+	say(t, hub, "all", "to everyone")
+	for _, n := range []*Node{hub, black} {
+		seenAs(t, n, "white", control.HostLive)
+	}
+	seenAs(t, hub, "black", control.HostLive)
+	eventually(t, "all have everything", func() bool {
+		rows := fleetRows(t, hub)
+		return rows["white"].Messages == rows["black"].Messages && rows["white"].Messages == hub.report().Messages && rows["white"].Ahead == 0
+	})
+	for alias, h := range fleetRows(t, black) { // across the hub
+		if !h.Answered || h.Problem != "" || h.Behind+h.Ahead != 0 || h.Version != "test" || h.Tip == "" {
+			t.Errorf("%s: %+v, want an answer and nothing behind", alias, h)
+		}
+		if alias == "white" && ((h.Clock-time.Minute).Abs() > time.Second || h.AgentCount != 1 || h.RTT <= 0 || len(h.Links) != 1) {
+			t.Errorf("white: %+v, want its clock, its agent, a round trip and its link", h)
+		}
+	}
+	if h := seenAs(t, hub, "black", control.HostLive); h.RTT <= 0 {
+		t.Errorf("black: %+v, want the round trip of its link", h)
+	}
+	stopWhite()
+	seenAs(t, hub, "white", control.HostAway)
+	if h := fleetRows(t, hub)["white"]; h.Answered || h.Problem != "" || h.State != control.HostAway {
+		t.Errorf("white that left: %+v, want it away and not asked", h)
+	}
+}
+
+// A host that was killed a moment ago does not keep the others from being shown.
+func TestFleetStatusSaysWhoIsSilent(t *testing.T) {
+	hub, _ := aHub(t)
+	white, _, _ := linkedTo(t, hub, "white")
+	linkedTo(t, hub, "black")
+	seenAs(t, hub, "black", control.HostLive)
+	seenAs(t, hub, "white", control.HostLive)
+	if err := white.currentBus().Close(); err != nil {
+		t.Fatal(err)
+	}
+	rows := fleetRows(t, hub)
+	if h := rows["white"]; h.Answered || !strings.Contains(h.Problem, "white did not answer within 2s") {
+		t.Errorf("white: %+v, want no answer", h)
+	}
+	if h := rows["black"]; !h.Answered || h.Problem != "" {
+		t.Errorf("black: %+v, want an answer", h)
+	}
+}
+
+// A host of an older version does not know the question; one whose clock is far off
+// is refused. Both are live, and it is said why nothing more is known.
+func TestFleetStatusOfOthersThatCannotSay(t *testing.T) {
+	hub, _ := aHub(t)
+	white, _, clock := linkedTo(t, hub, "white")
+	seenAs(t, hub, "white", control.HostLive)
+	white.currentBus().Serve(questionStatus, func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte("{}"), nil })
+	if h := fleetRows(t, hub)["white"]; !h.Answered || !strings.Contains(h.Problem, "cannot read what a host reports") || h.RTT <= 0 {
+		t.Errorf("a report without sense: %+v", h)
+	}
+	white.currentBus().Serve(questionStatus, nil)
+	if h := fleetRows(t, hub)["white"]; !h.Answered || !strings.Contains(h.Problem, "does not know the question") {
+		t.Errorf("an older version: %+v", h)
+	}
+	clock.forward(24 * time.Hour)
+	white.announce()
+	eventually(t, "its clock is known", func() bool { return seenAs(t, hub, "white", control.HostLive).Clock > 23*time.Hour })
+	if h := fleetRows(t, hub)["white"]; !h.Answered || !strings.Contains(h.Problem, "from the clock of white") {
+		t.Errorf("a clock far off: %+v", h)
+	}
+}
+
+// A host that no link leads to, and that writes, is reached by git alone; what a
+// host wrote before it stopped does not make it one.
+func TestAHostIsReachedByGitAlone(t *testing.T) {
+	home := initHome(t, func(o *InitOptions) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })
+	fastFetch(t, home)
+	hub, _ := runNode(t, home)
+	clock := new(clock)
+	white, stop := runNodeAt(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", hub.cfg.Remote }), clock.now)
+	seenAs(t, hub, "white", control.HostAway)
+	clock.forward(2 * presenceLasts) // its next words are later than the start of the hub
+	say(t, white, "all", "by git")
+	h := seenAs(t, hub, "white", control.HostGit)
+	if h.LastSeen.IsZero() || h.LastMessage == nil || !h.LastSeen.Equal(h.LastMessage.Timestamp) {
+		t.Errorf("white: %+v, want it seen when it wrote", h)
+	}
+	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindFailed, "cannot ping white: it is away")
+	stop()
+}

@@ -1,0 +1,52 @@
+package node
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// What a host that has just joined says on the bus is refused by those that do not
+// know its key yet. Once they do, they ask it to say again that it is there: it would
+// do so anyway, some seconds later.
+
+// missed notes a host that has joined and was not heard, and has this host ask for
+// it. The caller holds mu.
+func (n *Node) missed(it *fleet.Item) {
+	if it.Act != protocol.ActHostJoin || it.Host == n.cfg.Alias {
+		return
+	}
+	if n.live.miss(it.Host) {
+		nudge(n.greet)
+	}
+}
+
+// wanted has this host say that it is there, where another one wants to hear it.
+func (n *Node) wanted(p bus.Presence) {
+	if slices.Contains(p.Wants, n.cfg.Alias) {
+		nudge(n.greet)
+	}
+}
+
+// miss notes a host that is not known to be there, and reports whether it is
+// to be asked for.
+func (l *live) miss(host protocol.Name) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lasts(l.presence[host]) || len(l.missing) >= bus.MaxWants {
+		return false
+	}
+	l.missing = append(l.missing, host)
+	return true
+}
+
+// takeMissing are the hosts to ask for, once.
+func (l *live) takeMissing() []protocol.Name {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	missing := l.missing
+	l.missing = nil
+	return missing
+}

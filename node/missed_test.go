@@ -1,0 +1,59 @@
+package node
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// The first word on the bus of a host that has just joined is refused by hosts that
+// do not have its key yet. It prevents: that they take it for away until it happens
+// to speak again.
+func TestAHostThatJoinedIsAskedFor(t *testing.T) {
+	n, err := Open(t.Context(), Options{Home: initHome(t, nil), Version: "test", Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	announces := func() bool {
+		select {
+		case <-n.greet:
+			return true
+		default:
+			return false
+		}
+	}
+	join := func(host protocol.Name) *fleet.Item {
+		return &fleet.Item{Message: protocol.Message{Act: protocol.ActHostJoin, Host: host}}
+	}
+	n.missed(join("oracle-world")) // this host itself
+	if announces() {
+		t.Error("it asks for itself")
+	}
+	n.missed(join("white"))
+	if want := []protocol.Name{"white"}; !announces() || !cmp.Equal(want, n.live.takeMissing()) || n.live.takeMissing() != nil {
+		t.Error("it does not ask once for the host that joined")
+	}
+	heard := func(wants ...protocol.Name) {
+		n.sawHost(bus.Presence{Host: "white", Live: true, Run: "1", Seen: time.Now(), Wants: wants})
+	}
+	heard()
+	if !announces() {
+		t.Error("it does not greet a host that came")
+	}
+	n.missed(join("white"))
+	heard("black")
+	if announces() {
+		t.Error("it asks for a host that it hears, or answers for another")
+	}
+	heard("black", "oracle-world")
+	if !announces() {
+		t.Error("it does not answer who wants to hear it")
+	}
+}
