@@ -93,7 +93,7 @@ func TestAskOfAWrongClockIsRefusedWithTheReason(t *testing.T) {
 	hub.start(t)
 	hub.Serve("echo", echo)
 	leaf.opts.Now = func() time.Time { return time.Now().Add(-24 * time.Hour) }
-	leaf.opts.Hubs = []string{hub.Addresses().Links}
+	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t).awaitLinked(t, 1)
 	var answer *AnswerError
 	_, err := leaf.Ask(askContext(t), hub.alias, "echo", nil)
@@ -115,7 +115,7 @@ func TestAnswerReachesOnlyTheAsker(t *testing.T) {
 	hub.opts.Listen = "127.0.0.1:0"
 	hub.start(t)
 	hub.Serve("secret", func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte("the answer"), nil })
-	leaf.opts.Hubs = []string{hub.Addresses().Links}
+	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t).awaitLinked(t, 1)
 
 	spy, problems := hub.dialAs(t, third.opts.Key)
@@ -188,6 +188,10 @@ func TestForgedAnswersArePassedOver(t *testing.T) {
 func sealed(t testing.TB, by *host, l *protocol.Letter, subject string) *nats.Msg {
 	t.Helper()
 	b := &Bus{opts: by.opts}
+	err := b.setIdentity(by.opts.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
 	msg, err := b.seal(l, subject)
 	if err != nil {
 		t.Fatal(err)

@@ -14,35 +14,42 @@ import (
 
 // guard decides who may connect to the embedded server, and what for:
 //
-//	who                             subscribes to                     publishes to
-//	client with a trusted key       the fleet, own inboxes, $SRV.>    below its own name, inboxes, $SRV.>
-//	server with a trusted key       the fleet, all inboxes, $SRV.>    the same
-//	client without any key          parley.>                          nothing
+//	who                                   subscribes to                  publishes to
+//	client with a key that counts         the fleet, $SRV, own inboxes   below its own name, $SRV, inboxes
+//	link of a host that others link to    the fleet, $SRV, all inboxes   the same
+//	link of another host                  the fleet, $SRV, own inboxes   below its own name, $SRV, inboxes
+//	client without a key, on the loopback parley.>                       nothing
 //
-// On $SRV.> it is asked which NATS services there are; answers go to inboxes.
-// Anybody else is refused: a key that is not trusted or not proved, a server
-// without a key, and a server with our own key, which is either ourselves by a
-// loop or a copy of this machine.
+// Links have proved their keys at the entrance. Anybody else is refused: a key that
+// does not count or is not proved, who comes to the leaf port past the entrance, and
+// on a port that other machines can reach everybody without a key. On $SRV.> it is
+// asked which NATS services there are; answers go to inboxes.
 type guard struct {
+	bus     *Bus
 	opts    *Options
-	key     string // our own public key
+	inner   string // public key of our own connection
 	account *server.Account
-	wake    func() // called when a server knocks
+	keyless bool // clients without a key may read
+}
+
+func newGuard(b *Bus) (*guard, error) {
+	inner, err := b.inner.PublicKey()
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the server's own key: %w", err)
+	}
+	host, _, err := protocol.SplitHostPort(b.opts.Listen)
+	return &guard{bus: b, opts: &b.opts, inner: inner, keyless: err == nil && isLoopback(host)}, nil
 }
 
 // Check implements server.Authentication.
 func (g *guard) Check(c server.ClientAuthentication) bool {
-	leaf := c.Kind() == server.LEAF
-	if leaf {
-		g.wake()
+	remote := ""
+	if a := c.RemoteAddress(); a != nil {
+		remote = a.String()
 	}
-	user, err := g.admit(c, leaf)
+	user, err := g.admit(c, remote)
 	if err != nil {
-		remote := ""
-		if a := c.RemoteAddress(); a != nil {
-			remote = a.String()
-		}
-		g.opts.Log.Debug().Err(err).Str("address", remote).Bool("link", leaf).Msg("a connection was refused")
+		g.opts.Log.Debug().Err(err).Str("address", remote).Msg("a connection was refused")
 		return false
 	}
 	user.Account = g.account
@@ -50,33 +57,51 @@ func (g *guard) Check(c server.ClientAuthentication) bool {
 	return true
 }
 
-func (g *guard) admit(c server.ClientAuthentication, leaf bool) (*server.User, error) {
-	o := c.GetOpts()
-	if o.Nkey == "" {
-		if leaf || c.Kind() != server.CLIENT {
-			return nil, errors.New("it shows no key")
-		}
-		return &server.User{Permissions: readerPermissions()}, nil
+func (g *guard) admit(c server.ClientAuthentication, remote string) (*server.User, error) {
+	switch c.Kind() {
+	case server.LEAF:
+		return g.admitLink(remote)
+	case server.CLIENT:
+		return g.admitClient(c.GetOpts(), c.GetNonce())
 	}
-	if err := proveKey(o.Nkey, o.Sig, c.GetNonce()); err != nil {
-		return nil, err
+	return nil, errors.New("it is neither a client nor a link")
+}
+
+// admitLink lets a link in that the entrance has let in.
+func (g *guard) admitLink(remote string) (*server.User, error) {
+	if g.bus.entrance == nil {
+		return nil, errors.New("this host takes no links")
 	}
-	alias, err := g.aliasOf(o.Nkey, leaf)
-	if err != nil {
-		return nil, err
+	in := g.bus.entrance.at(remote)
+	if in == nil {
+		return nil, errors.New("it did not come by the links port")
 	}
-	user := &server.User{Username: alias.String(), Permissions: hostPermissions(g.opts.Fleet, alias)}
-	if leaf {
+	user := &server.User{Username: in.host.String(), Permissions: hostPermissions(g.opts.Fleet, in.host)}
+	if in.carries {
 		user.Permissions = linkPermissions(g.opts.Fleet)
 	}
 	return user, nil
 }
 
-func (g *guard) aliasOf(key string, leaf bool) (protocol.Name, error) {
-	if key == g.key {
-		if leaf {
-			return "", errors.New("it shows this host's own key")
+func (g *guard) admitClient(o *server.ClientOpts, nonce []byte) (*server.User, error) {
+	if o.Nkey == "" {
+		if !g.keyless {
+			return nil, errors.New("it shows no key")
 		}
+		return &server.User{Permissions: readerPermissions()}, nil
+	}
+	if err := proveKey(o.Nkey, o.Sig, nonce); err != nil {
+		return nil, err
+	}
+	alias, err := g.aliasOf(o.Nkey)
+	if err != nil {
+		return nil, err
+	}
+	return &server.User{Username: alias.String(), Permissions: hostPermissions(g.opts.Fleet, alias)}, nil
+}
+
+func (g *guard) aliasOf(key string) (protocol.Name, error) {
+	if key == g.inner || key == g.bus.identity().public {
 		return g.opts.Alias, nil
 	}
 	alias, ok := g.opts.Trusted(key)
@@ -129,7 +154,7 @@ func hostPermissions(fleet, alias protocol.Name) *server.Permissions {
 }
 
 func linkPermissions(fleet protocol.Name) *server.Permissions {
-	both := []string{protocol.Subjects{Fleet: fleet}.All(), inboxes(fleet), lookups}
+	both := []string{protocol.Subjects{Fleet: fleet}.All(), lookups, inboxes(fleet)}
 	return &server.Permissions{
 		Subscribe: &server.SubjectPermission{Allow: both},
 		Publish:   &server.SubjectPermission{Allow: both},

@@ -48,7 +48,7 @@ func TestFullQueueDropsAndCounts(t *testing.T) {
 	}
 	hub.start(t)
 	for _, h := range []*host{leaf, other} {
-		h.opts.Hubs = []string{hub.Addresses().Links}
+		h.opts.Hubs = hubsOf(t, hub)
 		h.start(t).awaitLinked(t, 1)
 	}
 	leaf.publish(t, 0)
@@ -106,7 +106,7 @@ func BenchmarkAcrossLink(b *testing.B) {
 	arrived := make(chan struct{}, 1)
 	hub.opts.Handlers.Message = func([]Incoming) { arrived <- struct{}{} }
 	hub.start(b)
-	leaf.opts.Hubs = []string{hub.Addresses().Links}
+	leaf.opts.Hubs = hubsOf(b, hub)
 	leaf.start(b)
 	hub.awaitLinked(b, 1)
 	leaf.awaitLinked(b, 1)
@@ -127,7 +127,7 @@ func BenchmarkAcrossLink(b *testing.B) {
 		}
 		defer func() { _ = echo.Unsubscribe() }()
 		asker, err := nats.Connect("", nats.InProcessServer(leaf.server), nats.CustomInboxPrefix("_INBOX.dawn.oracle-world"),
-			nats.Nkey(leaf.key, leaf.opts.Key.Sign))
+			nats.Nkey(leaf.identity().public, leaf.opts.Key.Sign))
 		if err != nil {
 			b.Fatal(err)
 		}

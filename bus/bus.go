@@ -23,8 +23,12 @@ const closeWait = 2 * time.Second
 type Bus struct {
 	opts     Options
 	subjects protocol.Subjects
-	key      string         // public key of opts.Key
+	current  atomic.Pointer[identity]
+	inner    nkeys.KeyPair  // proves our own connection to our own server
 	server   *server.Server // nil where an existing system is used
+	tree     *tree
+	entrance *entrance // nil where no links are taken
+	dialler  *dialler  // nil where nobody is dialled
 	conn     *nats.Conn
 	inboxSub *nats.Subscription
 	fleetSub *nats.Subscription
@@ -80,22 +84,23 @@ func Start(ctx context.Context, opts Options) (*Bus, error) {
 }
 
 func newBus(opts Options) (*Bus, error) {
-	public, err := opts.Key.PublicKey()
+	inner, err := nkeys.CreateUser()
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the public key: %w", err)
-	}
-	if !nkeys.IsValidPublicUserKey(public) {
-		return nil, fmt.Errorf("the key %s is not a user nkey", public)
+		return nil, fmt.Errorf("cannot make a key for the server: %w", err)
 	}
 	b := &Bus{
 		opts:      opts,
+		inner:     inner,
+		tree:      newTree(time.Now()),
 		subjects:  protocol.Subjects{Fleet: opts.Fleet},
-		key:       public,
 		inbox:     newInbox(opts.Login.InboxPrefix, opts.Fleet, opts.Alias),
 		queue:     newQueue(opts.QueueBytes),
 		questions: make(chan question, maxQuestions),
 		waiting:   waiting{asks: map[string]chan *nats.Msg{}},
 		services:  newServices(opts.Services),
+	}
+	if err := b.setIdentity(opts.Key); err != nil {
+		return nil, err
 	}
 	b.links, b.discover = newLinks(b), newDiscover(b)
 	if opts.URL != "" {
@@ -179,14 +184,6 @@ func (b *Bus) Close() error {
 		}
 	})
 	return b.closed
-}
-
-// Addresses are the addresses that are bound.
-func (b *Bus) Addresses() Addresses {
-	if b.server == nil {
-		return Addresses{}
-	}
-	return serverAddresses(b.server)
 }
 
 // Links are the links to other servers, those that should be up and are not

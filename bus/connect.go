@@ -34,8 +34,12 @@ func (b *Bus) connect() error {
 		nats.DisconnectErrHandler(b.disconnected),
 		nats.ReconnectHandler(func(*nats.Conn) { b.connected() }),
 	}
+	inner, err := b.inner.PublicKey()
+	if err != nil {
+		return fmt.Errorf("cannot read the server's own key: %w", err)
+	}
 	if b.server != nil {
-		opts = append(opts, nats.InProcessServer(b.server), nats.Nkey(b.key, nonceSigner(b.opts.Key)))
+		opts = append(opts, nats.InProcessServer(b.server), nats.Nkey(inner, b.inner.Sign))
 	} else {
 		existing, err := b.existingOptions()
 		if err != nil {

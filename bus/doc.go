@@ -28,11 +28,20 @@
 // bus guards subjects only at the first hop. Letters are checked: signed for
 // this record, by a key that is trusted for the host in the subject.
 //
-// Who may connect: a host that proves a trusted key may publish below its own
-// name, a server that proves one may link, anybody who reaches the listening
-// port may read the fleet's subjects and say nothing. A leaf link carries the
-// letters of all hosts behind it, so a host that holds a trusted key and runs a
-// changed program can speak on another's subjects or read answers that pass;
-// it cannot sign for another. Who holds a key may also look for NATS services,
-// as which all hosts can be found (Discovery); that proves nothing to anybody.
+// Links. A host that takes links has one port for them, which speaks TLS 1.3 with
+// the host's key as its certificate and lets in who proves a key that counts; a host
+// that dials does it once, pinned to a key of the host that it means (entrance,
+// dialler). Both are in front of the embedded server, whose own leaf port and leaf
+// remote never leave the loopback. Links form a tree whatever is reachable (tree). A
+// link that carries nothing is pinged every 2 s and given up after 6.
+//
+// Who may connect: a host that proves a key which counts may publish below its own
+// name and read the fleet, by a link or as a client; anybody who reaches a clients
+// port on the loopback may read the fleet's subjects and say nothing. The link of a
+// host that takes links itself carries the letters of all hosts behind it. So a
+// member that takes links and runs a changed program can hold back, repeat or
+// invent what it carries, speak on another's subjects, read answers that pass, and
+// close a cycle of links, which NATS cuts; it cannot sign for another. Who holds a
+// key may also look for NATS services, as which all hosts can be found (Discovery);
+// that proves nothing to anybody.
 package bus

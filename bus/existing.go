@@ -162,7 +162,7 @@ func (s *system) explain(err error) string {
 	o := s.bus.opts
 	switch {
 	case errors.Is(err, nats.ErrAuthorization) && o.Login.ownKey(o.URL):
-		return "the system does not accept this host's key: " + s.request("ask its operator for a user with the nkey "+s.bus.key+" who may ")
+		return "the system does not accept this host's key: " + s.request("ask its operator for a user with the nkey "+s.bus.identity().public+" who may ")
 	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthRevoked):
 		return "the system does not accept " + o.Login.what() + ": check that, or ask its operator"
 	case errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAccountAuthExpired):

@@ -3,23 +3,26 @@ package bus
 import (
 	"errors"
 	"net"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // startExisting is somebody's own NATS system at address, which wants one of
 // keys where there are any.
 func startExisting(t *testing.T, address string, keys ...nkeys.KeyPair) *server.Server {
 	t.Helper()
-	host, port, err := splitAddress(address)
+	host, port, err := protocol.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := &server.Options{ServerName: "existing", Host: host, Port: anyPort(port), NoSigs: true, NoLog: true}
+	opts := &server.Options{ServerName: "existing", Host: host, Port: anyPort(int(port)), NoSigs: true, NoLog: true}
 	for _, key := range keys {
 		opts.Nkeys = append(opts.Nkeys, &server.NkeyUser{Nkey: publicKey(t, key)})
 	}
@@ -62,7 +65,7 @@ func TestExistingSystem(t *testing.T) {
 			if l := one.Links(); len(l) != 1 || !l[0].Up || !l[0].Out || l[0].Peer != "existing" || l[0].Since.IsZero() || l[0].RTT <= 0 {
 				t.Errorf("Links() = %+v", l)
 			}
-			if got := one.Addresses(); got != (Addresses{}) {
+			if got := one.Addresses(); !reflect.DeepEqual(got, Addresses{}) {
 				t.Errorf("Addresses() = %+v, want none", got)
 			}
 		})

@@ -172,6 +172,30 @@ func (h *host) paths() []protocol.Path {
 	return paths
 }
 
+// hubsOf is what a host knows of hosts that take links.
+func hubsOf(t testing.TB, hosts ...*host) func() []Hub {
+	t.Helper()
+	var hubs []Hub
+	for _, h := range hosts {
+		hubs = append(hubs, Hub{Alias: h.alias, Keys: []string{publicKey(t, h.opts.Key)}, Addresses: h.Addresses().Advertised, Named: true})
+	}
+	return func() []Hub { return hubs }
+}
+
+// closedAddress is an address of this machine where nobody can listen.
+const closedAddress = "127.0.0.1:1"
+
+// at are hubs of which an operator named only the address.
+func at(addresses ...string) func() []Hub {
+	return func() []Hub {
+		var hubs []Hub
+		for _, address := range addresses {
+			hubs = append(hubs, Hub{Addresses: []string{address}, Named: true})
+		}
+		return hubs
+	}
+}
+
 // pair is two started hosts with a link between them.
 func pair(t testing.TB) (hub, leaf *host) {
 	t.Helper()
@@ -179,7 +203,7 @@ func pair(t testing.TB) (hub, leaf *host) {
 	hub, leaf = newHost(t, f, "white"), newHost(t, f, "oracle-world")
 	hub.opts.Listen = "127.0.0.1:0"
 	hub.start(t)
-	leaf.opts.Hubs = []string{hub.Addresses().Links}
+	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t)
 	hub.awaitLinked(t, 1)
 	leaf.awaitLinked(t, 1)

@@ -34,7 +34,7 @@ func (b *Bus) letter(subject, re string, data []byte) *protocol.Letter {
 // seal signs l and puts it into a NATS message to subject, which for an answer
 // is not the subject that is signed.
 func (b *Bus) seal(l *protocol.Letter, subject string) (*nats.Msg, error) {
-	if err := l.Seal(b.opts.RecordID, b.opts.Key); err != nil {
+	if err := l.Seal(b.opts.RecordID, b.identity().key); err != nil {
 		return nil, err
 	}
 	msg := nats.NewMsg(subject)

@@ -68,6 +68,9 @@ func FuzzReadLetter(f *testing.F) {
 	signer := newHost(f, newFleet(), "white")
 	b := &Bus{opts: signer.opts}
 	b.opts.Now = time.Now
+	if err := b.setIdentity(signer.opts.Key); err != nil {
+		f.Fatal(err)
+	}
 	good, err := b.seal(b.letter("parley.dawn.white.bell", "", []byte("x")), "parley.dawn.white.bell")
 	if err != nil {
 		f.Fatal(err)

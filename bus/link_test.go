@@ -19,7 +19,7 @@ func TestLinkReturnsWhenTheHubRestarts(t *testing.T) {
 	}
 	awaitTrue(t, "the link to be down", func() bool {
 		got := leaf.Links()
-		return len(got) == 1 && got[0].Out && !got[0].Up && got[0].Peer == links && strings.Contains(got[0].Problem, "refused")
+		return len(got) == 1 && got[0].Out && !got[0].Up && got[0].Peer == "white at "+links && strings.Contains(got[0].Problem, "refused")
 	})
 	again := newHost(t, newFleet(), "white")
 	again.opts.Key, again.opts.Trusted, again.opts.ServerID = hub.opts.Key, hub.opts.Trusted, hub.opts.ServerID
@@ -42,10 +42,10 @@ func TestLinksNameTheirPeers(t *testing.T) {
 		awaitTrue(t, "a round trip", func() bool { l := end.at.Links(); return len(l) == 1 && l[0].RTT > 0 })
 		got := end.at.Links()[0]
 		want := Link{
-			Peer: end.peer.alias.String() + "-" + end.peer.opts.ServerID, Out: end.out, Up: true,
-			RTT: got.RTT, Since: got.Since,
+			Peer: end.peer.alias.String() + "-" + end.peer.opts.ServerID, Host: end.peer.alias, Out: end.out, Up: true,
+			Address: got.Address, RTT: got.RTT, Since: got.Since,
 		}
-		if got != want || got.Since.IsZero() {
+		if got != want || got.Since.IsZero() || got.Address == "" || end.out && got.Address != end.peer.Addresses().Links {
 			t.Errorf("Links() = %+v, want %+v", got, want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestSecondHubIsUsedWhenTheFirstIsDown(t *testing.T) {
 	hub, leaf := newHost(t, f, "white"), newHost(t, f, "oracle-world")
 	hub.opts.Links = "127.0.0.1:0"
 	hub.start(t)
-	leaf.opts.Hubs = []string{closedPort(t), hub.Addresses().Links}
+	leaf.opts.Hubs = at(closedPort(t), hub.Addresses().Links)
 	leaf.start(t).awaitLinked(t, 1)
 }
 
@@ -80,7 +80,7 @@ func TestThreeHostsHearEachOtherThroughTheHub(t *testing.T) {
 	var leaves []*host
 	for _, alias := range []protocol.Name{"black", "grey"} {
 		leaf := newHost(t, f, alias)
-		leaf.opts.Hubs = []string{hub.Addresses().Links}
+		leaf.opts.Hubs = hubsOf(t, hub)
 		leaves = append(leaves, leaf.start(t))
 		leaf.awaitLinked(t, 1)
 		hub.awaitLinked(t, 1)
@@ -97,7 +97,7 @@ func TestHubDoesNotDialItself(t *testing.T) {
 	other := closedPort(t)
 	port := portOf(t, closedPort(t))
 	h.opts.Links = "127.0.0.1:" + port
-	h.opts.Hubs = []string{"127.0.0.1:" + port, "localhost:" + port, other, other}
+	h.opts.Hubs = at("127.0.0.1:"+port, "localhost:"+port, other, other)
 	h.start(t)
 	if got := h.Links(); len(got) != 1 || got[0].Peer != other {
 		t.Errorf("Links() = %+v, want only a link to %s", got, other)
@@ -106,11 +106,11 @@ func TestHubDoesNotDialItself(t *testing.T) {
 
 func portOf(t *testing.T, address string) string {
 	t.Helper()
-	_, port, err := splitAddress(address)
+	_, port, err := protocol.SplitHostPort(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strconv.Itoa(port)
+	return strconv.Itoa(int(port))
 }
 
 func TestSameListener(t *testing.T) {
@@ -122,12 +122,12 @@ func TestSameListener(t *testing.T) {
 		{"127.0.0.1:7424", "127.0.0.1:7423", false},
 		{"127.0.0.2:7423", "127.0.0.1:7423", false},
 		{"127.0.0.1:7423", "0.0.0.0:7423", true},
-		{"127.0.0.1:7423", ":7423", true},
+		{"127.0.0.1:7423", "[::]:7423", true},
 		{"[::1]:7423", "127.0.0.1:7423", false},
 		{"192.0.2.1:7423", "0.0.0.0:7423", false},
 		{"localhost:7423", "127.0.0.1:7423", true},
 	} {
-		if got := sameListener(t.Context(), c.dialled, c.own); got != c.want {
+		if got := sameListener(c.dialled, c.own); got != c.want {
 			t.Errorf("sameListener(%s, %s) = %v, want %v", c.dialled, c.own, got, c.want)
 		}
 	}
@@ -141,11 +141,11 @@ func TestLinkToOurselvesIsRefused(t *testing.T) {
 	hub.opts.Links = "127.0.0.1:0"
 	hub.start(t)
 	twin.opts.Key = hub.opts.Key
-	twin.opts.Hubs = []string{hub.Addresses().Links}
+	twin.opts.Hubs = at(hub.Addresses().Links)
 	twin.start(t)
 	awaitTrue(t, "the refusal", func() bool {
 		l := twin.Links()
-		return len(l) == 1 && !l[0].Up && strings.Contains(l[0].Problem, "does not accept this host's key")
+		return len(l) == 1 && !l[0].Up && strings.Contains(l[0].Problem, "this host itself")
 	})
 	if got := hub.Links(); len(got) != 0 {
 		t.Errorf("Links() = %+v, want none", got)

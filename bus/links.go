@@ -2,6 +2,7 @@ package bus
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/parleyfleet/parley/protocol"
 )
 
 const (
@@ -33,37 +36,40 @@ type links struct {
 	bus  *Bus
 	wake chan struct{} // holds one token while something has happened
 
-	mu      sync.Mutex // guards the fields below
-	hubs    []string   // that we dial
-	known   map[uint64]Link
-	problem string    // the last reason why no hub is linked
-	told    bool      // that has been logged since a hub was linked last
-	down    time.Time // since when no hub is linked
+	mu    sync.Mutex // guards the fields below
+	known map[uint64]Link
+	told  bool      // that no hub is linked has been logged since one was linked last
+	down  time.Time // since when no hub is linked
 }
 
 func newLinks(b *Bus) *links {
 	return &links{bus: b, wake: make(chan struct{}, 1), known: map[uint64]Link{}, down: b.opts.Now()}
 }
 
-// dial notes the hubs that the server dials.
-func (l *links) dial(hubs []string) {
+// failed tells once, after a while, why no hub is linked.
+func (l *links) failed(errs []*DialError) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.hubs = hubs
+	tell := len(errs) > 0 && !l.told && l.bus.opts.Now().Sub(l.down) >= quietFor
+	l.told = l.told || tell
+	l.mu.Unlock()
+	if tell {
+		l.bus.opts.Log.Warn().Str("problem", problemOf(errs)).Msg("no hub is linked; dialling goes on")
+	}
 }
 
-// heardOf notes that something happened to a link, and why one is not up.
-func (l *links) heardOf(problem string) {
-	if problem != "" {
-		l.mu.Lock()
-		first := !l.told && l.bus.opts.Now().Sub(l.down) >= quietFor
-		l.problem, l.told = problem, l.told || first
-		l.mu.Unlock()
-		if first {
-			l.bus.opts.Log.Warn().Str("problem", problem).Msg("no hub is linked; dialling goes on")
+// problemOf says in one line why hubs were not linked: each host's first reason, of
+// some of them.
+func problemOf(errs []*DialError) string {
+	const most = 3
+	var parts []string
+	for i, e := range errs {
+		if i == most {
+			parts = append(parts, fmt.Sprintf("and %d more", len(errs)-most))
+			break
 		}
+		parts = append(parts, e.Error())
 	}
-	l.poke()
+	return strings.Join(parts, "; ")
 }
 
 func (l *links) poke() {
@@ -130,7 +136,7 @@ func (l *links) lost(there map[uint64]Link, now time.Time) {
 		}
 		l.bus.opts.Log.Info().Str("peer", link.Peer).Bool("out", link.Out).Msg("a link is down")
 		if link.Out {
-			l.down, l.problem, l.told = now, "the connection was lost", false
+			l.down, l.told = now, false
 		}
 	}
 }
@@ -139,8 +145,9 @@ func (l *links) lost(there map[uint64]Link, now time.Time) {
 // is held.
 func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	link := Link{Peer: leaf.Name, Out: leaf.IsSpoke, Since: now}
+	link.Host, link.Address = l.bus.peerOf(leaf)
 	if link.Peer == "" {
-		link.Peer = net.JoinHostPort(leaf.IP, strconv.Itoa(leaf.Port))
+		link.Peer = hostAt(link.Host, link.Address)
 	}
 	link.RTT, _ = time.ParseDuration(leaf.RTT)
 	link.Up = slices.Contains(leaf.Subs, l.bus.subjects.All())
@@ -153,15 +160,56 @@ func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	return link
 }
 
+// peerOf is the host at the other end of a link, whose key was proved, and its
+// address.
+func (b *Bus) peerOf(leaf *server.LeafInfo) (protocol.Name, string) {
+	if leaf.IsSpoke {
+		if o := b.tree.dialled(); o != nil {
+			return o.host, o.address
+		}
+		return "", ""
+	}
+	if in := b.entrance.at(net.JoinHostPort(leaf.IP, strconv.Itoa(leaf.Port))); in != nil {
+		return in.host, in.address
+	}
+	return "", ""
+}
+
 // list is what Links returns.
 func (l *links) list() []Link {
 	l.look()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := slices.Collect(maps.Values(l.known))
-	if len(l.hubs) > 0 && !slices.ContainsFunc(list, func(k Link) bool { return k.Out }) {
-		list = append(list, Link{Peer: strings.Join(l.hubs, ", "), Out: true, Since: l.down, Problem: l.problem})
+	list, down := slices.Collect(maps.Values(l.known)), l.down
+	l.mu.Unlock()
+	if !slices.ContainsFunc(list, func(k Link) bool { return k.Out }) {
+		list = append(list, l.bus.missing(down)...)
 	}
 	slices.SortFunc(list, func(a, b Link) int { return cmp.Compare(a.Peer, b.Peer) })
 	return list
+}
+
+// missing is the link that this host would dial and could not, since down, if there
+// is one: a host that others dial and that finds no hub before it misses nothing.
+func (b *Bus) missing(down time.Time) []Link {
+	if b.dialler == nil || b.tree.frozen() {
+		return nil
+	}
+	targets, failed := b.dialler.targets(), b.dialler.problems()
+	if b.takesLinks() {
+		up := func(host protocol.Name) bool { return host > b.opts.Alias }
+		linked := map[protocol.Name]bool{}
+		for _, in := range b.entrance.links() {
+			linked[in.host] = true
+		}
+		targets = slices.DeleteFunc(targets, func(t target) bool { return up(t.hub.Alias) && linked[t.hub.Alias] })
+		failed = slices.DeleteFunc(slices.Clone(failed), func(e *DialError) bool { return up(e.Host) && linked[e.Host] })
+	}
+	if len(targets) == 0 {
+		return nil
+	}
+	var whom []string
+	for _, t := range targets {
+		whom = append(whom, hostAt(t.hub.Alias, t.address))
+	}
+	return []Link{{Peer: strings.Join(whom, ", "), Out: true, Since: down, Problem: problemOf(failed)}}
 }

@@ -18,17 +18,18 @@ import (
 // process without any port.
 type Config struct {
 	// Listen is the host:port where NATS clients may connect; "" opens no port,
-	// port 0 lets the system choose.
+	// port 0 lets the system choose. On an address that is not the loopback it
+	// speaks TLS and lets nobody in without a key.
 	Listen string
 	// Links is the host:port where other hosts link up. "" with Listen set means
 	// the port after it on the same host, or any where Listen has port 0.
 	Links string
-	// Hubs are the links addresses, host:port, of other hosts, the preferred one
-	// first. One of them is linked at a time.
-	Hubs []string
+	// Advertise are the addresses, host:port, at which others reach the links port;
+	// none means the bound one.
+	Advertise []string
 	// URL is an existing NATS system, several addresses separated by commas, used
-	// instead of a server of our own. It excludes the other three. Login is who
-	// this host is there.
+	// instead of a server of our own. It excludes the others, and Options.Hubs.
+	// Login is who this host is there.
 	URL   string
 	Login Login
 }
@@ -44,6 +45,10 @@ type Options struct {
 	// history. It is asked at every use, from several goroutines, and may change
 	// its mind while the bus runs. This host's own key needs no mention.
 	Trusted func(publicKey string) (alias protocol.Name, ok bool)
+	// Hubs tells which hosts take links, the ones to try first in front. It is asked
+	// before each round of dials; Recheck says that it is worth to dial at once.
+	// nil: this host dials nobody, ever.
+	Hubs func() []Hub
 	// ServerID is random, kept by the node: the server is called Alias-ServerID,
 	// and equal names make linked servers throw each other off.
 	ServerID string
@@ -119,11 +124,15 @@ const MaxWants = 64
 type Addresses struct {
 	Clients string // for any NATS client
 	Links   string // for other hosts
+	// Advertised are the addresses at which others reach the links port.
+	Advertised []string
 }
 
 // Link is one link to another server, up or not.
 type Link struct {
-	Peer    string        // the server's name, or its address while the name is unknown
+	Peer    string        // the server's name, or whom we dial
+	Host    protocol.Name // whose key was proved, "" while that is unknown
+	Address string        // its address, "" while there is none
 	Out     bool          // we dial it
 	Up      bool          // the peer hears the fleet's subjects through it
 	HalfUp  bool          // connected, but not up yet
@@ -141,7 +150,7 @@ func (o *Options) check() error {
 		return errors.New("the record id is required")
 	case o.Key == nil || o.Trusted == nil:
 		return errors.New("a key, and a way to know the keys of others, are required")
-	case o.URL != "" && (o.Listen != "" || o.Links != "" || len(o.Hubs) > 0):
+	case o.URL != "" && (o.Listen != "" || o.Links != "" || len(o.Advertise) > 0 || o.Hubs != nil):
 		return errors.New("a url excludes listen, links and hubs")
 	case o.URL == "" && o.Login != Login{}:
 		return errors.New("a login without a url")
@@ -156,25 +165,12 @@ func (c Config) linksAddress() (string, error) {
 	if c.Links != "" || c.Listen == "" {
 		return c.Links, nil
 	}
-	host, port, err := splitAddress(c.Listen)
+	host, port, err := protocol.SplitHostPort(c.Listen)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("cannot listen: %w", err)
 	}
 	if port != 0 {
 		port++
 	}
-	return net.JoinHostPort(host, strconv.Itoa(port)), nil
-}
-
-// splitAddress reads host:port.
-func splitAddress(address string) (string, int, error) {
-	host, text, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", 0, fmt.Errorf("address %q is not host:port", address)
-	}
-	port, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return "", 0, fmt.Errorf("address %q has no port between 0 and 65535", address)
-	}
-	return host, int(port), nil
+	return net.JoinHostPort(host, strconv.Itoa(int(port))), nil
 }

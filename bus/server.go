@@ -9,6 +9,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/protocol"
 )
 
 const (
@@ -23,12 +25,20 @@ const (
 	authTimeout    = 5 // seconds
 	dialTimeout    = 3 * time.Second
 	reconnectWait  = 500 * time.Millisecond
+	leafRetry      = 50 * time.Millisecond // of the server at the dialler's door; the dialler has a backoff of its own
 )
 
-// startServer starts the embedded server and waits until it is ready.
+// startServer starts the embedded server, with the links port and the dialler where
+// they are wanted, and waits until it is ready.
 func (b *Bus) startServer(ctx context.Context) error {
-	guard := &guard{opts: &b.opts, key: b.key, wake: b.links.poke}
-	opts, err := b.serverOptions(ctx, guard)
+	if err := b.startLinks(ctx); err != nil {
+		return err
+	}
+	guard, err := newGuard(b)
+	if err != nil {
+		return err
+	}
+	opts, err := b.serverOptions(guard)
 	if err != nil {
 		return err
 	}
@@ -38,14 +48,39 @@ func (b *Bus) startServer(ctx context.Context) error {
 	}
 	guard.account = srv.GlobalAccount()
 	fatal := make(chan string, 1)
-	srv.SetLogger(&logger{log: quiet(b.opts.Log), fatal: fatal, leaf: b.links.heardOf}, true, false)
+	srv.SetLogger(&logger{log: quiet(b.opts.Log), fatal: fatal, leaf: b.links.poke}, true, false)
 	b.server = srv
 	b.teardown.push("stop of the embedded server", func() error { return stopServer(srv) })
 	srv.Start()
-	return awaitServer(ctx, srv, fatal)
+	if err := awaitServer(ctx, srv, fatal); err != nil || b.entrance == nil {
+		return err
+	}
+	v, err := srv.Varz(nil)
+	if err != nil {
+		return fmt.Errorf("cannot ask the embedded NATS server for its ports: %w", err)
+	}
+	b.entrance.open(net.JoinHostPort(v.LeafNode.Host, strconv.Itoa(v.LeafNode.Port)))
+	return nil
 }
 
-func (b *Bus) serverOptions(ctx context.Context, g *guard) (*server.Options, error) {
+// startLinks binds the links port and makes the dialler, as far as they are wanted.
+func (b *Bus) startLinks(ctx context.Context) error {
+	links, err := b.opts.linksAddress()
+	if err != nil {
+		return err
+	}
+	if links != "" {
+		if b.entrance, err = newEntrance(ctx, b, links); err != nil {
+			return err
+		}
+	}
+	if b.opts.Hubs != nil {
+		b.dialler, err = newDialler(b)
+	}
+	return err
+}
+
+func (b *Bus) serverOptions(g *guard) (*server.Options, error) {
 	opts := &server.Options{
 		ServerName:                 b.opts.Alias.String() + "-" + b.opts.ServerID,
 		DontListen:                 b.opts.Listen == "",
@@ -62,36 +97,40 @@ func (b *Bus) serverOptions(ctx context.Context, g *guard) (*server.Options, err
 		MaxPingsOut:                maxPings,
 		AuthTimeout:                authTimeout,
 	}
-	opts.LeafNode.AuthTimeout = authTimeout
-	opts.LeafNode.NoAdvertise = true
-	opts.LeafNode.ReconnectInterval = reconnectWait
-	opts.LeafNode.DialTimeout = dialTimeout
-	// Without compression an unknown peer cannot make us unpack anything.
-	opts.LeafNode.Compression.Mode = server.CompressionOff
-	if err := b.listenOptions(opts); err != nil {
-		return nil, err
+	if b.opts.Listen != "" {
+		host, port, err := protocol.SplitHostPort(b.opts.Listen)
+		if err != nil {
+			return nil, fmt.Errorf("cannot listen: %w", err)
+		}
+		opts.Host, opts.Port = host, anyPort(int(port))
+		if !isLoopback(host) {
+			opts.TLSConfig, opts.TLSTimeout = b.serverTLS(), helloTimeout.Seconds()
+		}
 	}
-	return opts, b.remoteOptions(ctx, opts)
+	b.leafOptions(&opts.LeafNode)
+	return opts, nil
 }
 
-// listenOptions sets the two ports, as far as they are wanted.
-func (b *Bus) listenOptions(opts *server.Options) error {
-	var err error
-	if b.opts.Listen != "" {
-		if opts.Host, opts.Port, err = splitAddress(b.opts.Listen); err != nil {
-			return fmt.Errorf("cannot listen: %w", err)
-		}
-		opts.Port = anyPort(opts.Port)
+// leafOptions set up both ends of links: the leaf port on the loopback, to which the
+// entrance passes what it lets in, and the one remote, which is the dialler.
+func (b *Bus) leafOptions(leaf *server.LeafNodeOpts) {
+	leaf.AuthTimeout = authTimeout
+	leaf.NoAdvertise = true
+	leaf.ReconnectInterval = leafRetry
+	// Without compression an unknown peer cannot make us unpack anything.
+	leaf.Compression.Mode = server.CompressionOff
+	if b.entrance != nil {
+		leaf.Host, leaf.Port = "127.0.0.1", server.RANDOM_PORT
 	}
-	links, err := b.opts.linksAddress()
-	if err != nil || links == "" {
-		return err
+	if b.dialler != nil {
+		leaf.Remotes = []*server.RemoteLeafOpts{b.dialler.remote()}
 	}
-	if opts.LeafNode.Host, opts.LeafNode.Port, err = splitAddress(links); err != nil {
-		return fmt.Errorf("cannot listen for links: %w", err)
-	}
-	opts.LeafNode.Port = anyPort(opts.LeafNode.Port)
-	return nil
+}
+
+// isLoopback reports whether a host that is listened at means this machine alone.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // anyPort is port as the server wants it, which calls port 0 -1.
@@ -133,18 +172,6 @@ func stopServer(srv *server.Server) error {
 	case <-time.After(stopWait):
 		return fmt.Errorf("it has not stopped after %s", stopWait)
 	}
-}
-
-// serverAddresses are the addresses that srv has bound.
-func serverAddresses(srv *server.Server) Addresses {
-	var a Addresses
-	if addr := srv.Addr(); addr != nil {
-		a.Clients = addr.String()
-	}
-	if v, err := srv.Varz(nil); err == nil && v.LeafNode.Port != 0 {
-		a.Links = net.JoinHostPort(v.LeafNode.Host, strconv.Itoa(v.LeafNode.Port))
-	}
-	return a
 }
 
 // quiet bounds how much others can make the server write into the log.

@@ -2,9 +2,14 @@ package bus
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
 	"errors"
+	"io"
+	"net"
 	"net/url"
-	"strings"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -98,7 +103,7 @@ func newHostPairBothListening(t *testing.T) (hub, leaf *host) {
 	hub, leaf = newHost(t, f, "white"), newHost(t, f, "oracle-world")
 	hub.opts.Listen, leaf.opts.Listen = "127.0.0.1:0", "127.0.0.1:0"
 	hub.start(t)
-	leaf.opts.Hubs = []string{hub.Addresses().Links}
+	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t).awaitLinked(t, 1)
 	hub.awaitLinked(t, 1)
 	return hub, leaf
@@ -168,32 +173,20 @@ func TestClientWithOurOwnKeyIsUs(t *testing.T) {
 	}
 }
 
-// strangeServer is somebody's own NATS server that dials the hub and wants
-// everything.
-func strangeServer(t *testing.T, hub *host, key nkeys.KeyPair) (*server.Server, *nats.Conn, <-chan string) {
+// strangeServer is somebody's own NATS server that dials whatever is at address and
+// wants everything.
+func strangeServer(t *testing.T, name, address string) (*server.Server, *nats.Conn, <-chan struct{}) {
 	t.Helper()
-	remote := &server.RemoteLeafOpts{URLs: []*url.URL{{Scheme: "nats-leaf", Host: hub.Addresses().Links}}}
-	if key != nil {
-		seed, err := key.Seed()
-		if err != nil {
-			t.Fatal(err)
-		}
-		remote.Nkey = string(seed)
-	}
-	opts := &server.Options{ServerName: "strange", DontListen: true, NoSigs: true, NoLog: true, NoSystemAccount: true}
+	remote := &server.RemoteLeafOpts{URLs: []*url.URL{{Scheme: "nats-leaf", Host: address}}}
+	opts := &server.Options{ServerName: name, DontListen: true, NoSigs: true, NoLog: true, NoSystemAccount: true}
 	opts.LeafNode.ReconnectInterval = 10 * time.Millisecond
 	opts.LeafNode.Remotes = []*server.RemoteLeafOpts{remote}
 	srv, err := server.NewServer(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	problems := make(chan string, 1024)
-	told := func(problem string) {
-		if problem != "" {
-			problems <- problem
-		}
-	}
-	srv.SetLogger(&logger{log: zerolog.Nop(), leaf: told}, true, false)
+	news := make(chan struct{}, 4096)
+	srv.SetLogger(&logger{log: zerolog.Nop(), leaf: func() { news <- struct{}{} }}, true, false)
 	srv.Start()
 	t.Cleanup(func() { srv.Shutdown(); srv.WaitForShutdown() })
 	conn, err := nats.Connect("", nats.InProcessServer(srv))
@@ -201,28 +194,116 @@ func strangeServer(t *testing.T, hub *host, key nkeys.KeyPair) (*server.Server, 
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	return srv, conn, problems
+	return srv, conn, news
+}
+
+// sideDoor passes what comes to the address that it returns to the hub's links port,
+// as a host with that key would, but whatever is said then.
+func sideDoor(t *testing.T, hub, as *host, takes bool) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	t.Cleanup(func() { cancel(); work.Wait() })
+	work.Go(func() {
+		acceptAll(ctx, l, func(conn net.Conn) {
+			out, says := knockAs(t, hub.Addresses().Links, as.opts.Key, hello{Link: linkVersion, Takes: takes})
+			if out == nil || says.Cause != "" {
+				_ = conn.Close()
+				return
+			}
+			work.Go(func() { pass(ctx, conn, out) })
+		})
+	})
+	return l.Addr().String()
+}
+
+// knockAs knocks at a links port with any key, and returns what is answered; the
+// connection is nil where there is no answer.
+func knockAs(t *testing.T, address string, key nkeys.KeyPair, asks hello) (*tls.Conn, welcome) {
+	t.Helper()
+	cert, err := hostCertificate(key, "anybody", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := tls.Dial("tcp", address, &tls.Config{
+		InsecureSkipVerify: true, NextProtos: []string{linkName}, Certificates: []tls.Certificate{cert},
+	})
+	if err != nil {
+		t.Log(err)
+		return nil, welcome{}
+	}
+	var says welcome
+	if err := errors.Join(writeLine(conn, asks), readLine(conn, &says)); err != nil {
+		t.Log(err)
+		return nil, welcome{}
+	}
+	return conn, says
 }
 
 func TestStrangeServersAreRefused(t *testing.T) {
-	for name, key := range map[string]nkeys.KeyPair{"without a key": nil, "with a key that is not trusted": newKey(t)} {
+	hub, leaf := pair(t)
+	v, err := hub.server.Varz(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, address := range map[string]string{
+		"at the links port": hub.Addresses().Links, "at the clients port": hub.Addresses().Clients,
+		"past the entrance": net.JoinHostPort(v.LeafNode.Host, strconv.Itoa(v.LeafNode.Port)),
+	} {
 		t.Run(name, func(t *testing.T) {
-			hub, leaf := pair(t)
-			_, conn, problems := strangeServer(t, hub, key)
+			srv, conn, news := strangeServer(t, "white-x", address)
 			everything := subscribe(t, conn, ">")
-			for refusals := 0; refusals < 2; {
-				if strings.Contains(<-problems, "does not accept") {
-					refusals++
-				}
+			for range 6 { // several attempts
+				<-news
 			}
-			hub.nothingButMarker(t, leaf, 1)
+			hub.nothingButMarker(t, leaf, 1+len(hub.paths()))
 			if n, _, err := everything.Pending(); n != 0 || err != nil {
 				t.Errorf("the strange server received %d messages (%v)", n, err)
 			}
-			if got := hub.Links(); len(got) != 1 {
+			if got := hub.Links(); len(got) != 1 || srv.NumLeafNodes() != 0 && got[0].Host != leaf.alias {
 				t.Errorf("Links() = %+v, want only that of %s", got, leaf.alias)
 			}
 		})
+	}
+}
+
+// Whoever proves no key that counts learns nothing but that.
+func TestStrangersAtTheLinksPort(t *testing.T) {
+	hub, leaf := pair(t)
+	third := newHost(t, newFleet(), "black")
+	for name, c := range map[string]struct {
+		key  nkeys.KeyPair
+		link int
+		want Cause
+	}{
+		"a key that is not trusted": {third.opts.Key, linkVersion, CauseKey},
+		"our own key":               {hub.opts.Key, linkVersion, CauseSelf},
+		"another version":           {leaf.opts.Key, linkVersion + 1, CauseVersion},
+	} {
+		conn, says := knockAs(t, hub.Addresses().Links, c.key, hello{Link: c.link})
+		if conn == nil || says.Cause != c.want {
+			t.Errorf("%s: %+v, want %s", name, says, c.want)
+			continue
+		}
+		if rest, err := io.ReadAll(conn); len(rest) != 0 || err != nil {
+			t.Errorf("%s: then came %q, %v", name, rest, err)
+		}
+		_ = conn.Close()
+	}
+	conn, err := tls.Dial("tcp", hub.Addresses().Links, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{linkName}})
+	if err == nil {
+		var rest []byte
+		if rest, err = io.ReadAll(conn); len(rest) != 0 || err == nil {
+			t.Errorf("without a certificate came %q, %v", rest, err)
+		}
+		_ = conn.Close()
+	}
+	if len(hub.Links()) != 1 {
+		t.Errorf("Links() = %+v", hub.Links())
 	}
 }
 
@@ -232,7 +313,7 @@ func TestKeyIsAcceptedOnceItIsTrusted(t *testing.T) {
 	hub.opts.Links = "127.0.0.1:0"
 	hub.start(t)
 	leaf.opts.Trusted = f.trusted
-	leaf.opts.Hubs = []string{hub.Addresses().Links}
+	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t)
 	awaitTrue(t, "the refusal", func() bool { l := leaf.Links()[0]; return !l.Up && l.Problem != "" })
 	f.trust(t, leaf.opts.Key, leaf.alias)
@@ -248,7 +329,7 @@ func TestLinkCarriesOnlyTheFleet(t *testing.T) {
 	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
 	hub.opts.Listen = "127.0.0.1:0"
 	hub.start(t)
-	srv, conn, _ := strangeServer(t, hub, third.opts.Key)
+	srv, conn, _ := strangeServer(t, "black-strange", sideDoor(t, hub, third, false))
 	everything := subscribe(t, conn, ">")
 	awaitTrue(t, "the link", func() bool { return srv.NumLeafNodes() == 1 && len(hub.Links()) == 1 })
 	reader, _ := hub.dialAs(t, nil)

@@ -38,16 +38,20 @@ type Config struct {
 // Bus is how this host meets others live. The zero value is a server inside
 // the process with no port at all.
 type Bus struct {
-	// Listen is the host:port where other NATS clients may subscribe; "" opens
+	// Listen is the host:port where other NATS clients may connect; "" opens
 	// no port. Port 0 lets the system choose.
 	Listen string
 	// Links is the host:port where other hosts of the fleet connect; "" means
 	// what LinksAddress says.
 	Links string
-	// Hubs are the links addresses of other hosts, the first one preferred.
+	// Advertise are the host:port at which other hosts reach Links; none means the
+	// address that is bound.
+	Advertise []string
+	// Hubs are hosts to dial before those of the record, ALIAS@host:port or
+	// host:port; see ParseHub.
 	Hubs []string
 	// URL is an existing NATS system to use instead of a server of our own; it
-	// excludes the other three.
+	// excludes the other four.
 	URL string
 	// Creds and NKey are files that say who this host is at URL, one of them at
 	// most: a NATS credentials file, or the seed of a user nkey. "" means the user

@@ -17,7 +17,8 @@ func full() Config {
 	return Config{
 		Fleet: "0123", Alias: "white", Human: "true", Remote: "git@example.org:a b/record.git",
 		Bus: Bus{
-			Listen: "127.0.0.1:4222", Links: "[::1]:7422", Hubs: []string{"localhost:7001", "127.0.0.1:7002"},
+			Listen: "127.0.0.1:4222", Links: "[::1]:7422", Advertise: []string{"white.example:7422", "[2001:db8::1]:7"},
+			Hubs: []string{"black@localhost:7001", "127.0.0.1:7002"},
 		},
 		FetchInterval: 90 * time.Second, PushInterval: 250 * time.Millisecond, CourierGrace: 2 * time.Hour,
 		MaxHops: 3, MessageLimit: 30_001, CommandTimeout: 5 * time.Minute, LogLevel: "debug",
@@ -55,7 +56,7 @@ fleet: 0123        # taken by its text
 alias: white
 human: true
 remote: git@example.org:a b/record.git
-bus: {listen: 127.0.0.1:4222, links: "[::1]:7422", hubs: ["localhost:7001", 127.0.0.1:7002], url: }
+bus: {listen: 127.0.0.1:4222, links: "[::1]:7422", advertise: [white.example:7422, "[2001:db8::1]:7"], hubs: ["black@localhost:7001", 127.0.0.1:7002], url: }
 fetch_interval: 1m30s
 push_interval: 250ms
 courier_grace: 2h

@@ -27,6 +27,7 @@ func settings(c *Config) []setting {
 		textSetting("remote", &c.Remote),
 		textSetting("bus.listen", &c.Bus.Listen),
 		textSetting("bus.links", &c.Bus.Links),
+		listSetting("bus.advertise", &c.Bus.Advertise),
 		listSetting("bus.hubs", &c.Bus.Hubs),
 		textSetting("bus.url", &c.Bus.URL),
 		textSetting("bus.creds", &c.Bus.Creds),

@@ -122,12 +122,12 @@ func (b Bus) systemProblems() []Problem {
 	if b.Context != "" {
 		add("context", checkContextName(b.Context))
 	}
-	own := b.Listen != "" || b.Links != "" || len(b.Hubs) > 0
+	own := b.Listen != "" || b.Links != "" || len(b.Advertise) > 0 || len(b.Hubs) > 0
 	if own && b.URL != "" {
-		add("url", errors.New("an existing NATS system takes the place of listen, links and hubs: set it or them"))
+		add("url", errors.New("an existing NATS system takes the place of listen, links, advertise and hubs: set it or them"))
 	}
 	if own && b.Context != "" {
-		add("context", errors.New("an existing NATS system takes the place of listen, links and hubs: set it or them"))
+		add("context", errors.New("an existing NATS system takes the place of listen, links, advertise and hubs: set it or them"))
 	}
 	if b.URL != "" && b.Context != "" {
 		add("context", errors.New("a context names its own url: set it or bus.url"))

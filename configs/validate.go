@@ -1,8 +1,10 @@
 package configs
 
 import (
+	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -105,8 +107,12 @@ func (b Bus) problems() []Problem {
 	if port := portOf(b.Listen); port != "" && port != "0" && port == portOf(b.Links) {
 		add("links", fmt.Errorf("%q has the port of listen: the two need one each", b.Links))
 	}
+	for _, err := range b.advertiseProblems() {
+		add("advertise", err)
+	}
 	for i, hub := range b.Hubs {
-		add("hubs", checkHub(hub))
+		_, _, err := ParseHub(hub)
+		add("hubs", err)
 		if slices.Index(b.Hubs, hub) < i {
 			add("hubs", fmt.Errorf("%q stands twice", hub))
 		}
@@ -114,44 +120,52 @@ func (b Bus) problems() []Problem {
 	return ps
 }
 
+func (b Bus) advertiseProblems() []error {
+	var errs []error
+	if len(b.Advertise) > 0 && b.Listen == "" && b.Links == "" && b.URL == "" {
+		errs = append(errs, errors.New("there is no port for others to reach: set links or listen"))
+	}
+	if len(b.Advertise) > protocol.MaxAddresses {
+		errs = append(errs, fmt.Errorf("%d addresses are more than %d", len(b.Advertise), protocol.MaxAddresses))
+	}
+	for i, address := range b.Advertise {
+		if err := protocol.CheckHostPort(address); err != nil {
+			errs = append(errs, err)
+		}
+		if slices.Index(b.Advertise, address) < i {
+			errs = append(errs, fmt.Errorf("%q stands twice", address))
+		}
+	}
+	return errs
+}
+
+// ParseHub reads an entry of bus.hubs: ALIAS@host:port, or host:port for whichever
+// host of the fleet is there, with an alias of "".
+func ParseHub(s string) (alias protocol.Name, address string, err error) {
+	address = s
+	if name, rest, ok := strings.Cut(s, "@"); ok {
+		if alias, err = protocol.ParseName(name); err != nil {
+			return "", "", fmt.Errorf("%q should look like ALIAS@host:port: %w", s, err)
+		}
+		address = rest
+	}
+	return alias, address, protocol.CheckHostPort(address)
+}
+
+// checkListen checks an address to listen at. All addresses of the machine are meant
+// only where that is written: 0.0.0.0 or [::].
 func checkListen(address string) error {
-	host, _, err := splitAddress(address, 0)
+	if strings.HasPrefix(address, ":") {
+		return fmt.Errorf("%q names no host, which would mean all addresses of this machine: write one, such as 127.0.0.1%s, or 0.0.0.0%s for all", address, address, address)
+	}
+	host, _, err := protocol.SplitHostPort(address)
 	if err != nil {
 		return err
 	}
-	return checkLoopback(address, host)
-}
-
-func checkHub(address string) error {
-	host, _, err := splitAddress(address, 1)
-	if err != nil {
-		return err
+	if _, err := netip.ParseAddr(host); err != nil && host != "localhost" {
+		return fmt.Errorf("%q is not an address of this machine's own: write its IP address, or 0.0.0.0, and the name below advertise", address)
 	}
-	return checkLoopback(address, host)
-}
-
-// checkLoopback keeps the bus on this machine.
-func checkLoopback(address, host string) error {
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return fmt.Errorf("%q leaves this machine, which is not supported yet: links between machines need keys and TLS; use 127.0.0.1", address)
-}
-
-// splitAddress splits host:port and insists on both.
-func splitAddress(address string, lowest int) (host string, port int, err error) {
-	host, text, err := net.SplitHostPort(address)
-	if err != nil {
-		return "", 0, fmt.Errorf("%q is not an address: it should look like 127.0.0.1:4222", address)
-	}
-	if host == "" {
-		return "", 0, fmt.Errorf("%q names no host, which would mean all addresses of this machine: name one, such as 127.0.0.1%s", address, address)
-	}
-	port, err = strconv.Atoi(text)
-	if err != nil || port < lowest || port > 65535 || strconv.Itoa(port) != text {
-		return "", 0, fmt.Errorf("%q has no port from %d to 65535", address, lowest)
-	}
-	return host, port, nil
+	return nil
 }
 
 func portOf(address string) string {

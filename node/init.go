@@ -23,18 +23,19 @@ import (
 // what is empty gets a default: the fleet's name from the record or "home", the
 // alias from the machine's name, the human from the user's.
 type InitOptions struct {
-	Home    configs.Home
-	Version string
-	Fleet   string
-	Alias   string
-	Human   string
-	Remote  string
-	Join    bool        // the remote must hold a record already
-	Listen  string      // bus.listen of the configuration
-	Hubs    []string    // bus.hubs of the configuration
-	System  configs.Bus // its URL, Creds, NKey, CA and Context, of the configuration
-	Log     zerolog.Logger
-	Now     func() time.Time // nil: time.Now
+	Home      configs.Home
+	Version   string
+	Fleet     string
+	Alias     string
+	Human     string
+	Remote    string
+	Join      bool        // the remote must hold a record already
+	Listen    string      // bus.listen of the configuration
+	Advertise []string    // bus.advertise of the configuration
+	Hubs      []string    // bus.hubs of the configuration
+	System    configs.Bus // its URL, Creds, NKey, CA and Context, of the configuration
+	Log       zerolog.Logger
+	Now       func() time.Time // nil: time.Now
 }
 
 // InitResult is what Init made.
@@ -86,7 +87,7 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 func (o InitOptions) config() (configs.Config, error) {
 	cfg := configs.Default()
 	cfg.Bus = o.System
-	cfg.Remote, cfg.Bus.Listen, cfg.Bus.Hubs = o.Remote, o.Listen, o.Hubs
+	cfg.Remote, cfg.Bus.Listen, cfg.Bus.Advertise, cfg.Bus.Hubs = o.Remote, o.Listen, o.Advertise, o.Hubs
 	alias, _ := os.Hostname()
 	human := ""
 	if u, err := user.Current(); err == nil {

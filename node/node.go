@@ -61,6 +61,7 @@ type Node struct {
 	delivery  delivery
 	run       string                  // random, new with every start: tells this node from its twin
 	greet     chan struct{}           // a host came: announce this one soon
+	rehost    chan struct{}           // a host said something of itself: look again at the links
 	answer    chan struct{}           // a second node of this name wrote: let it hear of this one
 	expelled  chan error              // why this node has to stay out of the fleet
 	once      onceEach[protocol.Path] // answers and receipts, by message
@@ -104,7 +105,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), held: newHeldBack(o.Now), refusals: newRefusals(o.Log), delivery: newDelivery(o.queueBytes),
-		run: randomHex(4), greet: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
+		run: randomHex(4), greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
 		firsts: map[string]protocol.Path{},
 	}

@@ -128,6 +128,7 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 		n.missed(it)
 		if it.Path.Channel() == n.system {
 			nudge(n.delivery.keys)
+			nudge(n.rehost)
 		}
 		if m, ok := n.gapBefore(it, before); ok {
 			holes = append(holes, m)

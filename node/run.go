@@ -44,9 +44,13 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		return err
 	}
 	n.startDelivery(&down)
+	if err := n.publishHost(ctx); err != nil { // at which addresses it is reached is known now
+		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
+	}
 	n.startDoors(&down)
 	close(open)
 	go n.announceAlways(ctx)
+	go n.watchHosts(ctx)
 	n.log.Info().Stringer("host", n.cfg.Alias).Stringer("fleet", n.cfg.Fleet).Str("record", n.record.ID()).Msg("node is up")
 	ready()
 	select {
@@ -129,9 +133,9 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "cannot start the bus: %v", err)
 	}
 	n.warnOf(system)
-	b, err := bus.Start(ctx, bus.Options{
+	o := bus.Options{
 		Config: bus.Config{
-			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Hubs: n.cfg.Bus.Hubs, URL: system.URL, Login: login},
+			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
 		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.key, Trusted: n.trusted,
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.countAgents},
@@ -144,7 +148,11 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 			Linked:   n.linked,
 		},
 		QueueBytes: n.delivery.queueBytes,
-	})
+	}
+	if system.URL == "" && (n.cfg.Remote != "" || len(n.cfg.Bus.Hubs) > 0) {
+		o.Hubs = n.hubs // elsewhere there is nobody to dial, ever
+	}
+	b, err := bus.Start(ctx, o)
 	if err != nil {
 		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "%v", err)
 	}

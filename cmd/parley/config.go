@@ -176,6 +176,7 @@ type configInfo struct {
 	Remote         string   `json:"remote"`
 	Listen         string   `json:"listen"`
 	Links          string   `json:"links"`
+	Advertise      []string `json:"advertise"`
 	Hubs           []string `json:"hubs"`
 	URL            string   `json:"url"`
 	Creds          string   `json:"creds"`
@@ -203,7 +204,7 @@ func runConfigShow(home configs.Home, v view) error {
 	if v.json {
 		return v.writeJSON(configInfo{
 			File: home.Config(), Fleet: c.Fleet.String(), Alias: c.Alias.String(), Human: c.Human.String(), Remote: c.Remote,
-			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Hubs: c.Bus.Hubs, URL: c.Bus.URL,
+			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Advertise: c.Bus.Advertise, Hubs: c.Bus.Hubs, URL: c.Bus.URL,
 			Creds: c.Bus.Creds, NKey: c.Bus.NKey, CA: c.Bus.CA, Context: c.Bus.Context,
 			FetchInterval: c.FetchInterval.String(), PushInterval: c.PushEvery().String(), CourierGrace: c.CourierGrace.String(),
 			MaxHops: c.MaxHops, MessageLimit: c.MessageLimit, CommandTimeout: c.CommandTimeout.String(), LogLevel: c.LogLevel,

@@ -27,7 +27,8 @@ record stays on this machine.
 The answers go into config.yaml, which only people change from then on.`,
 		Example: `  parley init
   parley init --alias white --remote git@example.org:fleet/record.git
-  parley init --alias black --remote /srv/record.git --hub 127.0.0.1:4223`,
+  parley init --remote /srv/record.git --listen 192.0.2.7:4222
+  parley init --listen 0.0.0.0:4222 --advertise white.example:4223`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			home, err := p.homeDir()
@@ -49,9 +50,8 @@ The answers go into config.yaml, which only people change from then on.`,
 	f.StringVar(&o.Alias, "alias", "", "name of this host in the fleet (default: from the machine's name)")
 	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
 	f.StringVar(&o.Remote, "remote", "", "git URL or path of the repository that the fleet shares")
-	f.StringVar(&o.Listen, "listen", "", "host:port for NATS clients, the next port for links of other hosts")
+	linkFlags(f, &o)
 	systemFlags(f, &o.System)
-	f.StringArrayVar(&o.Hubs, "hub", nil, "host:port where another host listens for links (repeatable)")
 	return cmd
 }
 

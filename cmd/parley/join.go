@@ -17,7 +17,7 @@ refused.
 The host gets a key of its own, which never leaves this machine, and tells the
 others by a signed message in the record.`,
 		Example: `  parley join git@example.org:fleet/record.git --alias white
-  parley join /srv/record.git --hub 127.0.0.1:4223`,
+  parley join /srv/record.git --listen 192.0.2.8:4222`,
 		Args: exactly(1, "the URL or path of the shared record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			home, err := p.homeDir()
@@ -37,8 +37,7 @@ others by a signed message in the record.`,
 	f := cmd.Flags()
 	f.StringVar(&o.Alias, "alias", "", "name of this host in the fleet (default: from the machine's name)")
 	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
-	f.StringVar(&o.Listen, "listen", "", "host:port for NATS clients, the next port for links of other hosts")
+	linkFlags(f, &o)
 	systemFlags(f, &o.System)
-	f.StringArrayVar(&o.Hubs, "hub", nil, "host:port where another host listens for links (repeatable)")
 	return cmd
 }

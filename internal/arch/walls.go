@@ -100,7 +100,7 @@ func walls() []Wall {
 			TestThirdParty: []string{natsGo, nkeys},
 			Doors: []Door{{
 				// Node only where one is started, or its caches are made anew.
-				Files:  []string{"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/join.go", "cmd/parley/demo.go", "cmd/parley/recordrebuild.go"},
+				Files:  []string{"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/join.go", "cmd/parley/linkflags.go", "cmd/parley/demo.go", "cmd/parley/recordrebuild.go"},
 				Parley: []string{"node"},
 			}, {
 				// The bench only where it is run.

@@ -1,0 +1,110 @@
+package bus
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math/big"
+	"net"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// The dates of a host's certificate say nothing: how long a key counts is what
+// the record says. They must not depend on the moment, so that the certificate is
+// the same after every start.
+var (
+	certificateFrom = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	certificateTo   = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+// hostCertificate is the self-signed certificate of a host, made in memory from
+// its key: the same key, alias and addresses give the same bytes. Its names
+// matter to NATS clients alone, which may be told to trust it (Certificate);
+// hosts look at nothing but the key.
+func hostCertificate(key nkeys.KeyPair, alias protocol.Name, addresses []string) (tls.Certificate, error) {
+	private, err := privateKey(key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	public := private.Public().(ed25519.PublicKey)
+	serial := sha256.Sum256(public)
+	template := &x509.Certificate{
+		SerialNumber:          new(big.Int).SetBytes(serial[:16]),
+		Subject:               pkix.Name{CommonName: alias.String()},
+		NotBefore:             certificateFrom,
+		NotAfter:              certificateTo,
+		KeyUsage:              x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		BasicConstraintsValid: true,
+		IsCA:                  true,
+	}
+	for _, address := range addresses {
+		addName(template, address)
+	}
+	der, err := x509.CreateCertificate(nil, template, template, public, private)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("cannot make this host's certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}, nil
+}
+
+// addName puts the host of an address among those that the certificate is for.
+func addName(template *x509.Certificate, address string) {
+	host, _, err := protocol.SplitHostPort(address)
+	if err != nil {
+		return
+	}
+	if ip := net.ParseIP(host); ip == nil {
+		template.DNSNames = append(template.DNSNames, host)
+	} else if !ip.IsUnspecified() {
+		template.IPAddresses = append(template.IPAddresses, ip)
+	}
+}
+
+// privateKey is the ed25519 key that an nkey with its seed stands for.
+func privateKey(key nkeys.KeyPair) (ed25519.PrivateKey, error) {
+	seed, err := key.Seed()
+	if err != nil {
+		return nil, fmt.Errorf("cannot use this host's key: %w", err)
+	}
+	_, raw, err := nkeys.DecodeSeed(seed)
+	if err != nil {
+		return nil, fmt.Errorf("cannot use this host's key: %w", err)
+	}
+	return ed25519.NewKeyFromSeed(raw), nil
+}
+
+// peerKey is the public nkey that the other end of a TLS connection proved to
+// hold. Nothing else of its certificate is looked at.
+func peerKey(state tls.ConnectionState) (string, error) {
+	if len(state.PeerCertificates) == 0 {
+		return "", errors.New("it shows no certificate")
+	}
+	public, ok := state.PeerCertificates[0].PublicKey.(ed25519.PublicKey)
+	if !ok {
+		return "", errors.New("its certificate has no ed25519 key, which the key of a host is")
+	}
+	key, err := nkeys.Encode(nkeys.PrefixByteUser, public)
+	if err != nil {
+		return "", fmt.Errorf("its key cannot be written as an nkey: %w", err)
+	}
+	return string(key), nil
+}
+
+// Certificate is the certificate that the clients port shows where it is not on
+// the loopback, in PEM: what NATS clients are given as --tlsca.
+func (b *Bus) Certificate() []byte {
+	var out bytes.Buffer
+	_ = pem.Encode(&out, &pem.Block{Type: "CERTIFICATE", Bytes: b.identity().cert.Certificate[0]}) // a buffer takes all
+	return out.Bytes()
+}

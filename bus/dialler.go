@@ -1,0 +1,259 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	mathrand "math/rand/v2"
+	"net"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+const (
+	minBackoff = 250 * time.Millisecond
+	maxBackoff = 3 * time.Second
+	stagger    = 250 * time.Millisecond // between the beginnings of two dials of one round
+	shortLink  = 5 * time.Second        // a link that lasted less is no success
+	// holdFor is how long the server waits for the greeting of a hub, which comes
+	// when there is one: for ever.
+	holdFor = 10 * 365 * 24 * time.Hour
+)
+
+// dialler dials hubs for the embedded server. The server has one leaf remote for
+// ever, and that is the dialler's own door on the loopback; for the connection that
+// the server makes there, the dialler finds a hub, proves both ends to each other,
+// and passes bytes. So hubs and keys may change while all runs, each dial is pinned
+// to a key, and why one fails is known. There is at most one outgoing link.
+type dialler struct {
+	bus    *Bus
+	tree   *tree
+	door   *door
+	poked  chan struct{} // holds one token when it is worth to try again
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+	turn   sync.Mutex // held by the one connection that is served
+
+	mu      sync.Mutex           // guards the fields below
+	end     context.CancelFunc   // ends the connection that is served, nil for none
+	worked  map[string]time.Time // addresses at which a hub was linked last, and when
+	failed  []*DialError         // what the last round of dials met
+	backoff time.Duration
+}
+
+func newDialler(b *Bus) (*dialler, error) {
+	d := &dialler{bus: b, tree: b.tree, poked: make(chan struct{}, 1), worked: map[string]time.Time{}}
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	var err error
+	if d.door, err = openDoor(d.ctx); err != nil {
+		return nil, err
+	}
+	b.teardown.push("end of the dialler", d.close)
+	d.work.Go(func() { d.door.serve(d.ctx, &d.work, d.serve) })
+	return d, nil
+}
+
+// close ends the dialler, after the server that it serves.
+func (d *dialler) close() error {
+	d.cancel()
+	d.work.Wait()
+	return nil
+}
+
+// remote is the server's one leaf remote.
+func (d *dialler) remote() *server.RemoteLeafOpts {
+	at := d.door.listener.Addr().String()
+	remote := &server.RemoteLeafOpts{
+		URLs:                    []*url.URL{{Scheme: "nats-leaf", Host: at}},
+		NoRandomize:             true,
+		IgnoreDiscoveredServers: true,
+		DialTimeout:             dialTimeout,
+		FirstInfoTimeout:        holdFor,
+	}
+	remote.Proxy.URL = "http://" + at
+	remote.Proxy.Username, remote.Proxy.Password = doorUser, d.door.secret
+	remote.Compression.Mode = server.CompressionOff
+	return remote
+}
+
+// poke has the dialler try again at once.
+func (d *dialler) poke() {
+	select {
+	case d.poked <- struct{}{}:
+	default:
+	}
+}
+
+// drop ends the link that is there, so that it is made anew.
+func (d *dialler) drop() {
+	if o := d.tree.dialled(); o != nil {
+		o.end()
+	}
+	d.poke()
+}
+
+// serve finds a hub for a connection of the server and passes bytes until one of
+// them ends. A newer connection means that the server has given up the older one.
+func (d *dialler) serve(conn net.Conn) {
+	ctx, cancel := context.WithCancel(d.ctx)
+	defer cancel()
+	d.mu.Lock()
+	if d.end != nil {
+		d.end()
+	}
+	d.end = cancel
+	d.mu.Unlock()
+	d.turn.Lock()
+	defer d.turn.Unlock()
+	hub, err := d.find(ctx, cancel)
+	if err != nil {
+		return
+	}
+	began := time.Now()
+	d.bus.links.poke()
+	pass(ctx, conn, hub.conn)
+	d.ended(hub, time.Since(began))
+}
+
+// ended notes how long the link to a hub lasted.
+func (d *dialler) ended(hub *knocked, lasted time.Duration) {
+	d.tree.lost(time.Now())
+	d.mu.Lock()
+	if lasted >= shortLink {
+		d.backoff = 0
+	} else {
+		delete(d.worked, hub.address)
+	}
+	d.failed = []*DialError{{Host: hub.host, Address: hub.address, Cause: CauseRoute, Reason: "the connection was lost"}}
+	d.mu.Unlock()
+	d.bus.links.poke()
+}
+
+// find dials until a hub is linked or ctx ends. end ends what the caller makes of
+// it.
+func (d *dialler) find(ctx context.Context, end context.CancelFunc) (*knocked, error) {
+	for {
+		dialling, done, err := d.tree.begin(ctx)
+		if err != nil {
+			return nil, err
+		}
+		hub, failed := d.round(dialling)
+		done()
+		if hub != nil && d.tree.commit(&outlink{host: hub.host, key: hub.key, address: hub.address, end: end}) {
+			d.linked(hub)
+			return hub, nil
+		}
+		if hub != nil {
+			_ = hub.conn.Close() // a link up was taken in the meantime
+		}
+		if err := d.rest(ctx, failed); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// linked notes where a hub was linked.
+func (d *dialler) linked(hub *knocked) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.worked) > maxWorked {
+		clear(d.worked)
+	}
+	d.worked[hub.address] = time.Now()
+	d.failed = nil
+}
+
+// maxWorked bounds the addresses that are remembered.
+const maxWorked = 1024
+
+// rest waits until it is time for the next round.
+func (d *dialler) rest(ctx context.Context, failed []*DialError) error {
+	d.mu.Lock()
+	d.failed = failed
+	d.backoff = min(max(2*d.backoff, minBackoff), maxBackoff)
+	wait := d.backoff/2 + mathrand.N(d.backoff)
+	d.mu.Unlock()
+	d.bus.links.failed(failed)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-d.poked:
+		d.mu.Lock()
+		d.backoff = 0
+		d.mu.Unlock()
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// problems are why the last round linked nobody.
+func (d *dialler) problems() []*DialError {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.failed
+}
+
+// sorted are addresses with those in front at which a hub was linked last.
+func (d *dialler) sorted(addresses []string) []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := slices.Clone(addresses)
+	slices.SortStableFunc(all, func(x, y string) int { return d.worked[y].Compare(d.worked[x]) })
+	return all
+}
+
+// round dials all targets, each a moment after the one before it or as soon as that
+// one has failed. The first that says yes is the hub; the others are left.
+func (d *dialler) round(ctx context.Context) (*knocked, []*DialError) {
+	targets := d.targets()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type outcome struct {
+		at  int
+		hub *knocked
+		err error
+	}
+	outcomes := make(chan outcome)
+	errs := make([]*DialError, len(targets))
+	started, running := 0, 0
+	start := func() {
+		at := started
+		started, running = started+1, running+1
+		d.work.Go(func() { // ends with its dial, which ctx ends
+			hub, err := d.bus.knock(ctx, targets[at], false)
+			outcomes <- outcome{at, hub, err}
+		})
+	}
+	var found *knocked
+	for {
+		if found == nil && ctx.Err() == nil && started < len(targets) {
+			start()
+		}
+		if running == 0 {
+			return found, slices.DeleteFunc(errs, func(e *DialError) bool { return e == nil })
+		}
+		next := time.NewTimer(stagger)
+		select {
+		case o := <-outcomes:
+			running--
+			switch {
+			case o.err != nil:
+				errors.As(o.err, &errs[o.at])
+			case found == nil:
+				found = o.hub
+				cancel()
+			default:
+				_ = o.hub.conn.Close()
+			}
+		case <-next.C:
+		}
+		next.Stop()
+	}
+}

@@ -1,0 +1,229 @@
+package bus
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	maxKnocking = 128 // connections that have not proved a key yet
+	maxFromOne  = 16  // of them from one address
+	maxInlinks  = 512
+)
+
+// entrance is the port for links of other hosts. It speaks TLS always, lets a host in
+// that proves a key which counts, and passes its bytes to the leaf port of the
+// embedded server, which is on the loopback and takes nobody else (guard). Strangers
+// never reach the server.
+type entrance struct {
+	bus      *Bus
+	listener net.Listener
+	ctx      context.Context
+	cancel   context.CancelFunc
+	work     sync.WaitGroup
+
+	mu       sync.Mutex         // guards the fields below
+	leafPort string             // of the server, "" until it is ready
+	knocking map[string]int     // by address
+	count    int                // all of knocking
+	inside   map[string]*inlink // by the address at which the server sees them
+}
+
+// inlink is a link that another host dialled.
+type inlink struct {
+	host    protocol.Name
+	key     string
+	address string // of the other host
+	takes   bool   // it takes links itself
+	carries bool   // it may carry what hosts behind it say
+	up      bool   // see tree
+	end     context.CancelFunc
+}
+
+func newEntrance(ctx context.Context, b *Bus, address string) (*entrance, error) {
+	if _, _, err := protocol.SplitHostPort(address); err != nil {
+		return nil, fmt.Errorf("cannot listen for links: %w", err)
+	}
+	l, err := (&net.ListenConfig{KeepAliveConfig: keepAlive}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen for links: %w", err)
+	}
+	e := &entrance{bus: b, listener: l, knocking: map[string]int{}, inside: map[string]*inlink{}}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	b.teardown.push("end of the links port", e.close)
+	return e, nil
+}
+
+// address is the bound address.
+func (e *entrance) address() string { return e.listener.Addr().String() }
+
+// open begins to take links for the server, whose leaf port is at the address.
+func (e *entrance) open(leafPort string) {
+	e.mu.Lock()
+	e.leafPort = leafPort
+	e.mu.Unlock()
+	e.work.Go(func() { acceptAll(e.ctx, e.listener, e.knock) }) // ends with e.ctx
+}
+
+// close ends all links, after the server.
+func (e *entrance) close() error {
+	e.cancel()
+	_ = e.listener.Close() // open may never have run
+	e.work.Wait()
+	return nil
+}
+
+// knock takes a connection in hand, or closes it where there are too many.
+func (e *entrance) knock(conn net.Conn) {
+	from, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
+	e.mu.Lock()
+	full := e.count >= maxKnocking || e.knocking[from] >= maxFromOne || len(e.inside) >= maxInlinks
+	if !full {
+		e.count++
+		e.knocking[from]++
+	}
+	e.mu.Unlock()
+	if full {
+		_ = conn.Close()
+		return
+	}
+	e.work.Go(func() { // ends with the connection, which ends with e.ctx
+		defer conn.Close()
+		stop := context.AfterFunc(e.ctx, func() { _ = conn.Close() })
+		defer stop()
+		secure, in := e.greet(conn)
+		e.mu.Lock()
+		e.count--
+		if e.knocking[from]--; e.knocking[from] == 0 {
+			delete(e.knocking, from)
+		}
+		e.mu.Unlock()
+		if in != nil {
+			e.carry(secure, in)
+		}
+	})
+}
+
+// greet shakes hands with whoever has connected, and answers. It returns the link that
+// is to be, nil for none.
+func (e *entrance) greet(conn net.Conn) (*tls.Conn, *inlink) {
+	if conn.SetDeadline(time.Now().Add(helloTimeout)) != nil {
+		return nil, nil
+	}
+	config := e.bus.serverTLS()
+	config.NextProtos = []string{linkName}
+	config.ClientAuth = tls.RequireAnyClientCert
+	secure := tls.Server(conn, config)
+	var asks hello
+	err := secure.Handshake()
+	if err == nil {
+		err = readLine(secure, &asks)
+	}
+	if err != nil {
+		e.bus.opts.Log.Debug().Err(err).Stringer("address", conn.RemoteAddr()).Msg("a connection to the links port came to nothing")
+		return nil, nil
+	}
+	in, answer := e.judge(secure, asks)
+	if err := writeLine(secure, answer); err != nil || answer.Cause != "" || asks.Probe {
+		e.leave(in)
+		return nil, nil
+	}
+	if conn.SetDeadline(time.Time{}) != nil {
+		e.leave(in)
+		return nil, nil
+	}
+	return secure, in
+}
+
+// judge decides whether a link may be. Where it may, the caller has leave called.
+func (e *entrance) judge(conn *tls.Conn, asks hello) (*inlink, welcome) {
+	b := e.bus
+	answer := welcome{Link: linkVersion, Version: b.opts.Discovery.Version, Time: b.opts.Now().UTC()}
+	no := func(cause Cause, format string, args ...any) (*inlink, welcome) {
+		answer.Cause, answer.Reason = cause, fmt.Sprintf(format, args...)
+		b.opts.Log.Debug().Stringer("address", conn.RemoteAddr()).Str("cause", string(cause)).Msg("a link was refused")
+		return nil, answer
+	}
+	key, err := peerKey(conn.ConnectionState())
+	if err != nil {
+		return no(CauseKey, "the key that this host shows cannot be read")
+	}
+	host, counts := b.opts.Trusted(key)
+	switch {
+	case key == b.identity().public:
+		return no(CauseSelf, "that is this host itself, or a copy of it")
+	case !counts:
+		return no(CauseKey, "it does not accept this host's key; of a host that has just joined it learns from the record, in some seconds")
+	case host == b.opts.Alias:
+		return no(CauseSelf, "this host shows a key of the host that it dials")
+	case asks.Link != linkVersion:
+		return no(CauseVersion, "it speaks version %d of links (parley %s), this host version %d", linkVersion, b.opts.Discovery.Version, asks.Link)
+	}
+	in := &inlink{host: host, key: key, address: conn.RemoteAddr().String(), takes: asks.Takes}
+	if asks.Probe {
+		return in, answer
+	}
+	if in.up = asks.Takes && host < b.opts.Alias; in.up && !b.tree.takeUp() {
+		return no(CauseBusy, "it is linked to another hub, and takes no link of a host before it in the alphabet meanwhile")
+	}
+	return in, answer
+}
+
+// leave undoes what judge did.
+func (e *entrance) leave(in *inlink) {
+	if in != nil && in.up {
+		e.bus.tree.dropUp(time.Now())
+	}
+}
+
+// carry passes the bytes of a link to the server until it ends.
+func (e *entrance) carry(conn *tls.Conn, in *inlink) {
+	defer e.leave(in)
+	ctx, cancel := context.WithCancel(e.ctx)
+	defer cancel()
+	in.end, in.carries = cancel, in.takes && e.bus.carries(in.host)
+	e.mu.Lock()
+	leafPort := e.leafPort
+	e.mu.Unlock()
+	inner, err := (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", leafPort)
+	if err != nil {
+		e.bus.opts.Log.Warn().Err(err).Msg("cannot reach the embedded server for a link")
+		return
+	}
+	seenAt := inner.LocalAddr().String()
+	e.mu.Lock()
+	e.inside[seenAt] = in
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		delete(e.inside, seenAt)
+		e.mu.Unlock()
+		e.bus.links.poke()
+	}()
+	e.bus.links.poke()
+	pass(ctx, &firstLine{Conn: conn, host: in.host}, inner)
+}
+
+// at is the link that the server sees at an address, nil for none.
+func (e *entrance) at(address string) *inlink {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.inside[address]
+}
+
+// links are the links that are there.
+func (e *entrance) links() []*inlink {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []*inlink
+	for _, in := range e.inside {
+		all = append(all, in)
+	}
+	return all
+}

@@ -1,0 +1,72 @@
+package bus
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// maxConnect bounds the first line of a linked server.
+const maxConnect = 8 << 10
+
+// firstLine is a connection of another host's server whose first line must say what
+// its key proves: servers of one name throw each other off, so a host must not take
+// the name of another's, and one that dials must not say that it is the hub.
+type firstLine struct {
+	*tls.Conn
+	host    protocol.Name
+	checked bool
+	rest    []byte // what has been read and not handed out
+}
+
+// Read hands out nothing before the first line is there and right.
+func (f *firstLine) Read(p []byte) (int, error) {
+	for !f.checked {
+		n, err := f.Conn.Read(p)
+		f.rest = append(f.rest, p[:n]...)
+		line, _, whole := bytes.Cut(f.rest, []byte("\n"))
+		if whole {
+			if err := checkConnect(line, f.host); err != nil {
+				return 0, err
+			}
+			f.checked = true
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		if len(f.rest) > maxConnect {
+			return 0, fmt.Errorf("the first line is longer than %d bytes", maxConnect)
+		}
+	}
+	if len(f.rest) > 0 {
+		n := copy(p, f.rest)
+		f.rest = f.rest[n:]
+		return n, nil
+	}
+	return f.Conn.Read(p)
+}
+
+// checkConnect checks the line with which a server of host enters.
+func checkConnect(line []byte, host protocol.Name) error {
+	text, ok := bytes.CutPrefix(line, []byte("CONNECT "))
+	if !ok {
+		return errors.New("the first line is no CONNECT")
+	}
+	var says struct {
+		Name string `json:"name"`
+		Hub  bool   `json:"hub"`
+	}
+	if err := json.Unmarshal(text, &says); err != nil {
+		return fmt.Errorf("the CONNECT cannot be read: %w", err)
+	}
+	if says.Hub || !strings.HasPrefix(says.Name, host.String()+"-") {
+		return fmt.Errorf("the CONNECT is not that of a server of %s", host)
+	}
+	return nil
+}

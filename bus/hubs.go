@@ -1,0 +1,116 @@
+package bus
+
+import (
+	"net"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Hub is a host that others can dial.
+type Hub struct {
+	Alias     protocol.Name // "" where an operator named only an address
+	Keys      []string      // that count for it now; with an Alias of "" any key of the fleet does
+	Addresses []string      // host:port, the one to try first in front
+	Named     bool          // an operator named it here: it is dialled without waiting for others
+}
+
+// target is one address of a hub.
+type target struct {
+	hub     Hub
+	address string
+}
+
+// targets are the addresses to dial, in their order. A host that takes links dials
+// those before it in the alphabet; only when none of them could be linked for a
+// while it dials those behind it as well (see tree).
+func (d *dialler) targets() []target {
+	b := d.bus
+	lonely := d.tree.alone(time.Now()) >= upAfter
+	var all []target
+	for _, hub := range b.hubs() {
+		up := b.takesLinks() && hub.Alias > b.opts.Alias
+		if hub.Alias == b.opts.Alias || up && !hub.Named && !lonely {
+			continue
+		}
+		for _, address := range d.sorted(hub.Addresses) {
+			known := slices.ContainsFunc(all, func(t target) bool { return t.address == address && t.hub.Alias == hub.Alias })
+			if !known && !b.isOwn(address) {
+				all = append(all, target{hub, address})
+			}
+		}
+	}
+	return all
+}
+
+// hubs are the hubs of the moment.
+func (b *Bus) hubs() []Hub {
+	if b.opts.Hubs == nil {
+		return nil
+	}
+	return b.opts.Hubs()
+}
+
+// takesLinks reports whether other hosts can link up here.
+func (b *Bus) takesLinks() bool { return b.entrance != nil }
+
+// isOwn reports whether an address is the one at which this host takes links, as
+// far as that shows without looking up names. What it misses, the key shows.
+func (b *Bus) isOwn(address string) bool {
+	if b.entrance == nil {
+		return false
+	}
+	return sameListener(address, b.entrance.address())
+}
+
+// sameListener reports whether the address dialled leads to the listener at own on
+// this machine.
+func sameListener(dialled, own string) bool {
+	host, port, err := protocol.SplitHostPort(dialled)
+	if err != nil {
+		return false
+	}
+	ownHost, ownPort, err := protocol.SplitHostPort(own)
+	if err != nil || port != ownPort {
+		return false
+	}
+	listens := literal(ownHost)
+	if slices.ContainsFunc(listens, net.IP.IsUnspecified) {
+		listens = machineAddresses()
+	}
+	return slices.ContainsFunc(literal(host), func(ip net.IP) bool {
+		return ip.IsUnspecified() || slices.ContainsFunc(listens, ip.Equal)
+	})
+}
+
+// literal are the addresses of a host that is written as an address, or as
+// localhost.
+func literal(host string) []net.IP {
+	if host == "localhost" {
+		return []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback}
+	}
+	if ip := net.ParseIP(host); ip != nil {
+		return []net.IP{ip}
+	}
+	return nil
+}
+
+// machineAddresses are the addresses of this machine's interfaces.
+func machineAddresses() []net.IP {
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil
+	}
+	var ips []net.IP
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok {
+			ips = append(ips, n.IP)
+		}
+	}
+	return ips
+}
+
+// upAfter is how long a host that takes links looks for a hub before it in the
+// alphabet, until it dials those behind it.
+const upAfter = 2 * time.Second

@@ -1,0 +1,134 @@
+package bus
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// helloTimeout bounds the TLS handshake and the two lines after it.
+const helloTimeout = 3 * time.Second
+
+// keepAlive lets the system notice a machine that is gone; where bytes flow, the
+// pings of NATS notice it earlier.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}
+
+// knocked is a connection to a host that proved its key and said yes.
+type knocked struct {
+	conn    *tls.Conn
+	host    protocol.Name
+	key     string
+	address string
+	took    time.Duration // round trip of the two lines
+	off     time.Duration // its clock less ours
+	version string
+}
+
+// knock connects to one address of a hub, makes sure that it is that hub, and asks
+// for a link. The error is a *DialError.
+func (b *Bus) knock(ctx context.Context, t target, probe bool) (*knocked, error) {
+	k := &knocked{host: t.hub.Alias, address: t.address}
+	fail := func(cause Cause, reason string) (*knocked, error) {
+		return nil, &DialError{Host: k.host, Address: t.address, Cause: cause, Reason: reason}
+	}
+	dialling, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	raw, err := (&net.Dialer{KeepAliveConfig: keepAlive}).DialContext(dialling, "tcp", t.address)
+	if err != nil {
+		return fail(noRoute(err))
+	}
+	k.conn = tls.Client(raw, b.dialTLS(t.hub, k))
+	if err := k.introduce(ctx, b, probe); err != nil {
+		_ = raw.Close()
+		return fail(noHandshake(err))
+	}
+	return k, nil
+}
+
+// dialTLS is how a hub is dialled: TLS 1.3, our own key shown, and its key must be
+// one that counts. Names, dates and who signed its certificate are not looked at.
+func (b *Bus) dialTLS(hub Hub, k *knocked) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // VerifyConnection does it, by the key
+		NextProtos:         []string{linkName},
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			return &b.identity().cert, nil
+		},
+		VerifyConnection: func(state tls.ConnectionState) error {
+			if state.NegotiatedProtocol != linkName {
+				return &pinError{CauseTLS, "what listens there speaks TLS, but no links: is it the port for links?"}
+			}
+			key, err := peerKey(state)
+			if err != nil {
+				return &pinError{CauseKey, err.Error()}
+			}
+			k.key = key
+			k.host, err = b.pinned(hub, key)
+			return err
+		},
+	}
+}
+
+// pinned is the host whose key was shown, which must be the hub that was dialled.
+func (b *Bus) pinned(hub Hub, key string) (protocol.Name, error) {
+	if key == b.identity().public {
+		return hub.Alias, &pinError{CauseSelf, "that is this host itself, or a copy of it"}
+	}
+	alias, counts := b.opts.Trusted(key)
+	shown, _ := protocol.Fingerprint(key)
+	switch {
+	case hub.Alias == "" && counts && alias != b.opts.Alias:
+		return alias, nil
+	case hub.Alias == "":
+		return "", &pinError{CauseKey, fmt.Sprintf("the key shown there, %s, is that of no other host of the fleet", shown)}
+	case slices.Contains(hub.Keys, key):
+		return hub.Alias, nil
+	case counts:
+		return hub.Alias, &pinError{CauseKey, fmt.Sprintf("the key shown there is that of %s, not of %s", alias, hub.Alias)}
+	}
+	return hub.Alias, &pinError{CauseKey, fmt.Sprintf("the key shown there, %s, is not one of %s: another machine answers at this address", shown, hub.Alias)}
+}
+
+// introduce shakes hands and asks for the link.
+func (k *knocked) introduce(ctx context.Context, b *Bus, probe bool) error {
+	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = k.conn.NetConn().SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+	if err := k.conn.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	began := time.Now()
+	asks := hello{Link: linkVersion, Version: b.opts.Discovery.Version, Time: b.opts.Now().UTC(), Takes: b.takesLinks(), Probe: probe}
+	if err := writeLine(k.conn, asks); err != nil {
+		return err
+	}
+	var says welcome
+	if err := readLine(k.conn, &says); err != nil {
+		return err
+	}
+	k.took = time.Since(began)
+	k.off = says.Time.Sub(b.opts.Now()) + k.took/2
+	k.version = said(says.Version)
+	if says.Cause != "" {
+		return &pinError{says.known(), said(says.Reason)}
+	}
+	if !stop() {
+		return context.Cause(ctx)
+	}
+	return k.conn.SetDeadline(time.Time{})
+}
+
+// known is the cause that the other end names, as far as it is one that it may.
+func (w welcome) known() Cause {
+	if slices.Contains([]Cause{CauseKey, CauseSelf, CauseVersion, CauseBusy}, w.Cause) {
+		return w.Cause
+	}
+	return CauseBusy
+}

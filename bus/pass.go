@@ -1,0 +1,58 @@
+package bus
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	acceptPause = 50 * time.Millisecond // of a listener that cannot accept
+	lingerFor   = time.Second           // for the other way, when one way has ended
+)
+
+// acceptAll hands over what l accepts until ctx ends, which closes it. Trouble that
+// passes, such as too many open files, is waited out.
+func acceptAll(ctx context.Context, l net.Listener, take func(net.Conn)) {
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	for {
+		conn, err := l.Accept()
+		if err == nil {
+			take(conn)
+			continue
+		}
+		pause := time.NewTimer(acceptPause)
+		select {
+		case <-ctx.Done():
+			pause.Stop()
+			return
+		case <-pause.C:
+		}
+	}
+}
+
+// pass carries bytes between two connections until one of them ends, and what is under
+// way then for a moment longer, or until ctx ends. Then both are closed.
+func pass(ctx context.Context, a, b net.Conn) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _, _ = a.Close(), b.Close() })
+	defer stop()
+	var both sync.WaitGroup
+	for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
+		both.Go(func() { // ends when one of the connections ends
+			_, err := io.Copy(way[0], way[1])
+			half, ok := way[0].(interface{ CloseWrite() error })
+			if err != nil || !ok || half.CloseWrite() != nil {
+				cancel()
+				return
+			}
+			time.AfterFunc(lingerFor, cancel)
+		})
+	}
+	both.Wait()
+	_, _ = a.Close(), b.Close()
+}

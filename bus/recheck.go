@@ -1,0 +1,81 @@
+package bus
+
+import (
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Recheck says that Options.Hubs or Options.Trusted may answer otherwise than
+// before: the dialler tries again at once, and every link and client whose key no
+// longer counts, or may do more or less than it does, is thrown out; what may come
+// back does so by itself.
+func (b *Bus) Recheck() {
+	if b.server == nil {
+		return
+	}
+	if b.dialler != nil {
+		b.recheckOut()
+		b.dialler.poke()
+	}
+	if b.entrance != nil {
+		b.recheckIn()
+	}
+	b.recheckClients()
+}
+
+// recheckOut ends the link that this host dialled if its key no longer counts.
+func (b *Bus) recheckOut() {
+	o := b.tree.dialled()
+	if o == nil {
+		return
+	}
+	if alias, counts := b.opts.Trusted(o.key); !counts || alias != o.host {
+		b.opts.Log.Info().Stringer("host", o.host).Msg("a link ends: the key of its other end counts no longer")
+		o.end()
+	}
+}
+
+func (b *Bus) recheckIn() {
+	for _, in := range b.entrance.links() {
+		alias, counts := b.opts.Trusted(in.key)
+		if counts && alias == in.host && in.carries == (in.takes && b.carries(in.host)) {
+			continue
+		}
+		b.opts.Log.Info().Stringer("host", in.host).Bool("trusted", counts).Msg("a link ends: what its other end may do has changed")
+		in.end()
+	}
+}
+
+// recheckClients ends the connections of clients with a key that counts no longer.
+func (b *Bus) recheckClients() {
+	inner, err := b.inner.PublicKey()
+	if err != nil {
+		return
+	}
+	z, err := b.server.Connz(&server.ConnzOptions{Username: true, Limit: maxConnections})
+	if err != nil {
+		return
+	}
+	for _, c := range z.Conns {
+		key := c.AuthorizedUser
+		if !nkeys.IsValidPublicUserKey(key) || key == b.identity().public || key == inner {
+			continue
+		}
+		if _, counts := b.opts.Trusted(key); !counts {
+			_ = b.server.DisconnectClientByID(c.Cid) // one that has just gone is what is wanted
+		}
+	}
+}
+
+// carries reports whether the host may carry what hosts behind it say: whether the
+// fleet knows it as one that takes links.
+func (b *Bus) carries(host protocol.Name) bool {
+	for _, hub := range b.hubs() {
+		if hub.Alias == host && len(hub.Addresses) > 0 {
+			return true
+		}
+	}
+	return false
+}

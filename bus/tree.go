@@ -1,0 +1,132 @@
+package bus
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// tree keeps the links of all hosts free of cycles, which NATS would cut for half a
+// minute each time. Every server dials at most one other, so a cycle is one of dials
+// in one direction, and it must have a host that dials one behind it in the alphabet:
+//
+//   - A host that takes no links is never in a cycle. It dials whom it likes.
+//   - A host that takes links dials those before it in the alphabet.
+//   - It dials those behind it only where it finds none before it, as one does that
+//     sits behind a NAT. Such a link up is taken only by a host that has dialled
+//     nobody, and as long as it has one that host dials nobody.
+//
+// So the host at the end of a link up has no dial of its own, and no cycle passes
+// through it. The host that takes the link decides alone, under one lock.
+type tree struct {
+	mu     sync.Mutex         // guards the fields below
+	ups    int                // links up that were taken: while there is one, nobody is dialled
+	out    *outlink           // the link that this host dialled, nil for none
+	abort  context.CancelFunc // ends the dialling that is under way, nil for none
+	since  time.Time          // since when neither out nor ups is there
+	change chan struct{}      // closed and replaced when ups has become 0
+}
+
+// outlink is the link that this host dialled.
+type outlink struct {
+	host    protocol.Name
+	key     string
+	address string
+	end     context.CancelFunc
+}
+
+func newTree(now time.Time) *tree { return &tree{since: now, change: make(chan struct{})} }
+
+// takeUp takes a link up, or reports that it cannot be taken now.
+func (t *tree) takeUp() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.out != nil {
+		return false
+	}
+	t.ups++
+	if t.abort != nil {
+		t.abort()
+	}
+	return true
+}
+
+// dropUp notes that a link up has ended.
+func (t *tree) dropUp(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ups--; t.ups > 0 {
+		return
+	}
+	t.since = now
+	close(t.change)
+	t.change = make(chan struct{})
+}
+
+// begin waits until this host may dial. The context that it returns ends when it no
+// longer may, or end is called.
+func (t *tree) begin(ctx context.Context) (dialling context.Context, end context.CancelFunc, err error) {
+	for {
+		t.mu.Lock()
+		free, change := t.ups == 0, t.change
+		if free {
+			dialling, end = context.WithCancel(ctx)
+			t.abort = end
+		}
+		t.mu.Unlock()
+		if free {
+			return dialling, end, nil
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+}
+
+// commit makes o the link that this host dialled, unless it has taken a link up in
+// the meantime.
+func (t *tree) commit(o *outlink) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.abort = nil
+	if t.ups > 0 {
+		return false
+	}
+	t.out = o
+	return true
+}
+
+// lost notes that the link that this host dialled has ended.
+func (t *tree) lost(now time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.out, t.since = nil, now
+}
+
+// dialled is the link that this host dialled, nil for none.
+func (t *tree) dialled() *outlink {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.out
+}
+
+// alone is how long this host has neither dialled another nor taken a link up.
+func (t *tree) alone(now time.Time) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.out != nil || t.ups > 0 {
+		return 0
+	}
+	return now.Sub(t.since)
+}
+
+// frozen reports whether this host has taken a link up.
+func (t *tree) frozen() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ups > 0
+}
