@@ -135,6 +135,22 @@ func (s *State) HasKey(alias protocol.Name, key string, now time.Time) bool {
 	return joined && h.counts(key, now) && !h.Out()
 }
 
+// KeysVersion changes whenever messages come to be judged otherwise.
+func (s *State) KeysVersion() int { return s.ringed }
+
+// NextKeyEnd is when the time of an old key will be over next, if one counts still
+// at that time beside the key that has followed it.
+func (s *State) NextKeyEnd(now time.Time) (next time.Time, ok bool) {
+	for _, h := range s.ring.hosts {
+		for _, held := range h.keys {
+			if held.until.After(now) && (!ok || held.until.Before(next)) {
+				next, ok = held.until, true
+			}
+		}
+	}
+	return next, ok
+}
+
 // KnowsKey reports whether the key is in the host's history, whether it counts
 // still or not.
 func (s *State) KnowsKey(alias protocol.Name, key string) bool {

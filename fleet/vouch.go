@@ -20,24 +20,32 @@ func (c Vouch) decide(s *State) ([]Draft, error) {
 	return drafts, nil
 }
 
+// Claim is a key of a host that somebody has to vouch for.
+type Claim struct {
+	protocol.HostKey
+	After string // the key that it follows; empty for a host's first
+}
+
 // Unvouched are the keys of other hosts that a host has to vouch for, by alias:
 // those for which no host that is as senior has. It is empty for a host whose own
 // word does not count, because nobody has vouched for it or its key is revoked.
-func (s *State) Unvouched(by protocol.Name) []protocol.HostKey {
+func (s *State) Unvouched(by protocol.Name) []Claim {
 	me, joined := s.Host(by)
 	if !joined || me.rank == unranked || me.Out() {
 		return nil
 	}
-	var all []protocol.HostKey
+	var all []Claim
 	for _, h := range s.AllHosts() {
 		if h.rank <= me.rank || h.Out() {
 			continue
 		}
+		before := ""
 		for _, held := range h.keys {
 			k := protocol.HostKey{Host: h.Alias, Key: held.key}
 			if rank, vouched := s.ring.vouched[k]; !vouched || rank > me.rank {
-				all = append(all, k)
+				all = append(all, Claim{k, before})
 			}
+			before = held.key
 		}
 	}
 	return all

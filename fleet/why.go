@@ -39,6 +39,15 @@ func (s *State) Admits(e Examined) error {
 	return nil
 }
 
+// Original is the message whose bytes are those with that hash: the one that a file
+// at another path was copied from.
+func (s *State) Original(hash string) (protocol.Path, bool) {
+	for _, it := range s.withHash(hash) {
+		return it.Path, true
+	}
+	return protocol.Path{}, false
+}
+
 // Kind is a stable word for why a message is refused, "" where it is not.
 func (s *State) Kind(it *Item) FlagKind {
 	switch s.ring.judge(it) {

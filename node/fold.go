@@ -204,9 +204,9 @@ func (n *Node) takeAll(portions <-chan *portion, total int) {
 
 // takePortion applies one portion. The caller holds mu.
 func (n *Node) takePortion(p *portion) {
-	for _, e := range p.examined {
+	for i, e := range p.examined {
 		if _, err := n.state.Take(e); err != nil && !errors.Is(err, fleet.ErrKnown) {
-			n.complain(e.Path, err, true)
+			n.complain(p.letters[i], err, true)
 		}
 	}
 	p.examined = nil
@@ -235,14 +235,14 @@ func (n *Node) teller(total int) func(done int) {
 // complain notes a file that is no message or whose signature is refused: one
 // warning that names the path, never again. kept says that it is in the record. The
 // caller holds mu.
-func (n *Node) complain(p protocol.Path, err error, kept bool) {
-	if n.warned[p.String()] {
+func (n *Node) complain(l gitsync.Letter, err error, kept bool) {
+	if n.warned[l.Path.String()] {
 		return
 	}
 	var refusal *fleet.RefusedError
-	f := flaw{Path: p.String(), Why: err.Error()}
+	f := flaw{Path: l.Path.String(), Why: err.Error()}
 	if errors.As(err, &refusal) {
-		f.Refused, f.Why = true, refusal.Err.Error()
+		f.Refused, f.Why, f.Hash = true, refusal.Err.Error(), protocol.Hash(l.Data)
 	}
 	if kept {
 		n.noteFlaw(f)

@@ -48,6 +48,7 @@ type Node struct {
 	publicKey string
 	record    *gitsync.Record
 	anchor    fleet.Anchor
+	keys      keyWork
 	writer    *writer
 	bus       atomic.Pointer[bus.Bus]        // nil until Run starts it
 	natsBus   atomic.Pointer[configs.System] // the existing NATS system in use; nil where the server is our own
@@ -107,7 +108,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		live: newLive(o.Now), held: newHeldBack(o.Now), refusals: newRefusals(o.Log), delivery: newDelivery(o.queueBytes),
 		run: randomHex(4), greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
-		firsts: map[string]protocol.Path{},
+		firsts: map[string]protocol.Path{}, keys: newKeyWork(),
 	}
 	defer func() {
 		if err != nil {

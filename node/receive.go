@@ -74,7 +74,7 @@ func (n *Node) check(letters []gitsync.Letter, examined []fleet.Examined, by way
 			fresh = append(fresh, l)
 			arrived = append(arrived, written{message: &protocol.Message{Path: l.Path}, examined: examined[i], data: l.Data})
 		case !errors.Is(err, fleet.ErrKnown):
-			n.complain(l.Path, err, by == byGit)
+			n.complain(l, err, by == byGit)
 		}
 	}
 	return fresh, arrived
@@ -126,9 +126,11 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 		ws[i].item = it
 		n.lookForTwin(it)
 		n.missed(it)
+		n.warnOfKey(it)
 		if it.Path.Channel() == n.system {
 			nudge(n.delivery.keys)
 			nudge(n.rehost)
+			nudge(n.keys.moved)
 		}
 		if m, ok := n.gapBefore(it, before); ok {
 			holes = append(holes, m)

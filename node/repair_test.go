@@ -131,7 +131,7 @@ func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
 	}
 	sending.Wait()
 	want := before + total/16*16
-	eventually(t, "all messages have arrived", func() bool { return size(b) == want })
+	eventually(t, "all messages have arrived", func() bool { return size(b) >= want && size(b) == size(a) })
 	if dropped := b.currentBus().Dropped(); dropped == 0 {
 		t.Error("nothing was dropped: the test shows nothing")
 	}

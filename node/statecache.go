@@ -44,6 +44,7 @@ type flaw struct {
 	Path    string `json:"path"`
 	Refused bool   `json:"refused,omitempty"`
 	Why     string `json:"why"`
+	Hash    string `json:"hash,omitempty"` // of a refused file
 }
 
 // open maps the newest archive, and removes what is left of unfinished ones.

@@ -33,6 +33,7 @@ func (n *Node) Status(context.Context) (control.Status, error) {
 	defer n.mu.Unlock()
 	s.Record.Messages = n.state.Len()
 	s.Refused = n.refused
+	s.Flags = n.flags()
 	s.Warned = slices.Clone(n.notices)
 	for _, a := range n.agents {
 		s.Agents = append(s.Agents, n.agentView(a))

@@ -106,6 +106,7 @@ bus:     NATS clients at 127.0.0.1:4222, other hosts at 127.0.0.1:4223
 link:    white, up, 1.23ms away
 link:    blue, down: refused
 refused: 5 messages since start: parley record verify
+flagged: 1 join to a name that is taken, 2 copied to another path: parley record verify
 warning: a clock is wrong
 
 HOST   STATE  SINCE                    VERSION  AGENTS
@@ -153,6 +154,7 @@ func someStatus() control.Status {
 		},
 		Agents:  []control.Agent{{Name: "calc", Door: "exec", Command: "bc -l", Dir: "/work", Queued: 2, Running: 1}},
 		Refused: 5, Warned: []string{"a clock is wrong"},
+		Flags: []control.Flag{{Kind: "lost-join", Count: 1}, {Kind: "replay", Count: 2}},
 	}
 }
 

@@ -97,6 +97,28 @@ func (v view) statusFields(s control.Status) {
 	if s.Refused > 0 {
 		field("refused", count(s.Refused, "message")+" since start: parley record verify")
 	}
+	if len(s.Flags) > 0 {
+		field("flagged", flagged(s.Flags)+": parley record verify")
+	}
+}
+
+// flagged says how many files of the record there are of each kind that counts for
+// nothing.
+func flagged(flags []control.Flag) string {
+	words := map[string]string{
+		"signature": "wrong signature", "replay": "copied to another path", "unreadable": "no message", "other-key": "another key than the host's",
+		"lost-join": "join to a name that is taken", "old-key": "old key after its time", "revoked": "revoked key",
+		"fork": "fork of a host's chain", "conflict": "path claimed by another file",
+	}
+	var parts []string
+	for _, f := range flags {
+		text, known := words[f.Kind]
+		if !known {
+			text = term.Line(f.Kind)
+		}
+		parts = append(parts, fmt.Sprintf("%d %s", f.Count, text))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (v view) remote(r control.RecordStatus) string {

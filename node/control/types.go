@@ -145,7 +145,16 @@ type Status struct {
 	Hosts   []HostStatus  `json:"hosts"`
 	Agents  []Agent       `json:"agents"`
 	Refused int           `json:"refused"` // messages refused since start
+	Flags   []Flag        `json:"flags"`   // what the record holds and counts for nothing
 	Warned  []string      `json:"warnings"`
+}
+
+// Flag counts files of the record of one kind that count for nothing, or of which
+// an operator should know. The kinds are stable words: signature, replay,
+// unreadable, other-key, lost-join, old-key, revoked, fork, conflict.
+type Flag struct {
+	Kind  string `json:"kind"`
+	Count int    `json:"count"`
 }
 
 // RecordStatus is the state of the node's record.

@@ -1,0 +1,143 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// vouchSettle is how long a host waits that is not the most senior of all, so that
+	// it has heard who is there; vouchGrace is what it waits for each live host that is
+	// senior to it.
+	vouchSettle = 2 * time.Second
+	vouchGrace  = 10 * time.Second
+	// keysLook is the longest time between two looks at what is to be done about keys.
+	keysLook = time.Minute
+)
+
+// keyWork is what a node does about the history of keys: it vouches for the keys of
+// hosts that it sees first (DESIGN section 6), and has the bus look anew at who may
+// be there.
+type keyWork struct {
+	moved chan struct{} // holds a token when a host act was taken in
+
+	mu   sync.Mutex // guards what follows
+	seen map[place]sight
+	said map[protocol.HostKey]bool // what this node has vouched for since its start
+}
+
+// place is where a key may stand in a history: as the first of a host, or after
+// another one.
+type place struct {
+	host  protocol.Name
+	after string
+}
+
+// sight is the key that this node saw first at a place, and when.
+type sight struct {
+	key string
+	at  time.Time
+}
+
+func newKeyWork() keyWork {
+	return keyWork{moved: make(chan struct{}, 1), seen: map[place]sight{}, said: map[protocol.HostKey]bool{}}
+}
+
+// startKeys tends the keys until the node goes down; it ends before the bus.
+func (n *Node) startKeys(down *teardown) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { n.tendKeys(ctx) })
+	down.push(func() {
+		cancel()
+		running.Wait()
+	})
+}
+
+func (n *Node) tendKeys(ctx context.Context) {
+	for {
+		timer := time.NewTimer(n.vouch(ctx))
+		select {
+		case <-n.keys.moved:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// vouch has this host vouch for the keys that it is its turn to vouch for, and
+// returns after what time to look again.
+func (n *Node) vouch(ctx context.Context) time.Duration {
+	n.mu.Lock()
+	claims, seniors := n.state.Unvouched(n.cfg.Alias), n.state.Seniors(n.cfg.Alias)
+	n.mu.Unlock()
+	due, next := n.keys.due(claims, n.turn(seniors), n.now())
+	if len(due) == 0 {
+		return next
+	}
+	if _, err := n.act(ctx, fleet.Vouch{Host: n.cfg.Alias, Knows: due}, protocol.Path{}); err != nil && ctx.Err() == nil {
+		n.log.Warn().Err(err).Msg("cannot vouch for the keys of other hosts")
+		return vouchGrace
+	}
+	return next
+}
+
+// turn is how long this host leaves it to those that are senior to it to vouch. The
+// most senior of all waits for nobody.
+func (n *Node) turn(seniors []protocol.Name) time.Duration {
+	if len(seniors) == 0 {
+		return 0
+	}
+	wait := vouchSettle
+	for _, host := range seniors {
+		if _, live := n.live.presenceOf(host); live {
+			wait += vouchGrace
+		}
+	}
+	return wait
+}
+
+// due are the keys that have waited so long, each the one that was seen first at its
+// place, and after what time there may be more.
+func (k *keyWork) due(claims []fleet.Claim, turn time.Duration, now time.Time) (due []protocol.HostKey, next time.Duration) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	open := map[place]sight{}
+	next = keysLook
+	for _, c := range claims {
+		at := place{c.Host, c.After}
+		first, known := k.seen[at]
+		if !known {
+			first = sight{c.Key, now}
+		}
+		open[at] = first
+		if left := turn - now.Sub(first.at); left > 0 {
+			next = min(next, left)
+		} else if key, ok := k.toSay(c, first.key); ok {
+			due = append(due, key)
+		}
+	}
+	k.seen = open // what is vouched for by others is nothing to wait for
+	return due, next
+}
+
+// toSay is the key to vouch for at a claimed place: the one that was seen first or,
+// where that has been said and does not count, the one that the record has. Nothing
+// is said twice. The caller holds mu.
+func (k *keyWork) toSay(c fleet.Claim, first string) (protocol.HostKey, bool) {
+	for _, key := range []string{first, c.Key} {
+		if said := (protocol.HostKey{Host: c.Host, Key: key}); !k.said[said] {
+			k.said[said] = true
+			return said, true
+		}
+	}
+	return protocol.HostKey{}, false
+}

@@ -1,0 +1,166 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Of many hosts that see others join, one vouches for each: the founder, or who is
+// most senior of those that are there.
+func TestManyHostsVouchOnce(t *testing.T) {
+	const hosts = 60
+	now := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
+	for name, first := range map[string]int{"the founder is there": 0, "the founder is away": 1, "the first five are away": 5} {
+		works := make([]keyWork, hosts)
+		for i := range works {
+			works[i] = newKeyWork()
+		}
+		said, left := 0, []fleet.Claim{}
+		for i := range 20 {
+			left = append(left, fleet.Claim{HostKey: protocol.HostKey{Host: protocol.Name(fmt.Sprintf("new%d", i)), Key: "K"}})
+		}
+		for at := now; at.Sub(now) < time.Minute; at = at.Add(time.Second) {
+			for rank := first; rank < hosts; rank++ {
+				turn := time.Duration(0)
+				if rank > 0 {
+					turn = vouchSettle + time.Duration(rank-first)*vouchGrace
+				}
+				due, _ := works[rank].due(left, turn, at)
+				if len(due) > 0 {
+					said++
+					left = slices.DeleteFunc(left, func(c fleet.Claim) bool { return slices.Contains(due, c.HostKey) })
+				}
+			}
+		}
+		if said != 1 || len(left) > 0 {
+			t.Errorf("%s: %d messages vouch, and %d hosts are left; want one message for all", name, said, len(left))
+		}
+	}
+}
+
+// A node vouches for what it saw first, even where the record says otherwise by then,
+// and says nothing twice.
+func TestWhatWasSeenFirstIsVouchedFor(t *testing.T) {
+	k, now := newKeyWork(), time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
+	claim := func(key string) []fleet.Claim {
+		return []fleet.Claim{{HostKey: protocol.HostKey{Host: "white", Key: key}}}
+	}
+	if due, next := k.due(claim("honest"), time.Second, now); len(due) != 0 || next != time.Second {
+		t.Fatalf("at once: %v, again after %s", due, next)
+	}
+	for _, want := range []string{"honest", "stolen", ""} {
+		due, _ := k.due(claim("stolen"), time.Second, now.Add(2*time.Second))
+		if got := ""; len(due) > 0 {
+			got = due[0].Key
+			if got != want {
+				t.Errorf("vouched for %q, want %q", got, want)
+			}
+		} else if want != "" {
+			t.Errorf("vouched for nothing, want %q", want)
+		}
+	}
+}
+
+// forgedJoin is a join to an alias with a key of somebody who may push, dated long
+// before the honest one.
+func forgedJoin(t *testing.T, recordID, alias string, at time.Time) (protocol.Path, []byte) {
+	t.Helper()
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := protocol.Name(alias)
+	m := protocol.Message{
+		Path: protocol.NewPath(protocol.SystemChannel(recordID), at, 7), From: alias, To: []protocol.Address{{Name: alias}},
+		Type: protocol.TypeText, Timestamp: at, Act: protocol.ActHostJoin, Host: host, Run: "0badcafe", Seq: 1,
+		Body: protocol.FormatHost(protocol.ActHostJoin, protocol.HostState{Host: host, Key: public, Humans: []protocol.Name{"mallory"}}),
+	}
+	data, err := protocol.Sign(&m, recordID, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Path, data
+}
+
+// pushFile brings a file to the shared repository, as anybody may who can push.
+func pushFile(t *testing.T, clone, path string, data []byte) {
+	t.Helper()
+	git(t, clone, "pull", "--quiet", "--rebase")
+	file := filepath.Join(clone, filepath.FromSlash(path))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(t, clone, "add", path)
+	git(t, clone, "commit", "--quiet", "-m", "edit")
+	push(t, clone)
+}
+
+// Nobody takes an alias over by pushing a join with an older date: not that of the
+// founder, nor that of a host that the founder has seen; neither on hosts that are
+// there nor on one that joins later.
+func TestBackdatedJoinTakesNothing(t *testing.T) {
+	remote := bareRemote(t)
+	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote = remote }))
+	white := initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "white", "eve" })
+	key, err := HostKey(white)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := key.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.record.Ring()
+	eventually(t, "the founder vouches for white", func() bool {
+		return n.reading(func() bool {
+			_, joined := n.state.Host("white")
+			return joined && len(n.state.Unvouched("oracle-world")) == 0
+		})
+	})
+	clone := cloneOf(t, remote)
+	eventually(t, "its word is pushed", func() bool { s := n.record.Status(); return s.Unpushed+s.Unrecorded == 0 })
+	for i, alias := range []string{"white", "oracle-world"} {
+		p, data := forgedJoin(t, n.record.ID(), alias, time.Date(2020, 1, 1+i, 0, 0, 0, 0, time.UTC))
+		pushFile(t, clone, p.RepoPath(), data)
+	}
+	n.record.Ring()
+	eventually(t, "both joins are refused and named", func() bool {
+		s, err := n.Status(t.Context())
+		return err == nil && len(slices.DeleteFunc(s.Warned, func(w string) bool { return !strings.Contains(w, "it joins as") })) == 2
+	})
+	late, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "late", "cat" }))
+	for _, n := range []*Node{n, late} {
+		if !n.reading(func() bool {
+			h, _ := n.state.Host("white")
+			return h.Key == want && !slices.Contains(h.Humans, "mallory")
+		}) {
+			t.Errorf("%s: white has another key", n.cfg.Alias)
+		}
+		s, err := n.Status(t.Context())
+		if err != nil || !slices.Contains(s.Flags, control.Flag{Kind: "lost-join", Count: 2}) {
+			t.Errorf("%s: the flags are %v, %v; want two lost joins", n.cfg.Alias, s.Flags, err)
+		}
+		v, err := n.Verify(t.Context())
+		if err != nil || v.Wrong != 2 {
+			t.Errorf("%s: verify finds %+v, %v; want the two joins", n.cfg.Alias, v.Findings, err)
+		}
+	}
+}
