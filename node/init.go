@@ -34,6 +34,7 @@ type InitOptions struct {
 	Advertise []string    // bus.advertise of the configuration
 	Hubs      []string    // bus.hubs of the configuration
 	System    configs.Bus // its URL, Creds, NKey, CA and Context, of the configuration
+	From      string      // a folder with config.yaml and agents/, in place of all above but Remote and Join
 	Log       zerolog.Logger
 	Now       func() time.Time // nil: time.Now
 }
@@ -53,9 +54,13 @@ const defaultFleet = "home"
 // holds one), the configuration, and the signed message by which the host joins
 // the fleet. Where it fails nothing of it is left behind.
 func Init(ctx context.Context, o InitOptions) (InitResult, error) {
-	cfg, err := o.config()
+	cfg, agents, err := o.decide()
 	if err != nil {
 		return InitResult{}, err
+	}
+	o.Remote = cfg.Remote
+	if o.From != "" {
+		o.Fleet = cfg.Fleet.String()
 	}
 	if err := o.Home.Check(); err != nil {
 		return InitResult{}, control.Errorf(control.KindRefused, "choose another folder with --home DIR", "%v", err)
@@ -72,7 +77,7 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 	if err != nil {
 		return InitResult{}, err
 	}
-	result, err := o.fill(ctx, cfg)
+	result, err := o.fill(ctx, cfg, agents)
 	if err != nil {
 		if !errors.Is(err, ErrLocked) {
 			undo()
@@ -81,6 +86,17 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 	}
 	result.Notes = append(result.Notes, system.Warnings...)
 	return result, nil
+}
+
+// decide is what the new node is to be: as somebody has laid it ready, or as the
+// options and the machine say.
+func (o InitOptions) decide() (configs.Config, []configs.Agent, error) {
+	if o.From != "" {
+		p, err := o.readPrepared()
+		return p.config, p.agents, err
+	}
+	cfg, err := o.config()
+	return cfg, nil, err
 }
 
 // config is the configuration that the options and the machine give.
@@ -149,17 +165,17 @@ func (o InitOptions) prepare() (undo func(), err error) {
 }
 
 // fill makes what a home holds, and joins the fleet.
-func (o InitOptions) fill(ctx context.Context, cfg configs.Config) (InitResult, error) {
-	result, err := o.found(ctx, cfg)
+func (o InitOptions) fill(ctx context.Context, cfg configs.Config, agents []configs.Agent) (InitResult, error) {
+	result, err := o.found(ctx, cfg, agents)
 	if err != nil {
 		return InitResult{}, err
 	}
 	return result, o.join(ctx)
 }
 
-// found makes the key, the record and, last, the configuration, which makes the
+// found makes the key, the record, the agents' files and, last, the configuration, which makes the
 // folder a home. It holds the home's lock, so that of two at a time one does it.
-func (o InitOptions) found(ctx context.Context, cfg configs.Config) (InitResult, error) {
+func (o InitOptions) found(ctx context.Context, cfg configs.Config, agents []configs.Agent) (InitResult, error) {
 	lock, err := takeLock(o.Home)
 	if err != nil {
 		return InitResult{}, err
@@ -198,6 +214,11 @@ func (o InitOptions) found(ctx context.Context, cfg configs.Config) (InitResult,
 	}
 	if err != nil {
 		return InitResult{}, err
+	}
+	for _, a := range agents {
+		if err := configs.WriteAgent(o.Home.Agents(), a); err != nil {
+			return InitResult{}, err
+		}
 	}
 	if err := configs.WriteConfig(o.Home.Config(), cfg); err != nil {
 		return InitResult{}, err
@@ -245,6 +266,9 @@ func (o InitOptions) join(ctx context.Context) error {
 	}
 	defer n.Close()
 	defer n.writer.close()
+	if err := n.stampAgents(); err != nil {
+		return err
+	}
 	if err := n.publishHost(ctx); err != nil {
 		return asError(err)
 	}

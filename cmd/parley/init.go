@@ -24,7 +24,9 @@ With --remote the record is shared: an empty repository becomes a new record,
 one that holds a record is joined, and anything else is refused. Without it the
 record stays on this machine.
 
-The answers go into config.yaml, which only people change from then on.`,
+The answers go into config.yaml, which only people change from then on. With
+--from they come from a folder in which somebody has laid ready a config.yaml
+and the agents to serve.`,
 		Example: `  parley init
   parley init --alias white --remote git@example.org:fleet/record.git
   parley init --remote /srv/record.git --listen 192.0.2.7:4222
@@ -42,6 +44,9 @@ The answers go into config.yaml, which only people change from then on.`,
 			if o.System, err = absoluteSystem(o.System); err != nil {
 				return err
 			}
+			if o.From, err = readyFrom(cmd, o.From); err != nil {
+				return err
+			}
 			return runInit(cmd.Context(), o, p.view())
 		},
 	}
@@ -52,6 +57,7 @@ The answers go into config.yaml, which only people change from then on.`,
 	f.StringVar(&o.Remote, "remote", "", "git URL or path of the repository that the fleet shares")
 	linkFlags(f, &o)
 	systemFlags(f, &o.System)
+	fromFlag(cmd, &o.From)
 	return cmd
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/parleyfleet/parley/node"
 	"github.com/spf13/cobra"
 )
@@ -8,27 +10,34 @@ import (
 func newJoinCommand(p *program) *cobra.Command {
 	o := node.InitOptions{Version: version, Join: true}
 	cmd := &cobra.Command{
-		Use:   "join URL",
+		Use:   "join [URL]",
 		Short: "Make a node that joins the fleet of a shared record",
 		Long: `Make a node in its home that joins the fleet whose record is at the URL: the
 same as "parley init --remote URL", but a repository that holds no record is
-refused.
+refused. With --from the URL may stand in the config.yaml that is laid ready
+there.
 
 The host gets a key of its own, which never leaves this machine, and tells the
 others by a signed message in the record.`,
 		Example: `  parley join git@example.org:fleet/record.git --alias white
   parley join /srv/record.git --listen 192.0.2.8:4222`,
-		Args: exactly(1, "the URL or path of the shared record"),
+		Args: between(0, 1, "the URL or path of the shared record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			home, err := p.homeDir()
 			if err != nil {
 				return err
 			}
 			o.Home = home
-			if o.Remote, err = absoluteRemote(args[0]); err != nil {
+			if len(args) == 0 && o.From == "" {
+				return usageErrorf(cmd, "%s needs the URL or path of the shared record", cmd.CommandPath())
+			}
+			if o.Remote, err = absoluteRemote(strings.Join(args, "")); err != nil {
 				return err
 			}
 			if o.System, err = absoluteSystem(o.System); err != nil {
+				return err
+			}
+			if o.From, err = readyFrom(cmd, o.From); err != nil {
 				return err
 			}
 			return runInit(cmd.Context(), o, p.view())
@@ -39,5 +48,6 @@ others by a signed message in the record.`,
 	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
 	linkFlags(f, &o)
 	systemFlags(f, &o.System)
+	fromFlag(cmd, &o.From)
 	return cmd
 }

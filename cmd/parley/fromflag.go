@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+// fromFlag adds --from to init and join.
+func fromFlag(cmd *cobra.Command, from *string) {
+	cmd.Flags().StringVar(from, "from", "", "folder with a config.yaml and agents/*.yaml laid ready, in place of the other flags")
+}
+
+// readyFrom makes the folder of --from absolute, and refuses flags beside it of
+// which one might believe that they count; also are those that do.
+func readyFrom(cmd *cobra.Command, from string) (string, error) {
+	if from == "" {
+		return "", nil
+	}
+	for _, name := range []string{"fleet", "alias", "human", "listen", "advertise", "hub", "bus-url", "bus-creds", "bus-nkey", "bus-ca", "bus-context"} {
+		if cmd.Flags().Changed(name) {
+			return "", usageErrorf(cmd, "--%s cannot be given with --from: write it into %s", name, filepath.Join(from, "config.yaml"))
+		}
+	}
+	abs, err := filepath.Abs(from)
+	if err != nil {
+		return "", fmt.Errorf("cannot find %s: %w", from, err)
+	}
+	return abs, nil
+}

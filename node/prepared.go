@@ -1,0 +1,71 @@
+package node
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// prepared is a folder in which somebody has laid ready what a new node is to be:
+// config.yaml and agents/NAME.yaml, as in a home. It is read and never changed.
+type prepared struct {
+	config configs.Config
+	agents []configs.Agent
+}
+
+// readPrepared reads such a folder. The remote of the options, where they name
+// one, must be that of its config.yaml, or fill it.
+func (o InitOptions) readPrepared() (prepared, error) {
+	cfg, err := configs.Load(filepath.Join(o.From, "config.yaml"))
+	if err != nil {
+		return prepared{}, control.Errorf(control.KindUsage, "", "cannot make a node from %s: %v", o.From, err)
+	}
+	switch {
+	case cfg.Remote == "":
+		cfg.Remote = o.Remote
+	case o.Remote != "" && o.Remote != cfg.Remote:
+		return prepared{}, control.Errorf(control.KindUsage, "name it in one place",
+			"cannot make a node from %s: its config.yaml names another remote than the command", o.From)
+	}
+	if o.Join && cfg.Remote == "" {
+		return prepared{}, control.Errorf(control.KindUsage, "parley join URL --from "+o.From, "cannot join: neither the command nor %s names the shared record",
+			filepath.Join(o.From, "config.yaml"))
+	}
+	if err := cfg.Validate(); err != nil {
+		return prepared{}, control.Errorf(control.KindUsage, "", "cannot make a node from %s: %v", o.From, err)
+	}
+	agents, err := configs.ReadAgents(filepath.Join(o.From, "agents"))
+	if err != nil {
+		return prepared{}, control.Errorf(control.KindUsage, "", "cannot make a node from %s: %v", o.From, err)
+	}
+	for _, a := range agents {
+		if a.Name == cfg.Human {
+			return prepared{}, control.Errorf(control.KindUsage, "choose another name", "cannot make a node from %s: %s is its human and an agent", o.From, a.Name)
+		}
+	}
+	return prepared{cfg, agents}, nil
+}
+
+// stampAgents notes since when the agents that were laid ready are served: what
+// the record holds by then is old to them (R8), unless their files say otherwise.
+func (n *Node) stampAgents() error {
+	n.mu.Lock()
+	agents := slices.Clone(n.agents)
+	n.mu.Unlock()
+	for i := range agents {
+		a := &agents[i]
+		if !a.Added.IsZero() {
+			continue
+		}
+		a.Added, a.DispatchSince = n.now(), n.record.Tip()
+		if err := configs.WriteAgent(n.home.Agents(), *a); err != nil {
+			return asError(err)
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.agents = agents
+	return nil
+}
