@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"sync"
 	"testing"
@@ -32,6 +33,12 @@ func (f *fleet) trust(t testing.TB, key nkeys.KeyPair, alias protocol.Name) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.keys[publicKey(t, key)] = alias
+}
+
+func (f *fleet) forget(t testing.TB, key nkeys.KeyPair) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.keys, publicKey(t, key))
 }
 
 func (f *fleet) trusted(key string) (protocol.Name, bool) {
@@ -184,6 +191,15 @@ func hubsOf(t testing.TB, hosts ...*host) func() []Hub {
 
 // closedAddress is an address of this machine where nobody can listen.
 const closedAddress = "127.0.0.1:1"
+
+func certPool(t testing.TB, pem []byte) *x509.CertPool {
+	t.Helper()
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		t.Fatal("this is no certificate")
+	}
+	return pool
+}
 
 // at are hubs of which an operator named only the address.
 func at(addresses ...string) func() []Hub {

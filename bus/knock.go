@@ -87,7 +87,7 @@ func (b *Bus) pinned(hub Hub, key string) (protocol.Name, error) {
 		return alias, nil
 	case hub.Alias == "":
 		return "", &pinError{CauseKey, fmt.Sprintf("the key shown there, %s, is that of no other host of the fleet", shown)}
-	case slices.Contains(hub.Keys, key):
+	case slices.Contains(hub.Keys, key) && counts && alias == hub.Alias:
 		return hub.Alias, nil
 	case counts:
 		return hub.Alias, &pinError{CauseKey, fmt.Sprintf("the key shown there is that of %s, not of %s", alias, hub.Alias)}

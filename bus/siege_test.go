@@ -1,0 +1,365 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// between is a proxy in front of an address. What passes can be held back, without
+// either end being told.
+type between struct {
+	address string
+	silent  atomic.Bool
+}
+
+func newBetween(t *testing.T, to string) *between {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &between{address: l.Addr().String()}
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	t.Cleanup(func() { cancel(); work.Wait() })
+	work.Go(func() {
+		acceptAll(ctx, l, func(conn net.Conn) {
+			out, err := net.Dial("tcp", to)
+			if err != nil {
+				_ = conn.Close()
+				return
+			}
+			work.Go(func() { pass(ctx, &muffled{conn, p}, out) })
+		})
+	})
+	return p
+}
+
+// muffled takes everything, and hands nothing on while the proxy is silent.
+type muffled struct {
+	net.Conn
+	by *between
+}
+
+func (m *muffled) Read(p []byte) (int, error) {
+	for {
+		n, err := m.Conn.Read(p)
+		if err != nil || !m.by.silent.Load() {
+			return n, err
+		}
+	}
+}
+
+func (m *muffled) Write(p []byte) (int, error) {
+	if m.by.silent.Load() {
+		return len(p), nil
+	}
+	return m.Conn.Write(p)
+}
+
+// A link over which nothing comes any more, though nobody closed it, must be given up
+// within seconds at both ends, and made anew.
+func TestHalfOpenLinkIsGivenUp(t *testing.T) {
+	t.Parallel()
+	f := newFleet()
+	hub, leaf := newHost(t, f, "white"), newHost(t, f, "black")
+	hub.opts.Links = "127.0.0.1:0"
+	hub.start(t)
+	p := newBetween(t, hub.Addresses().Links)
+	leaf.opts.Hubs = at(p.address)
+	leaf.start(t).awaitLinked(t, 1)
+	hub.awaitLinked(t, 1)
+	p.silent.Store(true)
+	awaitTrue(t, "the hub to give the link up", func() bool { return len(hub.Links()) == 0 })
+	awaitTrue(t, "the leaf to give the link up", func() bool { l := leaf.Links(); return len(l) == 1 && !l[0].Up })
+	p.silent.Store(false)
+	leaf.awaitLinked(t, 2)
+	hub.awaitLinked(t, 2)
+	hub.nothingButMarker(t, leaf, 1)
+}
+
+// A man in the middle with a certificate of his own, even one of a member, gets
+// nothing: the host that dials sees that it is not the host that it dialled, and says
+// so.
+func TestManInTheMiddleIsRefused(t *testing.T) {
+	f := newFleet()
+	hub, member, stranger := newHost(t, f, "white"), newHost(t, f, "grey"), newHost(t, newFleet(), "white")
+	for name, c := range map[string]struct {
+		middle *host
+		says   string
+	}{
+		"a member":   {member, "is that of grey, not of white"},
+		"a stranger": {stranger, "is not one of white"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			leaf := newHost(t, f, "black")
+			address, taken := middle(t, c.middle)
+			leaf.opts.Hubs = func() []Hub {
+				return []Hub{{Alias: "white", Keys: []string{publicKey(t, hub.opts.Key)}, Addresses: []string{address}}}
+			}
+			leaf.start(t)
+			awaitTrue(t, "the refusal", func() bool {
+				l := leaf.Links()
+				return len(l) == 1 && !l[0].Up && strings.Contains(l[0].Problem, c.says)
+			})
+			if n := taken.Load(); n != 0 {
+				t.Errorf("the middle was told %d bytes", n)
+			}
+		})
+	}
+	t.Run("a stranger at an address without an alias", func(t *testing.T) {
+		leaf := newHost(t, f, "black")
+		address, _ := middle(t, stranger)
+		leaf.opts.Hubs = at(address)
+		leaf.start(t)
+		awaitTrue(t, "the refusal", func() bool {
+			l := leaf.Links()
+			return len(l) == 1 && !l[0].Up && strings.Contains(l[0].Problem, "is that of no other host of the fleet")
+		})
+	})
+}
+
+// middle listens as a links port would with the key of by, and counts what it is told.
+func middle(t *testing.T, by *host) (address string, taken *atomic.Int64) {
+	t.Helper()
+	cert, err := hostCertificate(by.opts.Key, by.alias, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{cert}, NextProtos: []string{linkName}, ClientAuth: tls.RequestClientCert,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken = new(atomic.Int64)
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	t.Cleanup(func() { cancel(); work.Wait() })
+	work.Go(func() {
+		acceptAll(ctx, l, func(conn net.Conn) {
+			work.Go(func() {
+				n, _ := io.Copy(io.Discard, conn)
+				taken.Add(n)
+				_ = conn.Close()
+			})
+		})
+	})
+	return l.Addr().String(), taken
+}
+
+// Connections that say nothing, as many as there may be and more, must not keep a
+// host out.
+func TestSilentConnectionsDoNotKeepAHostOut(t *testing.T) {
+	f := newFleet()
+	hub, leaf := newHost(t, f, "white"), newHost(t, f, "black")
+	hub.opts.Links = "127.0.0.1:0"
+	hub.start(t)
+	flood := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	for range 4 * maxFromOne {
+		conn, err := flood.Dial("tcp", hub.Addresses().Links)
+		if err != nil {
+			t.Skip("this system has no second address on the loopback:", err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+	}
+	awaitTrue(t, "the flood to be in", func() bool {
+		hub.entrance.mu.Lock()
+		defer hub.entrance.mu.Unlock()
+		if hub.entrance.count > maxFromOne {
+			t.Fatalf("%d connections of one address are in hand", hub.entrance.count)
+		}
+		return hub.entrance.count == maxFromOne
+	})
+	leaf.opts.Hubs = hubsOf(t, hub)
+	leaf.start(t).awaitLinked(t, 1)
+	awaitTrue(t, "the flood to be shown out", func() bool {
+		hub.entrance.mu.Lock()
+		defer hub.entrance.mu.Unlock()
+		return hub.entrance.count == 0 && len(hub.entrance.knocking) == 0
+	})
+}
+
+// Whoever finds the dialler's door on the loopback gets nothing there, and does not
+// throw out the link that is there.
+func TestDoorOfTheDiallerIsShut(t *testing.T) {
+	hub, leaf := pair(t)
+	address := leaf.dialler.door.listener.Addr().String()
+	for name, says := range map[string]string{
+		"nothing":        "\n\n",
+		"nats":           "CONNECT {}\r\n",
+		"no secret":      "CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n",
+		"a wrong secret": "CONNECT x:1 HTTP/1.1\r\nHost: x\r\nProxy-Authorization: Basic cGFybGV5OngK\r\n\r\n",
+		"no end":         "CONNECT x:1 HTTP/1.1\r\nX: " + strings.Repeat("x", 2*maxRequest),
+	} {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = conn.Write([]byte(says))
+		if got, _ := io.ReadAll(conn); len(got) != 0 {
+			t.Errorf("%s: the door says %q", name, got)
+		}
+		_ = conn.Close()
+	}
+	for range 2 * doorPlaces {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+	}
+	hub.nothingButMarker(t, leaf, 1)
+	leaf.nothingButMarker(t, hub, 2)
+	if hub.linked != 1 || leaf.linked != 1 {
+		t.Errorf("links came up %d and %d times, want once", hub.linked, leaf.linked)
+	}
+}
+
+// A member must not take the server name of another, which would cut that one's link,
+// nor say that it is the hub.
+func TestMemberCannotTakeAnothersServerName(t *testing.T) {
+	f := newFleet()
+	hub, leaf, third := newHost(t, f, "white"), newHost(t, f, "oracle-world"), newHost(t, f, "black")
+	hub.opts.Links = "127.0.0.1:0"
+	hub.start(t)
+	leaf.opts.Hubs = hubsOf(t, hub)
+	leaf.start(t).awaitLinked(t, 1)
+	hub.awaitLinked(t, 1)
+	name := leaf.alias.String() + "-" + leaf.opts.ServerID
+	_, _, news := strangeServer(t, name, sideDoor(t, hub, third, false))
+	for range 6 {
+		<-news
+	}
+	hub.nothingButMarker(t, leaf, 1)
+	if got := hub.Links(); len(got) != 1 || got[0].Host != leaf.alias || hub.linked != 1 {
+		t.Errorf("Links() = %+v, %d times up, want that of %s, once", got, hub.linked, leaf.alias)
+	}
+	for _, line := range []string{
+		"", "PING\r", "CONNECT {\r", `CONNECT {"name":"white-x"}`, `CONNECT {"name":"black"}`, `CONNECT {"name":"black-x","hub":true}`,
+	} {
+		if checkConnect([]byte(line), "black") == nil {
+			t.Errorf("%q was taken", line)
+		}
+	}
+	if err := checkConnect([]byte(`CONNECT {"name":"black-x","hub":false}`), "black"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A host that takes no links speaks below its own name alone, also by its link.
+func TestLeafSpeaksOnlyBelowItsName(t *testing.T) {
+	f := newFleet()
+	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
+	hub.opts.Listen = "127.0.0.1:0"
+	hub.start(t)
+	_, conn, _ := strangeServer(t, "black-strange", sideDoor(t, hub, third, true)) // it says that it takes links; the record does not
+	awaitTrue(t, "the link", func() bool { l := hub.Links(); return len(l) == 1 && l[0].Host == "black" })
+	others := subscribe(t, conn, "_INBOX.dawn.grey.>")
+	reader, _ := hub.dialAs(t, nil)
+	letters := subscribe(t, reader, "parley.>")
+	m, data := message(t, third, 1)
+	for _, subject := range []string{"parley.dawn.white.hey.homekeeper", "parley.dawn.grey.hey.homekeeper", "parley.dawn.black.hey.homekeeper"} {
+		msg := nats.NewMsg(subject)
+		msg.Data = data
+		msg.Header.Set(protocol.HeaderPath, m.Path.String())
+		awaitTrue(t, "a message is sent", func() bool { return conn.PublishMsg(msg) == nil && conn.Flush() == nil })
+	}
+	awaitTrue(t, "its own message", func() bool {
+		if err := conn.Publish("parley.dawn.black.bell", nil); err != nil {
+			t.Fatal(err)
+		}
+		got, err := letters.NextMsg(50 * time.Millisecond)
+		if err == nil && !strings.HasPrefix(got.Subject, "parley.dawn.black.") {
+			t.Fatalf("%s passed", got.Subject)
+		}
+		return err == nil
+	})
+	if err := hub.conn.Publish("_INBOX.dawn.grey.x", nil); err != nil {
+		t.Fatal(err)
+	}
+	hub.publish(t, 2)
+	if n, _, err := others.Pending(); n != 0 || err != nil {
+		t.Errorf("%d answers for another host passed (%v)", n, err)
+	}
+}
+
+// On a port that other machines reach, TLS and a key are asked for; a client that
+// trusts the certificate of the host gets in with them.
+func TestClientsPortBeyondTheLoopback(t *testing.T) {
+	f := newFleet()
+	hub := newHost(t, f, "white")
+	hub.opts.Listen = "0.0.0.0:0"
+	hub.opts.Advertise = []string{"localhost:1"}
+	hub.start(t)
+	_, port, _ := net.SplitHostPort(hub.Addresses().Clients)
+	url := "nats://localhost:" + port
+	pool := func(o *nats.Options) error {
+		o.TLSConfig = &tls.Config{RootCAs: certPool(t, hub.Certificate())}
+		return nil
+	}
+	if conn, err := nats.Connect(url, pool); err == nil {
+		conn.Close()
+		t.Error("a client without a key was let in")
+	} else if !errors.Is(err, nats.ErrAuthorization) {
+		t.Errorf("a client without a key: %v", err)
+	}
+	key := hub.opts.Key
+	if conn, err := nats.Connect(url, nats.Nkey(publicKey(t, key), key.Sign)); err == nil {
+		conn.Close()
+		t.Error("a client took the certificate that nobody vouches for")
+	}
+	conn, err := nats.Connect(url, pool, nats.Nkey(publicKey(t, key), key.Sign))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	subscribe(t, conn, "parley.dawn.>")
+	again, err := hostCertificate(key, "white", []string{hub.opts.Listen, "localhost:1"})
+	if err != nil || !bytes.Equal(again.Certificate[0], hub.identity().cert.Certificate[0]) {
+		t.Errorf("the certificate is another one the second time (%v)", err)
+	}
+}
+
+// When a key counts no longer, its links and clients end at once; with another key
+// that counts a host goes on.
+func TestKeysThatCountNoLonger(t *testing.T) {
+	f := newFleet()
+	hub, leaf := newHost(t, f, "white"), newHost(t, f, "black")
+	hub.opts.Listen = "127.0.0.1:0"
+	hub.start(t)
+	leaf.opts.Hubs = hubsOf(t, hub)
+	leaf.start(t).awaitLinked(t, 1)
+	client, _ := hub.dialAs(t, leaf.opts.Key)
+	next := newKey(t)
+	f.trust(t, next, "black")
+	f.forget(t, leaf.opts.Key)
+	hub.Recheck()
+	awaitTrue(t, "link and client to end", func() bool { return !client.IsConnected() && !leaf.Links()[0].Up })
+	if err := leaf.Rekey(next); err != nil {
+		t.Fatal(err)
+	}
+	leaf.awaitLinked(t, 2)
+	hub.nothingButMarker(t, leaf, 1)
+	if err := leaf.Ring(); err != nil {
+		t.Fatal(err)
+	}
+	hub.await(t, "a letter that the new key signed", func() bool { return hub.bells["black"] == 1 })
+
+	f.forget(t, hub.opts.Key)
+	leaf.Recheck()
+	awaitTrue(t, "the link to the hub to end", func() bool { l := leaf.Links(); return len(l) == 1 && !l[0].Up })
+}
