@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
@@ -73,11 +74,18 @@ func (n *Node) sawHost(p bus.Presence) {
 // for itself.
 func (n *Node) takePlace() {
 	present := n.live.present()
-	if len(present) == 0 {
+	if len(present) == 0 || !n.hasLink() {
 		n.record.SetPlace(0)
 		return
 	}
 	n.record.SetPlace(courierPlace(n.cfg.Alias, n.record.CanPush(), present))
+}
+
+// hasLink reports whether this host has any link to others. Without one nobody can
+// hear what it has stored, though some count as connected for a while.
+func (n *Node) hasLink() bool {
+	b := n.currentBus()
+	return b != nil && slices.ContainsFunc(b.Links(), func(l bus.Link) bool { return l.Up })
 }
 
 func courierPlace(me protocol.Name, able bool, others []bus.Presence) int {

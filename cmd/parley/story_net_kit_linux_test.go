@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/internal/natstool"
 	"github.com/parleyfleet/parley/internal/netrig"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -23,6 +25,8 @@ type netFleet struct {
 	t      *testing.T
 	net    *netrig.Net
 	remote *netrig.Remote
+	system *netrig.Host // runs an unmodified nats-server for all; nil: the hosts link up themselves
+	hubs   int          // so many of them listen for links
 	hosts  []*netHost
 
 	mu   sync.Mutex               // guards sent
@@ -36,11 +40,53 @@ type netHost struct {
 	at    *netrig.Host
 }
 
-// newNetFleet makes a fleet and starts its nodes; the first host founds the record.
+// newNetFleet makes a fleet that meets through git alone and starts its nodes; the
+// first host founds the record.
 func newNetFleet(t *testing.T, size int) *netFleet {
 	t.Helper()
+	f := openNetFleet(t)
+	f.fill(size)
+	return f
+}
+
+// newLinkedFleet makes a fleet of which the first two hosts listen for links; they
+// learn of each other by the record alone.
+func newLinkedFleet(t *testing.T, size int) *netFleet {
+	t.Helper()
+	f := openNetFleet(t)
+	f.hubs = 2
+	f.fill(size)
+	f.took("all hosts are live", netPatience, f.linked)
+	return f
+}
+
+// newSystemFleet makes a fleet whose bus is a nats-server on a host of its own.
+func newSystemFleet(t *testing.T, size int) *netFleet {
+	t.Helper()
+	f := openNetFleet(t)
+	f.system = f.net.Host("nats")
+	server := f.system.Command(context.Background(), natstool.Program(t, "nats-server"), "-a", f.system.Address, "-p", "4222")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = server.Process.Kill() // it may have ended with its host
+		_ = server.Wait()         // by the signal
+	})
+	f.fill(size)
+	f.await("all hosts are live", netPatience, f.linked)
+	return f
+}
+
+func openNetFleet(t *testing.T) *netFleet {
+	t.Helper()
 	n := netrig.Open(t)
-	f := &netFleet{t: t, net: n, remote: n.Remote(t), sent: map[protocol.Path]string{}}
+	return &netFleet{t: t, net: n, remote: n.Remote(t), sent: map[protocol.Path]string{}}
+}
+
+// fill makes the hosts and starts them.
+func (f *netFleet) fill(size int) {
+	f.t.Helper()
 	for i := range size {
 		f.hosts = append(f.hosts, f.add(netAlias(i)))
 	}
@@ -49,7 +95,6 @@ func newNetFleet(t *testing.T, size int) *netFleet {
 		h.must("agent", "add", "echo-"+h.alias, "--exec", "cat")
 	}
 	f.settle()
-	return f
 }
 
 // netAlias is the alias of the host with this number.
@@ -68,6 +113,12 @@ func (f *netFleet) add(alias string) *netHost {
 	words := []string{"init", "--remote", f.remote.URL}
 	if len(f.hosts) > 0 {
 		words = []string{"join", f.remote.URL}
+	}
+	if f.system != nil {
+		words = append(words, "--bus-url", "nats://"+f.system.Address+":4222")
+	}
+	if len(f.hosts) < f.hubs {
+		words = append(words, "--listen", at.Address+":4222")
 	}
 	h := &netHost{alias: alias, at: at, storyHost: newStoryHostInside(f.t, at.Inside(), append(words, "--alias", alias, "--human", "nat-"+alias)...)}
 	text, err := os.ReadFile(h.home.Config())
@@ -297,6 +348,104 @@ func (h *netHost) hostsKnown() string {
 		lines = append(lines, fmt.Sprintf("%s %q", o.Alias, o.Agents))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// fromBus are faults that keep hosts from the bus, silently.
+func (f *netFleet) fromBus(hosts ...*netHost) []netrig.Fault {
+	var faults []netrig.Fault
+	for _, h := range hosts {
+		for _, other := range f.others(h) {
+			faults = append(faults, netrig.Drop(h.at, other), netrig.Drop(other, h.at))
+		}
+	}
+	return faults
+}
+
+// others are the machines that a host meets others at.
+func (f *netFleet) others(h *netHost) []*netrig.Host {
+	if f.system != nil {
+		return []*netrig.Host{f.system}
+	}
+	var all []*netrig.Host
+	for _, other := range f.hosts {
+		if other != h {
+			all = append(all, other.at)
+		}
+	}
+	return all
+}
+
+// unheard are faults that lose what a host says to others on the bus, deaf those
+// that lose what they say to it.
+func (f *netFleet) unheard(h *netHost) (faults []netrig.Fault) {
+	for _, other := range f.others(h) {
+		faults = append(faults, netrig.Drop(h.at, other))
+	}
+	return faults
+}
+
+func (f *netFleet) deaf(h *netHost) (faults []netrig.Fault) {
+	for _, other := range f.others(h) {
+		faults = append(faults, netrig.Drop(other, h.at))
+	}
+	return faults
+}
+
+// linked reports whether all hosts have a link that works and see each other live.
+func (f *netFleet) linked() bool { return f.live(f.hosts...) }
+
+// live reports whether each of these hosts has a link that works and sees the others
+// of them live.
+func (f *netFleet) live(hosts ...*netHost) bool {
+	for _, h := range hosts {
+		for _, other := range hosts {
+			if !h.linkUp() || h != other && !h.sees(other) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// alone reports whether a host sees no other one live, and none of them sees it.
+func (f *netFleet) alone(h *netHost) bool {
+	for _, other := range f.hosts {
+		if other != h && (h.sees(other) || other.sees(h)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (h *netHost) sees(other *netHost) bool {
+	return slices.ContainsFunc(h.status().Hosts, func(o control.HostStatus) bool { return o.Live && o.Alias.String() == other.alias })
+}
+
+// linkUp reports whether the host has a link, or its connection to the existing
+// system, that works.
+func (h *netHost) linkUp() bool {
+	return slices.ContainsFunc(h.status().Bus.Peers, func(l control.LinkStatus) bool { return l.Up })
+}
+
+// hears has the human of one host say something to that of another, and wants it to
+// be heard there at once, by the bus.
+func (f *netFleet) hears(from, to *netHost) {
+	f.t.Helper()
+	m, err := from.client.Send(f.t.Context(), control.SendRequest{As: "nat-" + from.alias, To: []string{"nat-" + to.alias}, Body: "are you there?", HeardWithin: seconds})
+	if err != nil || !slices.Contains(m.Heard, protocol.Name(to.alias)) {
+		f.t.Fatalf("%s did not hear %s: heard by %q, %v", to.alias, from.alias, m.Heard, err)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent[m.Path] = from.alias
+}
+
+// took waits until it is so and tells how long that took.
+func (f *netFleet) took(what string, within time.Duration, so func() bool) {
+	f.t.Helper()
+	began := time.Now()
+	f.await(what, within, so)
+	f.t.Logf("%s after %s", what, time.Since(began).Round(time.Millisecond))
 }
 
 // fromRemote are faults that keep hosts from the remote, silently.

@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/parleyfleet/parley/internal/netrig"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // The network between the hosts breaks in two while both sides speak. It prevents:
@@ -15,7 +17,7 @@ import (
 // forks.
 func TestPartition(t *testing.T) {
 	t.Parallel()
-	f := newNetFleet(t, soak(3, 5))
+	f := newLinkedFleet(t, soak(3, 5))
 	f.sayAll(2)
 	left := []*netrig.Host{f.hosts[0].at}
 	right := []*netrig.Host{f.remote.Host}
@@ -104,4 +106,102 @@ func (f *netFleet) away(off *netHost, n int) {
 	off.start()
 	f.settled(fmt.Sprintf("%s was started again, after %d messages", off.alias, n))
 	f.same()
+}
+
+// seconds is how soon a dead link must be noticed, and a mended one be used again.
+const seconds = 15 * time.Second
+
+// A host's link to the bus goes silent without an end: nothing comes, nothing is
+// refused. Then only one direction is lost. It prevents: a node that waits minutes
+// for a dead link and calls others live that are not.
+func TestSilentLink(t *testing.T) {
+	t.Parallel()
+	f := newLinkedFleet(t, 3)
+	lost := f.hosts[1]
+	for name, faults := range map[string][]netrig.Fault{"a deaf host": f.deaf(lost), "a host that is not heard": f.unheard(lost)} {
+		f.net.Break(faults...)
+		f.took(name+" notices", seconds, func() bool { return !lost.linkUp() })
+		f.net.Break()
+		f.took(name+" is back", seconds, f.linked)
+	}
+	f.net.Break(f.fromBus(lost)...)
+	f.took("a host whose link is silent notices", seconds, func() bool { return !lost.linkUp() })
+	f.sayAll(5)
+	f.settled("that, by git")
+	f.took("all count it as away", 2*seconds, func() bool { return f.alone(lost) })
+	f.net.Break()
+	f.took("it is back", seconds, f.linked)
+	f.sayAll(5)
+	f.settle()
+	f.same()
+}
+
+// The host that all others are linked to dies without a word. They find each other
+// again without it, and it finds them.
+func TestHubKilled(t *testing.T) {
+	t.Parallel()
+	f := newLinkedFleet(t, soak(3, 5))
+	hub := f.hosts[1] // the first by alias of those that listen
+	left := slices.DeleteFunc(slices.Clone(f.hosts), func(h *netHost) bool { return h == hub })
+	hub.kill()
+	f.took("the others are linked without the hub", seconds, func() bool { return f.live(left...) })
+	for i, h := range left {
+		f.hears(h, left[(i+1)%len(left)])
+		f.say(h, "nat-"+hub.alias, 5)
+		f.say(h, "echo-"+hub.alias+"@"+hub.alias, 1)
+	}
+	hub.start()
+	f.took("the hub is linked again", seconds, f.linked)
+	for _, h := range left {
+		f.hears(hub, h)
+		f.hears(h, hub)
+	}
+	f.settle()
+	f.same()
+}
+
+// The remote is out of reach while the bus is up: everybody hears everything at
+// once, and git gets it later.
+func TestBusWithoutRemote(t *testing.T) {
+	t.Parallel()
+	f := newLinkedFleet(t, 3)
+	f.net.Break(f.fromRemote(f.hosts...)...)
+	f.during(soak(0, time.Minute), func() { f.sayAll(10) })
+	f.took("all have heard all", seconds, func() bool { return f.heardAll(f.hosts...) })
+	if f.pushed(f.hosts...) {
+		t.Fatal("the network was whole")
+	}
+	f.net.Break()
+	f.settled("the remote was back")
+	f.same()
+}
+
+// The bus is down for all while the remote is up: git alone carries everything.
+func TestRemoteWithoutBus(t *testing.T) {
+	t.Parallel()
+	f := newSystemFleet(t, 3)
+	f.net.Break(f.fromBus(f.hosts...)...)
+	f.during(soak(0, time.Minute), func() { f.sayAll(10) })
+	f.settled("all was said without the bus")
+	f.net.Break()
+	f.took("all are live again", seconds, f.linked)
+	f.sayAll(2)
+	f.settle()
+	f.same()
+}
+
+// heardAll reports whether each of these hosts has what any host said.
+func (f *netFleet) heardAll(hosts ...*netHost) bool {
+	for _, h := range hosts {
+		there := map[protocol.Path]bool{}
+		for _, m := range h.log() {
+			there[m.Path] = true
+		}
+		for p := range f.sent {
+			if !there[p] {
+				return false
+			}
+		}
+	}
+	return true
 }
