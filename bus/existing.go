@@ -219,7 +219,21 @@ func (s *system) watch() {
 			s.recheck()
 		case <-timer.C:
 			s.retry()
+			s.tellDown()
 		}
+	}
+}
+
+// tellDown logs why the system is not connected, where that is so.
+func (s *system) tellDown() {
+	if s.bus.conn.IsConnected() {
+		return
+	}
+	link := s.link() // takes in the last error
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !link.Up && link.Problem != "" {
+		s.tell(link.Problem)
 	}
 }
 
