@@ -48,12 +48,13 @@ func (b *Bus) Ask(ctx context.Context, host, what protocol.Name, request []byte)
 	if host == b.opts.Alias {
 		return nil, fmt.Errorf("cannot ask %s for %s: that is this host itself", host, what)
 	}
-	q := b.letter(b.subjects.Ask(b.opts.Alias, host, what), "", request)
+	inbox := b.inbox + "." + rand.Text()
+	q := b.letter(b.subjects.Ask(b.opts.Alias, host, what), inbox, request)
 	msg, err := b.seal(q, q.Subject)
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask %s for %s: %w", host, what, err)
 	}
-	msg.Reply = b.inbox + "." + rand.Text()
+	msg.Reply = inbox
 	answers, forget := b.waiting.expect(msg.Reply)
 	defer forget()
 	if err := b.send(msg); err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,26 +86,33 @@ func TestCloseEndsAsksAndServices(t *testing.T) {
 	}
 }
 
-// The clock of the asker is wrong: it learns so, and the service does not run.
-func TestAskOfAWrongClockIsRefusedWithTheReason(t *testing.T) {
+// Clocks that are a day apart silence nobody; two days are too much, and the asker
+// learns so.
+func TestAskAcrossClocks(t *testing.T) {
 	f := newFleet()
 	hub, leaf := newHost(t, f, "white"), newHost(t, f, "oracle-world")
 	hub.opts.Links = "127.0.0.1:0"
 	hub.start(t)
 	hub.Serve("echo", echo)
-	leaf.opts.Now = func() time.Time { return time.Now().Add(-24 * time.Hour) }
+	var off atomic.Int64
+	leaf.opts.Now = func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
 	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t).awaitLinked(t, 1)
+	for i, by := range []time.Duration{-24 * time.Hour, 24 * time.Hour} {
+		off.Store(int64(by))
+		if got, err := leaf.Ask(askContext(t), hub.alias, "echo", []byte("x")); err != nil || len(got) == 0 {
+			t.Errorf("Ask with a clock %s off = %q, %v", by, got, err)
+		}
+		if err := leaf.Ring(); err != nil {
+			t.Fatal(err)
+		}
+		hub.await(t, "the bell of a host whose clock is a day off", func() bool { return hub.bells[leaf.alias] == i+1 })
+	}
+	off.Store(int64(48 * time.Hour))
 	var answer *AnswerError
-	_, err := leaf.Ask(askContext(t), hub.alias, "echo", nil)
-	if !errors.As(err, &answer) || !strings.Contains(answer.Reason, "clock of white") {
-		t.Errorf("Ask = %v, want the reason", err)
+	if _, err := leaf.Ask(askContext(t), hub.alias, "echo", nil); !errors.As(err, &answer) || !strings.Contains(answer.Reason, "clock of white") {
+		t.Errorf("Ask with a clock two days off = %v, want the reason", err)
 	}
-	// Everything else that it says counts.
-	if err := leaf.Ring(); err != nil {
-		t.Fatal(err)
-	}
-	hub.await(t, "the bell of a host whose clock is a day off", func() bool { return hub.bells[leaf.alias] == 1 })
 }
 
 // A third host that is a client of the same server sees the question pass, but

@@ -41,6 +41,8 @@ type Bus struct {
 	waiting   waiting
 	services  services
 	discover  *discover
+	replays   *replays
+	announced atomic.Uint64 // presences sent
 
 	dropped   atomic.Uint64
 	malformed atomic.Uint64
@@ -98,6 +100,7 @@ func newBus(opts Options) (*Bus, error) {
 		questions: make(chan question, maxQuestions),
 		waiting:   waiting{asks: map[string]chan *nats.Msg{}},
 		services:  newServices(opts.Services),
+		replays:   newReplays(),
 	}
 	if err := b.setIdentity(opts.Key); err != nil {
 		return nil, err

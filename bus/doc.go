@@ -26,7 +26,9 @@
 // Messages are not checked here: who signed one, and whether that counts, is
 // for the node. The sender of an Incoming is what its subject says, and the
 // bus guards subjects only at the first hop. Letters are checked: signed for
-// this record, by a key that is trusted for the host in the subject.
+// this record, by a key that is trusted for the host in the subject, within 36
+// hours of our clock. Questions and presence that were said before are refused; of
+// the other letters repetition is harmless.
 //
 // Links. A host that takes links has one port for them, which speaks TLS 1.3 with
 // the host's key as its certificate and lets in who proves a key that counts; a host

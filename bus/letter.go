@@ -14,12 +14,10 @@ import (
 )
 
 const (
-	// letterWindow is how far a letter's time may be from ours. It is wide,
-	// because clocks that are a day apart must not silence a host; what letters
-	// say is harmless when it is repeated.
+	// letterWindow is how far a letter's time may be from ours. It is wide, because
+	// clocks that are a day apart must not silence a host. Within it letters that were
+	// said before are told from new ones where that matters: see replays.
 	letterWindow = 36 * time.Hour
-	// askWindow is the same for questions, which make a host work.
-	askWindow = 5 * time.Minute
 
 	maxAgents  = 4096
 	maxVersion = 128

@@ -112,8 +112,10 @@ type Presence struct {
 	// Wants are hosts that the sender would like to hear from: it knows their keys
 	// since a moment ago. At most MaxWants.
 	Wants []protocol.Name `json:"wants,omitempty"`
-	Seen  time.Time       `json:"-"` // when it was received, by our clock
-	Sent  time.Time       `json:"-"` // when it was sent, by that of the host
+	Seen  time.Time       `json:"-"`     // when it was received, by our clock
+	Sent  time.Time       `json:"-"`     // when it was sent, by that of the host
+	Start uint64          `json:"start"` // rises with every start of its node: tells an old presence from a new one
+	Count uint64          `json:"count"` // set by Announce: rises within a run
 }
 
 // MaxWants is how many hosts one presence letter asks for.

@@ -60,9 +60,9 @@ func (b *Bus) PublishHeads(heads []protocol.Head) error {
 // Ring rings the bell: the remote has moved.
 func (b *Bus) Ring() error { return b.publishLetter(protocol.KindBell, nil) }
 
-// Announce tells the fleet about this host; p.Host is set to it.
+// Announce tells the fleet about this host; p.Host and p.Count are set.
 func (b *Bus) Announce(p Presence) error {
-	p.Host = b.opts.Alias
+	p.Host, p.Count = b.opts.Alias, b.announced.Add(1)
 	data, err := encodePresence(p)
 	if err != nil {
 		return fmt.Errorf("cannot announce this host: %w", err)

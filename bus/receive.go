@@ -1,6 +1,8 @@
 package bus
 
 import (
+	"errors"
+
 	"github.com/nats-io/nats.go"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -82,10 +84,17 @@ func (b *Bus) deliverLetter(in letterIn) {
 		b.countRefused(in.msg, err)
 		return
 	}
-	if err := b.handleLetter(in.subject, l); err != nil {
+	var again *repeatedError
+	switch err := b.handleLetter(in.subject, l); {
+	case errors.As(err, &again):
+		b.countRefused(in.msg, err)
+	case err != nil:
 		b.countMalformed(in.msg, err)
 	}
 }
+
+// repeatedError says that a letter was said before and is refused now.
+type repeatedError struct{ error }
 
 // handleLetter hands a letter that has been checked to its handler.
 func (b *Bus) handleLetter(s protocol.Subject, l *protocol.Letter) error {
@@ -116,7 +125,10 @@ func (b *Bus) handleLetter(s protocol.Subject, l *protocol.Letter) error {
 		if err != nil {
 			return err
 		}
-		p.Host, p.Seen, p.Sent = s.Sender, b.opts.Now(), l.Time
+		p.Host, p.Sent, p.Seen = s.Sender, l.Time, b.opts.Now()
+		if err := b.replays.presence(p); err != nil && p.Host != b.opts.Alias {
+			return &repeatedError{err}
+		}
 		if h.Presence != nil {
 			h.Presence(p)
 		}

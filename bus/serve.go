@@ -113,10 +113,10 @@ func (b *Bus) answer(q question) {
 		b.countMalformed(q.msg, err)
 		return
 	}
-	if !b.replyGoesTo(q.from, q.msg.Reply) {
+	if !b.replyGoesTo(q.from, q.msg.Reply) || l.Re != q.msg.Reply {
 		err = errors.New("the answer would not go to its sender")
-	} else {
-		err = b.verify(l, q.from)
+	} else if err = b.verify(l, q.from); err == nil {
+		err = b.replays.question(q.from, l.Sig)
 	}
 	if err != nil {
 		b.countRefused(q.msg, err)
@@ -151,7 +151,7 @@ func (b *Bus) reply(q question, l *protocol.Letter) {
 }
 
 func (b *Bus) serve(q question, l *protocol.Letter) ([]byte, error) {
-	if err := b.checkTime(l, askWindow); err != nil {
+	if err := b.checkTime(l, letterWindow); err != nil {
 		b.countRefused(q.msg, err)
 		return nil, fmt.Errorf("the question is refused: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -128,10 +129,7 @@ func (n *Node) freeze() error {
 	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	n.state.Adopt(made.archive, sn)
-	n.mu.Unlock()
-	return n.cache.use(made)
+	return n.adopt(made, sn)
 }
 
 // isIn reports whether a file of the state is one of the files of a commit. Where
@@ -141,6 +139,14 @@ func isIn(files *gitsync.Files, p protocol.Path, hash string, contested bool) (b
 		return files.Keep(p, hash)
 	}
 	return files.Have(p)
+}
+
+// adopt takes an archive in place of what it was made of.
+func (n *Node) adopt(made archived, sn *fleet.Snapshot) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.state.Adopt(made.archive, sn)
+	return n.cache.use(made)
 }
 
 // thin brings what lies in memory into an archive that lasts as long as the process.
@@ -154,10 +160,7 @@ func (n *Node) thin() bool {
 		n.log.Warn().Err(err).Msg("cannot write the cache of the state; the record takes memory instead")
 		return false
 	}
-	n.mu.Lock()
-	n.state.Adopt(made.archive, sn)
-	n.mu.Unlock()
-	if err := n.cache.use(made); err != nil {
+	if err := n.adopt(made, sn); err != nil {
 		n.log.Warn().Err(err).Msg("an old cache of the state is not removed")
 	}
 	return true

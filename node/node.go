@@ -43,6 +43,7 @@ type Node struct {
 	log       zerolog.Logger
 	now       func() time.Time
 	started   time.Time
+	start     uint64 // rises with every start
 	lock      *flock.Flock
 	key       nkeys.KeyPair
 	publicKey string
@@ -151,6 +152,9 @@ func (n *Node) openHome() error {
 	}
 	if n.key, err = HostKey(n.home); err != nil {
 		return err
+	}
+	if n.start, err = nextStart(n.home, n.started); err != nil {
+		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
 	}
 	n.publicKey, err = n.key.PublicKey()
 	return err

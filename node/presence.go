@@ -41,7 +41,7 @@ func (n *Node) announceAs(live bool) {
 	machine, _ := os.Hostname() // only a help for people: may stay empty
 	p := bus.Presence{
 		Host: n.cfg.Alias, Live: live, Since: n.started, Version: n.version, Agents: []string{},
-		Pushes: n.record.CanPush(), Run: n.run, Machine: machine,
+		Pushes: n.record.CanPush(), Run: n.run, Machine: machine, Start: n.start,
 		Wants: n.live.takeMissing(),
 	}
 	n.mu.Lock()

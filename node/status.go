@@ -29,12 +29,13 @@ func (n *Node) Status(context.Context) (control.Status, error) {
 		Bus:   n.busStatus(),
 		Hosts: n.hostStatus(),
 	}
+	clocks := n.clockWarnings()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s.Record.Messages = n.state.Len()
 	s.Refused = n.refused
 	s.Flags = n.flags()
-	s.Warned = slices.Clone(n.notices)
+	s.Warned = slices.Concat(n.notices, clocks)
 	for _, a := range n.agents {
 		s.Agents = append(s.Agents, n.agentView(a))
 	}

@@ -119,7 +119,7 @@ type Letter struct {
 	Host    Name      // the sender
 	Key     string    // public nkey of the sender
 	Time    time.Time // UTC, kept to the millisecond
-	Re      string    // of an answer: the signature of its question
+	Re      string    // of an answer: the signature of its question; of a question: the subject for its answer
 	Sig     string    // base64url
 	Data    []byte
 }
