@@ -1,9 +1,15 @@
 package main
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/nats-io/nkeys"
 )
 
 // The command line of NATS reads along on a node's own port, without a key and
@@ -29,9 +35,35 @@ func TestNatsProgramOnANodesPort(t *testing.T) {
 			t.Errorf("%s: nats pub in the name of black: %v, %s", who, err, out)
 		}
 	}
+	checkCertificate(t, h)
 	for _, m := range h.log() {
 		if strings.Contains(m.Body, "forged") {
 			t.Errorf("%s was taken in", m.Path)
 		}
+	}
+}
+
+// checkCertificate wants the certificate that the node leaves for NATS clients to
+// be of the host's key.
+func checkCertificate(t *testing.T, h *storyHost) {
+	t.Helper()
+	data, err := os.ReadFile(h.home.Certificate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, _ := pem.Decode(data)
+	if block == nil {
+		t.Fatalf("%q is not PEM", data)
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, ok := cert.PublicKey.(ed25519.PublicKey)
+	if !ok {
+		t.Fatalf("the certificate has a %T", cert.PublicKey)
+	}
+	if key, err := nkeys.Encode(nkeys.PrefixByteUser, public); err != nil || string(key) != h.publicKey() {
+		t.Errorf("the certificate is of %s, %v, not of %s", key, err, h.publicKey())
 	}
 }
