@@ -253,6 +253,9 @@ func TestCompose(t *testing.T) {
 		case "join":
 		default: // words of parley, in the volume of one of the hosts
 			checkCommandLine(t, s.Command)
+			if s.Restart != "on-failure" {
+				t.Errorf("%s: restart %q: it would be said once, whether it worked or not, or for ever", name, s.Restart)
+			}
 			if _, ok := s.Depends[mounts[home]]; !ok {
 				t.Errorf("%s does not wait for %s, in whose volume it works", name, mounts[home])
 			}

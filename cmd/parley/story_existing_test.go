@@ -189,6 +189,15 @@ func TestFleetOnAnExistingSystem(t *testing.T) {
 	if out := b.must("wormhole", "white:loud", "--wait", "20s", "back"); strings.TrimSpace(out) != "BACK" {
 		t.Errorf("after the restart the agent answered %q", out)
 	}
+	for i := range 12 { // spoken into a system that comes and goes
+		if i%4 == 1 {
+			srv.Stop()
+		}
+		if i%4 == 3 {
+			srv.Start(t)
+		}
+		[]*storyHost{a, b}[i%2].must("broadcast", fmt.Sprintf("word %d", i))
+	}
 	sameWords(t, a, b)
 }
 
@@ -212,7 +221,11 @@ func sameWords(t *testing.T, a, b *storyHost) {
 	if once := slices.Compact(slices.Clone(paths)); len(once) != len(paths) {
 		t.Errorf("some messages are there twice: %q", paths)
 	}
-	for _, answer := range []string{"GOOD MORNING", "BY GIT", "BACK"} {
+	said := []string{"GOOD MORNING", "BY GIT", "BACK"}
+	for i := range 12 {
+		said = append(said, fmt.Sprintf("word %d", i))
+	}
+	for _, answer := range said {
 		if n := len(slices.DeleteFunc(slices.Clone(bodies), func(s string) bool { return strings.TrimSpace(s) != answer })); n != 1 {
 			t.Errorf("%q was said %d times", answer, n)
 		}
