@@ -76,6 +76,6 @@ func reported(row *control.FleetHost, mine, theirs protocol.Report) {
 	row.Behind, row.Ahead = lag(mine, theirs)
 	for _, l := range theirs.Links {
 		row.Links = append(row.Links, control.LinkStatus{
-			Peer: l.Peer, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem})
+			Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem})
 	}
 }

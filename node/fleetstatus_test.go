@@ -107,6 +107,6 @@ func TestAHostIsReachedByGitAlone(t *testing.T) {
 	if h.LastSeen.IsZero() || h.LastMessage == nil || !h.LastSeen.Equal(h.LastMessage.Timestamp) {
 		t.Errorf("white: %+v, want it seen when it wrote", h)
 	}
-	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindFailed, "cannot ping white: it is away")
+	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindFailed, "cannot ping white: it is not on the bus, git alone reaches it")
 	stop()
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// shownTime is how times stand in sentences for people.
+const shownTime = "2006-01-02 15:04:05Z07:00"
+
 // askWait is how long a host is waited for that is asked about itself: far above
 // any round trip, and as long as a person waits gladly.
 const askWait = 2 * time.Second
@@ -23,9 +26,15 @@ func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Pin
 	switch host.State {
 	case control.HostHere:
 		return control.Ping{}, control.Errorf(control.KindUsage, "see how it fares: parley status", "cannot ping %s: that is this host itself", host.Alias)
-	case control.HostAway, control.HostGit:
-		return control.Ping{}, control.Errorf(control.KindFailed, "when it was last seen: parley host show "+host.Alias.String(),
-			"cannot ping %s: it is away, the bus has not brought a sign of it in the last %s", host.Alias, presenceLasts)
+	case control.HostAway:
+		return control.Ping{}, control.Errorf(control.KindFailed, "what is known of it: parley host show "+host.Alias.String(),
+			"cannot ping %s: it is away, last seen %s", host.Alias, host.LastSeen.Format(shownTime))
+	case control.HostRevoked:
+		return control.Ping{}, control.Errorf(control.KindRefused, "since when: parley host show "+host.Alias.String(),
+			"cannot ping %s: its key is revoked, and what it says is refused", host.Alias)
+	case control.HostGit:
+		return control.Ping{}, control.Errorf(control.KindFailed, "where it says that it is reached: parley host show "+host.Alias.String(),
+			"cannot ping %s: it is not on the bus, git alone reaches it; it last wrote %s", host.Alias, host.LastSeen.Format(shownTime))
 	}
 	if r.Within <= 0 {
 		r.Within = askWait

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -114,4 +115,26 @@ func TestClockDifferenceIsMeasured(t *testing.T) {
 	}
 	clock.forward(48 * time.Hour)
 	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindFailed, "from the clock of white")
+}
+
+func TestARevokedHostIsCalledSo(t *testing.T) {
+	hub, _ := aHub(t)
+	white, _, _ := linkedTo(t, hub, "white")
+	seenAs(t, hub, "white", control.HostLive)
+	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.publicKey}}
+	if _, err := hub.act(t.Context(), revoke, protocol.Path{}); err != nil {
+		t.Fatal(err)
+	}
+	h := seenAs(t, hub, "white", control.HostRevoked)
+	if len(h.Keys) != 1 || h.Keys[0].Revoked.IsZero() || h.Keys[0].RevokedBy != "nat at oracle-world" || h.Keys[0].Fingerprint != h.Fingerprint {
+		t.Errorf("white: %+v, want who revoked its key and when", h)
+	}
+	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindRefused, "its key is revoked")
+	if row := fleetRows(t, hub)["white"]; row.State != control.HostRevoked || row.Answered || row.Problem != "" {
+		t.Errorf("white in the fleet: %+v, want it revoked and not asked", row)
+	}
+	people, err := hub.List(t.Context())
+	if err != nil || len(people) != 1 {
+		t.Errorf("these can be reached: %+v, %v, want nobody on white", people, err)
+	}
 }

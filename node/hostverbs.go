@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -20,7 +21,7 @@ func (n *Node) Hosts(context.Context) ([]control.Host, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	all := []control.Host{}
-	for _, h := range n.state.Hosts() {
+	for _, h := range n.state.AllHosts() {
 		all = append(all, n.hostView(h, near))
 	}
 	return all, nil
@@ -42,7 +43,7 @@ func (n *Node) Host(_ context.Context, r control.HostRequest) (control.Host, err
 // caller holds mu.
 func (n *Node) hostView(h *fleet.Host, near map[protocol.Name]bus.Link) control.Host {
 	v := control.Host{Alias: h.Alias, Key: h.Key, Hostname: h.Hostname, Addresses: h.Addresses, Humans: h.Humans}
-	v.Fingerprint, _ = protocol.Fingerprint(h.Key) // a key that is none was never believed
+	v.Fingerprint, v.Keys = fingerprint(h.Key), keysView(h)
 	for _, a := range h.Agents {
 		v.Agents = append(v.Agents, a.Name)
 	}
@@ -57,11 +58,17 @@ func (n *Node) hostView(h *fleet.Host, near map[protocol.Name]bus.Link) control.
 		return v
 	}
 	n.presenceView(&v)
+	if h.Out() {
+		v.State, v.Since = control.HostRevoked, time.Time{}
+	}
 	if v.State == control.HostLive {
 		v.RTT = n.live.roundTrip(h.Alias)
 	}
-	if link, ok := near[h.Alias]; ok && link.Up && link.RTT > 0 {
-		v.RTT = link.RTT
+	if link, ok := near[h.Alias]; ok {
+		v.RTT = cmp.Or(link.RTT, v.RTT)
+		if link.Out || v.Address == "" { // of one that dials this host, the port means nothing
+			v.Address = link.Address
+		}
 	}
 	return v
 }
@@ -94,4 +101,21 @@ func (n *Node) presenceView(v *control.Host) {
 	if wrote.After(v.LastSeen) {
 		v.LastSeen = wrote
 	}
+}
+
+// keysView is the history of a host's keys.
+func keysView(h *fleet.Host) []control.HostKey {
+	var all []control.HostKey
+	for _, k := range h.Keys() {
+		all = append(all, control.HostKey{
+			Key: k.Key, Fingerprint: fingerprint(k.Key), Since: k.Since, Until: k.Until, Revoked: k.Revoked, RevokedBy: k.By})
+	}
+	return all
+}
+
+// fingerprint is that of a key of the record, where nothing else than a key is
+// believed to be one.
+func fingerprint(key string) string {
+	print, _ := protocol.Fingerprint(key)
+	return print
 }

@@ -1,14 +1,13 @@
 package node
 
 import (
-	"regexp"
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// neighbours are the hosts that a link leads to, by alias.
+// neighbours are the links to other hosts that are up, by alias.
 func (n *Node) neighbours() map[protocol.Name]bus.Link {
 	b := n.currentBus()
 	if b == nil || n.cfg.Bus.URL != "" {
@@ -16,25 +15,11 @@ func (n *Node) neighbours() map[protocol.Name]bus.Link {
 	}
 	near := map[protocol.Name]bus.Link{}
 	for _, l := range b.Links() {
-		if host := hostOfLink(l); host != "" {
-			near[host] = l
+		if l.Host != "" && l.Up {
+			near[l.Host] = l
 		}
 	}
 	return near
-}
-
-// hostOfLink is the host whose server calls itself as serverID makes it, "" for
-// another name.
-func hostOfLink(l bus.Link) protocol.Name {
-	m := regexp.MustCompile(`^(.+)-[0-9a-f]{16}-[0-9a-f]{8}$`).FindStringSubmatch(l.Peer)
-	if m == nil {
-		return ""
-	}
-	name, err := protocol.ParseName(m[1])
-	if err != nil {
-		return ""
-	}
-	return name
 }
 
 // measure notes a round trip to a host.

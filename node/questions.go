@@ -37,7 +37,7 @@ func (n *Node) report() protocol.Report {
 	if b := n.currentBus(); b != nil {
 		for _, l := range b.Links() {
 			report.Links = append(report.Links, protocol.LinkReport{
-				Peer: l.Peer, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem})
+				Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem})
 		}
 	}
 	n.mu.Lock()

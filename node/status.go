@@ -78,13 +78,17 @@ func (n *Node) busStatus() control.BusStatus {
 }
 
 func linkView(l bus.Link) control.LinkStatus {
-	return control.LinkStatus{Peer: l.Peer, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem}
+	return control.LinkStatus{
+		Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem}
 }
 
 func (n *Node) hostStatus() []control.HostStatus {
 	hosts, _ := n.Hosts(context.Background()) // it never fails
 	var all []control.HostStatus
 	for _, h := range hosts {
+		if h.State == control.HostRevoked {
+			continue
+		}
 		s := control.HostStatus{
 			Alias: h.Alias, State: h.State, Here: h.State == control.HostHere, Live: isLive(h), Since: h.Since,
 			LastSeen: h.LastSeen, Version: h.Version, Agents: []string{},
@@ -107,6 +111,9 @@ func (n *Node) List(ctx context.Context) ([]control.Participant, error) {
 	}
 	all := []control.Participant{}
 	for _, h := range hosts {
+		if h.State == control.HostRevoked {
+			continue
+		}
 		since := h.Since
 		if !isLive(h) {
 			since = h.LastSeen

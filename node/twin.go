@@ -23,12 +23,12 @@ func (n *Node) sawTwin(p bus.Presence) {
 	n.mu.Unlock()
 	if p.Since.Before(n.started) || p.Since.Equal(n.started) && p.Run < n.run {
 		n.expel("another node with the name and key of this host runs %ssince %s",
-			onMachine(p.Machine), p.Since.Format("2006-01-02 15:04:05Z07:00"))
+			onMachine(p.Machine), p.Since.Format(shownTime))
 		return
 	}
 	if first {
 		n.recordNotice("another node with the name and key of this host was started" + " " + onMachine(p.Machine) +
-			"at " + p.Since.Format("2006-01-02 15:04:05Z07:00") + ": it is told to stay out; " + twinHint)
+			"at " + p.Since.Format(shownTime) + ": it is told to stay out; " + twinHint)
 	}
 	n.announce()
 }
@@ -65,7 +65,7 @@ func (n *Node) lookForTwin(it *fleet.Item) {
 	}
 	if theirs := n.firstOfRun(it); n.first.IsZero() || theirs.Compare(n.first) < 0 {
 		n.expel("another node with the name and key of this host writes into the record (run %s, since %s)",
-			it.Run, theirs.Time().Format("2006-01-02 15:04:05Z07:00"))
+			it.Run, theirs.Time().Format(shownTime))
 		return
 	}
 	if !n.warned["twin "+it.Run] {

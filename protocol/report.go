@@ -57,7 +57,9 @@ type Have struct {
 
 // LinkReport is a link of a host to the server of another one.
 type LinkReport struct {
-	Peer    string        `json:"peer"`
+	Peer    string        `json:"peer"` // the server's name, or whom the host dials
+	Host    Name          `json:"host"` // whose key was proved; "" while that is unknown
+	Address string        `json:"address"`
 	Out     bool          `json:"out"` // the host dials it
 	Up      bool          `json:"up"`
 	HalfUp  bool          `json:"half_up"` // connected, but letters do not pass yet
@@ -109,7 +111,9 @@ func (r Report) bounded() Report {
 	links := make([]LinkReport, min(len(r.Links), maxReportLinks))
 	for i := range links {
 		links[i] = r.Links[i]
-		links[i].Peer, links[i].Problem = shortText(links[i].Peer), shortText(links[i].Problem)
+		for _, text := range []*string{&links[i].Peer, &links[i].Address, &links[i].Problem} {
+			*text = shortText(*text)
+		}
 	}
 	r.Links = links
 	for _, text := range []*string{&r.Version, &r.Tip, &r.Remote, &r.Trouble} {
@@ -141,6 +145,9 @@ func (r Report) check() error {
 		}
 	}
 	for _, l := range r.Links {
+		if _, err := ParseName(l.Host.String()); err != nil && l.Host != "" {
+			return fmt.Errorf("a link: host %w", err)
+		}
 		if l.RTT < 0 {
 			return errors.New("a round trip takes less than no time")
 		}

@@ -22,7 +22,7 @@ func someReport(t testing.TB) Report {
 		Host: "white", Version: "0.1.0", Since: at, Now: at.Add(time.Hour), Tip: "0123456789abcdef", Messages: 7,
 		Have:       []Have{{Host: "white", Run: "0badcafe", Seq: 3, Path: path}},
 		Unrecorded: 1, Unpushed: 2, Remote: "unreachable", Trouble: "no route",
-		Links:  []LinkReport{{Peer: "black-1", Out: true, HalfUp: true, RTT: time.Millisecond, Problem: "deaf"}},
+		Links:  []LinkReport{{Peer: "black-1", Host: "black", Address: "192.0.2.7:4223", Out: true, HalfUp: true, RTT: time.Millisecond, Problem: "deaf"}},
 		Agents: []Name{"mawjs", "volt"}, AgentCount: 2,
 	}
 }
@@ -81,7 +81,7 @@ func TestReportWithoutSenseIsRefused(t *testing.T) {
 	for _, data := range []string{
 		``, `[]`, `{}`, `{"host":"WHITE"}`, `{"host":"white","messages":-1}`, `{"host":"white","agents":["../x"]}`,
 		`{"host":"white","have":[{"host":"black"}]}`, `{"host":"white","have":[{"host":"b/d","path":"x"}]}`,
-		`{"host":"white","links":[{"rtt":-1}]}`, `{"host":"white","since":"yesterday"}`,
+		`{"host":"white","links":[{"rtt":-1}]}`, `{"host":"white","links":[{"host":"../x"}]}`, `{"host":"white","since":"yesterday"}`,
 	} {
 		if r, err := DecodeReport([]byte(data)); err == nil {
 			t.Errorf("%s was read as %+v", data, r)

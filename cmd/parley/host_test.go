@@ -28,6 +28,10 @@ func someHosts() []control.Host {
 }
 
 func TestHostsForPeople(t *testing.T) {
+	gone := someHosts()[0]
+	at := gone.LastSeen
+	gone.State, gone.Keys = control.HostRevoked, []control.HostKey{
+		{Fingerprint: "SHA256:first", Until: at}, {Fingerprint: "SHA256:second", Since: at, Revoked: at, RevokedBy: "n\x1bat at oracle-world"}}
 	b, o, w := strings.Repeat("b", 43), strings.Repeat("o", 43), strings.Repeat("w", 43)
 	for _, test := range []struct {
 		line  string
@@ -67,6 +71,16 @@ last seen:   2026-05-23 20:01:00 +02:00
 version:     0.0.9
 last wrote:  2026-05-23 21:01:00 +02:00, ` + letterPath + `
 `},
+		{"host show gone", 0, `
+host:        black, revoked
+key:         UBLACK
+fingerprint: SHA256:` + b + `
+old key:     SHA256:first, counted until 2026-05-23 20:01:00 +02:00
+revoked:     2026-05-23 20:01:00 +02:00, by n␛at at oracle-world, SHA256:second
+last seen:   2026-05-23 20:01:00 +02:00
+version:     0.0.9
+last wrote:  2026-05-23 21:01:00 +02:00, ` + letterPath + `
+`},
 		{"host ping white -n 3", 0, `
 white answered 3 times: min 312µs, median 1.23ms, max 2.34s
 version 0.1.0; its clock is 3m0s ahead
@@ -77,6 +91,9 @@ version 0.1.0; its clock is 3m0s ahead
 		r.host = r.hosts[2]
 		if strings.HasSuffix(test.line, "black") {
 			r.host = r.hosts[0]
+		}
+		if strings.HasSuffix(test.line, "gone") {
+			r.host = gone
 		}
 		r.pings = []control.Ping{
 			{RTT: 1234567, Clock: time.Minute, Version: "0.1.0"}, {RTT: 2340 * time.Millisecond, Clock: -time.Minute, Version: "0.1.0"},

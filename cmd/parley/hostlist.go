@@ -56,7 +56,7 @@ func (v view) lastSeen(state control.HostState, at time.Time) string {
 	if state == control.HostHere || state == control.HostLive {
 		return ""
 	}
-	return v.at(at, shortForm)
+	return v.atOrEmpty(at, shortForm)
 }
 
 // atOrEmpty is a time as a cell of a table, empty where there is none.

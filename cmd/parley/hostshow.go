@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -41,6 +42,7 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 	field("host", h.Alias.String()+", "+hostState(h.State))
 	field("key", h.Key)
 	field("fingerprint", h.Fingerprint)
+	v.keyHistory(h)
 	field("addresses", names(h.Addresses))
 	field("hostname", h.Hostname)
 	field("humans", names(h.Humans))
@@ -59,6 +61,21 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 		v.next("parley host ping "+h.Alias.String(), "how far away it is")
 	}
 	return nil
+}
+
+// keyHistory shows the keys of a host, where it had more than one, or none that
+// counts any more.
+func (v view) keyHistory(h control.Host) {
+	for _, k := range h.Keys {
+		switch {
+		case !k.Revoked.IsZero():
+			v.labelled(12, "revoked", fmt.Sprintf("%s, by %s, %s", v.at(k.Revoked, timeForm), k.RevokedBy, k.Fingerprint))
+		case !k.Until.IsZero():
+			v.labelled(12, "old key", fmt.Sprintf("%s, counted until %s", k.Fingerprint, v.at(k.Until, timeForm)))
+		case !k.Since.IsZero():
+			v.labelled(12, "key since", v.at(k.Since, timeForm))
+		}
+	}
 }
 
 // completeHosts completes the first word with the hosts of the fleet.

@@ -180,15 +180,21 @@ func busAddresses(b control.BusStatus) string {
 }
 
 func linkState(l control.LinkStatus) string {
-	switch {
-	case l.Up:
-		return fmt.Sprintf("%s, up, %s away", l.Peer, l.RTT.Round(10*time.Microsecond))
-	case l.HalfUp:
-		return fmt.Sprintf("%s, half up: %s", l.Peer, l.Problem)
-	case l.Problem != "":
-		return fmt.Sprintf("%s, down: %s", l.Peer, l.Problem)
+	peer := l.Peer
+	if l.Host != "" && l.Address != "" {
+		peer = fmt.Sprintf("%s at %s", l.Host, l.Address)
 	}
-	return l.Peer + ", down"
+	switch {
+	case l.Up && l.RTT > 0:
+		return fmt.Sprintf("%s, up, %s away", peer, l.RTT.Round(10*time.Microsecond))
+	case l.Up:
+		return peer + ", up"
+	case l.HalfUp:
+		return fmt.Sprintf("%s, half up: %s", peer, l.Problem)
+	case l.Problem != "":
+		return fmt.Sprintf("%s, down: %s", peer, l.Problem)
+	}
+	return peer + ", down"
 }
 
 func (v view) hosts(hosts []control.HostStatus) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -109,10 +110,11 @@ func (v view) fleetNotes(f control.FleetStatus) []string {
 
 // linkEnds names a link from the one who dials it to the other.
 func linkEnds(h control.FleetHost, l control.LinkStatus) string {
+	peer := cmp.Or(l.Host.String(), l.Peer)
 	if l.Out {
-		return h.Alias.String() + " → " + l.Peer
+		return h.Alias.String() + " → " + peer
 	}
-	return l.Peer + " → " + h.Alias.String()
+	return peer + " → " + h.Alias.String()
 }
 
 // linkTrouble says why a link is not up.

@@ -18,7 +18,7 @@ func someFleet() control.FleetStatus {
 	silent.Alias, old.Alias, git.Alias = "silent", "old", "wanderer"
 	silent.RTT, old.Clock, old.Version, git.State = 0, -36*time.Hour, "0.0.1", control.HostGit
 	ahead := control.FleetHost{Host: white, Answered: true, Messages: 9, Behind: 1, Ahead: 2, Remote: "unreachable", Trouble: "no\x1b route", Unpushed: 3,
-		Links: []control.LinkStatus{{Peer: "oracle-world", Up: true, RTT: 1}, {Peer: "old", HalfUp: true, Problem: "connected, but deaf"}, {Peer: "black", Out: true}}}
+		Links: []control.LinkStatus{{Peer: "oracle-world", Up: true, RTT: 1}, {Peer: "old-0123", Host: "old", HalfUp: true, Problem: "connected, but deaf"}, {Peer: "black", Out: true}}}
 	ahead.Clock = 90 * time.Second
 	return control.FleetStatus{Fleet: "lab", Asked: "oracle-world", Hosts: []control.FleetHost{
 		{Host: black},

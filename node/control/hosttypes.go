@@ -18,6 +18,8 @@ const (
 	// HostGit is away from the bus, and writes all the same: it can be reached by git
 	// alone.
 	HostGit HostState = "git"
+	// HostRevoked has no key any more that counts: what it says is refused.
+	HostRevoked HostState = "revoked"
 )
 
 // Host is one host of the fleet as this node knows it without asking it.
@@ -32,6 +34,7 @@ type Host struct {
 	Version     string          `json:"version"` // last heard; "" where it was not heard since the start
 	Key         string          `json:"key"`     // the public nkey that counts now
 	Fingerprint string          `json:"fingerprint"`
+	Keys        []HostKey       `json:"keys"` // its history, the first key in front, the one that counts last
 	Hostname    string          `json:"hostname"`
 	Addresses   []string        `json:"addresses"` // where it says that other hosts reach it, host:port
 	Humans      []protocol.Name `json:"humans"`
@@ -45,6 +48,16 @@ type Host struct {
 	// Clock is its clock minus this host's, in nanoseconds, as far as is known of a
 	// host that is live.
 	Clock time.Duration `json:"clock"`
+}
+
+// HostKey is one key in the history of a host. Times that do not apply are zero.
+type HostKey struct {
+	Key         string    `json:"key"`
+	Fingerprint string    `json:"fingerprint"`
+	Since       time.Time `json:"since"`      // when it replaced the one before it
+	Until       time.Time `json:"until"`      // until when it counts, because another replaced it
+	Revoked     time.Time `json:"revoked"`    // when it was revoked
+	RevokedBy   string    `json:"revoked_by"` // the host, or "human at host"
 }
 
 // LastMessage is the last thing that a host wrote, a receipt or what it says of

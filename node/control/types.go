@@ -222,7 +222,9 @@ type BusRefusal struct {
 
 // LinkStatus is one link to another server.
 type LinkStatus struct {
-	Peer    string        `json:"peer"`
+	Peer    string        `json:"peer"` // the server's name, or whom we dial
+	Host    protocol.Name `json:"host"` // whose key was proved; "" while that is unknown
+	Address string        `json:"address"`
 	Out     bool          `json:"out"` // this host dials it
 	Up      bool          `json:"up"`
 	HalfUp  bool          `json:"half_up"` // connected, but letters do not pass yet
