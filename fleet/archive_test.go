@@ -167,7 +167,7 @@ func searches(s *State, files []testFile) []string {
 		say(c, s.Describe(c.ID))
 	}
 	say(s.CountChannels())
-	for _, f := range s.Verify() {
+	for _, f := range s.Verify(time.Unix(2e9, 0)) {
 		say(f)
 	}
 	return append(all, fmt.Sprint(s.Len(), s.Known("nobody")))

@@ -24,16 +24,27 @@ func (s *State) Batch(f func()) {
 // millisecond each, the places of the messages it refers to and of its host's
 // message before it. So an answer never sorts before its question, whatever the
 // clocks say. References that run in a circle, which only a mischievous writer
-// makes, do not count: circle is the one that the message is in, if any.
+// makes, do not count: circle is the one that the message is in, if any. Nor does a
+// message that nobody signed and that stands farther ahead than clocks are apart: a
+// date that anybody can write must not take those who answer it, and all that their
+// hosts write from then on, to the end of the record for ever.
 func (s *State) placeOf(it *Item, circle map[protocol.Path]bool) time.Time {
 	place := it.Timestamp
 	for _, other := range s.before(it) {
-		if t := other.newPlace().Add(time.Millisecond); t.After(place) && other.Path != it.Path && !circle[other.Path] {
+		t := other.newPlace().Add(time.Millisecond)
+		if !other.sealed && t.Sub(it.Timestamp) > ClockReach {
+			continue
+		}
+		if t.After(place) && other.Path != it.Path && !circle[other.Path] {
 			place = t
 		}
 	}
 	return place
 }
+
+// ClockReach is how far the clocks of hosts may be apart for everything to work: a
+// day and a half.
+const ClockReach = 36 * time.Hour
 
 // newPlace is where the message goes, or stays.
 func (it *Item) newPlace() time.Time {

@@ -35,7 +35,7 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	ID: plain NAME -> TO [re=ID2]: TEXT    an unsigned file; plainread NAME ID2
 //	ID: forge WHO@HOST -> TO: TEXT         signed with another key; also: forged answer …, forged read …
 //	steal HOST humans=A agents=X           another key says that it is this host's
-//	clock HOST DURATION                    sets a host's clock off
+//	clock HOST DURATION                    sets a host's clock off, or that of "plain" mail
 //	refuse WORDS = REASON                  a say, wormhole, answer, read or join (by another key) that is refused
 //	hint WORDS = HINT                      what a refusal advises
 //	inbox WHO@HOST = ID…    handle WHO@HOST ID = run|receipt|halt|ignore
@@ -390,7 +390,7 @@ func (s *story) apply(f testFile) {
 func (s *story) plain(id, line string) {
 	head, text, _ := strings.Cut(line, ": ")
 	words := strings.Fields(head)
-	m := protocol.Message{From: words[1], Type: protocol.TypeText, Act: protocol.ActHey, Timestamp: s.now, Body: text}
+	m := protocol.Message{From: words[1], Type: protocol.TypeText, Act: protocol.ActHey, Timestamp: s.now.Add(s.clocks["plain"]), Body: text}
 	channel := protocol.DeriveChannel(testRecord, "plain")
 	if words[0] == "plainread" {
 		asked := s.state.at(s.path(words[2]))

@@ -18,6 +18,7 @@ type FindingKind string
 const (
 	FindingRefused  FindingKind = "refused"  // signed with a key that does not count
 	FindingTime     FindingKind = "time"     // its path states another time than its timestamp
+	FindingFuture   FindingKind = "future"   // it is dated later than any clock can be; not wrong
 	FindingDangling FindingKind = "dangling" // what it refers to is not there
 	FindingChain    FindingKind = "chain"    // its host's chain has a hole or a fork before it
 	FindingUnsigned FindingKind = "unsigned" // nobody vouches for its author; not wrong
@@ -36,9 +37,10 @@ type Finding struct {
 // Verify looks at every message of the state: whether its path states its
 // timestamp, whether its signature holds, whether the chains of hosts have holes,
 // and whether receipts and answers point to something. What is no message, or
-// bears a broken signature, is not in the state: Check says so.
-func (s *State) Verify() []Finding {
-	v := verification{state: s}
+// bears a broken signature, is not in the state: Check says so. now is the time of
+// looking.
+func (s *State) Verify(now time.Time) []Finding {
+	v := verification{state: s, now: now}
 	chains := map[protocol.Name][]link{}
 	signed := func(it *Item) {
 		if s.ring.judge(it) == genuine {
@@ -63,6 +65,7 @@ func (s *State) Verify() []Finding {
 
 type verification struct {
 	state    *State
+	now      time.Time
 	findings []Finding
 }
 
@@ -70,8 +73,9 @@ func (v *verification) wrong(p protocol.Path, kind FindingKind, format string, a
 	v.findings = append(v.findings, Finding{Path: p, Kind: kind, Wrong: true, Text: fmt.Sprintf(format, args...)})
 }
 
-func (v *verification) unsigned(it *Item, format string, args ...any) {
-	v.findings = append(v.findings, Finding{Path: it.Path, Kind: FindingUnsigned, Text: fmt.Sprintf(format, args...)})
+// note is a finding that is not wrong.
+func (v *verification) note(it *Item, kind FindingKind, format string, args ...any) {
+	v.findings = append(v.findings, Finding{Path: it.Path, Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
 
 func (v *verification) message(it *Item) {
@@ -79,12 +83,19 @@ func (v *verification) message(it *Item) {
 	case signature == protocol.SignatureRefused:
 		v.wrong(it.Path, FindingRefused, "%s", v.state.Why(it))
 	case !it.sealed:
-		v.unsigned(it, "it bears no signature: anyone who may push can have written it")
+		v.note(it, FindingUnsigned, "it bears no signature: anyone who may push can have written it")
 	case signature == protocol.SignatureUnverified:
-		v.unsigned(it, "the host %s signed it but did not declare %q, its author", it.Host, it.From)
+		v.note(it, FindingUnsigned, "the host %s signed it but did not declare %q, its author", it.Host, it.From)
 	}
 	if at := it.Path.Time(); it.Path.Strict() && !statesTime(at, it) {
 		v.wrong(it.Path, FindingTime, "its path states %s, its timestamp %s", at.Format(protocol.TimestampLayout), it.Timestamp.Format(protocol.TimestampLayout))
+	}
+	switch ahead := it.Timestamp.Sub(v.now); {
+	case ahead <= ClockReach:
+	case it.sealed:
+		v.note(it, FindingFuture, "it is dated %s: the clock of the host %s was wrong", it.Timestamp.Format(protocol.TimestampLayout), it.Host)
+	default:
+		v.note(it, FindingFuture, "it is dated %s, and nobody signed it: answers to it do not stand behind it", it.Timestamp.Format(protocol.TimestampLayout))
 	}
 	if p, ok := it.ReadPath(); ok && v.state.at(p) == nil {
 		v.wrong(it.Path, FindingDangling, "it is a receipt for %s, which is not there", p)

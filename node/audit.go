@@ -35,7 +35,7 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 		return v, asError(err)
 	}
 	n.mu.Lock()
-	for _, f := range n.state.Verify() {
+	for _, f := range n.state.Verify(n.now()) {
 		v.Findings = append(v.Findings, control.Finding{Path: f.Path, Kind: control.FindingKind(f.Kind), Wrong: f.Wrong, Text: f.Text})
 	}
 	n.mu.Unlock()

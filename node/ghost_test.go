@@ -79,3 +79,10 @@ func onBus(t testing.TB, n *Node, l gitsync.Letter) bus.Incoming {
 func has(n *Node, p protocol.Path) bool {
 	return n.reading(func() bool { _, ok := n.state.Item(p); return ok })
 }
+
+// awaitHas waits until a node has a message.
+func awaitHas(t testing.TB, n *Node, p protocol.Path) protocol.Path {
+	t.Helper()
+	eventually(t, p.String()+" is there", func() bool { return has(n, p) })
+	return p
+}

@@ -29,7 +29,7 @@ changed.
 Exit code 1 if anything is wrong, 0 if there is only what is worth knowing.
 With --json each finding has the path of a message, or the file otherwise; a
 kind, which is one of damaged, refused, unreadable, time, dangling and chain, or
-of unsigned, conflict, stray and mended, which are not wrong; and a text.`,
+of unsigned, future, conflict, stray and mended, which are not wrong; and a text.`,
 		Example: `  parley record verify
   parley record verify --all --json`,
 		Args: exactly(0, "nothing"),
@@ -126,6 +126,8 @@ func whatToDo(kind control.FindingKind) string {
 		return "the disk lost it, and neither the journal nor the remote gave it back: stop the node, move record.git away and start it; it fetches the record anew (no remote: use a backup)"
 	case control.FindingUnsigned:
 		return "mail like any other, from whoever may push; it decides nothing"
+	case control.FindingFuture:
+		return "it stands at the end of the record; signed: look at the clock of its host, whose next messages are dated after it"
 	case control.FindingConflict:
 		return "two files claimed one path; both are kept, one counts"
 	case control.FindingStray:

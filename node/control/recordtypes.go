@@ -26,7 +26,8 @@ type Finding struct {
 // FindingKind is a stable word for what is the matter.
 type FindingKind string
 
-// What can be found. Unsigned, Conflict, Stray and Mended are only worth knowing.
+// What can be found. Unsigned, Future, Conflict, Stray and Mended are only worth
+// knowing.
 const (
 	FindingUnreadable FindingKind = "unreadable" // it is no message, or not the file that it should be
 	FindingRefused    FindingKind = "refused"    // its signature does not hold
@@ -35,6 +36,7 @@ const (
 	FindingChain      FindingKind = "chain"      // its host's chain has a hole or a fork before it
 	FindingDamaged    FindingKind = "damaged"    // the repository holds it but cannot give it
 	FindingUnsigned   FindingKind = "unsigned"   // nobody vouches for its author
+	FindingFuture     FindingKind = "future"     // it is dated later than any clock can be
 	FindingConflict   FindingKind = "conflict"   // it lost its path to another
 	FindingStray      FindingKind = "stray"      // a file that nobody reads, where messages or memories should be
 	FindingMended     FindingKind = "mended"     // this disk did not hold it whole; now it does
