@@ -95,7 +95,7 @@ func TestFleetStatusOfOthersThatCannotSay(t *testing.T) {
 // A host that no link leads to, and that writes, is reached by git alone; what a
 // host wrote before it stopped does not make it one.
 func TestAHostIsReachedByGitAlone(t *testing.T) {
-	home := initHome(t, func(o *InitOptions) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })
+	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	hub, _ := runNode(t, home)
 	clock := new(clock)
