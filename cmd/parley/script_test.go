@@ -23,7 +23,7 @@ const scriptPatience = 30 * time.Second
 
 // TestMain lets this test binary play parley, so that scripts run real daemons.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"parley": main, "natswatch": natsWatch})
+	testscript.Main(m, map[string]func(){"parley": main, "natswatch": natsWatch, "stranger": stranger})
 }
 
 // The scripts tell the command line's stories end to end: real nodes, real git,

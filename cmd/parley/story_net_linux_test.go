@@ -43,12 +43,14 @@ func TestLossyNetwork(t *testing.T) {
 	}
 	for _, percent := range []int{5, 20} {
 		t.Run(fmt.Sprintf("%d percent", percent), func(t *testing.T) {
-			f := newNetFleet(t, 5)
+			f := newLinkedFleet(t, 5)
 			f.net.Break(netrig.Lose(percent))
 			f.during(time.Minute, func() { f.sayAll(1) })
-			f.settled("the last was said, on a network that goes on losing")
+			for _, h := range f.hosts {
+				t.Logf("%s has not heard %d of %d while the network still loses", h.alias, f.unheardBy(h), len(f.sent))
+			}
 			f.net.Break()
-			f.settle()
+			f.settled("the network lost nothing any more")
 			f.same()
 		})
 	}
@@ -192,16 +194,20 @@ func TestRemoteWithoutBus(t *testing.T) {
 
 // heardAll reports whether each of these hosts has what any host said.
 func (f *netFleet) heardAll(hosts ...*netHost) bool {
-	for _, h := range hosts {
-		there := map[protocol.Path]bool{}
-		for _, m := range h.log() {
-			there[m.Path] = true
-		}
-		for p := range f.sent {
-			if !there[p] {
-				return false
-			}
+	return !slices.ContainsFunc(hosts, func(h *netHost) bool { return f.unheardBy(h) > 0 })
+}
+
+// unheardBy is how much of what was said a host does not have.
+func (f *netFleet) unheardBy(h *netHost) int {
+	there := map[protocol.Path]bool{}
+	for _, m := range h.log() {
+		there[m.Path] = true
+	}
+	missing := 0
+	for p := range f.sent {
+		if !there[p] {
+			missing++
 		}
 	}
-	return true
+	return missing
 }

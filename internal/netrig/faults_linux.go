@@ -59,3 +59,9 @@ func (n *Net) Divert(from, to *Host, port int, third *Host) {
 	n.rules(fmt.Sprintf("add rule ip divert prerouting ip saddr %s ip daddr %s tcp dport %d dnat to %s:%d\n",
 		from.Address, to.Address, port, third.Address, port))
 }
+
+// Straight ends all diversions.
+func (n *Net) Straight() {
+	n.t.Helper()
+	n.rules("flush chain ip divert prerouting\n")
+}

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 	"time"
@@ -11,14 +12,17 @@ import (
 // arrivals notes when messages come to a node's Receive, as the node's log tells
 // at the level trace.
 type arrivals struct {
-	mu    sync.Mutex // guards what follows
-	at    map[string]time.Time
-	byBus int // of the messages in at, those that came by the bus first
-	want  int
-	all   chan struct{} // closed when at has as many as are wanted; nil: nobody waits
+	mu sync.Mutex // guards at
+	at map[string]arrival
 }
 
-func newArrivals() *arrivals { return &arrivals{at: map[string]time.Time{}} }
+// arrival is the first time that a message came.
+type arrival struct {
+	at    time.Time
+	byBus bool
+}
+
+func newArrivals() *arrivals { return &arrivals{at: map[string]arrival{}} }
 
 // log is a log that writes into a.
 func (a *arrivals) log() zerolog.Logger { return zerolog.New(a).Level(zerolog.TraceLevel) }
@@ -42,50 +46,53 @@ func (a *arrivals) WriteLevel(level zerolog.Level, line []byte) (int, error) {
 func (a *arrivals) note(path string, byBus bool, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, again := a.at[path]; again {
-		return
+	if _, again := a.at[path]; !again {
+		a.at[path] = arrival{now, byBus}
 	}
-	a.at[path] = now
-	if byBus {
-		a.byBus++
-	}
-	if a.all != nil && len(a.at) == a.want {
-		close(a.all)
-		a.all = nil
-	}
-}
-
-// forget begins anew, and returns what is closed when n messages have come.
-func (a *arrivals) forget(n int) <-chan struct{} {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	all := make(chan struct{})
-	a.at, a.byBus, a.want, a.all = map[string]time.Time{}, 0, n, all
-	return all
 }
 
 // of is when a message came; the zero time where it has not.
 func (a *arrivals) of(path string) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.at[path]
+	return a.at[path].at
 }
 
-// last is when the last message came that came first of all.
-func (a *arrivals) last() (at time.Time) {
+// count is how many of these messages have come, how many of them by the bus, and
+// when the last one did.
+func (a *arrivals) count(paths map[string]bool) (all, byBus int, last time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, t := range a.at {
-		if t.After(at) {
-			at = t
+	for p := range paths {
+		came, ok := a.at[p]
+		if !ok {
+			continue
+		}
+		all++
+		if came.byBus {
+			byBus++
+		}
+		if came.at.After(last) {
+			last = came.at
 		}
 	}
-	return at
+	return all, byBus, last
 }
 
-// counts are how many messages have come, and how many of them by the bus.
-func (a *arrivals) counts() (all, byBus int) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return len(a.at), a.byBus
+// awaitArrivals waits until these messages have come to all, or patience ends. It reports
+// whether they have.
+func (s *stand) awaitArrivals(ctx context.Context, paths map[string]bool, all ...*arrivals) (bool, error) {
+	err := until(ctx, "all messages had come", 20*time.Millisecond, func() (bool, error) {
+		for i, a := range all {
+			if came, _, _ := a.count(paths); came < len(paths) {
+				s.progress("received by all", i, len(all))
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	return err == nil, nil
 }

@@ -40,24 +40,22 @@ func takeBurst(ctx context.Context, s *stand) (_ readings, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, pair.stop()) }()
-	all := came.forget(many)
 	began := time.Now()
 	paths, err := s.sendMany(ctx, pair.nodes[0], pair.nodes[1].human, many)
 	if err != nil {
 		return nil, err
 	}
-	late := await(ctx, "all messages had come", all)
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	whole, err := s.awaitArrivals(ctx, paths, came)
+	if err != nil {
+		return nil, err
 	}
-	took := came.last().Sub(began)
-	here, byBus := came.counts()
+	here, byBus, last := came.count(paths)
 	wrong, note, err := wrongAt(ctx, pair.nodes[1], paths)
 	if err != nil {
 		return nil, err
 	}
-	rate := reading{value: perSecond(here, took)}
-	if late != nil {
+	rate := reading{value: perSecond(here, last.Sub(began))}
+	if !whole {
 		rate.note = fmt.Sprintf("%d messages had not come after %s", many-here, patience)
 	}
 	if s.options.Quick {

@@ -23,18 +23,12 @@ func TestWhatIsMissingIsCounted(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	all := came.forget(5)
 	paths, err := s.sendMany(t.Context(), pair.nodes[0], pair.nodes[1].human, 5)
 	if err != nil || len(paths) != 5 {
 		t.Fatalf("%d messages were sent: %v", len(paths), err)
 	}
-	if err := await(t.Context(), "all had come", all); err != nil {
-		t.Fatal(err)
-	}
-	for p := range paths {
-		if came.of(p).IsZero() {
-			t.Errorf("%s was not seen to come in", p)
-		}
+	if whole, err := s.awaitArrivals(t.Context(), paths, came); err != nil || !whole {
+		t.Fatalf("not all were seen to come in: %v", err)
 	}
 	var wrong int
 	err = until(t.Context(), "the other host has them", time.Millisecond, func() (bool, error) {

@@ -51,7 +51,7 @@ func takeFanout(ctx context.Context, s *stand) (_ readings, err error) {
 		log: func(i int) zerolog.Logger { return m.came[i].log() },
 		// One machine has no room for as many git programs. The bus is what is
 		// measured: git stays out of it.
-		config: func(c *configs.Config) { c.PushInterval, c.FetchInterval = time.Hour, time.Hour },
+		noGit: true,
 	})
 	if err != nil {
 		return nil, err
@@ -75,32 +75,24 @@ func takeFanout(ctx context.Context, s *stand) (_ readings, err error) {
 
 // fanout has the hub speak to all at full speed.
 func (m *manyNodes) fanout(ctx context.Context, many int) (readings, error) {
-	var all []<-chan struct{}
-	for _, came := range m.came[1:] {
-		all = append(all, came.forget(many))
-	}
 	began := time.Now()
-	if _, err := m.sendMany(ctx, m.nodes[0], "all", many); err != nil {
+	paths, err := m.sendMany(ctx, m.nodes[0], "all", many)
+	if err != nil {
 		return nil, err
 	}
-	for i, done := range all {
-		m.progress("received by all", i, len(all))
-		if err := await(ctx, "all messages had come", done); ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		} else if err != nil {
-			break // what is missing is counted
-		}
+	if _, err := m.awaitArrivals(ctx, paths, m.came[1:]...); err != nil { // what is missing is counted
+		return nil, err
 	}
-	last, deliveries := began, 0
+	end, deliveries := began, 0
 	for _, came := range m.came[1:] {
-		_, byBus := came.counts()
+		_, byBus, last := came.count(paths)
 		deliveries += byBus
-		if at := came.last(); at.After(last) {
-			last = at
+		if last.After(end) {
+			end = last
 		}
 	}
-	wanted := many * len(all)
-	bare, err := m.bareDeliveries(ctx, len(all), many)
+	wanted := many * (len(m.nodes) - 1)
+	bare, err := m.bareDeliveries(ctx, len(m.nodes)-1, many)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +101,7 @@ func (m *manyNodes) fanout(ctx context.Context, many int) (readings, error) {
 		note = fmt.Sprintf("%d hosts, %d messages", len(m.nodes), many)
 	}
 	return readings{
-		"fanout_rate": {value: perSecond(deliveries, last.Sub(began)), yardstick: bare, note: note},
+		"fanout_rate": {value: perSecond(deliveries, end.Sub(began)), yardstick: bare, note: note},
 		"fanout_lost": {value: float64(wanted - deliveries), yardstick: float64(wanted), note: note},
 	}, nil
 }
@@ -144,17 +136,16 @@ func (m *manyNodes) restart(ctx context.Context) (reading, error) {
 	if err != nil {
 		return reading{}, err
 	}
-	var all []<-chan struct{}
-	for _, came := range m.came[1:] {
-		all = append(all, came.forget(1))
-	}
-	if _, err := again.Send(ctx, control.SendRequest{As: again.human, To: []string{"all"}, Body: "here again"}); err != nil {
+	said, err := again.Send(ctx, control.SendRequest{As: again.human, To: []string{"all"}, Body: "here again"})
+	if err != nil {
 		return reading{}, err
 	}
-	for _, done := range all {
-		if err := await(ctx, "all hosts heard the hub again", done); err != nil {
-			return reading{}, err
-		}
+	heard, err := m.awaitArrivals(ctx, map[string]bool{said.Path.String(): true}, m.came[1:]...)
+	if err == nil && !heard {
+		err = fmt.Errorf("waited %s in vain until all hosts heard the hub again", patience)
+	}
+	if err != nil {
+		return reading{}, err
 	}
 	return reading{value: time.Since(began).Seconds()}, nil
 }

@@ -72,10 +72,10 @@ type hosts struct {
 
 // wantedHosts says what fleet a measure needs.
 type wantedHosts struct {
-	size   int
-	alone  bool                          // without the bus: they dial a hub that is not there
-	config func(*configs.Config)         // changes what the homes are configured with; nil: nothing
-	log    func(host int) zerolog.Logger // nil: nobody looks at the logs
+	size  int
+	alone bool                          // without the bus: they dial a hub that is not there
+	noGit bool                          // what they say once they run stays with the bus and on their disks
+	log   func(host int) zerolog.Logger // nil: nobody looks at the logs
 }
 
 // startHosts runs a fleet. The first host is the hub of all others.
@@ -111,7 +111,7 @@ func (s *stand) startHosts(ctx context.Context, want wantedHosts) (_ *hosts, err
 			hub = status.Bus.Links
 		}
 	}
-	return h, h.settle(ctx, !want.alone)
+	return h, h.settle(ctx, want)
 }
 
 // startHost makes the home of one host and runs it; without a hub it is one.
@@ -120,8 +120,9 @@ func (s *stand) startHost(ctx context.Context, i int, want wantedHosts, shared *
 	if err != nil {
 		return nil, err
 	}
-	if want.config != nil {
-		if err := reconfigure(home, want.config); err != nil {
+	if want.noGit {
+		err := reconfigure(home, func(c *configs.Config) { c.PushInterval, c.FetchInterval = time.Hour, time.Hour })
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -175,7 +176,7 @@ func deadAddress() (string, error) {
 
 // settle waits until every host knows all others, sees them live where there is a
 // bus, and has pushed what it wrote at its start.
-func (h *hosts) settle(ctx context.Context, bus bool) error {
+func (h *hosts) settle(ctx context.Context, want wantedHosts) error {
 	if err := h.lookAtRemote(ctx); err != nil {
 		return err
 	}
@@ -185,8 +186,12 @@ func (h *hosts) settle(ctx context.Context, bus bool) error {
 			if err != nil {
 				return false, err
 			}
-			away := slices.ContainsFunc(s.Hosts, func(o control.HostStatus) bool { return bus && !o.Live })
-			if len(s.Hosts) < len(h.nodes) || away || s.Record.Unpushed+s.Record.Unrecorded > 0 {
+			away := slices.ContainsFunc(s.Hosts, func(o control.HostStatus) bool { return !want.alone && !o.Live })
+			pending := s.Record.Unrecorded
+			if !want.noGit {
+				pending += s.Record.Unpushed
+			}
+			if len(s.Hosts) < len(h.nodes) || away || pending > 0 {
 				return false, nil
 			}
 		}
