@@ -92,7 +92,8 @@ func (b *Bus) disconnect() error {
 // which we may have missed something.
 func (b *Bus) connected() {
 	if b.system != nil {
-		b.system.connected()
+		b.system.connected() // which tells that it can be used
+		return
 	}
 	b.queue.linked()
 }

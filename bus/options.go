@@ -140,7 +140,7 @@ type Link struct {
 	HalfUp  bool          // connected, but not up yet
 	RTT     time.Duration // round trip, 0 while unknown
 	Since   time.Time     // when it came to be up, or down
-	Problem string        // why it is not up, as far as known
+	Problem string        // why it is not up, as far as known, or what is amiss though it is
 }
 
 // check refuses options that cannot work.

@@ -257,10 +257,13 @@ func TestPlainServerWithOtherLogins(t *testing.T) {
 	two.opts.Login = Login{User: "two", Password: "pass word", InboxPrefix: "_MINE"}
 	converse(t, one, two)
 
-	srv = natstool.Serve(t, "authorization {token: \"se-cret\"}\n")
+	srv = natstool.Serve(t, "authorization {token: \"se-cret\"}\nmax_payload: 64KB\n")
 	three := newHost(t, f, "black")
 	three.opts.URL, three.opts.Login.Token = "nats://"+srv.Address, "se-cret"
 	three.start(t).awaitLinked(t, 1)
+	if l := three.Links()[0]; !l.Up || !strings.Contains(l.Problem, "at most 65536 bytes") {
+		t.Errorf("a system that carries little: %+v", l)
+	}
 	four := newHost(t, f, "grey")
 	four.opts.URL = "nats://wrong@" + srv.Address
 	four.start(t)

@@ -185,6 +185,8 @@ func linkState(l control.LinkStatus) string {
 		peer = fmt.Sprintf("%s at %s", l.Host, l.Address)
 	}
 	switch {
+	case l.Up && l.Problem != "":
+		return fmt.Sprintf("%s, up, %s away; %s", peer, l.RTT.Round(10*time.Microsecond), l.Problem)
 	case l.Up && l.RTT > 0:
 		return fmt.Sprintf("%s, up, %s away", peer, l.RTT.Round(10*time.Microsecond))
 	case l.Up:

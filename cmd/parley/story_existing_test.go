@@ -288,3 +288,35 @@ func TestExistingSystemRefused(t *testing.T) {
 		t.Errorf("up: %v, %s", err, out)
 	}
 }
+
+// A secret that other users can read works, and is warned about until it is mended.
+func TestSecretThatOthersCanRead(t *testing.T) {
+	t.Parallel()
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	seed, err := key.Seed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "user.nk")
+	if err := os.WriteFile(file, seed, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	h := newStoryHost(t, "white", "--bus-url", "nats://127.0.0.1:1", "--bus-nkey", file)
+	h.start()
+	want := "warning: bus.nkey: other users of this machine can read the secret in " + file + "; run: chmod 600 " + file
+	if s := h.must("status"); !strings.Contains(s, want) || strings.Contains(s, string(seed)) {
+		t.Errorf("status does not warn:\n%s", s)
+	}
+	h.stop()
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.start()
+	if s := h.must("status"); strings.Contains(s, "warning") {
+		t.Errorf("status still warns:\n%s", s)
+	}
+	h.stop()
+}
