@@ -66,15 +66,20 @@ func TestPresenceTellsAboutTheSender(t *testing.T) {
 
 // The last letter of a node that stops must not be lost with its server.
 func TestWhatIsSaidBeforeCloseArrives(t *testing.T) {
-	hub, leaf := pair(t)
-	leaf.publish(t, 1)
-	if err := leaf.Announce(Presence{Live: false}); err != nil {
-		t.Fatal(err)
+	for n := range 6 {
+		from, to := pair(t)
+		if n%2 == 1 {
+			from, to = to, from
+		}
+		from.publish(t, 1)
+		if err := from.Announce(Presence{Live: false}); err != nil {
+			t.Fatal(err)
+		}
+		if err := from.Close(); err != nil {
+			t.Fatal(err)
+		}
+		to.await(t, "the farewell", func() bool { _, ok := to.presence[from.alias]; return ok && len(to.messages) == 1 })
 	}
-	if err := leaf.Close(); err != nil {
-		t.Fatal(err)
-	}
-	hub.await(t, "the farewell", func() bool { _, ok := hub.presence[leaf.alias]; return ok && len(hub.messages) == 1 })
 }
 
 func TestHeardIsCutIntoLetters(t *testing.T) {

@@ -26,6 +26,7 @@ const (
 	CauseSelf    Cause = "self"    // that is this host itself
 	CauseVersion Cause = "version" // it speaks another version of links
 	CauseBusy    Cause = "busy"    // it takes no link of this host now
+	CauseClock   Cause = "clock"   // it can be linked, but the clocks are far apart
 )
 
 // DialError is why a host was not linked at one of its addresses.

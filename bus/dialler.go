@@ -29,14 +29,15 @@ const (
 // and passes bytes. So hubs and keys may change while all runs, each dial is pinned
 // to a key, and why one fails is known. There is at most one outgoing link.
 type dialler struct {
-	bus    *Bus
-	tree   *tree
-	door   *door
-	poked  chan struct{} // holds one token when it is worth to try again
-	ctx    context.Context
-	cancel context.CancelFunc
-	work   sync.WaitGroup
-	turn   sync.Mutex // held by the one connection that is served
+	bus     *Bus
+	tree    *tree
+	door    *door
+	poked   chan struct{} // holds one token when it is worth to try again
+	ctx     context.Context
+	cancel  context.CancelFunc
+	work    sync.WaitGroup
+	passing tally      // the link that is there
+	turn    sync.Mutex // held by the one connection that is served
 
 	mu      sync.Mutex           // guards the fields below
 	end     context.CancelFunc   // ends the connection that is served, nil for none
@@ -57,8 +58,10 @@ func newDialler(b *Bus) (*dialler, error) {
 	return d, nil
 }
 
-// close ends the dialler, after the server that it serves.
+// close ends the dialler, after the server that it serves: what that said last passes
+// first.
 func (d *dialler) close() error {
+	d.passing.wait(lingerFor)
 	d.cancel()
 	d.work.Wait()
 	return nil
@@ -115,7 +118,9 @@ func (d *dialler) serve(conn net.Conn) {
 	}
 	began := time.Now()
 	d.bus.links.poke()
+	d.passing.enter()
 	pass(ctx, conn, hub.conn)
+	d.passing.leave()
 	d.ended(hub, time.Since(began))
 }
 

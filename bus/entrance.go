@@ -27,6 +27,7 @@ type entrance struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	work     sync.WaitGroup
+	carrying tally // links that are there
 
 	mu       sync.Mutex         // guards the fields below
 	leafPort string             // of the server, "" until it is ready
@@ -71,10 +72,11 @@ func (e *entrance) open(leafPort string) {
 	e.work.Go(func() { acceptAll(e.ctx, e.listener, e.knock) }) // ends with e.ctx
 }
 
-// close ends all links, after the server.
+// close ends all links, after the server: what it said last passes first.
 func (e *entrance) close() error {
+	_ = e.listener.Close()
+	e.carrying.wait(lingerFor)
 	e.cancel()
-	_ = e.listener.Close() // open may never have run
 	e.work.Wait()
 	return nil
 }
@@ -207,6 +209,8 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 		e.bus.links.poke()
 	}()
 	e.bus.links.poke()
+	e.carrying.enter()
+	defer e.carrying.leave()
 	pass(ctx, &firstLine{Conn: conn, host: in.host}, inner)
 }
 

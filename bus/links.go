@@ -211,5 +211,9 @@ func (b *Bus) missing(down time.Time) []Link {
 	for _, t := range targets {
 		whom = append(whom, hostAt(t.hub.Alias, t.address))
 	}
-	return []Link{{Peer: strings.Join(whom, ", "), Out: true, Since: down, Problem: problemOf(failed)}}
+	problem := problemOf(failed)
+	if len(targets) == 1 && len(failed) == 1 {
+		problem = failed[0].Reason // whom it is about stands before it
+	}
+	return []Link{{Peer: strings.Join(whom, ", "), Out: true, Since: down, Problem: problem}}
 }

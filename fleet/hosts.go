@@ -32,6 +32,9 @@ func (h *Host) Joined() bool { return h != nil && h.Key != "" }
 // Out reports whether the host's last key is revoked: what it says counts no more.
 func (h *Host) Out() bool { return h.Joined() && len(h.keys[len(h.keys)-1].revoked) > 0 }
 
+// Founder reports whether the host is the one that began the fleet.
+func (h *Host) Founder() bool { return h.Joined() && h.rank == 0 }
+
 // HeldKey is one key of a host's history.
 type HeldKey struct {
 	Key     string

@@ -52,11 +52,18 @@ func (n *Node) keysNow(h *fleet.Host) []string {
 // loopback is dialled only where that host says that it is on this machine. The
 // caller holds mu.
 func (n *Node) reachable(h *fleet.Host) []string {
-	here, _ := os.Hostname() // without one no host is on this machine
+	here := hostname()
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(address string) bool {
 		host, _, err := protocol.SplitHostPort(address)
 		return err != nil || isLoopback(host) && (here == "" || h.Hostname != here)
 	})
+}
+
+// hostname is what this machine calls itself, "" where it has no name: then no other
+// host is on this machine.
+func hostname() string {
+	name, _ := os.Hostname() // only what it says when it says something matters
+	return name
 }
 
 func isLoopback(host string) bool {

@@ -44,8 +44,19 @@ type InitResult struct {
 	Config  configs.Config
 	Record  string   // record id
 	Key     string   // this host's public key
+	Reached []string // where it says that other hosts reach it
+	Hosts   []Found  // the other hosts of the record, by alias
 	Adopted bool     // the remote held the record already
 	Notes   []string // what the operator should know or do
+}
+
+// Found is a host that a record was found to hold. It is trusted from then on, so
+// people compare its fingerprint with what that host itself shows.
+type Found struct {
+	Alias       protocol.Name
+	Fingerprint string
+	Founder     bool
+	Addresses   []string
 }
 
 const defaultFleet = "home"
@@ -170,7 +181,8 @@ func (o InitOptions) fill(ctx context.Context, cfg configs.Config, agents []conf
 	if err != nil {
 		return InitResult{}, err
 	}
-	return result, o.join(ctx)
+	err = o.join(ctx, &result)
+	return result, err
 }
 
 // found makes the key, the record, the agents' files and, last, the configuration, which makes the
@@ -258,8 +270,8 @@ func (o InitOptions) adopt(cfg *configs.Config, key string, read func(string) ([
 }
 
 // join writes the message by which the host enters the fleet, commits it and
-// pushes it.
-func (o InitOptions) join(ctx context.Context) error {
+// pushes it, and notes who else is there.
+func (o InitOptions) join(ctx context.Context, result *InitResult) error {
 	n, err := Open(ctx, Options{Home: o.Home, Version: o.Version, Log: o.Log, Now: o.Now})
 	if err != nil {
 		return err
@@ -277,6 +289,7 @@ func (o InitOptions) join(ctx context.Context) error {
 	if err := n.record.Sync(ctx); err != nil {
 		return err
 	}
+	result.Reached, result.Hosts = n.addresses(), n.others()
 	if _, all := n.sizes(); all >= leastLoose {
 		n.freezeOrSay() // so that the first start need not read it all again
 	}
@@ -286,4 +299,18 @@ func (o InitOptions) join(ctx context.Context) error {
 	default:
 		return nil
 	}
+}
+
+// others are the other hosts of the record.
+func (n *Node) others() []Found {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var all []Found
+	for _, h := range n.state.Hosts() {
+		fingerprint, err := protocol.Fingerprint(h.Key) // a key that is none was never believed
+		if h.Alias != n.cfg.Alias && err == nil {
+			all = append(all, Found{h.Alias, fingerprint, h.Founder(), h.Addresses})
+		}
+	}
+	return all
 }

@@ -11,9 +11,9 @@ func newHostCommand(p *program) *cobra.Command {
 		Example: `  parley host list`,
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs list, show or ping", cmd.CommandPath())
+			return usageErrorf(cmd, "%s needs list, show, ping or probe", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newHostListCommand(p), newHostShowCommand(p), newHostPingCommand(p))
+	cmd.AddCommand(newHostListCommand(p), newHostShowCommand(p), newHostPingCommand(p), newHostProbeCommand(p))
 	return cmd
 }

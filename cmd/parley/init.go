@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 )
@@ -87,18 +88,44 @@ func runInit(ctx context.Context, o node.InitOptions, v view) error {
 	}
 	v.out.Printf("%s is a host of the fleet %s now.\n\n", v.out.Bold(r.Config.Alias.String()), v.out.Bold(r.Config.Fleet.String()))
 	field := func(name, value string) {
-		v.out.Printf("  %s %s\n", v.out.Dim(term.Pad(name, 8)), term.Line(value))
+		v.out.Printf("  %s %s\n", v.out.Dim(term.Pad(name, 11)), term.Line(value))
 	}
 	field("home", o.Home.Dir)
 	field("human", r.Config.Human.String())
 	field("key", r.Key)
+	if fingerprint, err := protocol.Fingerprint(r.Key); err == nil {
+		field("fingerprint", fingerprint)
+	}
 	field("record", r.Record+recordOrigin(r))
+	if len(r.Reached) > 0 {
+		field("links at", names(r.Reached))
+	}
+	foundHosts(r.Hosts, v)
 	v.out.Printf("\nEvery message is kept for good and can be read by all who can read the record.\n")
 	for _, note := range r.Notes {
 		v.out.Printf("%s\n", v.out.Warn("note: "+term.Line(note)))
 	}
 	v.next("parley up -d", "start the node in the background; without -d it stays here")
 	return nil
+}
+
+// foundHosts shows whom the record was found to hold. They are trusted from now on,
+// so a person is told what to compare.
+func foundHosts(hosts []node.Found, v view) {
+	if len(hosts) == 0 {
+		return
+	}
+	v.out.Printf("\nThe record holds these hosts. They are trusted from now on: compare the fingerprints, and the\n" +
+		"record's id, with what parley host list and parley status show there.\n\n")
+	t := term.Table{Heading: []string{"HOST", "FINGERPRINT", "LINKS AT"}, Flexible: 2}
+	for _, h := range hosts {
+		name := h.Alias.String()
+		if h.Founder {
+			name += ", the founder"
+		}
+		t.Rows = append(t.Rows, []string{name, h.Fingerprint, names(h.Addresses)})
+	}
+	v.table(t)
 }
 
 func recordOrigin(r node.InitResult) string {

@@ -59,6 +59,7 @@ const (
 	verbHosts       = "hosts"
 	verbHost        = "host"
 	verbPingHost    = "ping-host"
+	verbProbeHost   = "probe-host"
 	verbFleet       = "fleet"
 	verbStop        = "stop"
 )

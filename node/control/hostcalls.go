@@ -21,3 +21,8 @@ func (c *Client) PingHost(ctx context.Context, r PingRequest) (Ping, error) {
 func (c *Client) FleetStatus(ctx context.Context) (FleetStatus, error) {
 	return call[FleetStatus](ctx, c, verbFleet, none{})
 }
+
+// ProbeHost dials each address of a host.
+func (c *Client) ProbeHost(ctx context.Context, r HostRequest) (Probe, error) {
+	return call[Probe](ctx, c, verbProbeHost, r)
+}

@@ -119,6 +119,7 @@ func routes() map[string]route {
 		verbHosts:       {handle: unary(asking(Service.Hosts))},
 		verbHost:        {handle: unary(Service.Host)},
 		verbPingHost:    {handle: unary(Service.PingHost), long: true},
+		verbProbeHost:   {handle: unary(Service.ProbeHost), long: true},
 		verbFleet:       {handle: unary(asking(Service.FleetStatus)), long: true},
 		verbStop: {handle: unary(func(s Service, ctx context.Context, _ none) (none, error) {
 			return none{}, s.Stop(ctx)

@@ -116,6 +116,9 @@ type Service interface {
 	// PingHost asks a host that is live a question and waits for its answer.
 	PingHost(ctx context.Context, r PingRequest) (Ping, error)
 
+	// ProbeHost dials each address of a host, up to where a link would begin.
+	ProbeHost(ctx context.Context, r HostRequest) (Probe, error)
+
 	// FleetStatus asks all live hosts how they fare, at the same time, and waits
 	// about two seconds for those that do not answer.
 	FleetStatus(ctx context.Context) (FleetStatus, error)

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newHostProbeCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "probe ALIAS",
+		Short: "Say how far a link to a host gets, and what keeps it",
+		Long: `Dial each address of a host from here, up to where a link would begin, and say
+how far that gets:
+
+  name      the address' name cannot be looked up
+  route     no way there: a firewall, a broken network, a machine that is off
+  refused   the machine is there, and nobody listens at that port
+  tls       what listens there is no links port of parley
+  key       another key answers than the host's, or it does not accept ours
+  version   it speaks another version of links
+  clock     a link works, but the two clocks are far apart
+
+It exits with 1 if no address works. No link is changed.`,
+		Example: `  parley host probe white
+  parley host probe white --json`,
+		Args: exactly(1, "the host's alias"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runHostProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print alias and addresses, each with works, cause, reason, rtt and clock, as JSON")
+	cmd.ValidArgsFunction = p.completeHosts
+	return cmd
+}
+
+func runHostProbe(ctx context.Context, r control.HostRequest, client control.Service, v view) error {
+	done := v.busy("dialling " + term.Line(r.Alias))
+	probe, err := client.ProbeHost(ctx, r)
+	done()
+	if err != nil {
+		return err
+	}
+	works := slices.ContainsFunc(probe.Addresses, func(a control.ProbedAddress) bool { return a.Works })
+	if v.json {
+		if err := v.writeJSON(probe); err != nil {
+			return err
+		}
+	} else {
+		for _, a := range probe.Addresses {
+			v.out.Printf("%s  %s\n", term.Line(a.Address), probed(v, a))
+		}
+	}
+	if !works {
+		return errSaid
+	}
+	return nil
+}
+
+// probed is the outcome at one address, in a line.
+func probed(v view, a control.ProbedAddress) string {
+	switch {
+	case !a.Works:
+		return v.out.Warn(a.Cause) + ": " + term.Line(a.Reason)
+	case a.Cause != "":
+		return v.out.Warn(a.Cause) + ": " + term.Line(a.Reason)
+	case a.RTT == 0:
+		return "fine" + ", this host itself answers"
+	}
+	return "fine" + ", round trip " + roundTrip(a.RTT) + ", version " + term.Line(a.Version) + clockDifference(a.Clock, "; ")
+}

@@ -1,0 +1,73 @@
+package node
+
+import (
+	"context"
+	"slices"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// ProbeHost implements control.Service.
+func (n *Node) ProbeHost(ctx context.Context, r control.HostRequest) (control.Probe, error) {
+	host, err := n.Host(ctx, r)
+	if err != nil {
+		return control.Probe{}, err
+	}
+	b := n.currentBus()
+	if b == nil {
+		return control.Probe{}, asError(ErrDraining)
+	}
+	hub := n.hubOf(host.Alias)
+	if len(hub.Addresses) == 0 {
+		return control.Probe{}, control.Errorf(control.KindRefused,
+			"it links to others by itself; or give it a port there: bus.listen, or parley init --listen",
+			"cannot probe %s: it takes no links, so there is no address to dial", host.Alias)
+	}
+	probe := control.Probe{Alias: host.Alias}
+	for _, p := range b.Probe(ctx, hub) {
+		probe.Addresses = append(probe.Addresses, n.probeView(host.Alias, p))
+	}
+	return probe, nil
+}
+
+// hubOf is a host with all its addresses: those that the operator names, and those
+// that it says itself.
+func (n *Node) hubOf(alias protocol.Name) bus.Hub {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	hub := bus.Hub{Alias: alias}
+	for _, named := range n.cfg.Bus.Hubs {
+		if of, address, err := configs.ParseHub(named); err == nil && of == alias {
+			hub.Addresses = append(hub.Addresses, address)
+		}
+	}
+	if h, joined := n.state.Host(alias); joined {
+		hub.Keys = n.keysNow(h)
+		for _, address := range h.Addresses {
+			if !slices.Contains(hub.Addresses, address) {
+				hub.Addresses = append(hub.Addresses, address)
+			}
+		}
+	}
+	return hub
+}
+
+func (n *Node) probeView(alias protocol.Name, p bus.Probed) control.ProbedAddress {
+	v := control.ProbedAddress{
+		Address: p.Address, Works: p.Works(), Cause: string(p.Cause), Reason: p.Reason, RTT: p.Took, Clock: p.Clock, Version: p.Version,
+	}
+	if alias == n.cfg.Alias && p.Cause == bus.CauseSelf {
+		v.Works, v.Cause, v.Reason, v.Version = true, "", "", n.version // its own key answered
+	}
+	n.mu.Lock()
+	h, _ := n.state.Host(alias)
+	n.mu.Unlock()
+	host, _, err := protocol.SplitHostPort(p.Address)
+	if !v.Works && err == nil && isLoopback(host) && h.Joined() && h.Hostname != hostname() {
+		v.Reason = "it is an address of that machine alone; " + v.Reason
+	}
+	return v
+}
