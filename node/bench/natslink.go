@@ -2,8 +2,13 @@ package bench
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"math/big"
 	"net/url"
 	"time"
 
@@ -12,8 +17,8 @@ import (
 )
 
 // natsLinks is bare NATS over the same kind of links as hosts have: a server, and
-// others that are linked to it as leaves over loopback, all in this process, with
-// a client in each.
+// others that are linked to it as leaves over loopback with TLS, all in this
+// process, with a client in each.
 type natsLinks struct {
 	servers []*server.Server
 	hub     *nats.Conn
@@ -36,8 +41,13 @@ func openLinks(ctx context.Context, spokes int, heard func(spoke int, m *nats.Ms
 			l.close()
 		}
 	}()
+	certificate, err := bareCertificate()
+	if err != nil {
+		return nil, err
+	}
 	options := &server.Options{}
 	options.LeafNode.Host, options.LeafNode.Port = "127.0.0.1", server.RANDOM_PORT
+	options.LeafNode.TLSConfig, options.LeafNode.TLSTimeout = &tls.Config{Certificates: []tls.Certificate{certificate}}, natsWait.Seconds()
 	if l.hub, err = l.start(options); err != nil {
 		return nil, err
 	}
@@ -48,7 +58,8 @@ func openLinks(ctx context.Context, spokes int, heard func(spoke int, m *nats.Ms
 	hub := &url.URL{Scheme: "nats-leaf", Host: fmt.Sprintf("127.0.0.1:%d", at.LeafNode.Port)}
 	for i := range spokes {
 		options := &server.Options{}
-		options.LeafNode.Remotes = []*server.RemoteLeafOpts{{URLs: []*url.URL{hub}}}
+		options.LeafNode.Remotes = []*server.RemoteLeafOpts{{
+			URLs: []*url.URL{hub}, TLS: true, TLSTimeout: natsWait.Seconds(), TLSConfig: &tls.Config{InsecureSkipVerify: true}}}
 		conn, err := l.start(options)
 		if err != nil {
 			return nil, err
@@ -63,6 +74,20 @@ func openLinks(ctx context.Context, spokes int, heard func(spoke int, m *nats.Ms
 		}
 	}
 	return l, l.await(ctx)
+}
+
+// bareCertificate is one that nobody looks at: it makes TLS work.
+func bareCertificate() (tls.Certificate, error) {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("cannot make a key: %w", err)
+	}
+	about := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, about, about, key.Public(), key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("cannot make a certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
 // start runs one server and connects to it inside the process.
