@@ -23,18 +23,8 @@ func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Pin
 	if err != nil {
 		return control.Ping{}, err
 	}
-	switch host.State {
-	case control.HostHere:
-		return control.Ping{}, control.Errorf(control.KindUsage, "see how it fares: parley status", "cannot ping %s: that is this host itself", host.Alias)
-	case control.HostAway:
-		return control.Ping{}, control.Errorf(control.KindFailed, "what is known of it: parley host show "+host.Alias.String(),
-			"cannot ping %s: it is away, last seen %s", host.Alias, host.LastSeen.Format(shownTime))
-	case control.HostRevoked:
-		return control.Ping{}, control.Errorf(control.KindRefused, "since when: parley host show "+host.Alias.String(),
-			"cannot ping %s: its key is revoked, and what it says is refused", host.Alias)
-	case control.HostGit:
-		return control.Ping{}, control.Errorf(control.KindFailed, "where it says that it is reached: parley host show "+host.Alias.String(),
-			"cannot ping %s: it is not on the bus, git alone reaches it; it last wrote %s", host.Alias, host.LastSeen.Format(shownTime))
+	if err := askable(host, "ping"); err != nil {
+		return control.Ping{}, err
 	}
 	if r.Within <= 0 {
 		r.Within = askWait

@@ -9,8 +9,9 @@ import (
 
 // The questions about a host itself that every node answers on the bus.
 const (
-	questionPing   = protocol.Name("ping")
-	questionStatus = protocol.Name("status")
+	questionPing        = protocol.Name("ping")
+	questionStatus      = protocol.Name("status")
+	questionCertificate = protocol.Name("certificate")
 )
 
 // services are the questions of other hosts that this node answers. Who asks is
@@ -20,6 +21,7 @@ func (n *Node) services() map[protocol.Name]bus.Service {
 		questionPing: func(context.Context, protocol.Name, []byte) ([]byte, error) {
 			return protocol.EncodePong(protocol.Pong{Now: n.now(), Version: n.version})
 		},
+		questionCertificate: n.answerCertificate,
 		questionStatus: func(context.Context, protocol.Name, []byte) ([]byte, error) {
 			return protocol.EncodeReport(n.report())
 		},

@@ -9,23 +9,33 @@ import (
 )
 
 func newHostShowCommand(p *program) *cobra.Command {
+	certificate := false
 	cmd := &cobra.Command{
 		Use:   "show ALIAS",
 		Short: "Show a host: its key, where it is reached, who is there",
 		Long: `Show a host as this one knows it: its key and the fingerprint of it, the
 addresses at which it says that others reach it, who is there, and when it was
-last heard of.`,
-		Example: `  parley host show white`,
-		Args:    exactly(1, "the host's alias"),
+last heard of.
+
+With --cert the only output is the certificate, in PEM, that the host shows to
+NATS clients on an address that is not the loopback. A host that is live is
+asked for it; it is checked to be made for that host's key.`,
+		Example: `  parley host show white
+  parley host show white --cert > white.pem`,
+		Args: exactly(1, "the host's alias"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := p.client()
 			if err != nil {
 				return err
 			}
+			if certificate {
+				return runHostCertificate(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.view())
+			}
 			return runHostShow(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.view())
 		},
 	}
-	p.jsonFlag(cmd, "print the host as JSON")
+	cmd.Flags().BoolVar(&certificate, "cert", false, "print its certificate for NATS clients, and nothing else")
+	p.jsonFlag(cmd, "print the host, or its certificate, as JSON")
 	cmd.ValidArgsFunction = p.completeHosts
 	return cmd
 }
@@ -60,6 +70,18 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 	if h.State == control.HostLive {
 		v.next("parley host ping "+h.Alias.String(), "how far away it is")
 	}
+	return nil
+}
+
+func runHostCertificate(ctx context.Context, r control.HostRequest, client control.Service, v view) error {
+	c, err := client.HostCertificate(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(c)
+	}
+	v.out.Printf("%s", v.out.Body(c.PEM))
 	return nil
 }
 

@@ -142,6 +142,11 @@ func (r *recorder) Host(_ context.Context, q control.HostRequest) (control.Host,
 	return r.host, r.err
 }
 
+func (r *recorder) HostCertificate(_ context.Context, q control.HostRequest) (control.Certificate, error) {
+	r.note("certificate", q)
+	return control.Certificate{Alias: protocol.Name(q.Alias), PEM: "-----BEGIN CERTIFICATE-----\n"}, r.err
+}
+
 func (r *recorder) PingHost(_ context.Context, q control.PingRequest) (control.Ping, error) {
 	r.note("ping", q)
 	if len(r.pings) == 0 {

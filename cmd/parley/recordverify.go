@@ -29,7 +29,8 @@ changed.
 Exit code 1 if anything is wrong, 0 if there is only what is worth knowing.
 With --json each finding has the path of a message, or the file otherwise; a
 kind, which is one of damaged, refused, unreadable, time, dangling and chain, or
-of unsigned, future, conflict, stray and mended, which are not wrong; and a text.`,
+of unsigned, future, conflict, stray and mended, which are not wrong; and a
+text.`,
 		Example: `  parley record verify
   parley record verify --all --json`,
 		Args: exactly(0, "nothing"),

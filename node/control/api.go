@@ -61,6 +61,7 @@ const (
 	verbPingHost    = "ping-host"
 	verbProbeHost   = "probe-host"
 	verbFleet       = "fleet"
+	verbHostCert    = "host-certificate"
 	verbStop        = "stop"
 )
 

@@ -26,3 +26,8 @@ func (c *Client) FleetStatus(ctx context.Context) (FleetStatus, error) {
 func (c *Client) ProbeHost(ctx context.Context, r HostRequest) (Probe, error) {
 	return call[Probe](ctx, c, verbProbeHost, r)
 }
+
+// HostCertificate returns the certificate that a host shows to NATS clients.
+func (c *Client) HostCertificate(ctx context.Context, r HostRequest) (Certificate, error) {
+	return call[Certificate](ctx, c, verbHostCert, r)
+}

@@ -74,6 +74,13 @@ type HostRequest struct {
 	Alias string `json:"alias"`
 }
 
+// Certificate is what a host shows to NATS clients that connect to it by TLS: made
+// by itself for its key.
+type Certificate struct {
+	Alias protocol.Name `json:"alias"`
+	PEM   string        `json:"pem"`
+}
+
 // PingRequest asks for one question to a host and its answer, Within a time; zero:
 // two seconds.
 type PingRequest struct {

@@ -120,6 +120,7 @@ func routes() map[string]route {
 		verbHost:        {handle: unary(Service.Host)},
 		verbPingHost:    {handle: unary(Service.PingHost), long: true},
 		verbProbeHost:   {handle: unary(Service.ProbeHost), long: true},
+		verbHostCert:    {handle: unary(Service.HostCertificate), long: true},
 		verbFleet:       {handle: unary(asking(Service.FleetStatus)), long: true},
 		verbStop: {handle: unary(func(s Service, ctx context.Context, _ none) (none, error) {
 			return none{}, s.Stop(ctx)

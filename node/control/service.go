@@ -113,6 +113,10 @@ type Service interface {
 	// Host describes one host, without asking it.
 	Host(ctx context.Context, r HostRequest) (Host, error)
 
+	// HostCertificate returns the certificate that a host shows to NATS clients; one
+	// of another host that is live is asked for, and is made for a key of that host.
+	HostCertificate(ctx context.Context, r HostRequest) (Certificate, error)
+
 	// PingHost asks a host that is live a question and waits for its answer.
 	PingHost(ctx context.Context, r PingRequest) (Ping, error)
 

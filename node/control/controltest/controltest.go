@@ -38,6 +38,7 @@ func Run(t *testing.T, start func(t *testing.T) control.Service) {
 		{"the fleet's hosts are listed", testHosts},
 		{"a host is described, and not asked in vain", testHost},
 		{"a fleet of one host has a status", testFleetStatus},
+		{"a host shows its certificate", testHostCertificate},
 	})
 }
 

@@ -57,3 +57,15 @@ func testFleetStatus(s *suite) {
 		s.Errorf("host %+v: want what the status says, and nothing behind", h)
 	}
 }
+
+func testHostCertificate(s *suite) {
+	status, err := s.service.Status(s.ctx)
+	s.must(err)
+	c, err := s.service.HostCertificate(s.ctx, control.HostRequest{Alias: status.Host.String()})
+	s.must(err)
+	if c.Alias != status.Host || !strings.HasPrefix(c.PEM, "-----BEGIN CERTIFICATE-----\n") {
+		s.Errorf("certificate %+v: want that of this host", c)
+	}
+	_, err = s.service.HostCertificate(s.ctx, control.HostRequest{Alias: "nobody"})
+	s.wantKind("of a host that is not there", err, control.KindNotFound)
+}

@@ -1,0 +1,100 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// HostCertificate implements control.Service.
+func (n *Node) HostCertificate(ctx context.Context, r control.HostRequest) (control.Certificate, error) {
+	host, err := n.Host(ctx, r)
+	if err != nil {
+		return control.Certificate{}, err
+	}
+	c := control.Certificate{Alias: host.Alias}
+	if host.State == control.HostHere {
+		b := n.currentBus()
+		if b == nil {
+			return c, asError(ErrDraining)
+		}
+		c.PEM = string(b.Certificate())
+		return c, nil
+	}
+	if err := askable(host, "ask"); err != nil {
+		return c, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	answer, _, err := n.ask(ctx, host.Alias, questionCertificate)
+	if err != nil {
+		return c, asError(noAnswer(host.Alias, askWait, err))
+	}
+	key, err := certified(answer)
+	if err != nil {
+		return c, asError(fmt.Errorf("cannot use the certificate of %s: %w", host.Alias, err))
+	}
+	n.mu.Lock()
+	counts := n.state.HasKey(host.Alias, key, n.now())
+	n.mu.Unlock()
+	if !counts {
+		return c, control.Errorf(control.KindRefused, "", "cannot use the certificate of %s: it is made for the key %s, which is not its key", host.Alias, key)
+	}
+	c.PEM = string(answer)
+	return c, nil
+}
+
+// certified is the public nkey that a certificate in PEM is made for.
+func certified(text []byte) (string, error) {
+	block, rest := pem.Decode(text)
+	if block == nil || block.Type != "CERTIFICATE" || len(bytes.TrimSpace(rest)) > 0 {
+		return "", errors.New("it is not one certificate in PEM")
+	}
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return "", err
+	}
+	key, ok := cert.PublicKey.(ed25519.PublicKey)
+	if !ok {
+		return "", fmt.Errorf("it is made for a key of the kind %s", cert.PublicKeyAlgorithm)
+	}
+	public, err := nkeys.Encode(nkeys.PrefixByteUser, key)
+	return string(public), err
+}
+
+// askable says why a host cannot be asked now: what is what cannot be done to it.
+func askable(host control.Host, what string) error {
+	alias := host.Alias.String()
+	switch host.State {
+	case control.HostHere:
+		return control.Errorf(control.KindUsage, "see how it fares: parley status", "cannot %s %s: that is this host itself", what, alias)
+	case control.HostRevoked:
+		return control.Errorf(control.KindRefused, "since when: parley host show "+alias,
+			"cannot %s %s: its key is revoked, and what it says is refused", what, alias)
+	case control.HostAway:
+		return control.Errorf(control.KindFailed, "what is known of it: parley host show "+alias,
+			"cannot %s %s: it is away, last seen %s", what, alias, host.LastSeen.Format(shownTime))
+	case control.HostGit:
+		return control.Errorf(control.KindFailed, "where it says that it is reached: parley host show "+alias,
+			"cannot %s %s: it is not on the bus, git alone reaches it; it last wrote %s", what, alias, host.LastSeen.Format(shownTime))
+	}
+	return nil
+}
+
+// answerCertificate is the certificate that this host shows to NATS clients.
+func (n *Node) answerCertificate(context.Context, protocol.Name, []byte) ([]byte, error) {
+	b := n.currentBus()
+	if b == nil {
+		return nil, ErrDraining
+	}
+	return b.Certificate(), nil
+}

@@ -1,0 +1,53 @@
+package node
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+func TestCertificateOfAnotherHost(t *testing.T) {
+	hub, _ := aHub(t)
+	white, stop, _ := linkedTo(t, hub, "white")
+	seenAs(t, hub, "white", control.HostLive)
+	ask := func() (control.Certificate, error) {
+		return hub.HostCertificate(t.Context(), control.HostRequest{Alias: "white"})
+	}
+	c, err := ask()
+	if err != nil || c.PEM != string(white.currentBus().Certificate()) {
+		t.Fatalf("its certificate: %q, %v", c.PEM, err)
+	}
+	if key, err := certified([]byte(c.PEM)); err != nil || key != white.publicKey {
+		t.Errorf("it is made for %s, %v, not for %s", key, err, white.publicKey)
+	}
+	for name, answer := range map[string]string{
+		"another host's":          string(hub.currentBus().Certificate()),
+		"none":                    "",
+		"a certificate and more":  c.PEM + c.PEM,
+		"what is none inside":     "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+		"something else in armor": strings.ReplaceAll(c.PEM, "CERTIFICATE", "PRIVATE KEY"),
+	} {
+		white.currentBus().Serve(questionCertificate, func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte(answer), nil })
+		if got, err := ask(); err == nil || got.PEM != "" || !strings.Contains(err.Error(), "cannot use the certificate of white") {
+			t.Errorf("%s was taken: %q, %v", name, got.PEM, err)
+		}
+	}
+	stop()
+	seenAs(t, hub, "white", control.HostAway)
+	if _, err := ask(); err == nil || !strings.Contains(err.Error(), "cannot ask white: it is away") {
+		t.Errorf("of a host that is away: %v", err)
+	}
+}
+
+func FuzzCertified(f *testing.F) {
+	f.Add([]byte("-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		key, err := certified(data)
+		if _, printed := protocol.Fingerprint(key); err == nil && printed != nil {
+			t.Errorf("%q is made for %q, which is no key", data, key)
+		}
+	})
+}
