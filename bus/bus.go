@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -42,7 +43,8 @@ type Bus struct {
 	services  services
 	discover  *discover
 	replays   *replays
-	announced atomic.Uint64 // presences sent
+	quiet     zerolog.Logger // for what others can make this host say
+	announced atomic.Uint64  // presences sent
 
 	dropped   atomic.Uint64
 	malformed atomic.Uint64
@@ -101,6 +103,7 @@ func newBus(opts Options) (*Bus, error) {
 		waiting:   waiting{asks: map[string]chan *nats.Msg{}},
 		services:  newServices(opts.Services),
 		replays:   newReplays(),
+		quiet:     quiet(opts.Log),
 	}
 	if err := b.setIdentity(opts.Key); err != nil {
 		return nil, err

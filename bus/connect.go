@@ -116,7 +116,7 @@ func (b *Bus) connectionError(_ *nats.Conn, sub *nats.Subscription, err error) {
 	if b.system != nil && b.system.reported(err) {
 		return
 	}
-	e := b.opts.Log.Warn().Err(err)
+	e := b.quiet.Warn().Err(err)
 	if sub != nil {
 		e = e.Str("subject", sub.Subject)
 	}

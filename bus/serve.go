@@ -146,7 +146,7 @@ func (b *Bus) reply(q question, l *protocol.Letter) {
 		err = b.send(msg)
 	}
 	if err != nil && !errors.Is(err, ErrClosed) {
-		b.opts.Log.Warn().Err(err).Str("host", q.from.String()).Str("what", q.what.String()).Msg("cannot answer a question")
+		b.quiet.Warn().Err(err).Str("host", q.from.String()).Str("what", q.what.String()).Msg("cannot answer a question")
 	}
 }
 

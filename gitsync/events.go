@@ -69,6 +69,7 @@ func (r *Record) tellArrived(arrivals []arrival) {
 		return
 	}
 	slices.SortFunc(arrivals, func(a, b arrival) int { return a.path.Compare(b.path) })
+	r.countArriving(len(arrivals), 0)
 	for batch := range slices.Chunk(arrivals, arrivedBatch) {
 		r.events.add(func() {
 			letters := make([]Letter, 0, len(batch))
@@ -82,7 +83,19 @@ func (r *Record) tellArrived(arrivals []arrival) {
 				letters = append(letters, Letter{Path: a.path, Data: data})
 			}
 			r.opts.Events.Arrived(letters)
+			r.countArriving(0, len(batch))
 		})
+	}
+}
+
+// countArriving counts for Status what is to be told, and what has been.
+func (r *Record) countArriving(more, told int) {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	r.state.arriving += more
+	r.state.arrived += told
+	if r.state.arrived == r.state.arriving {
+		r.state.arriving, r.state.arrived = 0, 0
 	}
 }
 

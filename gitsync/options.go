@@ -155,6 +155,8 @@ type Status struct {
 	JournalBytes int64
 	Pushes       int // since Open, that the remote took
 	Rejected     int // since Open, because somebody else had pushed before
+	Arriving     int // messages that came from elsewhere and are being told; 0 when all have been
+	Arrived      int // how many of them have been told
 }
 
 const (

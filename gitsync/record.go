@@ -88,6 +88,7 @@ type state struct {
 	files map[string][]byte       // put and not yet committed
 	mine  map[string]objects.Hash // files that this run committed
 
+	arriving, arrived   int // messages that came with main: to be told in all, and told of them
 	lastFetch, lastPush time.Time
 	pushes, rejected    int       // that the remote took, and those that came after another's
 	commitErr           string    // why the last commit failed
@@ -314,6 +315,8 @@ func (r *Record) Status() Status {
 		JournalBytes: r.journal.Bytes(),
 		Pushes:       r.state.pushes,
 		Rejected:     r.state.rejected,
+		Arriving:     r.state.arriving,
+		Arrived:      r.state.arrived,
 	}
 	if r.state.remoteTip != objects.Zero {
 		s.RemoteTip = r.state.remoteTip.String()

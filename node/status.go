@@ -24,7 +24,7 @@ func (n *Node) Status(context.Context) (control.Status, error) {
 			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.Trouble.Text, Trouble: troubleView(r),
 			Courier:    r.Place,
 			Unrecorded: r.Unrecorded, CommitError: r.CommitError, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
-			Pushes: r.Pushes, Rejected: r.Rejected,
+			Pushes: r.Pushes, Rejected: r.Rejected, Arriving: r.Arriving, Arrived: r.Arrived,
 		},
 		Bus:   n.busStatus(),
 		Hosts: n.hostStatus(),

@@ -58,6 +58,7 @@ func runDetached(ctx context.Context, home configs.Home, client control.Service,
 				bar.end()
 				showReady(ctx, client, v)
 				v.next("parley ls", "who can be reached; parley logs -f shows what it does, parley stop ends it")
+				v.catchUp(ctx, client)
 				return nil
 			}
 		case err := <-ended:

@@ -82,6 +82,9 @@ func (v view) statusFields(s control.Status) {
 	field := func(name, value string) { v.labelled(8, name, value) }
 	field("home", s.Home)
 	field("record", fmt.Sprintf("%s in %s, %d not recorded yet", count(s.Record.Messages, "message"), short(s.Record.ID), s.Record.Unrecorded))
+	if s.Record.Arriving > 0 {
+		field("behind", fmt.Sprintf("%d of %d messages that others wrote are taken in", s.Record.Arrived, s.Record.Arriving))
+	}
 	if s.Record.CommitError != "" {
 		field("trouble", v.out.Warn("what is stored stays in the journal: "+term.Line(s.Record.CommitError)))
 	}

@@ -77,6 +77,7 @@ func runUp(ctx context.Context, home configs.Home, background bool, v view) (err
 	err = n.Run(ctx, func() {
 		showReady(ctx, n, v)
 		v.next("parley ls", "from another terminal: who can be reached")
+		go v.catchUp(ctx, n) // ends when the node has caught up, or with ctx
 	})
 	if err == nil {
 		v.out.Printf("%s has stopped: everything stored is in its record\n", cfg.Alias)

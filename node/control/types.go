@@ -173,6 +173,8 @@ type RecordStatus struct {
 	LastPush    time.Time `json:"last_push"`
 	Pushes      int       `json:"pushes"`   // since start, that the remote took
 	Rejected    int       `json:"rejected"` // pushes since start that came after another host's
+	Arriving    int       `json:"arriving"` // messages that were fetched and are being taken in; 0: none
+	Arrived     int       `json:"arrived"`  // how many of them have been
 }
 
 // Trouble is why the remote cannot be used.

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+const (
+	catchUpPoll = 100 * time.Millisecond
+	// firstFetch is how long the first look at the remote is waited for.
+	firstFetch = 3 * time.Second
+)
+
+// catchUp shows a person at a terminal how far a node has come with what others wrote
+// while it was away, where that takes longer than a second. It returns when all of it
+// is taken in.
+func (v view) catchUp(ctx context.Context, client control.Service) {
+	if !v.err.Terminal || v.json {
+		return
+	}
+	bar := v.progress("taking in what others wrote meanwhile")
+	defer bar.end()
+	tick := time.NewTicker(catchUpPoll)
+	defer tick.Stop()
+	for began := time.Now(); ; {
+		s, err := client.Status(ctx)
+		switch r := s.Record; {
+		case err != nil:
+			return
+		case r.Arriving > 0:
+			bar.show(r.Arrived, r.Arriving)
+		case r.Remote == "" || r.Trouble != nil || !r.LastFetch.IsZero() || time.Since(began) > firstFetch:
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}

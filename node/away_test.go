@@ -1,0 +1,50 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// A host that was away while its agent got much mail catches up by git, and the agent
+// answers what it owes in the order of the record, each once.
+func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
+	const count = 120
+	remote := bareRemote(t)
+	hub, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote, o.Listen = "hub", remote, "127.0.0.1:0" }))
+	home := initHome(t, func(o *InitOptions) {
+		o.Alias, o.Remote, o.Hubs = "white", remote, []string{hub.currentBus().Addresses().Links}
+	})
+	white, stop := runNode(t, home)
+	done := filepath.Join(t.TempDir(), "done")
+	addExec(t, white, "clerk", "sh -c 'tee -a "+done+"; echo >> "+done+"'")
+	eventually(t, "the agent is known", func() bool { return hub.reading(func() bool { return hub.state.Known("clerk") }) })
+	stop()
+	var want []string
+	for i := range count {
+		say(t, hub, "clerk", fmt.Sprint("word ", i))
+		want = append(want, fmt.Sprint("word ", i))
+	}
+	eventually(t, "all are on the remote", func() bool { s := hub.record.Status(); return s.Unpushed+s.Unrecorded == 0 })
+	white, _ = runNode(t, home)
+	eventually(t, "all are done", func() bool {
+		data, _ := os.ReadFile(done) // not there yet: nothing is done
+		return strings.Count(string(data), "word") >= count
+	})
+	data, err := os.ReadFile(done)
+	if got := strings.Fields(strings.ReplaceAll(string(data), "word ", "")); err != nil || strings.Join(got, " ") != strings.ReplaceAll(strings.Join(want, " "), "word ", "") {
+		t.Errorf("the agent did %q, %v", got, err)
+	}
+	s, err := white.Status(t.Context())
+	if err != nil || s.Record.Arriving != 0 {
+		t.Errorf("it says that it is still catching up: %+v, %v", s.Record, err)
+	}
+	eventually(t, "every message is answered", func() bool {
+		box, err := hub.Inbox(t.Context(), control.InboxRequest{All: true})
+		return err == nil && len(box) >= count
+	})
+}
