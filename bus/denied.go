@@ -35,7 +35,7 @@ func (s *system) reported(err error) bool {
 		if strings.EqualFold(m[1], "publish") {
 			s.publish, s.publishedAt = m[2], s.bus.opts.Now()
 		} else {
-			s.subscribe = m[2]
+			s.subscribe, s.earlier = m[2], false
 		}
 		s.tell(s.denial())
 		return true

@@ -30,6 +30,7 @@ type system struct {
 	down        time.Time  // when it went down last
 	problem     string     // why the last try failed
 	subscribe   string     // a subject that we need and may not subscribe to, "" for none
+	earlier     bool       // that was said in an earlier connection
 	publish     string     // one that we may not publish to
 	publishedAt time.Time  // when that was said last
 	told        string     // the problem that was logged last
@@ -44,7 +45,7 @@ func newSystem(b *Bus) *system {
 func (s *system) connected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.since, s.problem = s.bus.opts.Now(), ""
+	s.since, s.problem, s.earlier = s.bus.opts.Now(), "", true
 	select {
 	case s.came <- struct{}{}:
 	default:
@@ -52,17 +53,17 @@ func (s *system) connected() {
 }
 
 // arrived waits until the system, which has just been connected, knows our
-// subscriptions: only then can we hear who answers. Whether it still denies us one
-// that it denied before is known then too, because it would have said so before.
+// subscriptions: only then can we hear who answers. A subscription that it denied
+// in an earlier connection, and has not denied by then, is granted now.
 func (s *system) arrived() {
 	if s.bus.conn.FlushTimeout(connectWait) != nil {
 		return // it is gone again
 	}
-	if permissionOf(s.bus.conn.LastError()) == nil {
-		s.mu.Lock()
+	s.mu.Lock()
+	if s.earlier {
 		s.subscribe = ""
-		s.mu.Unlock()
 	}
+	s.mu.Unlock()
 	s.bus.queue.linked()
 }
 

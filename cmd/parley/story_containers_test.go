@@ -106,6 +106,13 @@ func TestComposeHostsAsProcesses(t *testing.T) {
 	}
 	c := readCompose(t)
 	hosts := containers(t, c, t.TempDir())
+	unfinished := filepath.Join(hosts["black"].home.Keys(), "host.nk")
+	if err := os.MkdirAll(filepath.Dir(unfinished), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(unfinished, []byte("of a start that was cut off\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	// In any order: who joins waits for the record.
 	for _, h := range hosts {
 		h.up()
@@ -114,11 +121,13 @@ func TestComposeHostsAsProcesses(t *testing.T) {
 		h.healthy()
 	}
 	world, white := hosts["oracle-world"], hosts["white"]
-	world.until("all agents are known", func() bool {
-		out := world.must("ls")
-		return strings.Contains(out, "words") && strings.Contains(out, "loud") && strings.Contains(out, "first")
-	})
-	world.until("all hosts are live", func() bool { return strings.Count(world.must("host", "list"), "live") == len(hosts)-1 })
+	for _, h := range hosts {
+		h.until("all agents are known here", func() bool {
+			out := h.must("ls")
+			return strings.Contains(out, "words") && strings.Contains(out, "loud") && strings.Contains(out, "first")
+		})
+		h.until("all hosts are live here", func() bool { return strings.Count(h.must("host", "list"), "live") == len(hosts)-1 })
+	}
 	greet := world.entrypoint(c.Services["greeting"].Command...)
 	if out, err := greet.Output(); err != nil || strings.TrimSpace(string(out)) != "GOOD MORNING" {
 		t.Errorf("greeting: %v, %q", err, out)
@@ -144,7 +153,7 @@ func TestComposeHostsAsProcesses(t *testing.T) {
 		t.Errorf("after a second start: key %s, %d messages; before: %s, %d", white.publicKey(), after, key, before)
 	}
 	for _, h := range hosts {
-		h.must("record", "verify")
+		h.until("the record has no hole left", func() bool { _, err := h.try("record", "verify"); return err == nil })
 		h.stop()
 	}
 	if bytes.Contains(white.output.text.Bytes(), []byte("is a host of")) {

@@ -76,7 +76,7 @@ func (h *storyHost) try(args ...string) (string, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		err = fmt.Errorf("parley %s: %w: %s", strings.Join(args, " "), err, stderr.String())
+		err = fmt.Errorf("parley %s: %w: %s%s", strings.Join(args, " "), err, stderr.String(), out)
 	}
 	return string(out), err
 }
