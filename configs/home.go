@@ -46,10 +46,6 @@ func (h Home) StateCache() string { return filepath.Join(h.Cache(), "state") }
 // SearchIndex is the folder, below Cache, of the index of words.
 func (h Home) SearchIndex() string { return filepath.Join(h.Cache(), "search") }
 
-// Certificate is, below Cache, the certificate of the port for NATS clients, in
-// PEM form.
-func (h Home) Certificate() string { return filepath.Join(h.Cache(), "nats.pem") }
-
 // Socket is the control socket of the running node.
 func (h Home) Socket() string { return filepath.Join(h.Dir, "control.sock") }
 

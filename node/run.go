@@ -158,7 +158,6 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "%v", err)
 	}
 	n.bus.Store(b)
-	n.leaveCertificate(b)
 	if system.URL != "" {
 		n.natsBus.Store(&system)
 	}

@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/x509"
 	"encoding/pem"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,15 +42,12 @@ func TestNatsProgramOnANodesPort(t *testing.T) {
 	}
 }
 
-// checkCertificate wants the certificate that the node leaves for NATS clients to
+// checkCertificate wants the certificate that NATS clients are to believe to
 // be of the host's key.
 func checkCertificate(t *testing.T, h *storyHost) {
 	t.Helper()
-	data, err := os.ReadFile(h.home.Certificate())
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, _ := pem.Decode(data)
+	data := h.must("host", "show", "white", "--cert")
+	block, _ := pem.Decode([]byte(data))
 	if block == nil {
 		t.Fatalf("%q is not PEM", data)
 	}
