@@ -21,7 +21,8 @@ type Anchor struct {
 //   - The founder's first key is that of the anchor.
 //   - A host is ranked once a ranked host has vouched for a key of it. The founder is
 //     the most senior; then come the hosts in the order in which the most senior ones
-//     vouched for them. The first key so named is the host's first key.
+//     vouched for them. The first key so named is the host's, and so is every key that
+//     it says it has followed, in the proof of a rotation.
 //   - A host that nobody ranked has vouched for has the key of its earliest join, by
 //     timestamp. What it says of other hosts counts for nothing.
 //   - A key is followed by the one that it named in a rotation: of several the one
@@ -84,6 +85,19 @@ func (h *historian) enrol(alias protocol.Name, key string) {
 	host := &Host{Alias: alias, rank: len(h.ring.ranked), keys: []heldKey{{key: key}}}
 	h.ring.hosts[alias] = host
 	h.ring.ranked = append(h.ring.ranked, host)
+}
+
+// origin is the first of the keys that led to a key, as far as the holders of the
+// later ones have said so by their proofs. So a vouch for a later key does for the
+// first, should that for the first one come late.
+func (h *historian) origin(of protocol.HostKey) string {
+	for seen := map[string]bool{}; !seen[of.Key]; {
+		seen[of.Key] = true
+		if before := h.words.rotated[of]; len(before) > 0 {
+			of.Key = before[0].Key
+		}
+	}
+	return of.Key
 }
 
 // provisional is the history of a host that nobody has vouched for.
@@ -198,7 +212,7 @@ func (h *historian) vouches(host *Host) {
 	for _, it := range all {
 		for _, k := range it.word.(protocol.Vouch).Knows {
 			if known := h.ring.hosts[k.Host]; known == nil {
-				h.enrol(k.Host, k.Key)
+				h.enrol(k.Host, h.origin(k))
 			} else if known.rank <= host.rank {
 				continue
 			}

@@ -17,13 +17,14 @@ type words struct {
 	agents      map[protocol.Name][]*Item // these and the others in the order of their paths
 	vouches     map[signer][]*Item
 	rotations   map[signer][]*Item
+	rotated     map[protocol.HostKey][]*Item // the rotations by the key that they name
 	revocations map[signer][]*Item
 }
 
 func newWords() words {
 	return words{
 		joins: map[protocol.Name][]*Item{}, agents: map[protocol.Name][]*Item{},
-		vouches: map[signer][]*Item{}, rotations: map[signer][]*Item{}, revocations: map[signer][]*Item{},
+		vouches: map[signer][]*Item{}, rotations: map[signer][]*Item{}, rotated: map[protocol.HostKey][]*Item{}, revocations: map[signer][]*Item{},
 	}
 }
 
@@ -39,6 +40,8 @@ func (w *words) add(it *Item) {
 		w.vouches[who] = inserted(w.vouches[who], it, byPath)
 	case protocol.ActHostRotate:
 		w.rotations[who] = inserted(w.rotations[who], it, byPath)
+		named := protocol.HostKey{Host: it.Host, Key: it.word.(protocol.Rotation).Key}
+		w.rotated[named] = inserted(w.rotated[named], it, byPath)
 	case protocol.ActHostRevoke:
 		w.revocations[who] = inserted(w.revocations[who], it, byPath)
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/nats-io/nkeys"
 	"gopkg.in/yaml.v3"
 
 	"github.com/parleyfleet/parley/configs"
@@ -48,38 +47,6 @@ func takeLock(home configs.Home) (*flock.Flock, error) {
 	return lock, nil
 }
 
-func keyFile(home configs.Home) string { return filepath.Join(home.Keys(), "host.nk") }
-
-// HostKey reads the key of a home's host, the seed of an nkey. Who has it can sign
-// as that host.
-func HostKey(home configs.Home) (nkeys.KeyPair, error) {
-	seed, err := os.ReadFile(keyFile(home))
-	if err != nil {
-		return nil, fmt.Errorf("cannot read this host's key: %w", err)
-	}
-	key, err := nkeys.FromSeed([]byte(strings.TrimSpace(string(seed))))
-	if err != nil {
-		return nil, fmt.Errorf("cannot read this host's key %s: %w", keyFile(home), err)
-	}
-	return key, nil
-}
-
-// makeKey creates the host's key unless it is there already.
-func makeKey(home configs.Home) (nkeys.KeyPair, error) {
-	if key, err := HostKey(home); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		return key, err
-	}
-	key, err := nkeys.CreateUser()
-	if err != nil {
-		return nil, fmt.Errorf("cannot make this host's key: %w", err)
-	}
-	seed, err := key.Seed()
-	if err != nil {
-		return nil, fmt.Errorf("cannot make this host's key: %w", err)
-	}
-	return key, writeOnce(keyFile(home), append(seed, '\n'))
-}
-
 // serverID is what tells the name of the bus server from others: a random part that
 // is kept with the key, and a mark of this place. Servers of one name throw each
 // other off, and a home that was copied must get as far as being told to stay out.
@@ -101,19 +68,6 @@ func keptServerID(home configs.Home) (string, error) {
 	}
 	id := randomHex(8)
 	return id, writeOnce(file, []byte(id+"\n"))
-}
-
-// writeOnce writes a private file that must not exist, durably.
-func writeOnce(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
 }
 
 func randomHex(bytes int) string {

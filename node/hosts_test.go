@@ -57,8 +57,8 @@ func TestHostsAreShownAndPinged(t *testing.T) {
 	addExec(t, white, "shout", "cat")
 	eventually(t, "the agent is known", func() bool { return len(seenAs(t, hub, "white", control.HostLive).Agents) == 1 })
 	h := seenAs(t, hub, "white", control.HostLive)
-	print, err := protocol.Fingerprint(white.publicKey)
-	if err != nil || h.Key != white.publicKey || h.Fingerprint != print || !h.Since.Equal(white.started.Round(0)) || h.Version != "test" {
+	print, err := protocol.Fingerprint(white.ownKey().public)
+	if err != nil || h.Key != white.ownKey().public || h.Fingerprint != print || !h.Since.Equal(white.started.Round(0)) || h.Version != "test" {
 		t.Errorf("white is shown as %+v, %v", h, err)
 	}
 	ping, err := hub.PingHost(t.Context(), control.PingRequest{Alias: "white"})
@@ -121,7 +121,7 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")
 	seenAs(t, hub, "white", control.HostLive)
-	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.publicKey}}
+	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.ownKey().public}}
 	if _, err := hub.act(t.Context(), revoke, protocol.Path{}); err != nil {
 		t.Fatal(err)
 	}

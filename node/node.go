@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/bus"
@@ -45,8 +44,7 @@ type Node struct {
 	started   time.Time
 	start     uint64 // rises with every start
 	lock      *flock.Flock
-	key       nkeys.KeyPair
-	publicKey string
+	signsWith atomic.Pointer[hostKey] // this host's key
 	record    *gitsync.Record
 	anchor    fleet.Anchor
 	keys      keyWork
@@ -130,6 +128,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.fold(ctx); err != nil {
 		return nil, err
 	}
+	if err := n.rightKey(); err != nil {
+		return nil, err
+	}
 	n.writer = newWriter(n)
 	return n, nil
 }
@@ -150,14 +151,15 @@ func (n *Node) openHome() error {
 	if n.agents, err = configs.ReadAgents(n.home.Agents()); err != nil {
 		return err
 	}
-	if n.key, err = HostKey(n.home); err != nil {
+	key, err := readKey(keyFile(n.home))
+	if err != nil {
 		return err
 	}
+	n.signsWith.Store(key)
 	if n.start, err = nextStart(n.home, n.started); err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
 	}
-	n.publicKey, err = n.key.PublicKey()
-	return err
+	return nil
 }
 
 func (n *Node) openRecord(ctx context.Context) error {

@@ -180,7 +180,7 @@ func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	}
 	pwned := filepath.Join(t.TempDir(), "pwned")
 	text := strings.Replace(string(data), "count: 1", "cli: touch "+pwned+", count: 1", 1)
-	text = strings.Replace(text, "key: "+n.publicKey, "key: UAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", 1)
+	text = strings.Replace(text, "key: "+n.ownKey().public, "key: UAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", 1)
 	text = strings.Replace(text, "---\n\n", "---\n\nKept by a person.\n", 1)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	}
 	eventually(t, "the host file is rendered again, with what the person wrote", func() bool {
 		data, _, err := n.record.ReadFile(protocol.HostFilePath("oracle-world"))
-		return err == nil && strings.Contains(string(data), n.publicKey) && strings.Contains(string(data), "Kept by a person.")
+		return err == nil && strings.Contains(string(data), n.ownKey().public) && strings.Contains(string(data), "Kept by a person.")
 	})
 }
 

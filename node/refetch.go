@@ -44,7 +44,7 @@ func (n *Node) checkOurs(read func(string) ([]byte, bool, error)) error {
 	if err != nil {
 		return err
 	}
-	if says, err := protocol.ParseHostFile(data); !ok || err != nil || says.Key != n.publicKey {
+	if says, err := protocol.ParseHostFile(data); !ok || err != nil || !hasSeed(n.home, says.Key) {
 		return fmt.Errorf("the record at %s is another one: it does not know the host %s with its key", n.cfg.Remote, n.cfg.Alias)
 	}
 	return nil

@@ -137,7 +137,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	o := bus.Options{
 		Config: bus.Config{
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
-		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.key, Trusted: n.trusted,
+		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.ownKey().pair, Trusted: n.trusted,
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.countAgents},
 		Handlers: bus.Handlers{
@@ -185,7 +185,7 @@ func (n *Node) trusted(key string) (protocol.Name, bool) {
 	n.mu.Lock()
 	alias, ok := n.state.HostOfKey(key, n.now())
 	n.mu.Unlock()
-	if !ok && key != n.publicKey {
+	if !ok && key != n.ownKey().public {
 		n.record.Ring()
 	}
 	return alias, ok

@@ -47,14 +47,21 @@ func onMachine(name string) string {
 // join with another key that was there first. Of two with one key the one whose
 // first message is later stays out. The caller holds mu.
 func (n *Node) lookForTwin(it *fleet.Item) {
+	if it.Act == protocol.ActHostRevoke {
+		n.leaveIfOut()
+	}
 	if it.Host != n.cfg.Alias {
 		return
 	}
-	if h, ok := n.state.Host(n.cfg.Alias); ok && h.Key != n.publicKey {
+	if h, ok := n.state.Host(n.cfg.Alias); ok && h.Key != n.ownKey().public {
+		if n.state.KnowsKey(n.cfg.Alias, n.ownKey().public) {
+			n.expel("the host %s has another key by now, %s, which this home does not have: it was changed by another node of this name", n.cfg.Alias, h.Key)
+			return
+		}
 		n.expel("the name %s belongs to another host, which joined first with the key %s", n.cfg.Alias, h.Key)
 		return
 	}
-	if it.Act == protocol.ActHostJoin && it.Key != n.publicKey {
+	if it.Act == protocol.ActHostJoin && it.Key != n.ownKey().public {
 		n.notice("another machine joined as %s too, with the key %s: it is not let in; give it an --alias of its own", it.Host, it.Key)
 		return
 	}

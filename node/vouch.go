@@ -23,7 +23,8 @@ const (
 // hosts that it sees first (DESIGN section 6), and has the bus look anew at who may
 // be there.
 type keyWork struct {
-	moved chan struct{} // holds a token when a host act was taken in
+	moved    chan struct{} // holds a token when a host act was taken in
+	changing sync.Mutex    // held while this host's own key changes
 
 	mu   sync.Mutex // guards what follows
 	seen map[place]sight
@@ -60,10 +61,14 @@ func (n *Node) startKeys(down *teardown) {
 
 func (n *Node) tendKeys(ctx context.Context) {
 	for {
-		timer := time.NewTimer(n.vouch(ctx))
+		wait, ends := n.vouch(ctx), n.nextKeyEnd()
+		timer := time.NewTimer(min(wait, ends))
 		select {
 		case <-n.keys.moved:
 		case <-timer.C:
+			if ends <= wait {
+				nudge(n.rehost) // who showed the key must show its new one
+			}
 		case <-ctx.Done():
 		}
 		timer.Stop()
@@ -71,6 +76,17 @@ func (n *Node) tendKeys(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// nextKeyEnd is how long it is until an old key of a host counts no more, at most
+// keysLook.
+func (n *Node) nextKeyEnd() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if at, ok := n.state.NextKeyEnd(n.now()); ok {
+		return min(keysLook, at.Sub(n.now())+time.Millisecond)
+	}
+	return keysLook
 }
 
 // vouch has this host vouch for the keys that it is its turn to vouch for, and

@@ -38,6 +38,7 @@ type head struct {
 // writing is one request: its drafts are stored together or not at all.
 type writing struct {
 	drafts  []fleet.Draft
+	next    *hostKey // the key that this host signs with after it, if another
 	letters []gitsync.Letter
 	written []written
 	err     error
@@ -83,7 +84,16 @@ func (w *writer) write(ctx context.Context, drafts []fleet.Draft) ([]written, er
 	if len(drafts) == 0 {
 		return nil, nil
 	}
-	r := &writing{drafts: drafts, done: make(chan struct{})}
+	return w.request(ctx, &writing{drafts: drafts, done: make(chan struct{})})
+}
+
+// rotate stores the draft that gives this host another key; everything after it is
+// signed with that one, in a new run.
+func (w *writer) rotate(ctx context.Context, draft fleet.Draft, next *hostKey) ([]written, error) {
+	return w.request(ctx, &writing{drafts: []fleet.Draft{draft}, next: next, done: make(chan struct{})})
+}
+
+func (w *writer) request(ctx context.Context, r *writing) ([]written, error) {
 	select {
 	case <-w.closing:
 		return nil, ErrDraining
@@ -139,10 +149,11 @@ func (w *writer) loop() {
 	}
 }
 
-// gather adds what else is waiting, so that one fsync serves all.
+// gather adds what else is waiting, so that one fsync serves all. What changes the
+// key is the last of a batch.
 func (w *writer) gather(first *writing) []*writing {
 	batch := []*writing{first}
-	for len(batch) < writeBatch {
+	for len(batch) < writeBatch && batch[len(batch)-1].next == nil {
 		select {
 		case r := <-w.requests:
 			batch = append(batch, r)
@@ -176,6 +187,10 @@ func (w *writer) store(batch []*writing) {
 		}
 	}
 	for _, r := range batch {
+		if r.err == nil && r.next != nil {
+			w.n.signsWith.Store(r.next)
+			w.head.run, w.head.seq = randomHex(4), 0
+		}
 		if r.err == nil {
 			failpoint.Hit(failpoint.Stored)
 			w.n.publish(r.written)
@@ -193,7 +208,7 @@ func (w *writer) sign(r *writing) error {
 		m.Path, m.Timestamp = w.head.next(d.Channel, m.Timestamp)
 		m.Chosen = d.Choose(m.Path)
 		m.Host, m.Run, m.Seq, m.Prev = w.n.cfg.Alias, w.head.run, w.head.seq, w.head.prev
-		data, err := protocol.Sign(&m, w.n.record.ID(), w.n.key)
+		data, err := protocol.Sign(&m, w.n.record.ID(), w.n.ownKey().pair)
 		if err != nil {
 			return &fleet.Refusal{Reason: err.Error()}
 		}

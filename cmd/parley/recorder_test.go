@@ -159,6 +159,16 @@ func (r *recorder) PingHost(_ context.Context, q control.PingRequest) (control.P
 
 func (r *recorder) FleetStatus(context.Context) (control.FleetStatus, error) { return r.fleet, r.err }
 
+func (r *recorder) RotateKey(_ context.Context, q control.RotateRequest) (control.Rotation, error) {
+	r.note("rotate", q)
+	return control.Rotation{Host: "here", Old: "UOLD", Key: "UNEW"}, r.err
+}
+
+func (r *recorder) RevokeKey(_ context.Context, q control.RevokeRequest) (control.Revocation, error) {
+	r.note("revoke", q)
+	return control.Revocation{Host: q.Host, Key: "UKEY", Human: "nat", Runs: 2, Later: 3, Out: true}, r.err
+}
+
 func (r *recorder) Stop(context.Context) error {
 	r.note("stop", nil)
 	return r.err

@@ -61,6 +61,9 @@ const (
 	Stored    Point = "node/stored"    // a message is stored, the bus does not know it
 	Published Point = "node/published" // the bus has it, its sender has no answer
 
+	SeedsKept  Point = "node/seeds-kept"  // the next key of this host is on disk, nobody knows it
+	KeyRotated Point = "node/key-rotated" // the record says that it is this host's, the home does not
+
 	CacheWritten Point = "node/cache-written" // a new cache of the state is whole beside its place
 	CachePlaced  Point = "node/cache-placed"  // it is in its place, the old one is still there
 )
@@ -73,6 +76,6 @@ func All() []Point {
 		RefLocked, RefWritten, RefMoved,
 		Appended, CommitChosen, CommitInstalled, TipNoted, MainMoved, Conflicting, United,
 		Fetching, Fetched, Pushing, PushCopied, Pushed,
-		Stored, Published, CacheWritten, CachePlaced,
+		Stored, Published, SeedsKept, KeyRotated, CacheWritten, CachePlaced,
 	}
 }

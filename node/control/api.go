@@ -62,6 +62,8 @@ const (
 	verbProbeHost   = "probe-host"
 	verbFleet       = "fleet"
 	verbHostCert    = "host-certificate"
+	verbRotateKey   = "rotate-key"
+	verbRevokeKey   = "revoke-key"
 	verbStop        = "stop"
 )
 

@@ -31,3 +31,13 @@ func (c *Client) ProbeHost(ctx context.Context, r HostRequest) (Probe, error) {
 func (c *Client) HostCertificate(ctx context.Context, r HostRequest) (Certificate, error) {
 	return call[Certificate](ctx, c, verbHostCert, r)
 }
+
+// RotateKey gives this host a new key.
+func (c *Client) RotateKey(ctx context.Context, r RotateRequest) (Rotation, error) {
+	return call[Rotation](ctx, c, verbRotateKey, r)
+}
+
+// RevokeKey ends a key of a host, or says what that would do.
+func (c *Client) RevokeKey(ctx context.Context, r RevokeRequest) (Revocation, error) {
+	return call[Revocation](ctx, c, verbRevokeKey, r)
+}

@@ -122,6 +122,8 @@ func routes() map[string]route {
 		verbProbeHost:   {handle: unary(Service.ProbeHost), long: true},
 		verbHostCert:    {handle: unary(Service.HostCertificate), long: true},
 		verbFleet:       {handle: unary(asking(Service.FleetStatus)), long: true},
+		verbRotateKey:   {handle: unary(Service.RotateKey)},
+		verbRevokeKey:   {handle: unary(Service.RevokeKey)},
 		verbStop: {handle: unary(func(s Service, ctx context.Context, _ none) (none, error) {
 			return none{}, s.Stop(ctx)
 		})},

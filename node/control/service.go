@@ -127,6 +127,12 @@ type Service interface {
 	// about two seconds for those that do not answer.
 	FleetStatus(ctx context.Context) (FleetStatus, error)
 
+	// RotateKey gives this host a new key.
+	RotateKey(ctx context.Context, r RotateRequest) (Rotation, error)
+
+	// RevokeKey ends a key of a host, or says what that would do.
+	RevokeKey(ctx context.Context, r RevokeRequest) (Revocation, error)
+
 	// Stop makes the node drain and exit; it returns when draining has begun.
 	Stop(ctx context.Context) error
 }

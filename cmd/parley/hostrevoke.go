@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// revokeRequest is what "host revoke" was asked for.
+type revokeRequest struct {
+	control.RevokeRequest
+	yes bool
+	// ask puts the question to whoever types, and reports the answer; nil where
+	// nobody does.
+	ask func(question string) bool
+}
+
+func newHostRevokeCommand(p *program) *cobra.Command {
+	var r revokeRequest
+	cmd := &cobra.Command{
+		Use:   "revoke ALIAS",
+		Short: "End a key of a host, for ever",
+		Long: `End a key of a host: its last one, or the one that is named. What it signed so
+far, as this host knows it, counts still, or with --after what the host wrote up
+to that message. Everything else that bears its signature is refused on every
+host, whatever its date. A host whose last key is revoked is out of the fleet:
+its links end, its mail is refused, nobody can write to it.
+
+A host may revoke its own keys. Those of others may be revoked on the host that
+began the record, by a human with whom it was begun.
+
+It cannot be undone. A person decides it: you are asked, an agent is refused.`,
+		Example: `  parley host revoke white
+  parley host revoke white --after 2026/05/23/190100000Z-b2c3d4e5.md
+  parley host revoke white --key UABC… --yes`,
+		Args: exactly(1, "the host's alias"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if agent := p.getenv("PARLEY_AGENT"); agent != "" {
+				return control.Errorf(control.KindRefused, "ask your human to do it",
+					"cannot revoke a key: %s is an agent, and this is for a person to decide", term.Line(agent))
+			}
+			alias, err := protocol.ParseName(args[0])
+			if err != nil {
+				return usageErrorf(cmd, "cannot revoke a key: %v", err)
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			r.Host = alias
+			if p.err.Terminal && term.IsTerminal(p.stdin) {
+				r.ask = p.confirm
+			}
+			return runHostRevoke(cmd.Context(), r, client, p.view())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.Key, "key", "", "the `KEY`, if it is not the last one of the host")
+	f.StringVar(&r.After, "after", "", "nothing that the host wrote after this message counts, by its `PATH`")
+	f.BoolVar(&r.yes, "yes", false, "do not ask")
+	p.jsonFlag(cmd, "print what was done as JSON")
+	cmd.ValidArgsFunction = p.completeHosts
+	return cmd
+}
+
+func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service, v view) error {
+	try := r.RevokeRequest
+	try.Try = true
+	plan, err := client.RevokeKey(ctx, try)
+	if err != nil {
+		return err
+	}
+	if !r.yes {
+		if r.ask == nil {
+			return control.Errorf(control.KindUsage, "with --yes nobody is asked", "cannot revoke the key: nobody is there to ask\n%s", revocationText(plan))
+		}
+		if !r.ask(revocationText(plan) + "\nIt cannot be undone. Revoke it? [y/N] ") {
+			v.err.Printf("nothing was changed\n")
+			return errSaid
+		}
+	}
+	done, err := client.RevokeKey(ctx, r.RevokeRequest)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(done)
+	}
+	v.out.Printf("the key %s of %s is revoked\n", done.Key, done.Host)
+	if done.Out {
+		v.out.Printf("%s is out of the fleet\n", done.Host)
+	}
+	return nil
+}
+
+// revocationText says what a revocation does.
+func revocationText(r control.Revocation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s has the key %s of %s revoked:\n", r.Human, r.Key, r.Host)
+	if r.Runs == 0 {
+		b.WriteString("- nothing that it signed counts any more\n")
+	} else {
+		fmt.Fprintf(&b, "- what it signed so far counts still, as far as this host has it (%s of its node)\n", count(r.Runs, "start"))
+	}
+	if r.Later > 0 {
+		fmt.Fprintf(&b, "- %s that came after that are refused; mail that it acknowledged in them counts as unread again\n", count(r.Later, "message"))
+	}
+	b.WriteString("- everything else that bears its signature is refused, whatever its date")
+	if r.Out {
+		fmt.Fprintf(&b, "\n- %s is out of the fleet, and comes back only under another name", r.Host)
+	}
+	return b.String()
+}
+
+// confirm asks whoever types; anything but y or yes is a no.
+func (p *program) confirm(question string) bool {
+	p.err.Printf("%s", question)
+	line, _ := bufio.NewReader(p.stdin).ReadString('\n') // who closes the input says no
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes"
+}

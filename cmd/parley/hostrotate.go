@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newHostRotateCommand(p *program) *cobra.Command {
+	r := control.RotateRequest{Overlap: 24 * time.Hour}
+	cmd := &cobra.Command{
+		Use:   "rotate",
+		Short: "Give this host a new key",
+		Long: `Give this host a new key. The old one signs the message that names it, and
+counts beside it until the overlap is over: what it signs later is refused on
+every host. Links are made anew with the new key; nothing else stops. All keys
+stay in the folder keys of the home.
+
+Where the old key was stolen: --overlap 0, then revoke it with "parley host
+revoke", which says which of its messages count.`,
+		Example: `  parley host rotate
+  parley host rotate --overlap 0`,
+		Args: exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runHostRotate(cmd.Context(), r, client, p.view())
+		},
+	}
+	cmd.Flags().DurationVar(&r.Overlap, "overlap", r.Overlap, "how long the old key counts still")
+	p.jsonFlag(cmd, "print what was done as JSON")
+	return cmd
+}
+
+func runHostRotate(ctx context.Context, r control.RotateRequest, client control.Service, v view) error {
+	done, err := client.RotateKey(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(done)
+	}
+	v.out.Printf("%s has a new key, %s\n", done.Host, done.Key)
+	field := func(name, value string) { v.labelled(12, name, value) }
+	field("fingerprint", done.Fingerprint)
+	old := done.Old + ", counts until " + v.at(done.Until, timeForm)
+	if !done.Until.After(time.Now()) {
+		old = done.Old + ", counts no more"
+	}
+	field("old key", old)
+	v.next("parley host revoke "+done.Host.String()+" --key "+done.Old, "if the old key was stolen")
+	return nil
+}

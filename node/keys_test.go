@@ -1,0 +1,236 @@
+package node
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nkeys"
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// rotated gives a node's host a new key.
+func rotated(t *testing.T, n *Node, overlap time.Duration) control.Rotation {
+	t.Helper()
+	r, err := n.RotateKey(t.Context(), control.RotateRequest{Overlap: overlap})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// signatureOn is how a node judges a message, "" while it does not have it.
+func signatureOn(n *Node, p protocol.Path) (s protocol.Signature) {
+	n.reading(func() bool {
+		if it, ok := n.state.Item(p); ok {
+			s = n.state.Signature(it)
+		}
+		return true
+	})
+	return s
+}
+
+// awaitClean waits until verify has nothing to say on any of the nodes.
+func awaitClean(t *testing.T, nodes ...*Node) {
+	t.Helper()
+	for _, n := range nodes {
+		eventually(t, "verify finds nothing wrong on "+n.cfg.Alias.String(), func() bool {
+			v, err := n.Verify(t.Context())
+			if err == nil && v.Wrong > 0 {
+				t.Log(v.Findings)
+			}
+			return err == nil && v.Wrong == 0
+		})
+	}
+}
+
+// A running host changes its key: what it wrote before and what it writes after are
+// valid on both hosts, the link comes back with the new key, and the chain goes on.
+func TestRotateWhileRunning(t *testing.T) {
+	a, b := linkedPair(t)
+	before := say(t, b, "nat", "before")
+	r := rotated(t, b, time.Hour)
+	if b.ownKey().public != r.Key || r.Old == r.Key || !strings.HasPrefix(r.Fingerprint, "SHA256:") {
+		t.Fatalf("rotated: %+v, signing with %s", r, b.ownKey().public)
+	}
+	after := say(t, b, "nat", "after")
+	for _, p := range []protocol.Path{before.Path, after.Path} {
+		eventually(t, "the other host takes it as signed", func() bool { return signatureOn(a, p) == protocol.SignatureValid })
+	}
+	awaitMeeting(t, a, b)
+	eventually(t, "a message is heard over the link with the new key", func() bool {
+		m, err := b.Send(t.Context(), control.SendRequest{To: []string{"nat"}, Body: "heard?", HeardWithin: time.Second})
+		return err == nil && slices.Contains(m.Heard, a.cfg.Alias)
+	})
+	for _, n := range []*Node{a, b} {
+		h, err := n.Host(t.Context(), control.HostRequest{Alias: b.cfg.Alias.String()})
+		if err != nil || h.Key != r.Key || len(h.Keys) != 2 || h.Keys[0].Key != r.Old || !h.Keys[0].Until.Equal(r.Until) {
+			t.Errorf("on %s: %+v, %v, want %+v", n.cfg.Alias, h, err, r)
+		}
+	}
+	awaitClean(t, a, b)
+}
+
+// The seeds of all keys are kept, private; a new start signs with the last.
+func TestKeysAreKept(t *testing.T) {
+	home := initHome(t, nil)
+	n, stop := runNode(t, home)
+	first, second := rotated(t, n, 0), rotated(t, n, time.Hour)
+	say(t, n, "all", "x")
+	stop()
+	for _, key := range []string{first.Old, first.Key, second.Key} {
+		info, err := os.Stat(seedFile(home, key))
+		if err != nil || info.Mode() != fs.FileMode(0o600) || !hasSeed(home, key) {
+			t.Errorf("%s: %v, %v", key, info, err)
+		}
+	}
+	n, _ = runNode(t, home)
+	if n.ownKey().public != second.Key {
+		t.Errorf("the new start signs with %s, want %s", n.ownKey().public, second.Key)
+	}
+	awaitClean(t, n)
+}
+
+// A crash before the record has the new key leaves the old one; a crash before the
+// home has it is brought to its end at the next start.
+func TestRotationThatWasCutShort(t *testing.T) {
+	home := initHome(t, nil)
+	orphan, err := makeTestKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := orphan.keepSeed(home); err != nil {
+		t.Fatal(err)
+	}
+	old, err := os.ReadFile(keyFile(home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, stop := runNode(t, home)
+	if n.ownKey().public == orphan.public {
+		t.Fatal("it signs with a key of which nobody was told")
+	}
+	r := rotated(t, n, 0)
+	stop()
+	if err := os.WriteFile(keyFile(home), old, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, _ = runNode(t, home)
+	if own, err := readKey(keyFile(home)); n.ownKey().public != r.Key || err != nil || own.public != r.Key {
+		t.Errorf("it signs with %s, want %s; %v", n.ownKey().public, r.Key, err)
+	}
+	m := say(t, n, "all", "x")
+	if s := signatureOn(n, m.Path); s != protocol.SignatureValid {
+		t.Errorf("what it writes is %s", s)
+	}
+	awaitClean(t, n)
+}
+
+// The founder's human has a host's key revoked: the host loses its link and ends, its
+// later mail is refused on hosts that are there and on one that joins afterwards.
+func TestRevokedHostIsOut(t *testing.T) {
+	remote := bareRemote(t)
+	a, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
+	home := initHome(t, func(o *InitOptions) {
+		o.Remote, o.Alias, o.Human, o.Hubs = remote, "white", "eve", []string{"oracle-world@" + a.currentBus().Addresses().Links}
+	})
+	b, ended := runToItsEnd(t, home)
+	awaitMeeting(t, a, b)
+	before := say(t, b, "nat", "before")
+	eventually(t, "it has arrived", func() bool { return signatureOn(a, before.Path) == protocol.SignatureValid })
+
+	if _, err := b.RevokeKey(t.Context(), control.RevokeRequest{Host: "oracle-world", Try: true}); err == nil {
+		t.Error("white may revoke a key of the founder")
+	}
+	plan, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "white", Try: true})
+	if err != nil || !plan.Out || plan.Later != 0 || plan.Runs == 0 || !plan.Path.IsZero() {
+		t.Fatalf("tried: %+v, %v", plan, err)
+	}
+	if _, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "white"}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the revocation is pushed", func() bool { s := a.record.Status(); return s.Unpushed+s.Unrecorded == 0 })
+	b.record.Ring() // its link may be gone before it has heard
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "revoked by nat at oracle-world") {
+		t.Errorf("the revoked host ended with: %v", err)
+	}
+	eventually(t, "its link is gone", func() bool { return len(a.currentBus().Links()) == 0 })
+	late := lateWord(t, b)
+	late.Peer = false
+	c, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "black", "cat" }))
+	for _, n := range []*Node{a, c} {
+		n.Receive([]gitsync.Letter{late}, byGit)
+		if s := signatureOn(n, before.Path); s != protocol.SignatureValid {
+			t.Errorf("on %s what it wrote before is %s", n.cfg.Alias, s)
+		}
+		if s := signatureOn(n, late.Path); s != protocol.SignatureRefused {
+			t.Errorf("on %s what it writes afterwards is %q", n.cfg.Alias, s)
+		}
+		h, err := n.Host(t.Context(), control.HostRequest{Alias: "white"})
+		if err != nil || h.State != control.HostRevoked {
+			t.Errorf("on %s it is %s, %v", n.cfg.Alias, h.State, err)
+		}
+		s, err := n.Status(t.Context())
+		if err != nil || !slices.Contains(s.Flags, control.Flag{Kind: "revoked", Count: 1}) {
+			t.Errorf("on %s the flags are %v, %v", n.cfg.Alias, s.Flags, err)
+		}
+		if _, err := n.Send(t.Context(), control.SendRequest{To: []string{"white:eve"}, Body: "hi"}); err == nil {
+			t.Errorf("%s can write to it", n.cfg.Alias)
+		}
+	}
+	n, err := Open(t.Context(), Options{Home: home, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	defer n.writer.close()
+	if err := n.publishHost(t.Context()); err == nil || !strings.Contains(err.Error(), "revoked") {
+		t.Errorf("the next start says %v", err)
+	}
+}
+
+// runToItsEnd runs a node that is expected to end by itself.
+func runToItsEnd(t *testing.T, home configs.Home) (*Node, <-chan error) {
+	t.Helper()
+	n, err := Open(t.Context(), Options{Home: home, Version: "test", Log: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	ready, ended := make(chan struct{}), make(chan error, 1)
+	go func() { // ends with the node
+		defer cancel()
+		err := n.Run(ctx, func() { close(ready) })
+		if closing := n.Close(); err == nil {
+			err = closing
+		}
+		ended <- err
+	}()
+	<-ready
+	return n, ended
+}
+
+// lateWord is what a thief of a host's key writes, with an older date.
+func lateWord(t *testing.T, n *Node) gitsync.Letter {
+	t.Helper()
+	g := newGhost(t, n, n.cfg.Alias)
+	g.key, g.now = n.ownKey().pair, time.Now().Add(-24*time.Hour)
+	return g.say("eve", "with an older date")
+}
+
+func makeTestKey() (*hostKey, error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, err
+	}
+	return withPublic(pair)
+}

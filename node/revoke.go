@@ -1,0 +1,68 @@
+package node
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// RevokeKey implements control.Service. The human of this host takes the decision.
+func (n *Node) RevokeKey(ctx context.Context, r control.RevokeRequest) (control.Revocation, error) {
+	c, done, err := n.revocation(r)
+	if err != nil || r.Try {
+		return done, err
+	}
+	ws, err := n.act(ctx, c, protocol.Path{})
+	if err != nil {
+		return control.Revocation{}, asError(err)
+	}
+	done.Path = ws[0].message.Path
+	return done, nil
+}
+
+// revocation is the command that a request asks for, and what it does.
+func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revocation, error) {
+	var after protocol.Path
+	if r.After != "" {
+		f, err := n.find(r.After)
+		if err != nil {
+			return fleet.Revoke{}, control.Revocation{}, err
+		}
+		if f.item.Host != r.Host {
+			return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindUsage, "name the last message of "+r.Host.String()+" that counts",
+				"cannot revoke a key of %s: %s is not a message of that host", r.Host, f.item.Path)
+		}
+		after = f.item.Path
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	of := protocol.HostKey{Host: r.Host, Key: r.Key}
+	h, joined := n.state.Host(r.Host)
+	if joined && of.Key == "" {
+		of.Key = h.Key
+	}
+	if err := n.state.MayRevoke(n.cfg.Alias, n.cfg.Human.String(), of); err != nil {
+		return fleet.Revoke{}, control.Revocation{}, asError(err)
+	}
+	ends, later := n.state.Ends(of, after)
+	return fleet.Revoke{By: n.cfg.Alias, Human: n.cfg.Human.String(), Of: of, Last: ends},
+		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: len(ends), Later: later, Out: of.Key == h.Key}, nil
+}
+
+// leaveIfOut ends the node if its host's key was revoked. The caller holds mu.
+func (n *Node) leaveIfOut() {
+	h, joined := n.state.Host(n.cfg.Alias)
+	if !joined || !h.Out() {
+		return
+	}
+	keys := h.Keys()
+	err := control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley join --alias NAME",
+		"this host is out of the fleet: its key was revoked by %s", keys[len(keys)-1].By)
+	select {
+	case n.expelled <- err:
+		n.log.Error().Msg(err.Error())
+	default: // it ends already
+	}
+}
