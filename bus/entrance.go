@@ -207,6 +207,9 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 		delete(e.inside, seenAt)
 		e.mu.Unlock()
 		e.bus.links.poke()
+		if e.bus.dialler != nil {
+			e.bus.dialler.poke() // that host may have to be dialled now
+		}
 	}()
 	e.bus.links.poke()
 	e.carrying.enter()

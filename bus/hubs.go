@@ -27,11 +27,11 @@ type target struct {
 // while it dials those behind it as well (see tree).
 func (d *dialler) targets() []target {
 	b := d.bus
-	lonely := d.tree.alone(time.Now()) >= upAfter
+	lonely, linked := d.tree.alone(time.Now()) >= upAfter, b.linkedHere()
 	var all []target
 	for _, hub := range b.hubs() {
 		up := b.takesLinks() && hub.Alias > b.opts.Alias
-		if hub.Alias == b.opts.Alias || up && !hub.Named && !lonely {
+		if hub.Alias == b.opts.Alias || up && (linked[hub.Alias] || !hub.Named && !lonely) {
 			continue
 		}
 		for _, address := range d.sorted(hub.Addresses) {
@@ -42,6 +42,18 @@ func (d *dialler) targets() []target {
 		}
 	}
 	return all
+}
+
+// linkedHere are the hosts that have linked to this one.
+func (b *Bus) linkedHere() map[protocol.Name]bool {
+	if b.entrance == nil {
+		return nil
+	}
+	hosts := map[protocol.Name]bool{}
+	for _, in := range b.entrance.links() {
+		hosts[in.host] = true
+	}
+	return hosts
 }
 
 // hubs are the hubs of the moment.

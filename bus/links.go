@@ -194,16 +194,10 @@ func (b *Bus) missing(down time.Time) []Link {
 	if b.dialler == nil || b.tree.frozen() {
 		return nil
 	}
-	targets, failed := b.dialler.targets(), b.dialler.problems()
-	if b.takesLinks() {
-		up := func(host protocol.Name) bool { return host > b.opts.Alias }
-		linked := map[protocol.Name]bool{}
-		for _, in := range b.entrance.links() {
-			linked[in.host] = true
-		}
-		targets = slices.DeleteFunc(targets, func(t target) bool { return up(t.hub.Alias) && linked[t.hub.Alias] })
-		failed = slices.DeleteFunc(slices.Clone(failed), func(e *DialError) bool { return up(e.Host) && linked[e.Host] })
-	}
+	targets := b.dialler.targets()
+	failed := slices.DeleteFunc(slices.Clone(b.dialler.problems()), func(e *DialError) bool {
+		return !slices.ContainsFunc(targets, func(t target) bool { return t.address == e.Address })
+	})
 	if len(targets) == 0 {
 		return nil
 	}

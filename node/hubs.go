@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
@@ -93,17 +94,24 @@ func (n *Node) addresses() []string {
 	return nil
 }
 
+// recheckEvery is how often the bus looks again at its links when no host has said
+// anything: an old key ends its overlap without a word.
+const recheckEvery = time.Minute
+
 // watchHosts has the bus look again at its links whenever a host has said something
 // of itself, until ctx ends.
 func (n *Node) watchHosts(ctx context.Context) {
+	tick := time.NewTicker(recheckEvery)
+	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
+		case <-tick.C:
 		case <-n.rehost:
-			if b := n.currentBus(); b != nil {
-				b.Recheck()
-			}
+		}
+		if b := n.currentBus(); b != nil {
+			b.Recheck()
 		}
 	}
 }
