@@ -118,7 +118,7 @@ func TestGarbageOfAHostWithAKey(t *testing.T) {
 		if err := g.conn.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		m := say(t, hub, "all", fmt.Sprint("honest words, here and there"))
+		m := say(t, hub, "all", "honest words, here and there")
 		awaitHas(t, white, m.Path)
 		m = say(t, white, "all", "and back")
 		awaitHas(t, hub, m.Path)
