@@ -91,9 +91,13 @@ func (t Talks) Add(it *Item) {
 // with a name by name, then the others by id. What is said in them is as t has it.
 func (s *State) Channels(t Talks) []Channel {
 	ids := s.channelIDs()
+	children := map[protocol.ChannelID][]protocol.ChannelID{}
+	for id, f := range s.channelFiles {
+		children[f.Parent] = append(children[f.Parent], id)
+	}
 	all := make([]Channel, 0, len(ids))
 	for c := range ids {
-		all = append(all, s.describe(c, t))
+		all = append(all, s.describe(c, t, children[c]))
 	}
 	slices.SortFunc(all, func(a, b Channel) int {
 		if (a.Name == "") != (b.Name == "") {
@@ -110,11 +114,17 @@ func (s *State) Describe(c protocol.ChannelID) Channel {
 	for it := range s.Channel(c) {
 		t.Add(it)
 	}
-	return s.describe(c, t)
+	var children []protocol.ChannelID
+	for id, f := range s.channelFiles {
+		if f.Parent == c {
+			children = append(children, id)
+		}
+	}
+	return s.describe(c, t, children)
 }
 
-func (s *State) describe(c protocol.ChannelID, t Talks) Channel {
-	channel := Channel{ChannelFile: s.channelFiles[c], ID: c}
+func (s *State) describe(c protocol.ChannelID, t Talks, children []protocol.ChannelID) Channel {
+	channel := Channel{ChannelFile: s.channelFiles[c], ID: c, Children: children}
 	if in := t[c]; in != nil {
 		channel.Messages, channel.Last = in.messages, in.last
 		for name := range in.who {
@@ -122,11 +132,6 @@ func (s *State) describe(c protocol.ChannelID, t Talks) Channel {
 		}
 	}
 	slices.Sort(channel.Participants)
-	for id, f := range s.channelFiles {
-		if f.Parent == c {
-			channel.Children = append(channel.Children, id)
-		}
-	}
 	slices.Sort(channel.Children)
 	return channel
 }
