@@ -39,30 +39,32 @@ func (n *Node) FleetStatus(ctx context.Context) (control.FleetStatus, error) {
 	return fleet, nil
 }
 
-// askHost asks a live host how it fares.
+// askHost asks a live host how it fares, and at the same time how far away it is,
+// so that a host under load has all the time for each.
 func (n *Node) askHost(ctx context.Context, row *control.FleetHost, mine protocol.Report) {
-	ping, err := n.ping(ctx, row.Alias)
-	if err == nil {
-		row.RTT, row.Clock, row.Version = ping.RTT, ping.Clock, ping.Version
-	}
-	var answer []byte
-	if err == nil || hasAnswered(err) {
-		answer, _, err = n.ask(ctx, row.Alias, questionStatus)
-	}
+	var ping control.Ping
+	var pingErr error
+	var pinging sync.WaitGroup
+	pinging.Go(func() { ping, pingErr = n.ping(ctx, row.Alias) }) // ends with the answer, or ctx
+	answer, took, err := n.ask(ctx, row.Alias, questionStatus)
+	pinging.Wait()
+	row.Answered = err == nil || pingErr == nil || hasAnswered(err)
 	var theirs protocol.Report
 	if err == nil {
-		row.Answered = true
 		theirs, err = protocol.DecodeReport(answer)
 	}
 	if err == nil && theirs.Host != row.Alias {
 		err = fmt.Errorf("%s reports as %s", row.Alias, theirs.Host)
 	}
-	if err != nil {
-		row.Answered = row.Answered || hasAnswered(err)
+	if err == nil {
+		reported(row, mine, theirs)
+		row.RTT = took
+	} else {
 		row.Problem = asError(noAnswer(row.Alias, askWait, err)).Error()
-		return
 	}
-	reported(row, mine, theirs)
+	if pingErr == nil {
+		row.RTT, row.Clock, row.Version = ping.RTT, ping.Clock, ping.Version
+	}
 }
 
 // hasAnswered reports whether a host did answer, if only to say why it does not.

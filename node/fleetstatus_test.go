@@ -2,6 +2,9 @@ package node
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,4 +112,29 @@ func TestAHostIsReachedByGitAlone(t *testing.T) {
 	}
 	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindFailed, "cannot ping white: it is not on the bus, git alone reaches it")
 	stop()
+}
+
+// Fifty hosts are asked at once: all answer within the time that one has. Their
+// homes and joins take longest, so it is run on request.
+func TestFleetStatusOfFiftyHosts(t *testing.T) {
+	if os.Getenv("PARLEY_SOAK") == "" {
+		t.Skip("makes fifty nodes; set PARLEY_SOAK=1")
+	}
+	hub, _ := aHub(t)
+	const count = 50
+	for i := range count - 1 {
+		runNode(t, initHome(t, func(o *InitOptions) {
+			o.Alias, o.Remote, o.Hubs = fmt.Sprintf("h%02d", i), hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
+		}))
+	}
+	eventually(t, "all hosts are live", func() bool {
+		hosts, err := hub.Hosts(t.Context())
+		return err == nil && len(hosts) == count && !slices.ContainsFunc(hosts, func(h control.Host) bool { return !isLive(h) })
+	})
+	for alias, h := range fleetRows(t, hub) {
+		if !h.Answered || h.Problem != "" {
+			t.Errorf("%s: %q, want an answer", alias, h.Problem)
+		}
+		t.Logf("%s: %s, %d behind", alias, h.RTT, h.Behind)
+	}
 }
