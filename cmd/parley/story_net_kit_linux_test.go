@@ -440,6 +440,22 @@ func (f *netFleet) hears(from, to *netHost) {
 	f.sent[m.Path] = from.alias
 }
 
+// probed wants "parley host probe" to name the cause why no link to the other host
+// works; "": that one does.
+func (h *netHost) probed(other *netHost, cause string) {
+	h.t.Helper()
+	out, err := h.try("host", "probe", other.alias, "--json")
+	var probe control.Probe
+	if bad := json.Unmarshal([]byte(out), &probe); bad != nil || len(probe.Addresses) != 1 || probe.Addresses[0].Cause != cause || (err == nil) != (cause == "") {
+		h.t.Errorf("%s probes %s: %+v, %v, want the cause %q", h.alias, other.alias, probe, err, cause)
+	}
+}
+
+// linkedTo reports whether the host has a link that works to the other one itself.
+func (h *netHost) linkedTo(other *netHost) bool {
+	return slices.ContainsFunc(h.status().Bus.Peers, func(l control.LinkStatus) bool { return l.Up && strings.HasPrefix(l.Peer, other.alias) })
+}
+
 // took waits until it is so and tells how long that took.
 func (f *netFleet) took(what string, within time.Duration, so func() bool) {
 	f.t.Helper()

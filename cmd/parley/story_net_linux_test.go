@@ -128,6 +128,7 @@ func TestSilentLink(t *testing.T) {
 	}
 	f.net.Break(f.fromBus(lost)...)
 	f.took("a host whose link is silent notices", seconds, func() bool { return !lost.linkUp() })
+	lost.probed(f.hosts[0], "route")
 	f.sayAll(5)
 	f.settled("that, by git")
 	f.took("all count it as away", 2*seconds, func() bool { return f.alone(lost) })
@@ -145,8 +146,15 @@ func TestHubKilled(t *testing.T) {
 	f := newLinkedFleet(t, soak(3, 5))
 	hub := f.hosts[1] // the first by alias of those that listen
 	left := slices.DeleteFunc(slices.Clone(f.hosts), func(h *netHost) bool { return h == hub })
+	if !slices.ContainsFunc(left, func(h *netHost) bool { return h.linkedTo(hub) }) {
+		t.Errorf("nobody is linked to %s", hub.alias)
+	}
+	left[0].probed(hub, "")
 	hub.kill()
-	f.took("the others are linked without the hub", seconds, func() bool { return f.live(left...) })
+	left[0].probed(hub, "refused")
+	f.took("the others are linked without the hub", seconds, func() bool {
+		return f.live(left...) && !slices.ContainsFunc(left, func(h *netHost) bool { return h.linkedTo(hub) })
+	})
 	for i, h := range left {
 		f.hears(h, left[(i+1)%len(left)])
 		f.say(h, "nat-"+hub.alias, 5)

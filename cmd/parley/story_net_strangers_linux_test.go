@@ -318,6 +318,7 @@ func TestManInTheMiddle(t *testing.T) {
 	f.took("the host says that another machine answers", seconds, func() bool {
 		return strings.Contains(lonely.must("status"), "another machine answers")
 	})
+	lonely.probed(hubs[0], "key")
 	f.say(lonely, "nat-"+hubs[0].alias, 3)
 	f.settle() // by git
 	if lonely.linkUp() {
