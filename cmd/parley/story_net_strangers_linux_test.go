@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
@@ -248,6 +249,69 @@ func (f *netFleet) replays(heard, victim, own string) (attempts []byte, kinds []
 		}
 	}
 	return out.Bytes(), kinds
+}
+
+// A host's key was stolen; the host takes a new one and revokes it. The thief still
+// has it. It prevents: a stolen key that opens doors for ever.
+func TestStrangersWithARevokedKey(t *testing.T) {
+	t.Parallel()
+	f := newLinkedFleet(t, 3)
+	evil, hub, robbed := f.net.Host("evil"), f.hosts[0], f.hosts[2]
+	port, stolen := hub.status().Bus.Clients, filepath.Join(t.TempDir(), "stolen")
+	seed, err := os.ReadFile(robbed.seedFile())
+	if err == nil {
+		err = os.WriteFile(stolen, seed, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	subject := "parley." + hub.status().Fleet.String() + ".>"
+	if out := f.stranger(evil, nil, "listen", port, stolen, subject, "0"); out != "" {
+		t.Fatalf("the key opens nothing while it is good: %s", out)
+	}
+	key, err := nkeys.ParseDecoratedNKey(seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	robbed.must("host", "rotate", "--overlap", "0")
+	robbed.must("host", "revoke", robbed.alias, "--key", public, "--yes")
+	f.took("the hub lets it in no more", seconds, func() bool {
+		return strings.HasPrefix(f.stranger(evil, nil, "listen", port, stolen, subject, "0"), "refused:")
+	})
+	f.took("the host is linked with its new key", seconds, f.linked)
+	f.unchanged(func() {
+		letter, err := json.Marshal(strangersLetter{Subject: strings.TrimSuffix(subject, ">") + robbed.alias + ".bell"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, h := range f.hosts[:2] {
+			if out := f.stranger(evil, letter, "speak", h.status().Bus.Clients, stolen); !strings.HasPrefix(out, "refused:") {
+				t.Errorf("%s takes what the revoked key says: %s", h.alias, out)
+			}
+		}
+	})
+
+	// What it signs and pushes is refused everywhere, whatever its date.
+	v := newVandal(t, f.remote.Dir, hub.status().Record.ID)
+	v.key = key
+	channel := protocol.DeriveChannel(v.record, "nat-"+robbed.alias, "nat-"+hub.alias)
+	forged := protocol.NewPath(channel, time.Now().Add(-time.Hour).UTC().Truncate(time.Millisecond), 0xf0e1)
+	v.sign(protocol.Message{Path: forged, From: "nat-" + robbed.alias, To: []protocol.Address{{Name: "nat-" + hub.alias}},
+		Host: protocol.Name(robbed.alias), Run: "0be7c402", Seq: 1, Body: "the thief was here"})
+	v.push(hub.storyHost)
+	for _, h := range f.hosts {
+		h.until("it names what the thief pushed", func() bool { return strings.Contains(h.must("status"), forged.String()) })
+		if m := h.messageWith("the thief was here"); m.Signature != protocol.SignatureRefused {
+			t.Errorf("%s calls it %s", h.alias, m.Signature)
+		}
+	}
+	if out := hub.must("inbox", "--json"); strings.Contains(out, "the thief was here") {
+		t.Error("it is in the inbox")
+	}
 }
 
 // Another user of the same machine asks at the node's control socket. It prevents:
