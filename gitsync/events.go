@@ -10,7 +10,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-const arrivedBatch = 256
+// Messages that came with main are told so many at a time, or fewer large ones.
+const (
+	arrivedBatch = 256
+	arrivedBytes = 8 << 20
+)
 
 // eventQueue holds calls of Events until the goroutine of Run, or Sync, makes
 // them one after the other.
@@ -72,20 +76,34 @@ func (r *Record) tellArrived(arrivals []arrival) {
 	r.countArriving(len(arrivals), 0)
 	for batch := range slices.Chunk(arrivals, arrivedBatch) {
 		r.events.add(func() {
-			letters := make([]Letter, 0, len(batch))
-			for _, a := range batch {
-				data, err := r.store.Blob(a.blob)
-				if err != nil {
-					r.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
-					r.untold.Store(true)
-					continue
-				}
-				letters = append(letters, Letter{Path: a.path, Data: data})
+			for rest := batch; len(rest) > 0; {
+				var letters []Letter
+				letters, rest = r.loadArrivals(rest)
+				r.opts.Events.Arrived(letters)
 			}
-			r.opts.Events.Arrived(letters)
 			r.countArriving(0, len(batch))
 		})
 	}
+}
+
+// loadArrivals reads messages that came with main, until they take arrivedBytes; rest
+// are the others.
+func (r *Record) loadArrivals(arrivals []arrival) (letters []Letter, rest []arrival) {
+	size := 0
+	for i, a := range arrivals {
+		if size >= arrivedBytes {
+			return letters, arrivals[i:]
+		}
+		data, err := r.store.Blob(a.blob)
+		if err != nil {
+			r.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
+			r.untold.Store(true)
+			continue
+		}
+		letters = append(letters, Letter{Path: a.path, Data: data})
+		size += len(data)
+	}
+	return letters, nil
 }
 
 // countArriving counts for Status what is to be told, and what has been.

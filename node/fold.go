@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	// foldBatch is how many files are looked at together, foldLoose how many
-	// messages may lie in memory before they go into an archive.
+	// foldBatch is how many files are looked at together, or fewer of foldBytes;
+	// foldLoose how many messages may lie in memory before they go into an archive.
 	foldBatch = 256
+	foldBytes = 8 << 20
 	foldLoose = 25_000
 	// foldSay is the time between two lines of the log about a long start.
 	foldSay = 10 * time.Second
@@ -103,6 +104,7 @@ func (n *Node) tellLost(lost int) {
 // portion is some files on their way into the state.
 type portion struct {
 	letters  []gitsync.Letter
+	bytes    int
 	examined []fleet.Examined
 	ready    chan struct{} // closed when they are examined
 }
@@ -159,12 +161,13 @@ func inPortions(walk func(func(gitsync.Letter) error) error, pass func(*portion)
 		return pass(full)
 	}
 	err := walk(func(l gitsync.Letter) error {
-		if len(p.letters) == foldBatch || len(p.letters) > 0 && p.letters[0].Recorded != l.Recorded {
+		if len(p.letters) == foldBatch || p.bytes > foldBytes || len(p.letters) > 0 && p.letters[0].Recorded != l.Recorded {
 			if err := flush(); err != nil {
 				return err
 			}
 		}
 		p.letters = append(p.letters, l)
+		p.bytes += len(l.Data)
 		return nil
 	})
 	if err != nil {

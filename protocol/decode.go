@@ -15,11 +15,19 @@ import (
 // MaxFrontmatter bounds the frontmatter of a file, in bytes.
 const MaxFrontmatter = 16 << 10
 
+// MaxFile bounds a message file, in bytes: no bus carries more. It is the same for
+// everybody, because what is a message must not depend on who reads the record; a
+// host's message_limit bounds what it writes and takes from the bus.
+const MaxFile = 1 << 20
+
 // Decode reads the message file data that lies at path p. It accepts what
 // other programs write: CRLF line ends, a file that ends right after the
 // frontmatter, unknown fields, and "to" as a string or a list (R3). The error
 // says which field is missing or wrong; such a file is skipped with one warning.
 func Decode(p Path, data []byte) (*Message, error) {
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("the file has %d bytes; a message has at most %d", len(data), MaxFile)
+	}
 	front, body, err := split(data)
 	if err != nil {
 		return nil, err
