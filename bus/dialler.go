@@ -182,7 +182,7 @@ func (d *dialler) rest(ctx context.Context, failed []*DialError) error {
 	d.backoff = min(max(2*d.backoff, minBackoff), maxBackoff)
 	wait := d.backoff/2 + mathrand.N(d.backoff)
 	d.mu.Unlock()
-	d.bus.links.failed(failed)
+	d.bus.links.failed()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -207,6 +207,11 @@ func TestOneTreeOfHubsThatAllReach(t *testing.T) {
 		f.up(hub)
 		awaitTrue(t, "one tree with "+hub.alias.String(), f.joined)
 		f.check("with "+hub.alias.String(), 20+i)
+		awaitTrue(t, "no host to miss a link", func() bool {
+			return !slices.ContainsFunc(f.hosts, func(h *host) bool {
+				return slices.ContainsFunc(h.Links(), func(l Link) bool { return !l.Up })
+			})
+		})
 	}
 }
 

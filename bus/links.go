@@ -47,13 +47,18 @@ func newLinks(b *Bus) *links {
 }
 
 // failed tells once, after a while, why no hub is linked.
-func (l *links) failed(errs []*DialError) {
+func (l *links) failed() {
 	l.mu.Lock()
-	tell := len(errs) > 0 && !l.told && l.bus.opts.Now().Sub(l.down) >= quietFor
-	l.told = l.told || tell
+	down, tell := l.down, !l.told && l.bus.opts.Now().Sub(l.down) >= quietFor
 	l.mu.Unlock()
-	if tell {
-		l.bus.opts.Log.Warn().Str("problem", problemOf(errs)).Msg("no hub is linked; dialling goes on")
+	if !tell {
+		return
+	}
+	for _, link := range l.bus.missing(down) {
+		l.mu.Lock()
+		l.told = true
+		l.mu.Unlock()
+		l.bus.opts.Log.Warn().Str("hub", link.Peer).Str("problem", link.Problem).Msg("no hub is linked; dialling goes on")
 	}
 }
 
@@ -189,12 +194,16 @@ func (l *links) list() []Link {
 }
 
 // missing is the link that this host would dial and could not, since down, if there
-// is one: a host that others dial and that finds no hub before it misses nothing.
+// is one. A host that others have linked to misses only hubs before it in the
+// alphabet, and those that its operator names: the others miss it.
 func (b *Bus) missing(down time.Time) []Link {
-	if b.dialler == nil || b.tree.frozen() {
+	if b.dialler == nil || b.tree.dialled() != nil || b.tree.frozen() {
 		return nil
 	}
 	targets := b.dialler.targets()
+	if len(b.linkedHere()) > 0 {
+		targets = slices.DeleteFunc(targets, func(t target) bool { return t.hub.Alias > b.opts.Alias && !t.hub.Named })
+	}
 	failed := slices.DeleteFunc(slices.Clone(b.dialler.problems()), func(e *DialError) bool {
 		return !slices.ContainsFunc(targets, func(t target) bool { return t.address == e.Address })
 	})
