@@ -93,6 +93,9 @@ func (n *Node) audit(l gitsync.Letter) (f control.Finding, found bool) {
 	switch {
 	case errors.As(err, &refusal):
 		f.Kind, f.Text = control.FindingRefused, "it is refused: "+refusal.Err.Error()
+		if from, copied := n.state.Original(protocol.Hash(l.Data)); copied {
+			f.Text += "; it is a copy of " + from.String() + ", and a signature holds at its own path only"
+		}
 	case err != nil && !errors.Is(err, fleet.ErrKnown):
 		f.Kind, f.Text = control.FindingUnreadable, "it is no message: "+err.Error()
 	case there && it.Hash != protocol.Hash(l.Data):

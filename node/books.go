@@ -130,8 +130,9 @@ func (n *Node) takeHostFile(path string) func(data []byte, ok bool) error {
 	return func(data []byte, ok bool) error {
 		return taken(data, ok, protocol.ParseHostFile, func(says protocol.HostState) {
 			n.state.SetHostFile(says)
-			if h, joined := n.state.Host(says.Host); joined && says.Key != "" && h.Key != says.Key {
-				n.notice("%s holds another key than the one %s joined with: it is ignored", path, says.Host)
+			// A key that the host had before is what its file says until the host renders it.
+			if h, joined := n.state.Host(says.Host); joined && says.Key != "" && !n.state.KnowsKey(says.Host, says.Key) {
+				n.notice("%s holds another key than the record gives to %s: %s is ignored, %s counts", path, says.Host, says.Key, h.Key)
 			}
 		})
 	}

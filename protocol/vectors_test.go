@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nkeys"
 
@@ -82,6 +83,36 @@ func TestVectorsSign(t *testing.T) {
 		again, err := protocol.Sign(m, v.Record, key)
 		if err != nil || string(again) != v.File {
 			t.Errorf("%s: %v; signed again it is\n%s\nwant\n%s", v.Path, err, again, v.File)
+		}
+	}
+}
+
+func TestVectorsLetters(t *testing.T) {
+	text, err := os.ReadFile("testdata/keys.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Letters []struct {
+			Record, Seed, Key, Subject, Re, Data, Sig string
+			Host                                      protocol.Name
+			Time                                      time.Time
+		}
+	}
+	if err := json.Unmarshal(text, &v); err != nil || len(v.Letters) == 0 {
+		t.Fatal(err, len(v.Letters))
+	}
+	for _, want := range v.Letters {
+		key, err := nkeys.FromSeed([]byte(want.Seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := protocol.Letter{Subject: want.Subject, Host: want.Host, Time: want.Time, Re: want.Re, Data: []byte(want.Data)}
+		if err := l.Seal(want.Record, key); err != nil || l.Key != want.Key || l.Sig != want.Sig {
+			t.Errorf("%s: sealed as %s by %s, %v", want.Subject, l.Sig, l.Key, err)
+		}
+		if err := l.Open(want.Record); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -72,3 +72,34 @@ func TestDieWhileTheCacheIsWritten(t *testing.T) {
 		})
 	}
 }
+
+// A node dies while its host's key changes: before the fleet knows the new key, or
+// before the home does. It prevents: a host that signs with a key that is not its own.
+func TestDieWhileTheKeyChanges(t *testing.T) {
+	for _, p := range []failpoint.Point{failpoint.SeedsKept, failpoint.KeyRotated} {
+		t.Run(strings.TrimPrefix(string(p), "node/"), func(t *testing.T) {
+			h := newStoryHost(t, "white")
+			h.start()
+			h.must("agent", "add", "mawjs", "--inbox")
+			h.stop()
+			t.Setenv(failpoint.Variable, string(p))
+			h.start()
+			if out, err := h.try("host", "rotate"); err == nil {
+				t.Fatalf("the node answered %q", out)
+			}
+			<-h.ended
+			h.up = nil
+			t.Setenv(failpoint.Variable, "")
+			h.start()
+			for range 2 {
+				if out := h.must("hey", "mawjs", "hello", "--as", "nat", "--json"); !strings.Contains(out, `"signature":"valid"`) {
+					t.Errorf("what it writes: %s", out)
+				}
+				h.must("host", "rotate")
+			}
+			if out := h.must("record", "verify"); !strings.Contains(out, "nothing is wrong") {
+				t.Errorf("verify: %s", out)
+			}
+		})
+	}
+}

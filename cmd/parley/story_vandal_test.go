@@ -147,7 +147,7 @@ func TestVandalsAreNamedAndWithoutEffect(t *testing.T) {
 			}
 		}
 		for _, word := range []string{
-			"hosts/white.md holds another key than the one white joined with: it is ignored",
+			"hosts/white.md holds another key than the record gives to white: " + public + " is ignored, " + ownKey + " counts",
 			"of mallory changed " + old.Path.RepoPath(),
 			"refused " + at(1, 0xf0e1).String() + ": it is signed with another key than that of the host white",
 			"refused " + early.String() + ": it joins as white with the key " + public + ", but white has the key " + ownKey,
