@@ -6,10 +6,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -144,4 +146,25 @@ func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
 func size(n *Node) int {
 	_, all := n.sizes()
 	return all
+}
+
+// What a live host heard reaches the record although its sender never comes back.
+func TestHeardOfADeadHostReachesTheRemote(t *testing.T) {
+	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
+	changeConfig(t, home, func(c *configs.Config) { c.CourierGrace = 100 * time.Millisecond })
+	n, stop := runNode(t, home)
+	g := newGhost(t, n, "gone")
+	all := g.words(5)
+	n.Receive(all[:1], byBus)
+	hear(t, n, all[1:])
+	pushed := func(n *Node) bool {
+		return !slices.ContainsFunc(all, func(l gitsync.Letter) bool { return n.record.Place(l.Path) != gitsync.Pushed })
+	}
+	eventually(t, "all that was heard is on the remote", func() bool { return pushed(n) })
+	stop()
+	n, _ = runNode(t, home)
+	awaitAll(t, n, all)
+	if got := paths(everything(t, n)); len(slices.Compact(slices.Clone(got))) != len(got) {
+		t.Errorf("a message stands twice after the restart: %v", got)
+	}
 }
