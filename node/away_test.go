@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // A host that was away while its agent got much mail catches up by git, and the agent
@@ -47,4 +49,32 @@ func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
 		box, err := hub.Inbox(t.Context(), control.InboxRequest{All: true})
 		return err == nil && len(box) >= count
 	})
+}
+
+// What the bus lost and brings again a moment later is answered before what followed
+// it. Where it never comes, the rest goes on without it.
+func TestAgentWaitsForWhatTheBusLost(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	done := filepath.Join(t.TempDir(), "done")
+	addExec(t, n, "clerk", "sh -c 'tee -a "+done+"; echo >> "+done+"'")
+	g := newGhost(t, n, "white")
+	n.Receive([]gitsync.Letter{g.join("alice")}, byBus)
+	var words []gitsync.Letter
+	for i := range 4 {
+		words = append(words, g.sign(protocol.Message{
+			From: "alice", To: []protocol.Address{{Name: "clerk"}}, Act: protocol.ActHey, Body: fmt.Sprint("word", i)},
+			protocol.DeriveChannel(g.record, "alice", "clerk")))
+	}
+	hear(t, n, words[1:2])
+	hear(t, n, words[:1])
+	hear(t, n, words[3:]) // the third is lost for good
+	var got []string
+	eventually(t, "three are done", func() bool {
+		data, _ := os.ReadFile(done) // not there yet: nothing is done
+		got = strings.Fields(string(data))
+		return len(got) == 3
+	})
+	if strings.Join(got, " ") != "word0 word1 word3" {
+		t.Errorf("the agent did %q", got)
+	}
 }

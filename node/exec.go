@@ -30,15 +30,20 @@ type worker struct {
 
 	// Guarded by the node's mu.
 	queue   []*fleet.Item
-	held    map[protocol.Path]bool // queued or running
-	running map[string]int         // by tier
+	held    map[protocol.Path]bool      // queued or running
+	running map[string]int              // by tier
+	waits   map[protocol.Path]time.Time // until when, for what its host wrote before it
 	paused  bool
 }
+
+// holePatience is how long a message waits for what the bus lost before it, so that an
+// agent answers in order. What was lost is asked for meanwhile.
+const holePatience = 2 * time.Second
 
 func newWorker(n *Node, a configs.Agent) *worker {
 	return &worker{
 		n: n, agent: a, wake: make(chan struct{}, 1),
-		held: map[protocol.Path]bool{}, running: map[string]int{}, paused: a.Paused,
+		held: map[protocol.Path]bool{}, running: map[string]int{}, waits: map[protocol.Path]time.Time{}, paused: a.Paused,
 	}
 }
 
@@ -55,6 +60,10 @@ func (w *worker) add(it *fleet.Item) {
 		return
 	}
 	w.held[it.Path] = true
+	if _, hole := w.n.state.GapBefore(it); hole {
+		w.waits[it.Path] = time.Now().Add(holePatience)
+		time.AfterFunc(holePatience, w.nudge)
+	}
 	i, _ := slices.BinarySearchFunc(w.queue, it, byPlace)
 	w.queue = slices.Insert(w.queue, i, it)
 	w.nudge()
@@ -104,7 +113,11 @@ func (w *worker) take() (*fleet.Item, configs.Tier, bool) {
 	if w.paused || w.n.halted != "" || w.n.lost > 0 {
 		return nil, configs.Tier{}, false
 	}
+	waiting := w.awaited()
 	for i, it := range w.queue {
+		if first, waits := waiting[it.Host]; waits && it.Path.Compare(first) >= 0 {
+			continue
+		}
 		tier := w.tierFor(it)
 		if w.running[tier.Name] < tier.Count {
 			w.queue = slices.Delete(w.queue, i, i+1)
@@ -113,6 +126,25 @@ func (w *worker) take() (*fleet.Item, configs.Tier, bool) {
 		}
 	}
 	return nil, configs.Tier{}, false
+}
+
+// awaited is, by host, the first message that waits for what its host wrote before it.
+// The caller holds the node's mu.
+func (w *worker) awaited() map[protocol.Name]protocol.Path {
+	waiting := map[protocol.Name]protocol.Path{}
+	for p, until := range w.waits {
+		it, ok := w.n.state.Item(p)
+		hole := false
+		if ok && time.Now().Before(until) {
+			_, hole = w.n.state.GapBefore(it)
+		}
+		if !hole {
+			delete(w.waits, p)
+		} else if first, more := waiting[it.Host]; !more || p.Compare(first) < 0 {
+			waiting[it.Host] = p
+		}
+	}
+	return waiting
 }
 
 // tierFor is the tier that was chosen for the message; a tier that is no longer

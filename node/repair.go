@@ -141,8 +141,18 @@ func (n *Node) repair(ctx context.Context, key told) (progress bool) {
 			return progress
 		}
 		progress = true
+		n.nudgeWorkers()
 	}
 	return progress
+}
+
+// nudgeWorkers has every door look at its queue: what messages waited for may have come.
+func (n *Node) nudgeWorkers() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range n.workers {
+		w.nudge()
+	}
 }
 
 func sleep(ctx context.Context, d time.Duration) {
