@@ -1,6 +1,8 @@
 package protocol_test
 
 import (
+	"net"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,4 +29,23 @@ func TestCheckHostPort(t *testing.T) {
 	if host, port, err := protocol.SplitHostPort("[::1]:0"); host != "::1" || port != 0 || err != nil {
 		t.Errorf("got %q, %d, %v", host, port, err)
 	}
+}
+
+// An address that is taken is one that can be split, written and split again.
+func FuzzSplitHostPort(f *testing.F) {
+	for _, seed := range []string{"192.0.2.7:4223", "[2001:db8::7]:1", "a.b-c.example:0", "[::1", "a:65536", ":1", "a.:1"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		host, port, err := protocol.SplitHostPort(address)
+		if err != nil {
+			if protocol.CheckHostPort(address) == nil {
+				t.Errorf("%q cannot be split and is taken", address)
+			}
+			return
+		}
+		if again := net.JoinHostPort(host, strconv.Itoa(int(port))); again != address {
+			t.Errorf("%q is %q when it is written again", address, again)
+		}
+	})
 }
