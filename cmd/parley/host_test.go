@@ -75,7 +75,7 @@ last wrote:  2026-05-23 21:01:00 +02:00, ` + letterPath + `
 host:        black, revoked
 key:         UBLACK
 fingerprint: SHA256:` + b + `
-old key:     SHA256:first, counted until 2026-05-23 20:01:00 +02:00
+old key:     SHA256:first, until 2026-05-23 20:01:00 +02:00
 revoked:     2026-05-23 20:01:00 +02:00, by n␛at at oracle-world, SHA256:second
 last seen:   2026-05-23 20:01:00 +02:00
 version:     0.0.9

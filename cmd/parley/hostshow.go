@@ -93,7 +93,7 @@ func (v view) keyHistory(h control.Host) {
 		case !k.Revoked.IsZero():
 			v.labelled(12, "revoked", fmt.Sprintf("%s, by %s, %s", v.at(k.Revoked, timeForm), k.RevokedBy, k.Fingerprint))
 		case !k.Until.IsZero():
-			v.labelled(12, "old key", fmt.Sprintf("%s, counted until %s", k.Fingerprint, v.at(k.Until, timeForm)))
+			v.labelled(12, "old key", fmt.Sprintf("%s, until %s", k.Fingerprint, v.at(k.Until, timeForm)))
 		case !k.Since.IsZero():
 			v.labelled(12, "key since", v.at(k.Since, timeForm))
 		}
