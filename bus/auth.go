@@ -72,9 +72,9 @@ func (g *guard) admitLink(remote string) (*server.User, error) {
 	if g.bus.entrance == nil {
 		return nil, errors.New("this host takes no links")
 	}
-	in := g.bus.entrance.at(remote)
+	in := g.bus.entrance.enter(remote)
 	if in == nil {
-		return nil, errors.New("it did not come by the links port")
+		return nil, errors.New("it did not come by the links port, or has entered before")
 	}
 	user := &server.User{Username: in.host.String(), Permissions: hostPermissions(g.opts.Fleet, in.host)}
 	if in.carries {

@@ -148,6 +148,9 @@ func (d *dialler) find(ctx context.Context, end context.CancelFunc) (*knocked, e
 		done()
 		if hub != nil && d.tree.commit(&outlink{host: hub.host, key: hub.key, address: hub.address, end: end}) {
 			d.linked(hub)
+			if alias, counts := d.bus.opts.Trusted(hub.key); !counts || alias != hub.host {
+				end() // revoked since it was judged, when Recheck could not see it yet
+			}
 			return hub, nil
 		}
 		if hub != nil {

@@ -44,6 +44,7 @@ type inlink struct {
 	takes   bool   // it takes links itself
 	carries bool   // it may carry what hosts behind it say
 	up      bool   // see tree
+	entered bool   // the other server has said who it is; guarded by entrance.mu
 	end     context.CancelFunc
 }
 
@@ -202,6 +203,9 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 	e.mu.Lock()
 	e.inside[seenAt] = in
 	e.mu.Unlock()
+	if host, counts := e.bus.opts.Trusted(in.key); !counts || host != in.host {
+		cancel() // revoked since it was judged, when Recheck could not see it yet
+	}
 	defer func() {
 		e.mu.Lock()
 		delete(e.inside, seenAt)
@@ -215,6 +219,20 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 	e.carrying.enter()
 	defer e.carrying.leave()
 	pass(ctx, &firstLine{Conn: conn, host: in.host}, inner)
+}
+
+// enter is the link that the server sees at an address, the first time that the other
+// server enters by it; nil after that and where there is none. NATS takes what is said
+// in a second CONNECT for as good as what the first one said, which alone is checked.
+func (e *entrance) enter(address string) *inlink {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	in := e.inside[address]
+	if in == nil || in.entered {
+		return nil
+	}
+	in.entered = true
+	return in
 }
 
 // at is the link that the server sees at an address, nil for none.

@@ -60,7 +60,7 @@ func checkConnect(line []byte, host protocol.Name) error {
 	}
 	var says struct {
 		Name string `json:"name"`
-		Hub  bool   `json:"hub"`
+		Hub  bool   `json:"is_hub"`
 	}
 	if err := json.Unmarshal(text, &says); err != nil {
 		return fmt.Errorf("the CONNECT cannot be read: %w", err)

@@ -5,11 +5,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -249,14 +251,51 @@ func TestMemberCannotTakeAnothersServerName(t *testing.T) {
 		t.Errorf("Links() = %+v, %d times up, want that of %s, once", got, hub.linked, leaf.alias)
 	}
 	for _, line := range []string{
-		"", "PING\r", "CONNECT {\r", `CONNECT {"name":"white-x"}`, `CONNECT {"name":"black"}`, `CONNECT {"name":"black-x","hub":true}`,
+		"", "PING\r", "CONNECT {\r", `CONNECT {"name":"white-x"}`, `CONNECT {"name":"black"}`, `CONNECT {"name":"black-x","is_hub":true}`,
 	} {
 		if checkConnect([]byte(line), "black") == nil {
 			t.Errorf("%q was taken", line)
 		}
 	}
-	if err := checkConnect([]byte(`CONNECT {"name":"black-x","hub":false}`), "black"); err != nil {
+	if err := checkConnect([]byte(`CONNECT {"name":"black-x","is_hub":false}`), "black"); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a server says when it enters is looked at once: whoever says it again, in the
+// name of another's server, must be cut off before that one is.
+func TestLinkEntersOnce(t *testing.T) {
+	f := newFleet()
+	hub, leaf, third := newHost(t, f, "white"), newHost(t, f, "oracle-world"), newHost(t, f, "black")
+	hub.opts.Links = "127.0.0.1:0"
+	hub.start(t)
+	leaf.opts.Hubs = hubsOf(t, hub)
+	leaf.start(t).awaitLinked(t, 1)
+	hub.awaitLinked(t, 1)
+	before := hub.Links()[0]
+	for range 8 { // NATS, if it hears the second word, cuts off one of the two
+		conn, says := knockAs(t, hub.Addresses().Links, third.opts.Key, hello{Link: linkVersion})
+		if conn == nil || says.Cause != "" {
+			t.Fatalf("black is not let in: %+v", says)
+		}
+		enter := func(name string) {
+			line := fmt.Sprintf("CONNECT {\"name\":%q,\"remote_account\":\"$G\"}\r\n", name)
+			if _, err := io.WriteString(conn, line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		enter("black-x")
+		awaitTrue(t, "the link of black", func() bool { return len(hub.Links()) == 2 })
+		enter(leaf.alias.String() + "-" + leaf.opts.ServerID)
+		if _, err := io.Copy(io.Discard, conn); err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+		awaitTrue(t, "the end of that link", func() bool { return len(hub.Links()) == 1 })
+	}
+	hub.nothingButMarker(t, leaf, 1)
+	if got := hub.Links(); len(got) != 1 || !got[0].Since.Equal(before.Since) || leaf.linked != 1 {
+		t.Errorf("Links() = %+v, up %d times at the leaf, want the one link as it was: %+v", got, leaf.linked, before)
 	}
 }
 
