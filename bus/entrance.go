@@ -15,6 +15,7 @@ const (
 	maxKnocking = 128 // connections that have not proved a key yet
 	maxFromOne  = 16  // of them from one address
 	maxInlinks  = 512
+	maxOfHost   = 8 // of them from one host: more than a restart or two leave behind
 )
 
 // entrance is the port for links of other hosts. It speaks TLS always, lets a host in
@@ -172,6 +173,9 @@ func (e *entrance) judge(conn *tls.Conn, asks hello) (*inlink, welcome) {
 	if asks.Probe {
 		return in, answer
 	}
+	if e.linksOf(host) >= maxOfHost {
+		return no(CauseBusy, "it has %d links of this host already", maxOfHost)
+	}
 	if in.up = asks.Takes && host < b.opts.Alias; in.up && !b.tree.takeUp() {
 		return no(CauseBusy, "it is linked to another hub, and takes no link of a host before it in the alphabet meanwhile")
 	}
@@ -240,6 +244,17 @@ func (e *entrance) at(address string) *inlink {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.inside[address]
+}
+
+// linksOf is how many links of a host there are.
+func (e *entrance) linksOf(host protocol.Name) int {
+	n := 0
+	for _, in := range e.links() {
+		if in.host == host {
+			n++
+		}
+	}
+	return n
 }
 
 // links are the links that are there.

@@ -402,3 +402,24 @@ func TestKeysThatCountNoLonger(t *testing.T) {
 	leaf.Recheck()
 	awaitTrue(t, "the link to the hub to end", func() bool { l := leaf.Links(); return len(l) == 1 && !l[0].Up })
 }
+
+// One member must not take all places of the links port.
+func TestOneHostHasFewLinks(t *testing.T) {
+	f := newFleet()
+	hub, greedy, leaf := newHost(t, f, "white"), newHost(t, f, "grey"), newHost(t, f, "black")
+	hub.opts.Links = "127.0.0.1:0"
+	hub.start(t)
+	for n := range maxOfHost {
+		conn, says := knockAs(t, hub.Addresses().Links, greedy.opts.Key, hello{Link: linkVersion})
+		if conn == nil || says.Cause != "" {
+			t.Fatalf("link %d: %+v", n, says)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		awaitTrue(t, "the link to be in", func() bool { return hub.entrance.linksOf("grey") == n+1 })
+	}
+	if _, says := knockAs(t, hub.Addresses().Links, greedy.opts.Key, hello{Link: linkVersion}); says.Cause != CauseBusy {
+		t.Errorf("one more: %+v, want it to be refused", says)
+	}
+	leaf.opts.Hubs = hubsOf(t, hub)
+	leaf.start(t).awaitLinked(t, 1)
+}
