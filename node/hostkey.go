@@ -54,11 +54,11 @@ func readKey(file string) (*hostKey, error) {
 }
 
 func withPublic(pair nkeys.KeyPair) (*hostKey, error) {
-	public, err := pair.PublicKey()
+	quick, err := newQuickKey(pair)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read this host's public key: %w", err)
+		return nil, fmt.Errorf("cannot read this host's keys: %w", err)
 	}
-	return &hostKey{pair, public}, nil
+	return &hostKey{quick, quick.public}, nil
 }
 
 // makeKey creates the host's key unless it is there already.
