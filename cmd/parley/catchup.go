@@ -10,7 +10,7 @@ import (
 const (
 	catchUpPoll = 100 * time.Millisecond
 	// firstFetch is how long the first look at the remote is waited for.
-	firstFetch = 3 * time.Second
+	firstFetch = 10 * time.Second
 )
 
 // catchUp shows a person at a terminal how far a node has come with what others wrote
@@ -20,7 +20,7 @@ func (v view) catchUp(ctx context.Context, client control.Service) {
 	if !v.err.Terminal || v.json {
 		return
 	}
-	bar := v.progress("taking in what others wrote meanwhile")
+	bar := v.progress("catching up")
 	defer bar.end()
 	tick := time.NewTicker(catchUpPoll)
 	defer tick.Stop()
@@ -33,6 +33,8 @@ func (v view) catchUp(ctx context.Context, client control.Service) {
 			bar.show(r.Arrived, r.Arriving)
 		case r.Remote == "" || r.Trouble != nil || !r.LastFetch.IsZero() || time.Since(began) > firstFetch:
 			return
+		default:
+			bar.say("")
 		}
 		select {
 		case <-tick.C:
