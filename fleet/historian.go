@@ -22,7 +22,7 @@ type Anchor struct {
 //   - A host is ranked once a ranked host has vouched for a key of it. The founder is
 //     the most senior; then come the hosts in the order in which the most senior ones
 //     vouched for them. The first key so named is the host's, and so is every key that
-//     it says it has followed, in the proof of a rotation.
+//     it says it has followed, in the proof of a rotation, up to one that has joined.
 //   - A host that nobody ranked has vouched for has the key of its earliest join, by
 //     timestamp. What it says of other hosts counts for nothing.
 //   - A key is followed by the one that it named in a rotation: of several the one
@@ -89,15 +89,21 @@ func (h *historian) enrol(alias protocol.Name, key string) {
 
 // origin is the first of the keys that led to a key, as far as the holders of the
 // later ones have said so by their proofs. So a vouch for a later key does for the
-// first, should that for the first one come late.
+// first, should that for the first one come late. A key that has joined is a first one:
+// else its thief could put a key of his own before it, which its revocation leaves in.
 func (h *historian) origin(of protocol.HostKey) string {
-	for seen := map[string]bool{}; !seen[of.Key]; {
+	for seen := map[string]bool{}; !seen[of.Key] && !h.joined(of); {
 		seen[of.Key] = true
 		if before := h.words.rotated[of]; len(before) > 0 {
 			of.Key = before[0].Key
 		}
 	}
 	return of.Key
+}
+
+// joined reports whether the host has entered with that key.
+func (h *historian) joined(of protocol.HostKey) bool {
+	return slices.ContainsFunc(h.words.joins[of.Host], func(it *Item) bool { return it.Key == of.Key })
 }
 
 // provisional is the history of a host that nobody has vouched for.

@@ -93,7 +93,9 @@ func (held *heldKey) allows(it *Item) bool {
 }
 
 // within reports whether a message is of a run that is named, and not after its
-// end. The ends are sorted by run.
+// end. A rotation is the last word of its key, so it must be the end itself: else the
+// thief of a revoked key could go on from it with a rotation that claims the place of
+// an earlier word. The ends are sorted by run.
 func within(ends []protocol.RunEnd, it *Item) bool {
 	i, found := slices.BinarySearchFunc(ends, it.Run, func(e protocol.RunEnd, run string) int {
 		switch {
@@ -104,7 +106,7 @@ func within(ends []protocol.RunEnd, it *Item) bool {
 		}
 		return 0
 	})
-	return found && (it.Seq < ends[i].Seq || it.Seq == ends[i].Seq && it.Hash == ends[i].Hash)
+	return found && (it.Seq < ends[i].Seq && it.Act != protocol.ActHostRotate || it.Seq == ends[i].Seq && it.Hash == ends[i].Hash)
 }
 
 // counts reports whether the host's key counts at that time: it is the last one, or

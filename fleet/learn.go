@@ -21,15 +21,31 @@ func (s *State) learn(it *Item) (turned bool) {
 		return false
 	case it.Act == protocol.ActHostAgents:
 		return s.relearn(it.Host)
-	case it.Act == protocol.ActHostJoin:
-		h := historian{anchor: s.anchor, words: &s.words}
-		if alias, key, _ := h.founder(); len(s.ring.ranked) > 0 && s.ring.ranked[0].Alias == alias && s.ring.ranked[0].keys[0].key == key {
-			return s.relearn(it.Host)
-		}
+	case it.Act == protocol.ActHostJoin && !s.unsettles(it):
+		return s.relearn(it.Host)
+	case it.Act == protocol.ActHostJoin || s.precedes(it):
+		return s.relearnAll()
 	case s.ring.hosts[it.Host] == nil || s.ring.hosts[it.Host].keyAt(it.Key) < 0:
 		return false // it counts for nothing, until the key comes to be the host's
 	}
 	return s.relearnAll()
+}
+
+// unsettles reports whether a join says more than what its host is: who the founder is
+// and who its humans are, or that a key is one with which a host begins.
+func (s *State) unsettles(it *Item) bool {
+	h := historian{anchor: s.anchor, words: &s.words}
+	alias, key, _ := h.founder()
+	return it.Host == alias || len(s.ring.ranked) == 0 || s.ring.ranked[0].Alias != alias || s.ring.ranked[0].keys[0].key != key ||
+		len(s.words.rotated[protocol.HostKey{Host: it.Host, Key: it.Key}]) > 0
+}
+
+// precedes reports whether a rotation, signed by whatever key, may say which key a
+// host had before one that it is known by (see historian.origin).
+func (s *State) precedes(it *Item) bool {
+	r, rotates := it.word.(protocol.Rotation)
+	h := s.ring.hosts[it.Host]
+	return rotates && h != nil && h.keyAt(r.Key) >= 0
 }
 
 // relearn makes the host of that alias anew. Its words change nothing but what is

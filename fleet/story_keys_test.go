@@ -16,6 +16,7 @@ import (
 //	founder HOST humans=A                    the first line: the record's first commit names HOST
 //	vouch HOST ALIAS[=KEY]…                  HOST has seen these keys first: its own ones where none is named
 //	rotate HOST KEY [overlap=D] [by=KEY2]    HOST takes KEY; signed by who has KEY2, who is not HOST
+//	                        [as=ID]          and says that it is the first message of that one's run
 //	revoke HOST ALIAS=KEY [human=A] [upto=ID] [by=KEY2]
 //	ID: with KEY say …                       whoever has KEY writes, in a run of its own
 //	key HOST = KEY    out HOST = yes|no    flags = KIND:N…    unvouched HOST = ALIAS=KEY…
@@ -56,6 +57,9 @@ func (s *story) tellRotation(h *testHost, to string, named map[string]string) {
 	at := s.now.Add(s.clocks[h.alias])
 	overlap, _ := time.ParseDuration(named["overlap"])
 	if named["by"] != "" {
+		if as := s.ids[named["as"]]; !as.IsZero() {
+			h.run, h.seq = s.state.at(as).Run, 0
+		}
 		s.write("", rotation(s, h, next, at.Add(overlap)), h)
 		return
 	}

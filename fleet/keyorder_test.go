@@ -1,0 +1,134 @@
+package fleet
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// keyWords makes words of hosts about keys, in the order in which they are dated, of
+// which most make sense: what a host says with a key that it has not, or of a key that
+// nobody has, has to be the same in every order too.
+type keyWords struct {
+	*rand.Rand
+	t      *testing.T
+	from   *State
+	anchor Anchor
+	hosts  map[string]*testHost // by alias and key
+	files  []testFile
+	at     time.Time
+}
+
+func newKeyWords(t *testing.T, seed uint64) *keyWords {
+	w := &keyWords{
+		Rand: rand.New(rand.NewPCG(seed, 1)), t: t, hosts: map[string]*testHost{},
+		from: New(Anchor{RecordID: testRecord}), at: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC),
+	}
+	w.anchor = Anchor{RecordID: testRecord}
+	if w.IntN(4) > 0 {
+		w.anchor.Founder = protocol.HostState{Host: "a", Key: w.holder("a", 0).public(t), Humans: []protocol.Name{"nat"}}
+	}
+	for range 4 + w.IntN(12) {
+		w.word()
+	}
+	return w
+}
+
+// holder is who has the nth key of a host.
+func (w *keyWords) holder(alias string, nth int) *testHost {
+	name := fmt.Sprint(alias, nth)
+	if w.hosts[name] == nil {
+		w.hosts[name] = newTestHost(w.t, alias, name)
+	}
+	return w.hosts[name]
+}
+
+// any is a host with one of its keys, mostly an early one.
+func (w *keyWords) any() *testHost {
+	return w.holder([]string{"a", "b", "c"}[w.IntN(3)], min(w.IntN(4), w.IntN(4)))
+}
+
+func (w *keyWords) word() {
+	by, of := w.any(), w.any()
+	key := protocol.HostKey{Host: of.alias, Key: of.public(w.t)}
+	d := Draft{}
+	switch w.IntN(6) {
+	case 0, 1:
+		d = w.from.hostDraft(protocol.ActHostJoin, protocol.HostState{Host: by.alias, Key: by.public(w.t), Humans: []protocol.Name{"nat"}})
+	case 2, 3:
+		d = w.from.hostDraft(protocol.ActHostVouch, protocol.Vouch{Host: by.alias, Knows: []protocol.HostKey{key}})
+	case 4:
+		next := w.holder(by.alias.String(), w.IntN(4))
+		if next == by {
+			return
+		}
+		d = rotation(w.t, by, next, w.at.Add(time.Duration(w.IntN(5))*time.Second))
+	case 5:
+		r := protocol.Revocation{Host: by.alias, Revokes: key}
+		if len(w.files) > 0 && w.IntN(2) == 0 {
+			f := w.files[w.IntN(len(w.files))]
+			if m, err := protocol.Decode(f.path, f.data); err == nil {
+				r.Last = []protocol.RunEnd{{Run: m.Run, Seq: m.Seq, Hash: protocol.Hash(f.data)}}
+			}
+		}
+		d = w.from.hostDraft(protocol.ActHostRevoke, r)
+		d.Message.Human = "nat"
+	}
+	w.at = w.at.Add(time.Second)
+	w.files = append(w.files, by.write(w.t, d, w.at, uint32(len(w.files))))
+}
+
+// told is all that a state says of keys.
+func told(s *State) []string {
+	var lines []string
+	for alias, h := range s.ring.hosts {
+		line := fmt.Sprint(alias, " rank ", h.rank, " declares ", slices.Sorted(maps.Keys(h.declared)))
+		for _, held := range h.keys {
+			revoked := []string{}
+			for _, r := range held.revoked {
+				revoked = append(revoked, r.Hash)
+			}
+			slices.Sort(revoked)
+			line += fmt.Sprint("\n  ", held.key, " until ", held.until, " revoked ", strings.Join(revoked, " "))
+		}
+		lines = append(lines, line)
+	}
+	for it := range s.All() {
+		lines = append(lines, fmt.Sprint(it.Path, " ", s.Signature(it), " ", s.Why(it)))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// A host that heard a rotation after a vouch for the key which it names had another
+// history of keys than one that heard it before, and so refused what others took.
+func TestKeysAreTheSameInEveryOrder(t *testing.T) {
+	for seed := range uint64(60) {
+		w := newKeyWords(t, seed)
+		var first []string
+		for range 6 {
+			s := New(w.anchor)
+			for _, f := range w.files {
+				if _, err := s.Apply(f.path, f.data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := told(s)
+			if first == nil {
+				first = got
+			}
+			if diff := cmp.Diff(first, got); diff != "" {
+				t.Fatalf("seed %d: another order, another history (-first +then):\n%s", seed, diff)
+			}
+			w.Shuffle(len(w.files), func(i, j int) { w.files[i], w.files[j] = w.files[j], w.files[i] })
+		}
+	}
+}
