@@ -21,7 +21,8 @@ const (
 	// bring a large fetch to its end some time.
 	gitTimeout  = 60 * time.Second
 	gitPatience = 16 * time.Minute
-	// gitLinger is how long a killed git's helpers may hold its output open.
+	// gitLinger is how long git and its helpers may take to end when they are told to,
+	// before they are killed.
 	gitLinger = 2 * time.Second
 )
 
@@ -56,8 +57,8 @@ func (e *gitError) Unwrap() error { return e.err }
 
 // run runs the git program in the repository: no prompts, no inherited
 // repository, English messages, everything it writes fsynced, no gc of its own.
-// When its time is over, or ctx ends, it is killed with all its helpers. It
-// needs git 2.29 or newer.
+// When its time is over, or ctx ends, it is told to end, with all its helpers, and
+// killed if that takes longer than gitLinger. It needs git 2.29 or newer.
 func (g *gitProgram) run(ctx context.Context, args ...string) (string, error) {
 	g.ssh.Do(func() { g.env = append(gitEnvironment(os.Environ()), g.sshEnvironment(context.WithoutCancel(ctx))...) })
 	limit := time.Duration(g.timeout.Load())
@@ -90,10 +91,11 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (st
 	cmd.WaitDelay = gitLinger
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
-	ownGroup(cmd)
+	end := ownGroup(cmd)
 	if err := cmd.Run(); err != nil {
 		line := lastMeaningfulLine(errOut.String())
 		if ctx.Err() != nil {
+			end()
 			err = errors.Join(err, context.Cause(ctx))
 			line = context.Cause(ctx).Error()
 		} else if line == "" {

@@ -78,6 +78,38 @@ func TestHungRemoteIsKilled(t *testing.T) {
 	}
 }
 
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// TestACutOffPushLeavesNoLock prevents: a node that is stopped in the middle of a push
+// to a path leaves main of the shared repository locked, and nobody can push any more.
+func TestACutOffPushLeavesNoLock(t *testing.T) {
+	remote, started := bareRemote(t), filepath.Join(t.TempDir(), "started")
+	h := newHome(t, "a", remote)
+	hook := filepath.Join(remote, "hooks", "reference-transaction")
+	script := "#!/bin/sh\n[ \"$1\" = prepared ] || exit 0\ntouch " + started + "\nexec sleep 1000\n"
+	if err := errors.Join(os.MkdirAll(filepath.Dir(hook), 0o700), os.WriteFile(hook, []byte(script), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	h.append(t, testLetter(1, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- h.Sync(ctx) }()
+	lock := filepath.Join(remote, "refs", "heads", "main.lock")
+	eventually(t, "main is locked", func() bool { return exists(started) && exists(lock) })
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("a push that was cut off is said to have succeeded")
+	}
+	eventually(t, "main can be moved again", func() bool { return !exists(lock) })
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	h.sync(t)
+}
+
 // TestInheritedRepositoryIsIgnored prevents: parley started from a git hook
 // works on the repository of the hook.
 func TestInheritedRepositoryIsIgnored(t *testing.T) {

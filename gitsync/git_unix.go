@@ -9,8 +9,15 @@ import (
 )
 
 // ownGroup gives a command a session of its own: it has no terminal to ask
-// questions on, and is killed together with its helpers.
-func ownGroup(cmd *exec.Cmd) {
+// questions on, and ends together with its helpers. It is asked to end first: what
+// is killed in the middle of a push to a path leaves the lock of the shared main
+// behind, and nobody can push any more. end kills what is left of it then.
+func ownGroup(cmd *exec.Cmd) (end func()) {
 	cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true}
-	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGTERM) }
+	return func() {
+		if cmd.Process != nil {
+			_ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) // mostly nobody is left
+		}
+	}
 }

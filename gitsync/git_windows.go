@@ -8,6 +8,7 @@ import (
 
 // ownGroup keeps the console's interrupts from the command; killing it leaves
 // its helpers to end by their closed pipes.
-func ownGroup(cmd *exec.Cmd) {
+func ownGroup(cmd *exec.Cmd) (end func()) {
 	cmd.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+	return func() {}
 }
