@@ -110,9 +110,21 @@ func (s *State) suspicious() bool {
 // noteFork notes where two messages of one host follow the same one, so that its
 // chain is no chain any more.
 func (s *State) noteFork(it *Item) {
-	if it.Prev != "" && len(s.branches(it.Host, it.Prev)) > 1 {
+	if it.Prev == "" || len(s.followers[it.Prev]) < 2 && !s.archive.follows(it.Prev) {
+		return
+	}
+	if len(s.branches(it.Host, it.Prev)) > 1 {
 		s.forks[signer{it.Host, it.Prev}] = struct{}{}
 	}
+}
+
+// follows reports whether a message of the archive seems to follow the one with that
+// hash.
+func (a *Archive) follows(hash string) bool {
+	for range pairs(a.parts[partChained]).with(keyOf(hash)) {
+		return true
+	}
+	return false
 }
 
 // branches are the signed messages of a host that follow the same one.
