@@ -57,7 +57,7 @@ func (n *Node) announceAs(live bool) {
 // sawHost is the bus's news of a host that came, is there or leaves.
 func (n *Node) sawHost(p bus.Presence) {
 	if p.Host == n.cfg.Alias {
-		if p.Run != n.run && p.Live {
+		if p.Run != n.run && p.Live && p.Sent.After(n.started) { // else this home's own node said it, before it was started anew
 			n.sawTwin(p)
 		}
 		return

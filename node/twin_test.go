@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -125,6 +126,20 @@ func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 	_, ended := startNode(t, copy)
 	wantExpelled(t, ended, "another node with the name and key of this host runs")
 	wantRunning(t, first, firstEnded, "it is told to stay out")
+}
+
+// What a host announced before it was started anew is no other node, whoever repeats
+// it. It prevents: a replayed letter ends the node.
+func TestAnOldPresenceIsNoTwin(t *testing.T) {
+	n, ended := startNode(t, initHome(t, func(o *InitOptions) { o.Alias = "leaf" }))
+	old := bus.Presence{Host: "leaf", Live: true, Run: "0badcafe", Since: n.started.Add(-time.Hour), Sent: n.started.Add(-time.Second), Seen: n.now()}
+	n.sawHost(old)
+	if !n.reading(func() bool { return n.twin.IsZero() }) {
+		t.Error("the old letter counts as that of another node")
+	}
+	old.Sent = n.now().Add(time.Second)
+	n.sawHost(old)
+	wantExpelled(t, ended, "another node with the name and key of this host runs")
 }
 
 // By git alone the one stays out whose first message was later.
