@@ -59,11 +59,24 @@ func (s *State) checkHosted(c Say, to protocol.Address) error {
 	if names(file, to.Name) {
 		return nil
 	}
-	hint := s.suggest(to.Name)
+	hint := servedThere(file)
 	if on := s.servedOn(to.Name); len(on) > 0 {
 		hint = fmt.Sprintf("%s is on %s", to.Name, joinNames(on))
 	}
 	return refuse(Unknown, hint, "the host %s does not serve %q", to.Host, to.Name)
+}
+
+// servedThere is a hint that names the agents and humans of a host.
+func servedThere(h protocol.HostState) string {
+	there := slices.Clone(h.Humans)
+	for _, a := range h.Agents {
+		there = append(there, a.Name)
+	}
+	if len(there) == 0 || len(there) > manyNames {
+		return "see who is there: parley ls"
+	}
+	slices.Sort(there)
+	return "there are " + joinNames(slices.Compact(there)) + "; see: parley ls"
 }
 
 func names(h protocol.HostState, name string) bool {

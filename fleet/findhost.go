@@ -8,6 +8,7 @@ import (
 
 const (
 	manyHosts   = 10  // from here on a hint does not list all hosts
+	manyNames   = 12  // a hint lists no more agents and humans of a host
 	maxMisspelt = 256 // bytes of what may be a misspelt alias
 )
 

@@ -39,7 +39,11 @@ func Init(ctx context.Context, opts Options, files func() map[string][]byte) (Fo
 	f := founding{opts: opts, dir: filepath.Join(opts.Dir, newRepoName), files: files}
 	found, err := f.found(ctx)
 	if err != nil {
-		err = errors.Join(fmt.Errorf("cannot begin a record: %w", err), f.clear())
+		doing := "begin a record"
+		if files == nil {
+			doing = "join a record"
+		}
+		err = errors.Join(fmt.Errorf("cannot %s: %w", doing, err), f.clear())
 		for _, dir := range made {
 			if removeErr := os.Remove(dir); removeErr != nil {
 				break // somebody put something there

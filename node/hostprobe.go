@@ -23,7 +23,7 @@ func (n *Node) ProbeHost(ctx context.Context, r control.HostRequest) (control.Pr
 	hub := n.hubOf(host.Alias)
 	if len(hub.Addresses) == 0 {
 		return control.Probe{}, control.Errorf(control.KindRefused,
-			"it links to others by itself; or give it a port there: bus.listen, or parley init --listen",
+			"it dials the others by itself; if it is to be dialled, give it a port: bus.listen in its config.yaml",
 			"cannot probe %s: it takes no links, so there is no address to dial", host.Alias)
 	}
 	probe := control.Probe{Alias: host.Alias}

@@ -84,6 +84,9 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 	if err != nil {
 		return InitResult{}, control.Errorf(control.KindUsage, "", "cannot make a node: %v", err)
 	}
+	if err := checkListen(cfg.Bus); err != nil {
+		return InitResult{}, err
+	}
 	undo, err := o.prepare()
 	if err != nil {
 		return InitResult{}, err
@@ -220,12 +223,8 @@ func (o InitOptions) found(ctx context.Context, cfg configs.Config, agents []con
 		Dir: o.Home.Dir, Remote: cfg.Remote, Author: author(cfg), Log: o.Log, Now: o.Now,
 		Check: func(read func(string) ([]byte, bool, error)) error { return o.adopt(&cfg, public, read) },
 	}, files)
-	if errors.Is(err, gitsync.ErrNoRecord) {
-		return InitResult{}, control.Errorf(control.KindNotFound, "begin one there: parley init --remote "+o.Remote,
-			"cannot join: the repository %s is empty, it holds no record", o.Remote)
-	}
 	if err != nil {
-		return InitResult{}, err
+		return InitResult{}, o.noRecord(err)
 	}
 	for _, a := range agents {
 		if err := configs.WriteAgent(o.Home.Agents(), a); err != nil {
@@ -265,7 +264,11 @@ func (o InitOptions) adopt(cfg *configs.Config, key string, read func(string) ([
 	if says, err := protocol.ParseHostFile(host); err == nil && says.Key == key {
 		return nil
 	}
-	return control.Errorf(control.KindConflict, "choose another name for this one: parley init --alias NAME",
+	hint := "choose another name for this one: --alias NAME"
+	if o.From != "" {
+		hint = "choose another alias for this one in the config.yaml of " + o.From
+	}
+	return control.Errorf(control.KindConflict, hint,
 		"cannot make a node: the fleet has a host called %s already", cfg.Alias)
 }
 

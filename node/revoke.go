@@ -40,8 +40,8 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	defer n.mu.Unlock()
 	of := protocol.HostKey{Host: r.Host, Key: r.Key}
 	h, joined := n.state.Host(r.Host)
-	if joined && of.Key == "" {
-		of.Key = h.Key
+	if joined {
+		of.Key = keyMeant(h, r.Key)
 	}
 	if err := n.state.MayRevoke(n.cfg.Alias, n.cfg.Human.String(), of); err != nil {
 		return fleet.Revoke{}, control.Revocation{}, asError(err)
@@ -49,6 +49,20 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	ends, later := n.state.Ends(of, after)
 	return fleet.Revoke{By: n.cfg.Alias, Human: n.cfg.Human.String(), Of: of, Last: ends},
 		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: len(ends), Later: later, Out: of.Key == h.Key}, nil
+}
+
+// keyMeant is the key of a host that a person names: the last one, one by its
+// fingerprint, or what was given.
+func keyMeant(h *fleet.Host, given string) string {
+	if given == "" {
+		return h.Key
+	}
+	for _, k := range h.Keys() {
+		if print, err := protocol.Fingerprint(k.Key); err == nil && print == given {
+			return k.Key
+		}
+	}
+	return given
 }
 
 // leaveIfOut ends the node if its host's key was revoked. The caller holds mu.

@@ -30,7 +30,8 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	defer down.run()
 
 	if err := n.publishHost(ctx); err != nil {
-		return fmt.Errorf("cannot enter the fleet: %w", err)
+		why := control.AsError(asError(err))
+		return control.Errorf(why.Kind, why.Hint, "cannot enter the fleet: %s", why.Message)
 	}
 	open := make(chan struct{})
 	served, err := n.serveControl(open, &down)
@@ -155,7 +156,11 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	}
 	b, err := bus.Start(ctx, o)
 	if err != nil {
-		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "%v", err)
+		hint := "see bus in " + n.home.Config()
+		if try := listenHint(err); try != "" {
+			hint = try + "; " + hint
+		}
+		return control.Errorf(control.KindFailed, hint, "%v", err)
 	}
 	n.bus.Store(b)
 	if system.URL != "" {

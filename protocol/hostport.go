@@ -24,7 +24,7 @@ var hostNamePattern = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9
 func SplitHostPort(address string) (host string, port uint16, err error) {
 	i := strings.LastIndexByte(address, ':')
 	if i < 0 {
-		return "", 0, fmt.Errorf("address %q is not host:port", address)
+		return "", 0, fmt.Errorf("address %q is not host:port, such as 192.0.2.7:4222", address)
 	}
 	host, text := address[:i], address[i+1:]
 	n, err := strconv.ParseUint(text, 10, 16)

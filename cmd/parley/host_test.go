@@ -76,7 +76,7 @@ host:        black, revoked
 key:         UBLACK
 fingerprint: SHA256:` + b + `
 old key:     SHA256:first, until 2026-05-23 20:01:00 +02:00
-revoked:     2026-05-23 20:01:00 +02:00, by n␛at at oracle-world, SHA256:second
+revoked:     SHA256:second, 2026-05-23 20:01:00 +02:00, by n␛at at oracle-world
 last seen:   2026-05-23 20:01:00 +02:00
 version:     0.0.9
 last wrote:  2026-05-23 21:01:00 +02:00, ` + letterPath + `

@@ -38,7 +38,7 @@ began the record, by a human with whom it was begun.
 It cannot be undone. A person decides it: you are asked, an agent is refused.`,
 		Example: `  parley host revoke white
   parley host revoke white --after 2026/05/23/190100000Z-b2c3d4e5.md
-  parley host revoke white --key UABC… --yes`,
+  parley host revoke white --key SHA256:2SWU… --yes`,
 		Args: exactly(1, "the host's alias"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if agent := p.getenv("PARLEY_AGENT"); agent != "" {
@@ -61,7 +61,7 @@ It cannot be undone. A person decides it: you are asked, an agent is refused.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&r.Key, "key", "", "the `KEY`, if it is not the last one of the host")
+	f.StringVar(&r.Key, "key", "", "the `KEY`, or its fingerprint, if it is not the last one of the host")
 	f.StringVar(&r.After, "after", "", "nothing that the host wrote after this message counts, by its `PATH`")
 	f.BoolVar(&r.yes, "yes", false, "do not ask")
 	p.jsonFlag(cmd, "print what was done as JSON")
@@ -78,7 +78,7 @@ func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service,
 	}
 	if !r.yes {
 		if r.ask == nil {
-			return control.Errorf(control.KindUsage, "with --yes nobody is asked", "cannot revoke the key: nobody is there to ask\n%s", revocationText(plan))
+			return control.Errorf(control.KindUsage, "to revoke it unasked, add --yes", "cannot revoke the key: nobody is there to ask. %s", revocationText(plan))
 		}
 		if !r.ask(revocationText(plan) + "\nIt cannot be undone. Revoke it? [y/N] ") {
 			v.err.Printf("nothing was changed\n")
@@ -102,7 +102,7 @@ func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service,
 // revocationText says what a revocation does.
 func revocationText(r control.Revocation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s has the key %s of %s revoked:\n", r.Human, r.Key, r.Host)
+	fmt.Fprintf(&b, "If %s revokes\n%s of %s:\n", r.Human, r.Key, r.Host)
 	if r.Runs == 0 {
 		b.WriteString("- nothing that it signed counts any more\n")
 	} else {

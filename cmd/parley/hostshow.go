@@ -91,7 +91,7 @@ func (v view) keyHistory(h control.Host) {
 	for _, k := range h.Keys {
 		switch {
 		case !k.Revoked.IsZero():
-			v.labelled(12, "revoked", fmt.Sprintf("%s, by %s, %s", v.at(k.Revoked, timeForm), k.RevokedBy, k.Fingerprint))
+			v.labelled(12, "revoked", fmt.Sprintf("%s, %s, by %s", k.Fingerprint, v.at(k.Revoked, timeForm), k.RevokedBy))
 		case !k.Until.IsZero():
 			v.labelled(12, "old key", fmt.Sprintf("%s, until %s", k.Fingerprint, v.at(k.Until, timeForm)))
 		case !k.Since.IsZero():

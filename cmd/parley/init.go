@@ -116,7 +116,7 @@ func foundHosts(hosts []node.Found, v view) {
 		return
 	}
 	v.out.Printf("\nThe record holds these hosts. They are trusted from now on: compare the fingerprints, and the\n" +
-		"record's id, with what parley host list and parley status show there.\n\n")
+		"record's id, with what parley host show ALIAS and parley status show there.\n\n")
 	t := term.Table{Heading: []string{"HOST", "FINGERPRINT", "LINKS AT"}, Flexible: 2}
 	for _, h := range hosts {
 		name := h.Alias.String()

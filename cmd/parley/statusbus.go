@@ -10,10 +10,10 @@ import (
 // busTroubles shows what went wrong on the bus since the start.
 func (v view) busTroubles(b control.BusStatus, field func(name, value string)) {
 	if b.Dropped > 0 {
-		field("dropped", fmt.Sprintf("%d letters since start, because they came too fast; what is missing is asked for again", b.Dropped))
+		field("dropped", fmt.Sprintf("%s since start, because they came too fast; what is missing is asked for again", count(int(b.Dropped), "letter")))
 	}
 	if b.Unreadable > 0 || b.Letters > 0 {
-		field("bus", fmt.Sprintf("%d letters of hosts refused since start, %d unreadable", b.Letters, b.Unreadable))
+		field("bus", fmt.Sprintf("%s of hosts refused since start, %d unreadable", count(int(b.Letters), "letter"), b.Unreadable))
 	}
 	if b.Held > 0 || b.HeldDropped > 0 {
 		field("held", fmt.Sprintf("%s of hosts whose key is not in the record yet; %d given up since start",

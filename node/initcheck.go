@@ -1,0 +1,59 @@
+package node
+
+import (
+	"errors"
+	"net"
+	"syscall"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// noRecord is why a new node gets no record, with what to try.
+func (o InitOptions) noRecord(err error) error {
+	hint := ""
+	switch {
+	case errors.Is(err, gitsync.ErrNoRecord):
+		return control.Errorf(control.KindNotFound, "begin one there: parley init --remote "+o.Remote,
+			"cannot join: the repository %s is empty, it holds no record", o.Remote)
+	case errors.Is(err, gitsync.ErrForeign):
+		hint = "name a repository that holds a record of parley; a new record begins in an empty one"
+	case errors.Is(err, gitsync.ErrRemote):
+		hint = "check the URL, and that this machine may use it, with: git ls-remote URL"
+	default:
+		return err
+	}
+	return control.Errorf(control.KindFailed, hint, "%v", err)
+}
+
+// checkListen tries the addresses at which the new node is to listen, because the
+// record keeps for good what a host says of them.
+func checkListen(b configs.Bus) error {
+	for _, address := range []string{b.Listen, b.LinksAddress()} {
+		if address == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return control.Errorf(control.KindUsage, listenHint(err), "cannot make a node: cannot listen at %s: %v", address, err)
+		}
+		if err := l.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listenHint is what to try where an address cannot be listened at, or "".
+func listenHint(err error) string {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return "another program or node listens there: choose another port; links of hosts take the one after that of bus.listen"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "this machine has no such address: choose one of its own, or 0.0.0.0 for all"
+	case errors.Is(err, syscall.EACCES):
+		return "choose a port from 1024 on"
+	}
+	return ""
+}
