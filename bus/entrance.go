@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -85,7 +86,7 @@ func (e *entrance) close() error {
 
 // knock takes a connection in hand, or closes it where there are too many.
 func (e *entrance) knock(conn net.Conn) {
-	from, _, _ := net.SplitHostPort(conn.RemoteAddr().String())
+	from := origin(conn.RemoteAddr())
 	e.mu.Lock()
 	full := e.count >= maxKnocking || e.knocking[from] >= maxFromOne || len(e.inside) >= maxInlinks
 	if !full {
@@ -112,6 +113,21 @@ func (e *entrance) knock(conn net.Conn) {
 			e.carry(secure, in)
 		}
 	})
+}
+
+// origin is what counts as one address: of IPv6 the first half, because whoever has
+// one such address has all with that half.
+func origin(a net.Addr) string {
+	at, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return a.String()
+	}
+	ip := at.Addr().Unmap().WithZone("")
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits /= 2
+	}
+	return netip.PrefixFrom(ip, bits).Masked().String()
 }
 
 // greet shakes hands with whoever has connected, and answers. It returns the link that

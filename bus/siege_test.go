@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -296,6 +297,22 @@ func TestLinkEntersOnce(t *testing.T) {
 	hub.nothingButMarker(t, leaf, 1)
 	if got := hub.Links(); len(got) != 1 || !got[0].Since.Equal(before.Since) || leaf.linked != 1 {
 		t.Errorf("Links() = %+v, up %d times at the leaf, want the one link as it was: %+v", got, leaf.linked, before)
+	}
+}
+
+// A machine with many addresses must not take all places of those who knock.
+func TestAddressesOfOneMachineCountAsOne(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"192.0.2.1:1", "192.0.2.1:2", true}, {"192.0.2.1:1", "192.0.2.2:1", false}, {"[::ffff:192.0.2.1]:1", "192.0.2.1:1", true},
+		{"[2001:db8::1]:1", "[2001:db8::ffff:2]:1", true}, {"[2001:db8::1]:1", "[2001:db8:0:1::1]:1", false},
+	} {
+		a, b := net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.a)), net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.b))
+		if (origin(a) == origin(b)) != c.same {
+			t.Errorf("%s counts as %s and %s as %s", c.a, origin(a), c.b, origin(b))
+		}
 	}
 }
 
