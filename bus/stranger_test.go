@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -107,6 +108,41 @@ func newHostPairBothListening(t *testing.T) (hub, leaf *host) {
 	leaf.start(t).awaitLinked(t, 1)
 	hub.awaitLinked(t, 1)
 	return hub, leaf
+}
+
+// A queue group takes no message away from those who are no members of it, neither one
+// at the host's own port nor one behind a link.
+func TestQueueGroupsTakeNothingAway(t *testing.T) {
+	f := newFleet()
+	hub, leaf, third := newHost(t, f, "white"), newHost(t, f, "oracle-world"), newHost(t, f, "black")
+	hub.opts.Listen = "127.0.0.1:0"
+	hub.start(t)
+	leaf.opts.Hubs = hubsOf(t, hub)
+	leaf.start(t).awaitLinked(t, 1)
+	hub.awaitLinked(t, 1)
+	_, behind, _ := strangeServer(t, "black-strange", sideDoor(t, hub, third, false))
+	here, _ := hub.dialAs(t, third.opts.Key)
+	var thieves []*nats.Subscription
+	for _, conn := range []*nats.Conn{here, here, behind, behind} {
+		thief, err := conn.QueueSubscribeSync("parley.dawn.>", "thieves")
+		if err = errors.Join(err, conn.Flush()); err != nil {
+			t.Fatal(err)
+		}
+		thieves = append(thieves, thief)
+	}
+	awaitTrue(t, "the link of black", func() bool { l := hub.Links(); return len(l) == 2 && l[0].Up && l[1].Up })
+	for n := range 8 {
+		leaf.publish(t, n)
+		hub.publish(t, 8+n)
+	}
+	hub.await(t, "all of the leaf", func() bool { return len(hub.messages) == 8 })
+	leaf.await(t, "all of the hub", func() bool { return len(leaf.messages) == 8 })
+	awaitTrue(t, "the queue group to hear something, so that it was tried", func() bool {
+		return slices.ContainsFunc(thieves, func(thief *nats.Subscription) bool {
+			n, _, err := thief.Pending()
+			return err == nil && n > 0
+		})
+	})
 }
 
 func TestClientWithAKeySpeaksOnlyBelowItsName(t *testing.T) {
