@@ -115,11 +115,13 @@ func (h *historian) provisional(alias protocol.Name) {
 
 // complete follows the host's keys to the last one and says what is revoked.
 func (h *historian) complete(host *Host) {
+	had := map[string]bool{} // a search for each key would make long histories slow
 	for {
 		last := &host.keys[len(host.keys)-1]
+		had[last.key] = true
 		last.revoked = slices.Clone(h.ring.revoked[protocol.HostKey{Host: host.Alias, Key: last.key}])
 		h.ring.hold(last.key, host.Alias)
-		next := h.next(host, last)
+		next := h.next(host, last, had)
 		if next == nil {
 			break
 		}
@@ -141,12 +143,13 @@ func (k *keyring) hold(key string, alias protocol.Name) {
 	}
 }
 
-// next is the rotation that counts of those that a key signed, nil if there is none.
-func (h *historian) next(host *Host, last *heldKey) *Item {
+// next is the rotation that counts of those that a key signed, to one that the host has
+// not had yet, nil if there is none.
+func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *Item {
 	who := signer{host.Alias, last.key}
 	var open []*Item
 	for _, it := range h.words.rotations[who] {
-		if last.allows(it) && host.keyAt(it.word.(protocol.Rotation).Key) < 0 {
+		if last.allows(it) && !had[it.word.(protocol.Rotation).Key] {
 			open = append(open, it)
 		}
 	}
