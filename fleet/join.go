@@ -17,6 +17,10 @@ type Join struct {
 func (c Join) decide(s *State) ([]Draft, error) {
 	h, joined := s.Host(c.Host.Host)
 	switch {
+	case !joined && s.bearer(c.Host.Key) != "":
+		alias := s.bearer(c.Host.Key)
+		return nil, refuse(Forbidden, "write alias: "+alias.String()+" in config.yaml; for another name, join with a new home",
+			"the key of this home is that of the host %s, and a host keeps its name", alias)
 	case !joined:
 		return []Draft{s.hostDraft(protocol.ActHostJoin, c.Host)}, nil
 	case h.Key != c.Host.Key:
@@ -34,6 +38,16 @@ func (c Join) decide(s *State) ([]Draft, error) {
 	says := c.Host
 	says.Key = ""
 	return []Draft{s.hostDraft(protocol.ActHostAgents, says)}, nil
+}
+
+// bearer is the host whose key that is, or was, or "".
+func (s *State) bearer(key string) protocol.Name {
+	for _, h := range s.Hosts() {
+		if h.keyAt(key) >= 0 {
+			return h.Alias
+		}
+	}
+	return ""
 }
 
 // says reports whether the host has said all of that already.
