@@ -45,6 +45,15 @@ func (e Examined) Host() protocol.Name {
 	return e.item.Host
 }
 
+// Signed is the message in the file, without its body, if it bears a signature that
+// fits its bytes, path and record; nil otherwise. It must not be changed.
+func (e Examined) Signed() *protocol.Message {
+	if e.item == nil || !e.item.sealed {
+		return nil
+	}
+	return &e.item.Message
+}
+
 // Err is why the file is no message of the record, if it is none.
 func (e Examined) Err() error { return e.err }
 

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -58,19 +59,20 @@ func (n *Node) judge(in bus.Incoming) (*protocol.Message, fleet.Examined, error)
 	if limit := n.cfg.MessageLimit; len(in.Data) > limit {
 		return nil, fleet.Examined{}, fmt.Errorf("it has %d bytes; message_limit of this host is %d", len(in.Data), limit)
 	}
-	m, err := protocol.Decode(in.Path, in.Data)
-	if err != nil {
-		return nil, fleet.Examined{}, fmt.Errorf("it is no message: %w", err)
-	}
-	subjects := protocol.Subjects{Fleet: n.cfg.Fleet}
-	switch {
-	case m.Sig == "" || m.Host == "":
-		return nil, fleet.Examined{}, fmt.Errorf("no host signed it")
-	case subjects.Message(m) != in.Subject:
-		return nil, fleet.Examined{}, fmt.Errorf("it came on the subject %s and belongs to %s", in.Subject, subjects.Message(m))
-	}
 	e := n.state.Examine(in.Path, in.Data)
-	return m, e, e.Err()
+	m := e.Signed()
+	switch refusal := new(fleet.RefusedError); {
+	case errors.As(e.Err(), &refusal):
+		return nil, e, e.Err()
+	case e.Err() != nil:
+		return nil, e, fmt.Errorf("it is no message: %w", e.Err())
+	case m == nil:
+		return nil, e, errors.New("no host signed it")
+	}
+	if subject := (protocol.Subjects{Fleet: n.cfg.Fleet}).Message(m); subject != in.Subject {
+		return nil, e, fmt.Errorf("it came on the subject %s and belongs to %s", in.Subject, subject)
+	}
+	return m, e, nil
 }
 
 // hasKey reports whether a key is in the history of a host's keys.

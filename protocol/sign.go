@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,18 @@ func Sign(m *Message, recordID string, key nkeys.KeyPair) ([]byte, error) {
 		return nil, fmt.Errorf("cannot sign the message: %w", err)
 	}
 	m.Sig = base64.RawURLEncoding.EncodeToString(sig)
-	return Encode(m)
+	return withSig(unsigned, m.Sig)
+}
+
+// withSig adds the signature to a file that Encode wrote without one, as Encode would
+// have written it.
+func withSig(unsigned []byte, sig string) ([]byte, error) {
+	front, _, err := split(unsigned)
+	if err != nil {
+		return nil, err
+	}
+	end := bytes.Index(unsigned, front) + len(front)
+	return slices.Concat(unsigned[:end], []byte("sig: "+Quote(sig)+"\n"), unsigned[end:]), nil
 }
 
 // CheckSignature checks the signature in data, the file that m was decoded

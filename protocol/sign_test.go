@@ -279,3 +279,21 @@ func BenchmarkSign(b *testing.B) {
 		sign(b, m)
 	}
 }
+
+// What Sign returns is what Encode writes of the signed message.
+func TestSignWritesAsEncodeDoes(t *testing.T) {
+	g := newGenerator(5)
+	for range 200 {
+		m := g.message(t)
+		g.node(m)
+		signed := sign(t, m)
+		if again, err := protocol.Encode(m); err != nil || !bytes.Equal(signed, again) {
+			t.Fatalf("signed as\n%s\nencoded as\n%s\n%v", signed, again, err)
+		}
+	}
+	m := sample(t)
+	m.Body = "---\nsig: x\n---"
+	if signed := sign(t, m); !bytes.Contains(signed, []byte("\n---\n\n---\nsig: x\n---\n")) {
+		t.Errorf("the body was taken for frontmatter:\n%s", signed)
+	}
+}
