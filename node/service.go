@@ -74,7 +74,7 @@ func (n *Node) actor(as string, to []string) (fleet.Who, error) {
 			asking = append(asking, a)
 		}
 	}
-	if len(asking) == 1 && !slices.Contains(to, asking[0].Name.String()) {
+	if len(asking) == 1 && !n.addressedHere(to, asking[0].Name) {
 		return n.me(asking[0].Name.String()), nil
 	}
 	return n.me(n.cfg.Human.String()), nil
@@ -269,4 +269,13 @@ func (n *Node) Show(_ context.Context, r control.ShowRequest) (control.Message, 
 func (n *Node) Stop(context.Context) error {
 	n.stop()
 	return nil
+}
+
+// addressedHere reports whether one of the addresses means a participant of this
+// host, with or without the host's name.
+func (n *Node) addressedHere(to []string, name protocol.Name) bool {
+	return slices.ContainsFunc(to, func(text string) bool {
+		a, err := protocol.ParseAddress(text)
+		return err == nil && a.Name == name.String() && (a.Host == "" || a.Host == n.cfg.Alias.String())
+	})
 }
