@@ -87,7 +87,6 @@ func (s *State) Take(e Examined) (*Item, error) {
 	if turned {
 		s.electAll()
 	}
-	s.noteFork(it)
 	if s.refused.at == s.ringed {
 		s.refused.add(s.ring.judge(it))
 	}
@@ -201,6 +200,7 @@ func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
 
 func (s *State) add(it *Item) {
 	s.enter(it)
+	s.noteFork(it)
 	s.unsettled = append(s.unsettled, it)
 }
 

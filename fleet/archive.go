@@ -16,7 +16,7 @@ var ErrArchive = errors.New("not an archive of this record")
 
 // archiveForm changes with the form of archives and with every rule by which the
 // fold makes a state out of messages: an older archive is then made anew.
-const archiveForm = "parley-archive-5"
+const archiveForm = "parley-archive-6"
 
 // The parts of an archive. Each lies anywhere in it; its end says where.
 const (
@@ -32,6 +32,7 @@ const (
 	partReceipts        // by the path that they acknowledge
 	partChained         // by the hash that they follow
 	partRequests        // by the id of the request
+	partSeats           // by host, run and seq
 	partDays            // how many there are, by folder
 	partWriters         // how many there are, by author
 	partChannels        // lists of messages, by the number of the channel's id

@@ -19,7 +19,7 @@ type rest struct {
 	words   []*Item          // what hosts said of hosts, whichever files won their paths
 	last    map[signer]*Item // the greatest path that each signed
 	signed  map[signer]int   // how many files each signed
-	forks   map[signer]struct{}
+	forks   map[branch]struct{}
 }
 
 // append writes it down.
@@ -45,7 +45,9 @@ func (r *rest) append(w *pen, recordID, stamp string) {
 	w.number(uint64(len(r.forks)))
 	for at := range r.forks {
 		w.text(at.host.String())
-		w.text(at.key)
+		w.text(at.prev)
+		w.text(at.run)
+		w.number(at.seq)
 	}
 }
 
@@ -65,7 +67,7 @@ func (a *Archive) readRest(recordID string) error {
 		return fmt.Errorf("%w: it is of another record", ErrArchive)
 	}
 	a.stamp = c.text()
-	a.rest = rest{circled: c.number() == 1, last: map[signer]*Item{}, signed: map[signer]int{}, forks: map[signer]struct{}{}}
+	a.rest = rest{circled: c.number() == 1, last: map[signer]*Item{}, signed: map[signer]int{}, forks: map[branch]struct{}{}}
 	var err error
 	if a.rest.rivals, err = c.words(); err == nil {
 		a.rest.words, err = c.words()
@@ -79,7 +81,7 @@ func (a *Archive) readRest(recordID string) error {
 		a.rest.signed[signer{it.Host, it.Key}] = int(c.number())
 	}
 	for n := c.number(); n > 0 && !c.bad; n-- {
-		a.rest.forks[signer{protocol.Name(c.text()), c.text()}] = struct{}{}
+		a.rest.forks[branch{protocol.Name(c.text()), c.text(), c.text(), c.number()}] = struct{}{}
 	}
 	if c.bad {
 		return fmt.Errorf("%w: it is cut short", ErrArchive)

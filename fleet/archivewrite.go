@@ -196,7 +196,7 @@ func (b *binder) tables() {
 			writers[keyOf(it.From)] -= it.counts()
 		}
 	}
-	for part := partPaths; part <= partRequests; part++ {
+	for part := partPaths; part <= partSeats; part++ {
 		slices.SortFunc(fresh[part], comparePairs)
 		b.part(part, func() { b.merge(pairs(b.sn.old.parts[part]), true, fresh[part]) })
 	}
@@ -218,6 +218,9 @@ func (it *Item) keys() map[int]uint64 {
 	}
 	if it.Request != "" {
 		keys[partRequests] = keyOf(it.Request)
+	}
+	if it.sealed {
+		keys[partSeats] = keyOf(it.seat().String())
 	}
 	return keys
 }

@@ -1,11 +1,5 @@
 package fleet
 
-import (
-	"slices"
-
-	"github.com/parleyfleet/parley/protocol"
-)
-
 // FlagKind is a stable word for what is the matter with files that count for
 // nothing, or of which an operator should know.
 type FlagKind string
@@ -105,39 +99,4 @@ func (s *State) suspicious() bool {
 		}
 	}
 	return false
-}
-
-// noteFork notes where two messages of one host follow the same one, so that its
-// chain is no chain any more.
-func (s *State) noteFork(it *Item) {
-	if it.Prev == "" || len(s.followers[it.Prev]) < 2 && !s.archive.follows(it.Prev) {
-		return
-	}
-	if len(s.branches(it.Host, it.Prev)) > 1 {
-		s.forks[signer{it.Host, it.Prev}] = struct{}{}
-	}
-}
-
-// follows reports whether a message of the archive seems to follow the one with that
-// hash.
-func (a *Archive) follows(hash string) bool {
-	for range pairs(a.parts[partChained]).with(keyOf(hash)) {
-		return true
-	}
-	return false
-}
-
-// branches are the signed messages of a host that follow the same one.
-func (s *State) branches(host protocol.Name, prev string) []*Item {
-	return slices.DeleteFunc(slices.Clone(s.following(prev)), func(it *Item) bool { return it.Host != host || !it.sealed })
-}
-
-// countForks is how many messages stand beside another in their host's chain.
-func (s *State) countForks() int {
-	n := 0
-	for at := range s.forks {
-		genuine := slices.DeleteFunc(s.branches(at.host, at.key), func(it *Item) bool { return s.ring.judge(it) != genuine })
-		n += max(0, len(genuine)-1)
-	}
-	return n
 }

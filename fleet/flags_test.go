@@ -34,6 +34,31 @@ func TestForkIsCounted(t *testing.T) {
 	}
 }
 
+// A message that claims the number of another one is counted too, although it follows
+// another message or none.
+func TestOneNumberForTwoMessagesIsCounted(t *testing.T) {
+	h := newTestHost(t, "white", "white")
+	join := h.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
+		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)
+	thief := *h
+	thief.prev, thief.seq = "", 1
+	say := func(body string) Draft {
+		return Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: body},
+			Channel: protocol.DeriveChannel(testRecord, "a", "b")}
+	}
+	files := []testFile{join,
+		h.write(t, say("one"), time.Unix(1e9+1, 0), 1), h.write(t, say("two"), time.Unix(1e9+2, 0), 2),
+		thief.write(t, say("another two"), time.Unix(1e9+3, 0), 3),
+	}
+	r := rand.New(rand.NewPCG(2, 4))
+	for range 20 {
+		if got := foldedIcily(t, Anchor{RecordID: testRecord}, files, r).Flags(); len(got) != 1 || got[FlagFork] != 1 {
+			t.Fatalf("flags %v, want one fork", got)
+		}
+		r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+	}
+}
+
 // A signed message that is copied to another channel or path is refused there.
 func TestReplayIsRefused(t *testing.T) {
 	h := newTestHost(t, "white", "white")

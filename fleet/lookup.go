@@ -76,6 +76,11 @@ func (s *State) following(hash string) []*Item {
 	return s.under(partChained, keyOf(hash), func(it *Item) bool { return it.Prev == hash }, s.followers[hash])
 }
 
+// seated are the messages that claim the same place in the count of a host's run.
+func (s *State) seated(at branch) []*Item {
+	return s.under(partSeats, keyOf(at.String()), func(it *Item) bool { return it.sealed && it.seat() == at }, s.seats[at])
+}
+
 // requested are the messages that a request with that id led to.
 func (s *State) requested(id string) []*Item {
 	return s.under(partRequests, keyOf(id), func(it *Item) bool { return it.Request == id }, s.requests[id])

@@ -17,6 +17,7 @@ type loose struct {
 	byHash     map[string][]*Item
 	followers  map[string][]*Item // by the hash that prev names
 	requests   map[string][]*Item // by the id of the request
+	seats      map[branch][]*Item // by host, run and seq
 	days       map[string]int     // by folder, how many there are more than in the archive
 	writers    map[string]int     // the same, by author's name
 }
@@ -31,6 +32,7 @@ func newLoose() loose {
 		byHash:    map[string][]*Item{},
 		followers: map[string][]*Item{},
 		requests:  map[string][]*Item{},
+		seats:     map[branch][]*Item{},
 		days:      map[string]int{},
 		writers:   map[string]int{},
 	}
@@ -49,6 +51,9 @@ func (l *loose) enter(it *Item) {
 	}
 	if it.Request != "" {
 		l.requests[it.Request] = append(l.requests[it.Request], it)
+	}
+	if it.sealed {
+		l.seats[it.seat()] = append(l.seats[it.seat()], it)
 	}
 	if p, ok := it.ReadPath(); ok {
 		l.receipts[p] = append(l.receipts[p], it)
@@ -75,6 +80,9 @@ func (l *loose) leave(it *Item) {
 	}
 	if it.Request != "" {
 		drop(l.requests, it.Request, it)
+	}
+	if it.sealed {
+		drop(l.seats, it.seat(), it)
 	}
 	if p, ok := it.ReadPath(); ok {
 		drop(l.receipts, p, it)

@@ -30,7 +30,7 @@ type State struct {
 	last    map[signer]*Item // the greatest path that each signed
 	signed  map[signer]int   // how many files each signed
 	refused tally
-	forks   map[signer]struct{}                  // hosts, and hashes that several messages of them follow
+	forks   map[branch]struct{}                  // where several messages of one host seem to stand
 	files   map[protocol.Name]protocol.HostState // host files of other programs
 
 	// judged counts how often it may have changed which receipts count, shaken how
@@ -59,7 +59,7 @@ func New(anchor Anchor) *State {
 		ring:     newKeyring(anchor, &w),
 		last:     map[signer]*Item{},
 		signed:   map[signer]int{},
-		forks:    map[signer]struct{}{},
+		forks:    map[branch]struct{}{},
 		files:    map[protocol.Name]protocol.HostState{},
 
 		channelFiles: map[protocol.ChannelID]protocol.ChannelFile{},

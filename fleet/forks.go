@@ -1,0 +1,80 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// branch is a place in a host's chain where only one message can stand: behind the
+// one with the hash prev or, where prev is empty, as number seq of a run.
+type branch struct {
+	host      protocol.Name
+	prev, run string
+	seq       uint64
+}
+
+// String is the place in the count of a run, for tables.
+func (b branch) String() string { return fmt.Sprintf("%s/%s/%d", b.host, b.run, b.seq) }
+
+// seat is the place of a signed message in the count of its run.
+func (it *Item) seat() branch { return branch{host: it.Host, run: it.Run, seq: it.Seq} }
+
+// noteFork notes where two messages stand at one place of their host's chain, so that
+// it is no chain any more: they follow the same one, or count as the same.
+func (s *State) noteFork(it *Item) {
+	if !it.sealed {
+		return
+	}
+	places := []branch{it.seat()}
+	if it.Prev != "" {
+		places = append(places, branch{host: it.Host, prev: it.Prev})
+	}
+	for _, at := range places {
+		if s.isCrowded(at) && len(s.standing(at)) > 1 {
+			s.forks[at] = struct{}{}
+		}
+	}
+}
+
+// isCrowded reports, without reading any message, whether several may stand there.
+func (s *State) isCrowded(at branch) bool {
+	if at.prev != "" {
+		return len(s.followers[at.prev]) > 1 || s.archive.mentions(partChained, at.prev)
+	}
+	return len(s.seats[at]) > 1 || s.archive.mentions(partSeats, at.String())
+}
+
+// mentions reports whether a message of the archive seems to be under a key of one of
+// its tables.
+func (a *Archive) mentions(part int, key string) bool {
+	for range pairs(a.parts[part]).with(keyOf(key)) {
+		return true
+	}
+	return false
+}
+
+// standing are the signed messages of a host at one place of its chain.
+func (s *State) standing(at branch) []*Item {
+	if at.prev == "" {
+		return s.seated(at)
+	}
+	return slices.DeleteFunc(slices.Clone(s.following(at.prev)), func(it *Item) bool { return it.Host != at.host || !it.sealed })
+}
+
+// countForks is how many messages stand beside another in their host's chain.
+func (s *State) countForks() int {
+	beside := map[protocol.Path]bool{}
+	for at := range s.forks {
+		genuine := slices.DeleteFunc(slices.Clone(s.standing(at)), func(it *Item) bool { return s.ring.judge(it) != genuine })
+		if len(genuine) == 0 {
+			continue
+		}
+		slices.SortFunc(genuine, byPath)
+		for _, it := range genuine[1:] {
+			beside[it.Path] = true
+		}
+	}
+	return len(beside)
+}
