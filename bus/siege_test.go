@@ -440,3 +440,31 @@ func TestOneHostHasFewLinks(t *testing.T) {
 	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t).awaitLinked(t, 1)
 }
+
+// A host that takes links and has dialled one behind it in the alphabet says what it
+// misses when that goes silent. It prevents: a machine that is cut off shows no link at
+// all, as if nothing were wrong.
+func TestAHubThatIsCutOffSaysSo(t *testing.T) {
+	t.Parallel()
+	f := newFleet()
+	first, second := newHost(t, f, "alpha"), newHost(t, f, "beta")
+	second.opts.Links = "127.0.0.1:0"
+	second.start(t)
+	p := newBetween(t, second.Addresses().Links)
+	first.opts.Links = "127.0.0.1:0"
+	first.opts.Hubs = func() []Hub {
+		return []Hub{{Alias: "beta", Keys: []string{publicKey(t, second.opts.Key)}, Addresses: []string{p.address}}}
+	}
+	first.start(t).awaitLinked(t, 1)
+	q := newBetween(t, first.Addresses().Links)
+	third := newHost(t, f, "gamma")
+	third.opts.Hubs = at(q.address)
+	third.start(t).awaitLinked(t, 1)
+	first.awaitLinked(t, 2)
+	p.silent.Store(true)
+	q.silent.Store(true)
+	awaitTrue(t, "what is missing to be told", func() bool {
+		l := first.Links()
+		return len(l) == 1 && !l[0].Up && l[0].Problem != ""
+	})
+}

@@ -31,7 +31,7 @@ func (n *Node) tellHeads(ctx context.Context) {
 			timer.Reset(headAfterLink)
 			linked = true
 		case <-timer.C:
-			n.publishHeads()
+			n.publishHeads(linked)
 			if linked {
 				n.checkChains()
 			}
@@ -42,22 +42,24 @@ func (n *Node) tellHeads(ctx context.Context) {
 	}
 }
 
-func (n *Node) publishHeads() {
+func (n *Node) publishHeads(linked bool) {
 	b := n.currentBus()
 	if b == nil {
 		return
 	}
-	if err := b.PublishHeads(n.heads()); err != nil {
+	if err := b.PublishHeads(n.heads(linked)); err != nil {
 		n.log.Debug().Err(err).Msg("cannot tell how far the chain of this host goes")
 	}
 }
 
 // heads are the last message of this host, and those of hosts that are away and have
 // messages which the remote lacks: what this host heard of them may be nowhere else.
-func (n *Node) heads() (heads []protocol.Head) {
+// When a link has come up they are those of all such hosts, away or not: who is behind
+// the link has not heard them meanwhile, and they know nothing of the link.
+func (n *Node) heads(linked bool) (heads []protocol.Head) {
 	type last struct {
 		protocol.Head
-		away bool
+		other bool
 	}
 	var all []last
 	n.mu.Lock()
@@ -72,8 +74,8 @@ func (n *Node) heads() (heads []protocol.Head) {
 		if _, err := protocol.DecodeHeads(protocol.EncodeHeads([]protocol.Head{h.Head})); err != nil {
 			continue // another program wrote a run that no head letter can tell
 		}
-		if h.away {
-			if _, live := n.live.presenceOf(h.Host); live || n.record.Place(h.Path) == gitsync.Pushed {
+		if h.other {
+			if _, live := n.live.presenceOf(h.Host); live && !linked || n.record.Place(h.Path) == gitsync.Pushed {
 				continue
 			}
 		}
