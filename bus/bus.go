@@ -49,6 +49,7 @@ type Bus struct {
 	dropped   atomic.Uint64
 	malformed atomic.Uint64
 	refused   atomic.Uint64
+	offence   atomic.Pointer[string] // the last that was refused, and why
 
 	ctx      context.Context // ends when Close begins
 	cancel   context.CancelFunc
@@ -226,3 +227,12 @@ func (b *Bus) Malformed() uint64 { return b.malformed.Load() }
 // Refused counts the letters, questions and answers whose signature or key does
 // not prove their sender, or whose time is too far from ours.
 func (b *Bus) Refused() uint64 { return b.refused.Load() }
+
+// LastRefused says what of them was refused last and why, in one line; "" before the
+// first.
+func (b *Bus) LastRefused() string {
+	if last := b.offence.Load(); last != nil {
+		return *last
+	}
+	return ""
+}

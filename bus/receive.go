@@ -43,6 +43,8 @@ func (b *Bus) countMalformed(msg *nats.Msg, err error) {
 
 func (b *Bus) countRefused(msg *nats.Msg, err error) {
 	b.refused.Add(1)
+	last := msg.Subject + ": " + err.Error()
+	b.offence.Store(&last)
 	b.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("a letter on the bus was refused")
 }
 

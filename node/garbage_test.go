@@ -132,7 +132,7 @@ func TestGarbageOfAHostWithAKey(t *testing.T) {
 	}
 	for _, n := range []*Node{hub, white} {
 		s, err := n.Status(t.Context())
-		if err != nil || s.Bus.Unreadable == 0 || s.Bus.Letters == 0 || refusedInAll(n) == 0 || len(s.Bus.Refused) != 1 {
+		if err != nil || s.Bus.Unreadable == 0 || s.Bus.Letters == 0 || s.Bus.Letter == "" || refusedInAll(n) == 0 || len(s.Bus.Refused) != 1 {
 			t.Errorf("%s counts %+v, %v", n.cfg.Alias, s.Bus, err)
 		}
 		if len(s.Warned) > 2 {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
@@ -47,8 +48,23 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 		return fleet.Revoke{}, control.Revocation{}, asError(err)
 	}
 	ends, later := n.state.Ends(of, after)
+	if at := revokedAt(h, of.Key); !at.IsZero() && later == 0 {
+		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
+			"to let less of it count, name the last message that does: parley host revoke "+r.Host.String()+" --after PATH",
+			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format("2006-01-02 15:04:05Z07:00"))
+	}
 	return fleet.Revoke{By: n.cfg.Alias, Human: n.cfg.Human.String(), Of: of, Last: ends},
-		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: len(ends), Later: later, Out: of.Key == h.Key}, nil
+		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: len(ends), Later: later, Out: of.Key == h.Key, Here: of.Host == n.cfg.Alias}, nil
+}
+
+// revokedAt is when a key of a host was revoked, zero if it was not.
+func revokedAt(h *fleet.Host, key string) time.Time {
+	for _, k := range h.Keys() {
+		if k.Key == key {
+			return k.Revoked
+		}
+	}
+	return time.Time{}
 }
 
 // keyMeant is the key of a host that a person names: the last one, one by its

@@ -65,7 +65,7 @@ func (n *Node) busStatus() control.BusStatus {
 	}
 	at := b.Addresses()
 	s := control.BusStatus{Clients: at.Clients, Links: at.Links, Dropped: b.Dropped(),
-		Unreadable: b.Malformed(), Letters: b.Refused(), Refused: n.refusals.list()}
+		Unreadable: b.Malformed(), Letters: b.Refused(), Letter: b.LastRefused(), Refused: n.refusals.list()}
 	s.Held, s.HeldDropped = n.held.counts()
 	if system := n.natsBus.Load(); system != nil {
 		s.URL, s.Context, s.As = redact.URLs(system.URL), system.Context, system.As()

@@ -93,7 +93,10 @@ func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service,
 		return v.writeJSON(done)
 	}
 	v.out.Printf("the key %s of %s is revoked\n", done.Key, done.Host)
-	if done.Out {
+	switch {
+	case done.Out && done.Here:
+		v.out.Printf("%s is out of the fleet: this node ends now\n", done.Host)
+	case done.Out:
 		v.out.Printf("%s is out of the fleet\n", done.Host)
 	}
 	return nil
@@ -114,6 +117,9 @@ func revocationText(r control.Revocation) string {
 	b.WriteString("- everything else that bears its signature is refused, whatever its date")
 	if r.Out {
 		fmt.Fprintf(&b, "\n- %s is out of the fleet, and comes back only under another name", r.Host)
+		if r.Here {
+			b.WriteString("; this node ends")
+		}
 	}
 	return b.String()
 }

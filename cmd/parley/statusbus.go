@@ -13,7 +13,11 @@ func (v view) busTroubles(b control.BusStatus, field func(name, value string)) {
 		field("dropped", fmt.Sprintf("%s since start, because they came too fast; what is missing is asked for again", count(int(b.Dropped), "letter")))
 	}
 	if b.Unreadable > 0 || b.Letters > 0 {
-		field("bus", fmt.Sprintf("%s of hosts refused since start, %d unreadable", count(int(b.Letters), "letter"), b.Unreadable))
+		text := fmt.Sprintf("%s of hosts refused since start, %d unreadable", count(int(b.Letters), "letter"), b.Unreadable)
+		if b.Letter != "" {
+			text += "; refused last: " + b.Letter
+		}
+		field("bus", v.out.Warn(term.Line(text)))
 	}
 	if b.Held > 0 || b.HeldDropped > 0 {
 		field("held", fmt.Sprintf("%s of hosts whose key is not in the record yet; %d given up since start",

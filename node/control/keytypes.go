@@ -37,5 +37,6 @@ type Revocation struct {
 	Runs  int           `json:"runs"`           // starts of the host's node of which messages count still
 	Later int           `json:"later"`          // known messages that count no more
 	Out   bool          `json:"out"`            // the host has no key that counts, and is out of the fleet
+	Here  bool          `json:"here"`           // it is this host: its node ends where it is out
 	Path  protocol.Path `json:"path,omitempty"` // of the message that says so; absent where it was only tried
 }

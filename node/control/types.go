@@ -206,6 +206,7 @@ type BusStatus struct {
 	Dropped    uint64       `json:"dropped"`
 	Unreadable uint64       `json:"unreadable"`
 	Letters    uint64       `json:"letters_refused"`
+	Letter     string       `json:"letter_refused"` // the subject of the last one, and why it was refused
 	Refused    []BusRefusal `json:"refused"`
 
 	Held        int    `json:"held"`         // messages that wait for the key of their host
