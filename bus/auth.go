@@ -38,7 +38,7 @@ func newGuard(b *Bus) (*guard, error) {
 		return nil, fmt.Errorf("cannot read the server's own key: %w", err)
 	}
 	host, _, err := protocol.SplitHostPort(b.opts.Listen)
-	return &guard{bus: b, opts: &b.opts, inner: inner, keyless: err == nil && isLoopback(host)}, nil
+	return &guard{bus: b, opts: &b.opts, inner: inner, keyless: err == nil && protocol.IsLoopback(host)}, nil
 }
 
 // Check implements server.Authentication.

@@ -82,12 +82,7 @@ func (d *dialler) remote() *server.RemoteLeafOpts {
 }
 
 // poke has the dialler try again at once.
-func (d *dialler) poke() {
-	select {
-	case d.poked <- struct{}{}:
-	default:
-	}
-}
+func (d *dialler) poke() { nudge(d.poked) }
 
 // drop ends the link that is there, so that it is made anew.
 func (d *dialler) drop() {

@@ -46,10 +46,7 @@ func (s *system) connected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.since, s.problem, s.earlier = s.bus.opts.Now(), "", true
-	select {
-	case s.came <- struct{}{}:
-	default:
-	}
+	nudge(s.came)
 }
 
 // arrived waits until the system, which has just been connected, knows our

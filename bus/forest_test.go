@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -149,7 +148,6 @@ func (f *forest) hear(round int) {
 			}
 			for _, to := range f.hosts {
 				if to != from && !f.down[to] && f.root(to) == f.root(from) && !slices.Contains(to.paths(), m.Path) {
-					time.Sleep(5 * time.Millisecond)
 					return false
 				}
 			}

@@ -60,12 +60,7 @@ func (l *links) failed() {
 	}
 }
 
-func (l *links) poke() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
-}
+func (l *links) poke() { nudge(l.wake) }
 
 // watch tells when links have come up, until the bus closes.
 func (l *links) watch() {

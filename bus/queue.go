@@ -85,9 +85,12 @@ func (q *queue) add(from protocol.Name, size int, put func(*batch)) bool {
 	return true
 }
 
-func (q *queue) signal() {
+func (q *queue) signal() { nudge(q.wake) }
+
+// nudge leaves a token in a channel that holds one.
+func nudge(c chan struct{}) {
 	select {
-	case q.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

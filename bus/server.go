@@ -103,7 +103,7 @@ func (b *Bus) serverOptions(g *guard) (*server.Options, error) {
 			return nil, fmt.Errorf("cannot listen: %w", err)
 		}
 		opts.Host, opts.Port = host, anyPort(int(port))
-		if !isLoopback(host) {
+		if !protocol.IsLoopback(host) {
 			opts.TLSConfig, opts.TLSTimeout = b.serverTLS(), helloTimeout.Seconds()
 		}
 	}
@@ -125,12 +125,6 @@ func (b *Bus) leafOptions(leaf *server.LeafNodeOpts) {
 	if b.dialler != nil {
 		leaf.Remotes = []*server.RemoteLeafOpts{b.dialler.remote()}
 	}
-}
-
-// isLoopback reports whether a host that is listened at means this machine alone.
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // anyPort is port as the server wants it, which calls port 0 -1.

@@ -70,12 +70,7 @@ func (w *worker) add(it *fleet.Item) {
 }
 
 // nudge has the worker look at its queue.
-func (w *worker) nudge() {
-	select {
-	case w.wake <- struct{}{}:
-	default:
-	}
-}
+func (w *worker) nudge() { nudge(w.wake) }
 
 func byPlace(a, b *fleet.Item) int {
 	if c := a.Place.Compare(b.Place); c != 0 {

@@ -39,10 +39,7 @@ func (f *feed) add(p protocol.Path) {
 		return
 	}
 	f.paths = append(f.paths, p)
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
+	nudge(f.wake)
 }
 
 // leave takes a message out of the feed. The caller holds the node's mu.

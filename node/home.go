@@ -52,8 +52,7 @@ func takeLock(home configs.Home) (*flock.Flock, error) {
 // other off, and a home that was copied must get as far as being told to stay out.
 func serverID(home configs.Home) (string, error) {
 	id, err := keptServerID(home)
-	machine, _ := os.Hostname()
-	mark := sha256.Sum256([]byte(machine + "\x00" + home.Dir))
+	mark := sha256.Sum256([]byte(hostname() + "\x00" + home.Dir))
 	return id + "-" + hex.EncodeToString(mark[:4]), err
 }
 

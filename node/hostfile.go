@@ -3,7 +3,6 @@ package node
 import (
 	"bytes"
 	"context"
-	"os"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
@@ -12,8 +11,7 @@ import (
 
 // hostState is what this host says of itself: from its own configuration alone.
 func (n *Node) hostState() protocol.HostState {
-	hostname, _ := os.Hostname() // only a help for people: may stay empty
-	h := protocol.HostState{Host: n.cfg.Alias, Key: n.ownKey().public, Hostname: hostname, Addresses: n.addresses(), Humans: []protocol.Name{n.cfg.Human}}
+	h := protocol.HostState{Host: n.cfg.Alias, Key: n.ownKey().public, Hostname: hostname(), Addresses: n.addresses(), Humans: []protocol.Name{n.cfg.Human}}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, a := range n.agents {

@@ -66,7 +66,7 @@ func (n *Node) probeView(alias protocol.Name, p bus.Probed) control.ProbedAddres
 	h, _ := n.state.Host(alias)
 	n.mu.Unlock()
 	host, _, err := protocol.SplitHostPort(p.Address)
-	if !v.Works && err == nil && isLoopback(host) && h.Joined() && h.Hostname != hostname() {
+	if !v.Works && err == nil && protocol.IsLoopback(host) && h.Joined() && h.Hostname != hostname() {
 		v.Reason = "it is an address of that machine alone; " + v.Reason
 	}
 	return v

@@ -2,10 +2,8 @@ package node
 
 import (
 	"context"
-	"net/netip"
 	"os"
 	"slices"
-	"time"
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
@@ -56,7 +54,7 @@ func (n *Node) reachable(h *fleet.Host) []string {
 	here := hostname()
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(address string) bool {
 		host, _, err := protocol.SplitHostPort(address)
-		return err != nil || isLoopback(host) && (here == "" || h.Hostname != here)
+		return err != nil || protocol.IsLoopback(host) && (here == "" || h.Hostname != here)
 	})
 }
 
@@ -65,11 +63,6 @@ func (n *Node) reachable(h *fleet.Host) []string {
 func hostname() string {
 	name, _ := os.Hostname() // only what it says when it says something matters
 	return name
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 }
 
 // addresses are where other hosts reach this one: what the bus has bound; before it
@@ -94,20 +87,13 @@ func (n *Node) addresses() []string {
 	return nil
 }
 
-// recheckEvery is how often the bus looks again at its links when no host has said
-// anything: an old key ends its overlap without a word.
-const recheckEvery = time.Minute
-
 // watchHosts has the bus look again at its links whenever a host has said something
-// of itself, until ctx ends.
+// of itself, or an old key's time is over (see tendKeys), until ctx ends.
 func (n *Node) watchHosts(ctx context.Context) {
-	tick := time.NewTicker(recheckEvery)
-	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
 		case <-n.rehost:
 		}
 		if b := n.currentBus(); b != nil {

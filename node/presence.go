@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"os"
 	"slices"
 	"time"
 
@@ -38,10 +37,9 @@ func (n *Node) announceAs(live bool) {
 	if b == nil {
 		return
 	}
-	machine, _ := os.Hostname() // only a help for people: may stay empty
 	p := bus.Presence{
 		Host: n.cfg.Alias, Live: live, Since: n.started, Version: n.version, Agents: []string{},
-		Pushes: n.record.CanPush(), Run: n.run, Machine: machine, Start: n.start,
+		Pushes: n.record.CanPush(), Run: n.run, Machine: hostname(), Start: n.start,
 		Wants: n.live.takeMissing(),
 	}
 	n.mu.Lock()

@@ -78,10 +78,7 @@ func (n *Node) lookForTwin(it *fleet.Item) {
 	if !n.warned["twin "+it.Run] {
 		n.warned["twin "+it.Run] = true
 		n.notice("another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint)
-		select {
-		case n.answer <- struct{}{}:
-		default:
-		}
+		nudge(n.answer)
 	}
 }
 

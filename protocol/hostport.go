@@ -60,6 +60,13 @@ func CheckHostPort(address string) error {
 	return nil
 }
 
+// IsLoopback reports whether a host that is listened at or dialled means this machine
+// alone.
+func IsLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
 // takeAddress takes one more address of the host.
 func (h *HostState) takeAddress(address string) error {
 	if err := CheckHostPort(address); err != nil {
