@@ -19,7 +19,8 @@ import (
 
 const crashHome = "PARLEY_TEST_CRASH_HOME"
 
-// TestMain turns the test binary into the child that is killed.
+// TestMain turns the test binary into the child that is killed. Its tests keep what
+// they mount to themselves.
 func TestMain(m *testing.M) {
 	for variable, child := range map[string]func(string) error{crashHome: crashChild, stepsHome: stepsChild} {
 		dir := os.Getenv(variable)
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	ownMounts()
 	os.Exit(m.Run())
 }
 

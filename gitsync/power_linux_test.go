@@ -26,20 +26,16 @@ type powerRig struct {
 func newPowerRig(t *testing.T) *powerRig {
 	t.Helper()
 	needsRoot(t)
-	for _, program := range []string{"mkfs.btrfs", "mkfs.ext4", "mount", "umount"} {
+	for _, program := range []string{"mkfs.btrfs", "mkfs.ext4", "mount"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("needs %s (the packages btrfs-progs and e2fsprogs)", program)
 		}
 	}
-	memory, err := os.MkdirTemp("/dev/shm", "parley-power-")
-	if err != nil {
-		t.Skipf("needs /dev/shm: %v", err)
+	memory := t.TempDir()
+	if err := unix.Mount("parley-power", memory, "tmpfs", 0, ""); err != nil {
+		t.Skipf("cannot mount a file system in memory: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(memory); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { unmount(t, memory) })
 	r := &powerRig{pool: filepath.Join(memory, "pool"), data: filepath.Join(memory, "data")}
 	image(t, filepath.Join(memory, "pool.img"), 3<<30, "mkfs.btrfs", "-q")
 	mountImage(t, filepath.Join(memory, "pool.img"), r.pool)
@@ -72,8 +68,8 @@ func run(t *testing.T, args ...string) {
 	}
 }
 
-// mountImage mounts an image until the test ends, or unmount is called.
-func mountImage(t *testing.T, path, at string) (unmount func()) {
+// mountImage mounts an image until the test ends, or end is called.
+func mountImage(t *testing.T, path, at string) (end func()) {
 	t.Helper()
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		t.Fatal(err)
@@ -81,13 +77,9 @@ func mountImage(t *testing.T, path, at string) (unmount func()) {
 	if out, err := exec.Command("mount", "-o", "loop", path, at).CombinedOutput(); err != nil {
 		t.Skipf("cannot mount an image here: %v: %s", err, out)
 	}
-	unmount = sync.OnceFunc(func() {
-		if out, err := exec.Command("umount", at).CombinedOutput(); err != nil {
-			t.Errorf("umount %s: %v: %s", at, err, out)
-		}
-	})
-	t.Cleanup(unmount)
-	return unmount
+	end = sync.OnceFunc(func() { unmount(t, at) })
+	t.Cleanup(end)
+	return end
 }
 
 // cut copies the disk as it is at this moment.
@@ -168,10 +160,10 @@ func (r *powerRig) round(t *testing.T, k *crashed) {
 	}
 	<-ended
 	_ = cmd.Wait() // it was killed
-	unmount := mountImage(t, snap, filepath.Join(r.pool, "snap"))
+	end := mountImage(t, snap, filepath.Join(r.pool, "snap"))
 	left := crashed{dir: filepath.Join(r.pool, "snap", "a"), remote: k.remote, acknowledged: said}
 	left.check(t)
-	unmount()
+	end()
 	if err := os.Remove(snap); err != nil {
 		t.Fatal(err)
 	}
