@@ -10,6 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -85,7 +86,7 @@ func (b *Bus) verify(l *protocol.Letter, from protocol.Name) error {
 // checkTime refuses a letter whose time is further than window from ours.
 func (b *Bus) checkTime(l *protocol.Letter, window time.Duration) error {
 	if off := l.Time.Sub(b.opts.Now()); off.Abs() > window {
-		return fmt.Errorf("its time is %s from the clock of %s, more than %s", off.Abs().Round(time.Second), b.opts.Alias, window)
+		return fmt.Errorf("its time is %s from the clock of %s, more than %s", span.Text(off.Abs().Round(time.Second)), b.opts.Alias, span.Text(window))
 	}
 	return nil
 }

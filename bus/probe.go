@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/span"
 )
 
 // Probed is how far a dial to one address of a host gets.
@@ -67,5 +69,5 @@ func offClock(off time.Duration) string {
 	if off.Abs() > letterWindow {
 		effect = "links work, but what hosts ask and tell each other live is refused"
 	}
-	return fmt.Sprintf("its clock is %s %s this host's: %s", off.Abs().Round(time.Second), way, effect)
+	return fmt.Sprintf("its clock is %s %s this host's: %s", span.Text(off.Abs().Round(time.Second)), way, effect)
 }

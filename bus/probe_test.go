@@ -40,7 +40,7 @@ func TestProbeNamesTheCause(t *testing.T) {
 		"the clients port": {asker, hub, hub.Addresses().Clients, CauseTLS, "is it the port for links?"},
 		"another host":     {asker, hub, other.Addresses().Links, CauseKey, "that of grey, not of white"},
 		"our key is new":   {unknown, hub, hub.Addresses().Links, CauseKey, "does not accept this host's key"},
-		"a day apart":      {asker, late, late.Addresses().Links, CauseClock, "26h0m0s ahead"},
+		"a day apart":      {asker, late, late.Addresses().Links, CauseClock, "26h ahead"},
 		"mute":             {asker, hub, mute.Addr().String(), CauseTLS, "said nothing within"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -75,7 +76,7 @@ func (a Agent) problems() []Problem {
 		add("dir", "%q is not an absolute path", a.Dir)
 	}
 	if a.Timeout < 0 || a.Timeout > maxTimeout {
-		add("timeout", "%s is not from 0s (the default of config.yaml) to %s", showDuration(a.Timeout), showDuration(maxTimeout))
+		add("timeout", "%s is not from 0s (the default of config.yaml) to %s", span.Exact(a.Timeout), span.Exact(maxTimeout))
 	}
 	if _, err := optionalName(a.Profile.String()); err != nil {
 		add("profile", "%v", err)

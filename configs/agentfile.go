@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 	"gopkg.in/yaml.v3"
 )
@@ -224,7 +225,7 @@ func renderAgent(a Agent) ([]byte, error) {
 		f.Tiers = append(f.Tiers, tierFile{Name: t.Name, Count: t.Count, Exec: commandLine(t.Exec)})
 	}
 	if a.Timeout != 0 {
-		f.Timeout = showDuration(a.Timeout)
+		f.Timeout = span.Exact(a.Timeout)
 	}
 	if !a.Added.IsZero() {
 		f.Added = a.Added.UTC().Format(time.RFC3339)

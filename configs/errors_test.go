@@ -80,7 +80,7 @@ func TestNearest(t *testing.T) {
 		"colour":                   "",
 		strings.Repeat("long", 50): "",
 	} {
-		if got := nearest(key, known); got != want {
+		if got := Nearest(key, known); got != want {
 			t.Errorf("%q: %q, want %q", key, got, want)
 		}
 	}

@@ -2,20 +2,22 @@ package configs
 
 import "strings"
 
-// nearest is the known key that a misspelt one most likely meant, or "" where
+// Nearest is the known key that a misspelt one most likely meant, or "" where
 // none is close. A key in the wrong place is close to the same key in the
 // right one: "listen" to "bus.listen".
-func nearest(key string, known []string) string {
+func Nearest(key string, known []string) string {
 	best, bestDistance := "", 3
-	norm := strings.ToLower(strings.ReplaceAll(key, "-", "_"))
+	norm := plainKey(key)
 	for _, k := range known {
-		d := min(distance(norm, k), 1+distance(last(norm), last(k)))
+		d := min(distance(norm, plainKey(k)), 1+distance(last(norm), last(plainKey(k))))
 		if d < bestDistance && d < len(last(norm)) {
 			best, bestDistance = k, d
 		}
 	}
 	return best
 }
+
+func plainKey(key string) string { return strings.ToLower(strings.ReplaceAll(key, "-", "_")) }
 
 func last(key string) string { return key[strings.LastIndex(key, ".")+1:] }
 

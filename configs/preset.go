@@ -76,7 +76,7 @@ func FindPreset(name string) (Preset, error) {
 		}
 		names = append(names, p.Name)
 	}
-	if near := nearest(name, names); near != "" {
+	if near := Nearest(name, names); near != "" {
 		return Preset{}, fmt.Errorf("there is no preset %q: did you mean %s?", name, near)
 	}
 	return Preset{}, fmt.Errorf("there is no preset %q: there are %s", name, strings.Join(names, ", "))

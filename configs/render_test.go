@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/internal/span"
 )
 
 // loadText is what Load makes of a text.
@@ -153,9 +155,9 @@ func FuzzDurationsAndSizes(f *testing.F) {
 	f.Add(int64(90_000_000_000))
 	f.Add(int64(512 << 10))
 	f.Fuzz(func(t *testing.T, n int64) {
-		d, err := parseDuration(showDuration(duration(n)))
+		d, err := parseDuration(span.Exact(duration(n)))
 		if err != nil || d != duration(n) {
-			t.Errorf("%d was written %s and read %d, %v", n, showDuration(duration(n)), d, err)
+			t.Errorf("%d was written %s and read %d, %v", n, span.Exact(duration(n)), d, err)
 		}
 		size := int(n & (1<<31 - 1))
 		if got, err := parseSize(showSize(size)); err != nil || got != size {

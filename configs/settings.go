@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 	"gopkg.in/yaml.v3"
 )
@@ -85,7 +86,7 @@ func wordSetting(key string, at *string) setting {
 }
 
 func durationSetting(key string, at *time.Duration) setting {
-	return valueSetting(key, at, parseDuration, showDuration)
+	return valueSetting(key, at, parseDuration, span.Exact)
 }
 
 // autoSetting is a duration whose zero is written "auto".
@@ -104,7 +105,7 @@ func autoSetting(key string, at *time.Duration) setting {
 		if d == 0 {
 			return "auto"
 		}
-		return showDuration(d)
+		return span.Exact(d)
 	}
 	return valueSetting(key, at, parse, show)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -43,14 +44,14 @@ func (c Config) problems() []Problem {
 	add("human", checkName(c.Human, "the human who decides here"))
 	add("remote", checkRemote(c.Remote))
 	ps = append(ps, c.Bus.problems()...)
-	add("fetch_interval", checkRange(c.FetchInterval, minInterval, maxInterval, showDuration))
+	add("fetch_interval", checkRange(c.FetchInterval, minInterval, maxInterval, span.Exact))
 	if c.PushInterval != 0 {
-		add("push_interval", checkRange(c.PushInterval, minInterval, maxInterval, showDuration))
+		add("push_interval", checkRange(c.PushInterval, minInterval, maxInterval, span.Exact))
 	}
-	add("courier_grace", checkRange(c.CourierGrace, minInterval, maxInterval, showDuration))
+	add("courier_grace", checkRange(c.CourierGrace, minInterval, maxInterval, span.Exact))
 	add("max_hops", checkRange(c.MaxHops, 1, maxMaxHops, strconv.Itoa))
 	add("message_limit", checkRange(c.MessageLimit, minMessageLimit, maxMessageLimit, showSize))
-	add("command_timeout", checkRange(c.CommandTimeout, minTimeout, maxTimeout, showDuration))
+	add("command_timeout", checkRange(c.CommandTimeout, minTimeout, maxTimeout, span.Exact))
 	if levels := []string{"trace", "debug", "info", "warn", "error"}; !slices.Contains(levels, c.LogLevel) {
 		add("log_level", fmt.Errorf("%q is not a level: use one of %s", c.LogLevel, strings.Join(levels, ", ")))
 	}

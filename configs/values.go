@@ -23,19 +23,6 @@ func parseDuration(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// showDuration writes what parseDuration reads, without zeros that say nothing:
-// "2m", not "2m0s".
-func showDuration(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
 // parseSize reads a number of bytes: "65536", "512KiB", "1MiB".
 func parseSize(s string) (int, error) {
 	digits, unit := s, 1

@@ -146,7 +146,7 @@ func readField(key, value *yaml.Node, full string, fields []field, known []strin
 		return nil
 	}
 	text := fmt.Sprintf("unknown key %q", full)
-	if near := nearest(full, known); near != "" {
+	if near := Nearest(full, known); near != "" {
 		text += fmt.Sprintf(": did you mean %s?", near)
 	}
 	return []Problem{{Line: key.Line, Text: text}}

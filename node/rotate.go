@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/failpoint"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -21,7 +22,7 @@ const maxOverlap = 366 * 24 * time.Hour
 // one to sign with, the next start takes the one that the record says (rightKey).
 func (n *Node) RotateKey(ctx context.Context, r control.RotateRequest) (control.Rotation, error) {
 	if r.Overlap < 0 || r.Overlap > maxOverlap {
-		return control.Rotation{}, control.Errorf(control.KindUsage, "", "cannot change the key: the overlap is to be from 0 to %s", maxOverlap)
+		return control.Rotation{}, control.Errorf(control.KindUsage, "", "cannot change the key: the overlap is to be from 0 to %s, not %s", span.Text(maxOverlap), span.Text(r.Overlap))
 	}
 	n.keys.changing.Lock()
 	defer n.keys.changing.Unlock()

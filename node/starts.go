@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/span"
 )
 
 // nextStart is a number that rises with every start of the node on a home, by which
@@ -43,9 +44,9 @@ func (n *Node) clockWarnings() (warnings []string) {
 	for _, p := range n.live.present() {
 		switch off := p.Sent.Sub(p.Seen); {
 		case off > tolerated:
-			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s ahead of this one", p.Host, off.Round(time.Second)))
+			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s ahead of this one", p.Host, span.Text(off.Round(time.Second))))
 		case off < -tolerated:
-			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s behind this one", p.Host, (-off).Round(time.Second)))
+			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s behind this one", p.Host, span.Text((-off).Round(time.Second))))
 		}
 	}
 	return warnings

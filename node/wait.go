@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -119,7 +120,7 @@ func waited(ctx context.Context, hint string, r control.WaitRequest) error {
 		return asError(ctx.Err())
 	}
 	if r.Re != "" {
-		return control.Errorf(control.KindTimeout, hint, "no answer within %s", r.Within)
+		return control.Errorf(control.KindTimeout, hint, "no answer within %s", span.Text(r.Within))
 	}
-	return control.Errorf(control.KindTimeout, hint, "no message within %s", r.Within)
+	return control.Errorf(control.KindTimeout, hint, "no message within %s", span.Text(r.Within))
 }

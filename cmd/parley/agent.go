@@ -90,7 +90,7 @@ rights than that deserves.`,
 	f.StringVar(&r.Input, "input", "", "what the command is given: text or prompt (default text, or as the preset says)")
 	f.StringVar(&r.Profile, "profile", "", "the actor profile that its prompts begin with (default: the one of its name, if any)")
 	f.StringVar(&r.Open, "open", "", "the command of its interactive program, for parley open")
-	f.DurationVar(&r.Timeout, "timeout", 0, "how long an answer may take (default: as the preset or config.yaml says)")
+	durationFlag(f, &r.Timeout, "timeout", "how long an answer may take (default: as the preset or config.yaml says)")
 	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
 	p.jsonFlag(cmd, "print the agent as JSON")
 	// It fails only for a flag that is not there.

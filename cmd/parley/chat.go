@@ -55,7 +55,8 @@ sent. No answer within --timeout: exit code 3.`,
 	}
 	asFlag(cmd, &r.as, "who talks")
 	cmd.Flags().StringVar(&r.channel, "channel", "", "the channel, by name or id (default: the direct one of you two)")
-	cmd.Flags().DurationVar(&r.within, "timeout", time.Minute, "from a pipe: how long each line waits for its answer")
+	r.within = time.Minute
+	durationFlag(cmd.Flags(), &r.within, "timeout", "from a pipe: how long each line waits for its answer")
 	p.jsonFlag(cmd, "from a pipe: print the answers as JSON, one a line")
 	cmd.ValidArgsFunction = p.completeNames
 	p.completeFlags(cmd, "channel")

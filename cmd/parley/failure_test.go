@@ -30,11 +30,17 @@ func TestWrongUsage(t *testing.T) {
 			line: []string{"hey", "mawjs", "-"}, stdin: strings.Repeat("x", maxText+1),
 			want: "parley: the text is larger than 4 MiB\nhint: parley hey --help\n",
 		},
-		{line: []string{"hey", "mawjs", "-5"}, want: "parley: unknown shorthand flag: '5' in -5\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs", "-5"}, want: "parley: parley hey has no flag -5, as in -5; \"--\" ends the flags, so that a text may begin with a dash\nhint: parley hey --help\n"},
+		{line: []string{"init", "-alias", "white"}, want: "parley: parley init has no flag -alias; with two dashes it has: --alias\nhint: parley init --help\n"},
+		{line: []string{"init", "--bus_ulr", "x"}, want: "parley: parley init has no flag --bus_ulr; the nearest is --bus-url\nhint: parley init --help\n"},
+		{line: []string{"init", "--alias"}, want: "parley: --alias needs a value\nhint: parley init --help\n"},
+		{line: []string{"log", "-n"}, want: "parley: -n (--last) needs a value\nhint: parley log --help\n"},
+		{line: []string{"log", "-n", "x"}, want: "parley: -n (--last) needs a whole number, not \"x\"\nhint: parley log --help\n"},
+		{line: []string{"status", "--fleet=perhaps"}, want: "parley: --fleet needs true or false, or no value at all, not \"perhaps\"\nhint: parley status --help\n"},
 		{line: []string{"hey", "mawjs", "hi", "--wait", "0s"}, want: "parley: --wait needs a time above zero, such as 30s\nhint: parley hey --help\n"},
 		{
 			line: []string{"hey", "mawjs", "hi", "--wait", "soon"},
-			want: "parley: invalid argument \"soon\" for \"--wait\" flag: time: invalid duration \"soon\"\nhint: parley hey --help\n",
+			want: "parley: --wait: \"soon\" is not a length of time: write it with its unit, such as 30s, 5m, 2h or 7d\nhint: parley hey --help\n",
 		},
 		{line: []string{"hye", "mawjs"}, want: "parley: parley has no command \"hye\"; the nearest is hey\nhint: parley hey --help\n"},
 		{line: []string{"xyzzy"}, want: "parley: parley has no command \"xyzzy\"\nhint: parley --help\n"},
@@ -82,7 +88,7 @@ func TestWrongUsage(t *testing.T) {
 			line: []string{"hey", "mawjs", "--json"},
 			want: `{"error":"parley hey needs an agent and a text","kind":"usage","hint":"parley hey --help"}` + "\n",
 		},
-		{line: []string{"hey", "--jsno", "--json"}, want: `{"error":"unknown flag: --jsno","kind":"usage","hint":"parley hey --help"}` + "\n"},
+		{line: []string{"hey", "--jsno", "--json"}, want: `{"error":"parley hey has no flag --jsno; the nearest is --json","kind":"usage","hint":"parley hey --help"}` + "\n"},
 	} {
 		r := newRun(t)
 		r.program.stdin = strings.NewReader(test.stdin)

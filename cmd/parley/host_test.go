@@ -45,10 +45,16 @@ oracle-world  here   2026-05-23 21:01 +02:00                           0.1.0    
 white         live   2026-05-23 21:01 +02:00                           0.1.␛0   mawjs, volt  SHA256:` + w + `
 `},
 		{"host list", 80, `
-HOST          STATE  SINCE       LAST SEEN                VERSION  AGENTS
-black         away               2026-05-23 20:01 +02:00  0.0.9
-oracle-world  here   2026-05-23                           0.1.0
-white         live   2026-05-23                           0.1.␛0   mawjs, volt
+HOST          STATE  SINCE       LAST SEEN   AGENTS       FINGERPRINT
+black         away               2026-05-23               SHA256:bbbbbbbbbbbbbb…
+oracle-world  here   2026-05-23                           SHA256:oooooooooooooo…
+white         live   2026-05-23              mawjs, volt  SHA256:wwwwwwwwwwwwww…
+`},
+		{"host list", 60, `
+HOST          STATE  SINCE       AGENTS       FINGERPRINT
+black         away                            SHA256:bbbbbb…
+oracle-world  here   2026-05-23               SHA256:oooooo…
+white         live   2026-05-23  mawjs, volt  SHA256:wwwwww…
 `},
 		{"host show white", 80, `
 host:        white, live
@@ -83,7 +89,7 @@ last wrote:  2026-05-23 21:01:00 +02:00, ` + letterPath + `
 `},
 		{"host ping white -n 3", 0, `
 white answered 3 times: min 312µs, median 1.23ms, max 2.34s
-version 0.1.0; its clock is 3m0s ahead
+version 0.1.0; its clock is 3m ahead
 `},
 	} {
 		r := newRun(t)

@@ -46,8 +46,9 @@ func runHostList(ctx context.Context, client control.Service, v view) error {
 			term.Line(h.Version), names(h.Agents), h.Fingerprint,
 		})
 	}
-	v.table(t, squeeze{column: 6, least: 15}, squeeze{column: 5, least: 12}, squeeze{column: 2, least: dayWidth, cut: toDay},
-		squeeze{column: 6}, squeeze{column: 3, least: dayWidth, cut: toDay}, squeeze{column: 4})
+	v.table(t, squeeze{column: 2, least: dayWidth, cut: toDay}, squeeze{column: 4}, squeeze{column: 3, least: dayWidth, cut: toDay},
+		squeeze{column: 6, least: 20}, squeeze{column: 5, least: 12}, squeeze{column: 3},
+		squeeze{column: 6, least: 14}, squeeze{column: 6})
 	return nil
 }
 

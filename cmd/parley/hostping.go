@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -105,9 +106,9 @@ func roundTripOrEmpty(d time.Duration) string {
 func clockDifference(d time.Duration, before string) string {
 	switch {
 	case d > time.Second:
-		return before + "its clock is " + d.Round(time.Second).String() + " ahead"
+		return before + "its clock is " + span.Text(d.Round(time.Second)) + " ahead"
 	case d < -time.Second:
-		return before + "its clock is " + (-d).Round(time.Second).String() + " behind"
+		return before + "its clock is " + span.Text((-d).Round(time.Second)) + " behind"
 	}
 	return ""
 }

@@ -31,7 +31,7 @@ revoke", which says which of its messages count.`,
 			return runHostRotate(cmd.Context(), r, client, p.view())
 		},
 	}
-	cmd.Flags().DurationVar(&r.Overlap, "overlap", r.Overlap, "how long the old key counts still")
+	durationFlag(cmd.Flags(), &r.Overlap, "overlap", "how long the old key counts still, such as 7d")
 	p.jsonFlag(cmd, "print what was done as JSON")
 	return cmd
 }

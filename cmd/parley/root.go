@@ -46,7 +46,7 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 			return runFirst(cmd.Context(), home, p.connect(home.Socket()), p.view())
 		},
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageErrorf(cmd, "%v", err) })
+	root.SetFlagErrorFunc(flagError)
 	if p.out.Width > 0 {
 		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.out.Width)))
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -28,7 +29,7 @@ func (f *sendFlags) register(p *program, cmd *cobra.Command) {
 }
 
 func (f *sendFlags) registerWait(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.wait, "wait", 0, "wait this long for the reply, such as 30s, and print its text alone")
+	durationFlag(cmd.Flags(), &f.wait, "wait", "wait this long for the reply, such as 30s, and print its text alone")
 }
 
 // asFlag is --as, whose default the node decides (R14).
@@ -85,7 +86,7 @@ func awaitReply(ctx context.Context, r control.WaitRequest, client control.Servi
 	done()
 	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
 		return control.Errorf(control.KindTimeout, "it may still come: parley log --follow",
-			"nothing came within %s as an answer to %s", r.Within, r.Re)
+			"nothing came within %s as an answer to %s", span.Text(r.Within), r.Re)
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -80,7 +81,7 @@ func clockOff(d time.Duration) string {
 	if d < 0 {
 		sign = "-"
 	}
-	return sign + d.Abs().Round(time.Second).String()
+	return sign + span.Text(d.Abs().Round(time.Second))
 }
 
 // fleetNotes are what is wrong in the fleet, a sentence each.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -49,7 +50,8 @@ Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 	f.StringVar(&r.Re, "re", "", "wait for an answer to this message")
 	f.StringVar(&r.From, "from", "", "wait for the next message of this participant")
 	f.StringVar(&r.To, "to", "", "wait for the next message to this participant, or all")
-	f.DurationVar(&r.Within, "timeout", waitDefault, "how long")
+	r.Within = waitDefault
+	durationFlag(f, &r.Within, "timeout", "how long")
 	p.jsonFlag(cmd, "print the message as JSON")
 	p.completeFlags(cmd, "from", "to")
 	return cmd
@@ -63,7 +65,7 @@ func runWait(ctx context.Context, r control.WaitRequest, client control.Service,
 	m, err := client.Wait(ctx, r)
 	done()
 	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
-		return control.Errorf(control.KindTimeout, late.Hint, "nothing came within %s", r.Within)
+		return control.Errorf(control.KindTimeout, late.Hint, "nothing came within %s", span.Text(r.Within))
 	}
 	if err != nil {
 		return err

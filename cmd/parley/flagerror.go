@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// flagError says what is wrong with a flag, in the words of the person who typed
+// it, and names the flag that they may have meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var (
+		unknown *pflag.NotExistError
+		bare    *pflag.ValueRequiredError
+		value   *pflag.InvalidValueError
+		number  *strconv.NumError
+	)
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		typed := unknown.GetSpecifiedShortnames()
+		if name, _, _ := strings.Cut(typed, "="); cmd.Flags().Lookup(name) != nil {
+			return usageErrorf(cmd, "%s has no flag -%s; with two dashes it has: --%s", cmd.CommandPath(), name, name)
+		}
+		return usageErrorf(cmd, `%s has no flag -%s, as in -%s; "--" ends the flags, so that a text may begin with a dash`,
+			cmd.CommandPath(), unknown.GetSpecifiedName(), typed)
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if near := configs.Nearest(name, flagNames(cmd)); near != "" {
+			return usageErrorf(cmd, "%s has no flag --%s; the nearest is --%s", cmd.CommandPath(), name, near)
+		}
+		return usageErrorf(cmd, "%s has no flag --%s", cmd.CommandPath(), name)
+	case errors.As(err, &bare):
+		return usageErrorf(cmd, "%s needs a value", shownFlag(bare.GetFlag()))
+	case errors.As(err, &value) && errors.As(err, &number):
+		return usageErrorf(cmd, "%s needs %s, not %q", shownFlag(value.GetFlag()), wanted(value.GetFlag()), value.GetValue())
+	case errors.As(err, &value):
+		return usageErrorf(cmd, "%s: %v", shownFlag(value.GetFlag()), errors.Unwrap(value))
+	}
+	return usageErrorf(cmd, "%v", err)
+}
+
+// shownFlag is a flag as it is mostly typed.
+func shownFlag(f *pflag.Flag) string {
+	if f.Shorthand != "" {
+		return "-" + f.Shorthand + " (--" + f.Name + ")"
+	}
+	return "--" + f.Name
+}
+
+// wanted is what a flag takes that is no text.
+func wanted(f *pflag.Flag) string {
+	if strings.HasPrefix(f.Value.Type(), "bool") {
+		return "true or false, or no value at all"
+	}
+	return "a whole number"
+}
+
+// flagNames are the flags that a command has, those of its parents included.
+func flagNames(cmd *cobra.Command) []string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	return names
+}

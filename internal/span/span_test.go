@@ -1,0 +1,24 @@
+package span
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestText(t *testing.T) {
+	for _, test := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{0, "0s"}, {312 * time.Microsecond, "312µs"}, {10 * time.Second, "10s"}, {90 * time.Second, "1m30s"},
+		{2 * time.Minute, "2m"}, {20 * time.Minute, "20m"}, {time.Hour, "1h"}, {36 * time.Hour, "36h"}, {36*time.Hour + time.Second, "36h0m1s"},
+		{48 * time.Hour, "2 days"}, {76*time.Hour + time.Second, "3 days 4h"}, {71*time.Hour + 59*time.Minute, "3 days"},
+		{366 * 24 * time.Hour, "366 days"}, {-time.Minute, "-1m"}, {-50 * time.Hour, "-2 days 2h"},
+		{math.MinInt64, "-106751 days 23h"},
+	} {
+		if got := Text(test.d); got != test.want {
+			t.Errorf("Text(%s) = %q, want %q", test.d, got, test.want)
+		}
+	}
+}
