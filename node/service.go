@@ -68,16 +68,24 @@ func (n *Node) actor(as string, to []string) (fleet.Who, error) {
 		return fleet.Who{}, control.Errorf(control.KindRefused, "who can act here is listed by: parley agent list",
 			"%q is neither an agent served here nor the human of this host", as)
 	}
-	var asking []configs.Agent
-	for _, a := range n.agents {
-		if a.Door == configs.DoorInbox {
-			asking = append(asking, a)
-		}
-	}
-	if len(asking) == 1 && !n.addressedHere(to, asking[0].Name) {
-		return n.me(asking[0].Name.String()), nil
+	if speaker := n.speaker(); !n.addressedHere(to, speaker) {
+		return n.me(speaker.String()), nil
 	}
 	return n.me(n.cfg.Human.String()), nil
+}
+
+// speaker is who acts where nothing else is said (see actor). The caller holds mu.
+func (n *Node) speaker() protocol.Name {
+	var asking []protocol.Name
+	for _, a := range n.agents {
+		if a.Door == configs.DoorInbox {
+			asking = append(asking, a.Name)
+		}
+	}
+	if len(asking) == 1 {
+		return asking[0]
+	}
+	return n.cfg.Human
 }
 
 // Send implements control.Service.

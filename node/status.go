@@ -32,6 +32,7 @@ func (n *Node) Status(context.Context) (control.Status, error) {
 	clocks := n.clockWarnings()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	s.Speaker = n.speaker()
 	s.Record.Messages = n.state.Len()
 	s.Refused = n.refused
 	s.Flags = n.flags()

@@ -65,6 +65,7 @@ func newChannelNewCommand(p *program) *cobra.Command {
 }
 
 func runChannelNew(ctx context.Context, r control.NewChannelRequest, client control.Service, v view) error {
+	v.acting(ctx, r.As, "", client)
 	c, err := client.NewChannel(ctx, r)
 	if err != nil {
 		return err

@@ -50,6 +50,7 @@ func runInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 	if limit > 0 {
 		r.Limit++ // one more tells whether there are more
 	}
+	v.acting(ctx, r.As, "", client)
 	mail, err := client.Inbox(ctx, r)
 	if err != nil {
 		return err

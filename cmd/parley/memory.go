@@ -92,6 +92,7 @@ given.`,
 }
 
 func runMemoryAdd(ctx context.Context, r control.AddMemoryRequest, client control.Service, v view) error {
+	v.acting(ctx, r.As, "", client)
 	m, err := client.AddMemory(ctx, r)
 	if err != nil {
 		return err

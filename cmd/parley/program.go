@@ -94,7 +94,7 @@ func (p *program) client() (control.Service, error) {
 
 // view is how answers are shown.
 func (p *program) view() view {
-	return view{out: p.out, err: p.err, zone: p.zone, json: p.json, command: p.command}
+	return view{out: p.out, err: p.err, zone: p.zone, json: p.json, command: p.command, agent: p.getenv("PARLEY_AGENT")}
 }
 
 // speaker is who speaks: --as, else PARLEY_AGENT, else the node decides (R14).

@@ -31,6 +31,7 @@ first time, its sender gets a receipt; show looks without one.`,
 }
 
 func runRead(ctx context.Context, r control.ReadRequest, client control.Service, v view) error {
+	v.acting(ctx, r.As, "", client)
 	m, err := client.Read(ctx, r)
 	if err != nil {
 		return err

@@ -64,6 +64,7 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 	if err != nil {
 		return err
 	}
+	v.acting(ctx, r.As, m.From, client)
 	line := m.Path.String() + "  " + sentStages(m) + "\n"
 	switch {
 	case wait > 0:

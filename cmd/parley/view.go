@@ -15,6 +15,7 @@ type view struct {
 	zone     *time.Location
 	json     bool
 	command  func(words string) string // as the person would type it
+	agent    string                    // whom PARLEY_AGENT names
 }
 
 const (

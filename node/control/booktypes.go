@@ -12,11 +12,11 @@ type Channel struct {
 	ID           protocol.ChannelID   `json:"id"`
 	Name         string               `json:"name"`
 	CreatedBy    string               `json:"created_by"`
-	CreatedAt    time.Time            `json:"created_at"` // UTC
+	CreatedAt    time.Time            `json:"created_at,omitzero"` // UTC
 	Parent       protocol.ChannelID   `json:"parent"`
 	About        string               `json:"about"`
-	Messages     int                  `json:"messages"` // without receipts
-	Last         time.Time            `json:"last"`     // of the last message; UTC
+	Messages     int                  `json:"messages"`      // without receipts
+	Last         time.Time            `json:"last,omitzero"` // of the last message; UTC
 	Participants []string             `json:"participants"`
 	Children     []protocol.ChannelID `json:"children"`
 }
@@ -39,7 +39,7 @@ type Memory struct {
 	File         string    `json:"file"`
 	From         string    `json:"from"`
 	Via          string    `json:"via"`
-	Timestamp    time.Time `json:"timestamp"` // UTC
+	Timestamp    time.Time `json:"timestamp,omitzero"` // UTC
 	Subject      string    `json:"subject"`
 	Scope        string    `json:"scope"` // "global" or the id of a channel
 	Tags         []string  `json:"tags"`

@@ -27,10 +27,10 @@ type Host struct {
 	Alias protocol.Name `json:"alias"`
 	State HostState     `json:"state"`
 	// Since is since when its node runs; of one that is away zero.
-	Since time.Time `json:"since"`
+	Since time.Time `json:"since,omitzero"`
 	// LastSeen is when it was last heard on the bus, by this host's clock, or wrote
 	// the last message that is known of it, by its own. Zero: never.
-	LastSeen    time.Time       `json:"last_seen"`
+	LastSeen    time.Time       `json:"last_seen,omitzero"`
 	Version     string          `json:"version"` // last heard; "" where it was not heard since the start
 	Key         string          `json:"key"`     // the public nkey that counts now
 	Fingerprint string          `json:"fingerprint"`
@@ -54,17 +54,17 @@ type Host struct {
 type HostKey struct {
 	Key         string    `json:"key"`
 	Fingerprint string    `json:"fingerprint"`
-	Since       time.Time `json:"since"`      // when it replaced the one before it
-	Until       time.Time `json:"until"`      // until when it counts, because another replaced it
-	Revoked     time.Time `json:"revoked"`    // when it was revoked
-	RevokedBy   string    `json:"revoked_by"` // the host, or "human at host"
+	Since       time.Time `json:"since,omitzero"`   // when it replaced the one before it
+	Until       time.Time `json:"until,omitzero"`   // until when it counts, because another replaced it
+	Revoked     time.Time `json:"revoked,omitzero"` // when it was revoked
+	RevokedBy   string    `json:"revoked_by"`       // the host, or "human at host"
 }
 
 // LastMessage is the last thing that a host wrote, a receipt or what it says of
 // itself included.
 type LastMessage struct {
 	Path      protocol.Path `json:"path"`
-	Timestamp time.Time     `json:"timestamp"` // UTC, by the clock of its host
+	Timestamp time.Time     `json:"timestamp,omitzero"` // UTC, by the clock of its host
 	Run       string        `json:"run"`
 	Seq       uint64        `json:"seq"`
 }

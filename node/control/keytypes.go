@@ -16,9 +16,9 @@ type Rotation struct {
 	Host        protocol.Name `json:"host"`
 	Old         string        `json:"old"` // public nkey
 	Key         string        `json:"key"`
-	Fingerprint string        `json:"fingerprint"` // of the new key
-	Until       time.Time     `json:"until"`       // until when the old key counts
-	Path        protocol.Path `json:"path"`        // of the message that says so
+	Fingerprint string        `json:"fingerprint"`    // of the new key
+	Until       time.Time     `json:"until,omitzero"` // until when the old key counts
+	Path        protocol.Path `json:"path"`           // of the message that says so
 }
 
 // RevokeRequest asks to end a key of a host.

@@ -29,7 +29,10 @@ func newMemory() *memory { return &memory{changed: make(chan struct{})} }
 const memoryHuman = "nat"
 
 func (s *memory) Status(context.Context) (control.Status, error) {
-	return control.Status{Version: "memory", API: control.API, Fleet: "lab", Host: "here", Human: memoryHuman}, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	speaker := protocol.Name(s.speaker(""))
+	return control.Status{Version: "memory", API: control.API, Fleet: "lab", Host: "here", Human: memoryHuman, Speaker: speaker}, nil
 }
 
 // speaker is R14. The caller holds mu.

@@ -52,8 +52,8 @@ type RecordStats struct {
 	Unverified int         `json:"unverified"` // messages without a valid signature
 	Channels   int         `json:"channels"`
 	Memories   int         `json:"memories"`
-	First      time.Time   `json:"first"` // timestamps of the first and last message, UTC
-	Last       time.Time   `json:"last"`
+	First      time.Time   `json:"first,omitzero"` // timestamps of the first and last message, UTC
+	Last       time.Time   `json:"last,omitzero"`
 	Hosts      []HostStats `json:"hosts"`
 	Packs      int         `json:"packs"`
 	Disk       int64       `json:"disk"`    // bytes of record.git
@@ -65,7 +65,7 @@ type HostStats struct {
 	Alias    protocol.Name `json:"alias"`
 	Messages int           `json:"messages"`
 	Receipts int           `json:"receipts"`
-	Last     time.Time     `json:"last"` // UTC
+	Last     time.Time     `json:"last,omitzero"` // UTC
 }
 
 // ExportRequest has all files of the record written into a folder, which must be

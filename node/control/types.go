@@ -12,7 +12,7 @@ type Message struct {
 	Channel   protocol.ChannelID `json:"channel"`
 	From      string             `json:"from"`
 	To        []string           `json:"to"`
-	Timestamp time.Time          `json:"timestamp"` // UTC
+	Timestamp time.Time          `json:"timestamp,omitzero"` // UTC
 	Type      protocol.Type      `json:"type"`
 	Act       protocol.Act       `json:"act"`
 	Ref       string             `json:"ref,omitempty"` // receipts only: the message read
@@ -125,7 +125,7 @@ type Participant struct {
 	// State, Since, Address and RTT are those of its host. Since is since when it is
 	// in its state: of one that is away, when it was last seen.
 	State   HostState     `json:"state"`
-	Since   time.Time     `json:"since"`
+	Since   time.Time     `json:"since,omitzero"`
 	Address string        `json:"address"`
 	RTT     time.Duration `json:"rtt"`
 }
@@ -137,9 +137,10 @@ type Status struct {
 	Fleet   protocol.Name `json:"fleet"`
 	Host    protocol.Name `json:"host"`
 	Human   protocol.Name `json:"human"`
+	Speaker protocol.Name `json:"speaker"` // who acts where a request does not say it (R14)
 	Home    string        `json:"home"`
 	PID     int           `json:"pid"`
-	Since   time.Time     `json:"since"`
+	Since   time.Time     `json:"since,omitzero"`
 	Record  RecordStatus  `json:"record"`
 	Bus     BusStatus     `json:"bus"`
 	Hosts   []HostStatus  `json:"hosts"`
@@ -169,8 +170,8 @@ type RecordStatus struct {
 	Unrecorded  int       `json:"unrecorded"`        // stored, in no commit yet
 	CommitError string    `json:"commit_error"`      // why they cannot be committed, or ""
 	Unpushed    int       `json:"unpushed"`          // in no commit of the remote yet
-	LastFetch   time.Time `json:"last_fetch"`
-	LastPush    time.Time `json:"last_push"`
+	LastFetch   time.Time `json:"last_fetch,omitzero"`
+	LastPush    time.Time `json:"last_push,omitzero"`
 	Pushes      int       `json:"pushes"`   // since start, that the remote took
 	Rejected    int       `json:"rejected"` // pushes since start that came after another host's
 	Arriving    int       `json:"arriving"` // messages that were fetched and are being taken in; 0: none
@@ -184,10 +185,10 @@ type Trouble struct {
 	Kind    string    `json:"kind"`
 	Text    string    `json:"text"`    // one line
 	Pushing bool      `json:"pushing"` // only pushing fails: what others write comes in
-	Since   time.Time `json:"since"`
-	Next    time.Time `json:"next"`    // when it is tried again; zero while that is not known, or nothing waits to be pushed
-	Waiting int       `json:"waiting"` // messages that the remote lacks
-	Advice  string    `json:"advice"`  // what to do, "" where waiting is all
+	Since   time.Time `json:"since,omitzero"`
+	Next    time.Time `json:"next,omitzero"` // when it is tried again; zero while that is not known, or nothing waits to be pushed
+	Waiting int       `json:"waiting"`       // messages that the remote lacks
+	Advice  string    `json:"advice"`        // what to do, "" where waiting is all
 }
 
 // BusStatus is the state of the node's bus. Addresses are empty where no port is
@@ -241,8 +242,8 @@ type HostStatus struct {
 	State    HostState     `json:"state"`
 	Live     bool          `json:"live"`
 	Here     bool          `json:"here"`
-	Since    time.Time     `json:"since"`     // live since; zero if unknown
-	LastSeen time.Time     `json:"last_seen"` // as in Host
+	Since    time.Time     `json:"since,omitzero"`     // live since; zero if unknown
+	LastSeen time.Time     `json:"last_seen,omitzero"` // as in Host
 	Version  string        `json:"version"`
 	Agents   []string      `json:"agents"`
 }

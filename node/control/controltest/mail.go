@@ -53,7 +53,9 @@ func (s *suite) wantReceipts(want int) {
 func testSpeaker(s *suite) {
 	_, err := s.service.Send(s.ctx, control.SendRequest{To: []string{s.human}, Body: "a note to myself"})
 	s.wantKind("to oneself", err, control.KindRefused)
+	s.wantSpeaker(s.human)
 	s.inboxAgent("mawjs")
+	s.wantSpeaker("mawjs")
 	m, err := s.service.Send(s.ctx, control.SendRequest{To: []string{s.human}, Body: "a report"})
 	s.must(err)
 	if m.From != "mawjs" {
@@ -63,6 +65,14 @@ func testSpeaker(s *suite) {
 	s.must(err)
 	if m.From != s.human {
 		s.Errorf("to the one agent, from %q, want the human %q", m.From, s.human)
+	}
+}
+
+func (s *suite) wantSpeaker(name string) {
+	status, err := s.service.Status(s.ctx)
+	s.must(err)
+	if status.Speaker.String() != name {
+		s.Errorf("the status names %q as who speaks, want %q (R14)", status.Speaker, name)
 	}
 }
 

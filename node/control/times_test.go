@@ -1,0 +1,57 @@
+package control
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A time that is not known was written as 0001-01-01T00:00:00Z, which programs took
+// for a time: every one that can go over the socket, or be printed with --json, is
+// left out where it is zero.
+func TestTimesThatAreNotKnownAreLeftOut(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	service := reflect.TypeFor[Service]()
+	for i := range service.NumMethod() {
+		method := service.Method(i).Type
+		for j := range method.NumIn() {
+			findTimes(t, method.In(j), seen)
+		}
+		for j := range method.NumOut() {
+			findTimes(t, method.Out(j), seen)
+		}
+	}
+	if !seen[reflect.TypeFor[Status]()] || !seen[reflect.TypeFor[HostKey]()] || !seen[reflect.TypeFor[SearchRequest]()] {
+		t.Error("the walk through the types of Service has missed some of them")
+	}
+}
+
+// findTimes reports the fields of type and of what it holds that are times and are
+// written where they are zero.
+func findTimes(t *testing.T, is reflect.Type, seen map[reflect.Type]bool) {
+	switch is.Kind() {
+	case reflect.Slice, reflect.Pointer, reflect.Array, reflect.Map:
+		findTimes(t, is.Elem(), seen)
+	case reflect.Func:
+		for i := range is.NumIn() {
+			findTimes(t, is.In(i), seen)
+		}
+	case reflect.Struct:
+		if seen[is] || is.PkgPath() != ownPath() {
+			return
+		}
+		seen[is] = true
+		for i := range is.NumField() {
+			field := is.Field(i)
+			_, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if field.Type == reflect.TypeFor[time.Time]() && !strings.Contains(options, "omitzero") {
+				t.Errorf("%s.%s is a time that is written where it is not known", is.Name(), field.Name)
+			}
+			findTimes(t, field.Type, seen)
+		}
+	}
+}
+
+// ownPath is the path of this package.
+func ownPath() string { return reflect.TypeFor[Status]().PkgPath() }
