@@ -6,8 +6,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -26,12 +28,40 @@ func (e *AnswerError) Error() string {
 	return fmt.Sprintf("cannot ask %s for %s: it says %q", e.Host, e.What, e.Reason)
 }
 
+// BusyError is a question's answer that says that this host has asked so much that
+// it has to wait.
+type BusyError struct {
+	Host, What protocol.Name
+	Wait       time.Duration // before it is worth to ask again, 100 ms to 16 s
+}
+
+// Error tells who was asked for what, and when to ask again.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("cannot ask %s for %s: this host has asked it for too much; it answers again in %s", e.Host, e.What, e.Wait)
+}
+
 // An answer begins with a line that says whether it is one; it is part of what
 // is signed.
 const (
 	answerOK    = "ok\n"
 	answerError = "error\n"
+	answerBusy  = "busy\n" // and milliseconds after it
 )
+
+// encodeWait writes how long to wait.
+func encodeWait(wait time.Duration) []byte {
+	return strconv.AppendInt(nil, int64((wait+time.Millisecond-1)/time.Millisecond), 10)
+}
+
+// decodeWait reads what encodeWait writes, within bounds, whatever the other host says.
+func decodeWait(text []byte) time.Duration {
+	const least, most = 100, 16_000
+	ms, err := strconv.Atoi(string(text))
+	if err != nil {
+		ms = most
+	}
+	return time.Duration(min(max(ms, least), most)) * time.Millisecond
+}
 
 // waiting is who waits for an answer.
 type waiting struct {
@@ -43,7 +73,7 @@ type waiting struct {
 // answer are signed, and the answer refers to the question; anything else that
 // arrives in its place is counted as refused and passed over. Without an
 // answer the error is that of ctx; where the other host gives a reason, it is
-// an *AnswerError.
+// an *AnswerError, and where this one has asked too much, a *BusyError.
 func (b *Bus) Ask(ctx context.Context, host, what protocol.Name, request []byte) ([]byte, error) {
 	if host == b.opts.Alias {
 		return nil, fmt.Errorf("cannot ask %s for %s: that is this host itself", host, what)
@@ -98,6 +128,9 @@ func readAnswer(host, what protocol.Name, data []byte) ([]byte, error) {
 	}
 	if reason, ok := bytes.CutPrefix(data, []byte(answerError)); ok {
 		return nil, &AnswerError{Host: host, What: what, Reason: strings.ToValidUTF8(string(reason), "\uFFFD")}
+	}
+	if wait, ok := bytes.CutPrefix(data, []byte(answerBusy)); ok {
+		return nil, &BusyError{Host: host, What: what, Wait: decodeWait(wait)}
 	}
 	return nil, fmt.Errorf("cannot ask %s for %s: its answer is neither ok nor an error", host, what)
 }

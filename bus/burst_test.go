@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -144,6 +145,8 @@ func BenchmarkAcrossLink(b *testing.B) {
 	})
 	b.Run("ask", func(b *testing.B) {
 		hub.Serve("echo", echo)
+		endless := bucket{level: math.Inf(1), most: math.Inf(1)}
+		hub.budget.left[leaf.alias] = &purse{endless, endless}
 		for b.Loop() {
 			if _, err := leaf.Ask(b.Context(), hub.alias, "echo", data); err != nil {
 				b.Fatal(err)

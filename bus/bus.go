@@ -43,6 +43,7 @@ type Bus struct {
 	services  services
 	discover  *discover
 	replays   *replays
+	budget    *budget
 	quiet     zerolog.Logger // for what others can make this host say
 	announced atomic.Uint64  // presences sent
 
@@ -104,6 +105,7 @@ func newBus(opts Options) (*Bus, error) {
 		waiting:   waiting{asks: map[string]chan *nats.Msg{}},
 		services:  newServices(opts.Services),
 		replays:   newReplays(),
+		budget:    newBudget(opts.Now),
 		quiet:     quiet(opts.Log),
 	}
 	if err := b.setIdentity(opts.Key); err != nil {

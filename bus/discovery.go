@@ -71,7 +71,7 @@ func (d *discover) listen(verb micro.Verb, name, id string, answer func() any) e
 	if err != nil {
 		return err
 	}
-	sub, err := d.bus.conn.Subscribe(subject, func(msg *nats.Msg) { d.reply(msg, answer()) })
+	sub, err := d.bus.conn.Subscribe(subject, func(msg *nats.Msg) { d.reply(msg, answer) })
 	if err == nil {
 		err = sub.SetPendingLimits(maxLooks, maxLooksBytes)
 	}
@@ -81,14 +81,14 @@ func (d *discover) listen(verb micro.Verb, name, id string, answer func() any) e
 	return nil
 }
 
-// reply answers one request. What would not go to somebody's inbox is no answer
-// but a word on a subject that means something else.
-func (d *discover) reply(msg *nats.Msg, answer any) {
+// reply answers one request, if there are not too many. What would not go to
+// somebody's inbox is no answer but a word on a subject that means something else.
+func (d *discover) reply(msg *nats.Msg, answer func() any) {
 	root, _, _ := strings.Cut(msg.Reply, ".")
-	if msg.Reply == "" || root == protocol.SubjectRoot || strings.HasPrefix(root, "$") {
+	if !d.bus.budget.look() || msg.Reply == "" || root == protocol.SubjectRoot || strings.HasPrefix(root, "$") {
 		return
 	}
-	data, err := json.Marshal(answer)
+	data, err := json.Marshal(answer())
 	if err == nil {
 		err = d.bus.conn.Publish(msg.Reply, data)
 	}

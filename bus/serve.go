@@ -75,10 +75,14 @@ func (b *Bus) asked(s protocol.Subject, msg *nats.Msg) bool {
 		b.countMalformed(msg, err)
 		return true
 	}
+	if !b.budget.queue(s.Sender) {
+		return false
+	}
 	select {
 	case b.questions <- question{from: s.Sender, what: what, msg: msg}:
 		return true
 	default:
+		b.budget.unqueue(s.Sender)
 		return false
 	}
 }
@@ -97,6 +101,7 @@ func (b *Bus) answerAll() {
 				return
 			case places <- struct{}{}:
 			}
+			b.budget.unqueue(q.from)
 			b.workers.Go(func() { // ends with its service
 				defer func() { <-places }()
 				b.answer(q)
@@ -132,6 +137,10 @@ func (b *Bus) replyGoesTo(from protocol.Name, reply string) bool {
 }
 
 func (b *Bus) reply(q question, l *protocol.Letter) {
+	if wait := b.budget.ask(q.from); wait > 0 {
+		b.say(q, l, append([]byte(answerBusy), encodeWait(wait)...))
+		return
+	}
 	data, err := b.serve(q, l)
 	text := append([]byte(answerOK), data...)
 	if limit := b.conn.MaxPayload() - answerSlack; err == nil && int64(len(text)) > limit {
@@ -141,6 +150,12 @@ func (b *Bus) reply(q question, l *protocol.Letter) {
 		text = append([]byte(answerError), err.Error()...)
 		text = text[:min(len(text), answerSlack)]
 	}
+	b.budget.answered(q.from, len(text))
+	b.say(q, l, text)
+}
+
+// say sends the answer to a question.
+func (b *Bus) say(q question, l *protocol.Letter, text []byte) {
 	msg, err := b.seal(b.letter(l.Subject, l.Sig, text), q.msg.Reply)
 	if err == nil {
 		err = b.send(msg)

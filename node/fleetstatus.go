@@ -68,7 +68,9 @@ func (n *Node) askHost(ctx context.Context, row *control.FleetHost, mine protoco
 }
 
 // hasAnswered reports whether a host did answer, if only to say why it does not.
-func hasAnswered(err error) bool { return errors.As(err, new(*bus.AnswerError)) }
+func hasAnswered(err error) bool {
+	return errors.As(err, new(*bus.AnswerError)) || errors.As(err, new(*bus.BusyError))
+}
 
 // reported puts into a row what its host said of itself.
 func reported(row *control.FleetHost, mine, theirs protocol.Report) {

@@ -17,6 +17,9 @@ const (
 	// gapRest what the pause after the first time is; it doubles.
 	gapTries = 5
 	gapRest  = time.Second
+	// gapBusy is how often in a row hosts may say that they are asked too much, until
+	// that counts as one time in vain: who says so for ever holds up nobody else.
+	gapBusy = 30
 	// How many gaps of one chain are remembered as one host tells of them, and of how
 	// many chains in all. What is forgotten shows again with the next message or head.
 	gapsOfOne = 8
@@ -39,11 +42,12 @@ type told struct{ host, by protocol.Name }
 
 // brokenChain is the gaps of one chain.
 type brokenChain struct {
-	wants map[string]fleet.Gap // by hash
-	after end                  // up to where the chain is here
-	fails int
-	due   time.Time
-	busy  bool
+	wants  map[string]fleet.Gap // by hash
+	after  end                  // up to where the chain is here
+	fails  int
+	busies int // since something came, or an attempt was in vain
+	due    time.Time
+	busy   bool
 }
 
 // end is the last message of a chain that is here; zero while none is.
@@ -124,25 +128,37 @@ func (g *gaps) filled(key told, hashes []string, after end) {
 	c.after = after
 }
 
+// outcome is how an attempt to mend a chain went.
+type outcome struct {
+	progress bool          // something came
+	busy     time.Duration // nothing more did, because this host asks too much: how long to wait
+}
+
 // rest ends the mending of a chain for now. A gap that was asked for in vain several
 // times is left to git.
-func (g *gaps) rest(key told, progress bool) {
+func (g *gaps) rest(key told, o outcome) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	defer nudge(g.wake)
 	c := g.chains[key]
 	c.busy, c.due = false, time.Now().Add(gapWait)
-	if progress || len(c.wants) == 0 {
+	if o.progress {
+		c.fails, c.busies = 0, 0
+	}
+	switch {
+	case len(c.wants) == 0:
 		c.fails = 0
-		nudge(g.wake)
-		return
+	case o.busy > 0 && c.busies < gapBusy:
+		c.busies++
+		c.due = time.Now().Add(o.busy)
+	case !o.progress:
+		c.fails, c.busies = c.fails+1, 0
+		c.due = time.Now().Add(gapRest << min(c.fails-1, gapTries))
+		if c.fails >= gapTries {
+			g.givenUp += uint64(len(c.wants))
+			clear(c.wants)
+		}
 	}
-	c.fails++
-	c.due = time.Now().Add(gapRest << min(c.fails-1, gapTries))
-	if c.fails >= gapTries {
-		g.givenUp += uint64(len(c.wants))
-		clear(c.wants)
-	}
-	nudge(g.wake)
 }
 
 // counts are how many gaps are known, and how many were left to git since the start.

@@ -31,7 +31,7 @@ func TestGapsAreBounded(t *testing.T) {
 		if wants, _ := g.of(key); len(wants) != gapsOfOne {
 			t.Fatalf("%d holes are left to ask for", len(wants))
 		}
-		g.rest(key, false)
+		g.rest(key, outcome{})
 	}
 	wants, _ := g.of(key)
 	if _, givenUp := g.counts(); len(wants) != 0 || givenUp != gapsOfOne {
@@ -40,6 +40,28 @@ func TestGapsAreBounded(t *testing.T) {
 	lie("white", "eve", 7)
 	if pause := time.Until(g.chains[key].due); pause < 5*time.Second {
 		t.Errorf("the next lie is asked for in %s", pause)
+	}
+}
+
+// Who is asked too much says so, is left alone for as long as it says, and asked again:
+// that is no attempt in vain, but it does not go on for ever. It prevents: a chain that
+// is given up because it is long, and a host that keeps another one asking.
+func TestBusyHostIsAskedLater(t *testing.T) {
+	g := newGaps()
+	key := told{"white", "eve"}
+	g.add(key.by, fleet.Gap{Host: key.host, Hash: protocol.Hash([]byte("x"))}, end{})
+	for range 10 * gapBusy {
+		g.rest(key, outcome{progress: true, busy: time.Hour})
+	}
+	c := g.chains[key]
+	if pause := time.Until(c.due); c.fails != 0 || pause < 50*time.Minute {
+		t.Errorf("it counts %d in vain, and is asked again in %s", c.fails, pause)
+	}
+	for range gapTries * (gapBusy + 1) {
+		g.rest(key, outcome{busy: time.Second})
+	}
+	if _, givenUp := g.counts(); givenUp != 1 {
+		t.Error("who says for ever that it is asked too much is asked for ever")
 	}
 }
 

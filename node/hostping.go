@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -63,10 +62,9 @@ func (n *Node) ask(ctx context.Context, host, what protocol.Name) (answer []byte
 
 // noAnswer is why a host did not answer, in words for people.
 func noAnswer(host protocol.Name, within time.Duration, err error) error {
-	answered := new(bus.AnswerError)
 	switch {
-	case errors.As(err, &answered):
-		return control.Errorf(control.KindFailed, "", "%s", answered.Error())
+	case hasAnswered(err):
+		return control.Errorf(control.KindFailed, "", "%s", err.Error())
 	case errors.Is(err, context.DeadlineExceeded):
 		return control.Errorf(control.KindFailed, "how it can be reached: parley host show "+host.String(), "%s did not answer within %s", host, within)
 	}

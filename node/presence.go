@@ -9,6 +9,11 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// greetGap is the least time between telling that this host is there and telling it
+// again because another one has come or asks for it: one host's letters must not have
+// all the others speak to all again and again.
+const greetGap = 250 * time.Millisecond
+
 // announceAlways tells the other hosts every few seconds, and whenever one has
 // come, that this one is live.
 func (n *Node) announceAlways(ctx context.Context) {
@@ -16,10 +21,12 @@ func (n *Node) announceAlways(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		n.announce()
+		spoke := time.Now()
 		n.takePlace() // hosts that were not heard of for a while are gone
 		select {
 		case <-tick.C:
 		case <-n.greet:
+			sleep(ctx, greetGap-time.Since(spoke))
 		case <-n.answer:
 			n.answerTwin(ctx)
 		case <-ctx.Done():

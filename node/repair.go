@@ -121,14 +121,13 @@ func (n *Node) repairAlways(ctx context.Context) {
 	}
 }
 
-// repair asks for what is missing of a chain, as long as something comes. It reports
-// whether anything came.
-func (n *Node) repair(ctx context.Context, key told) (progress bool) {
+// repair asks for what is missing of a chain, as long as something comes.
+func (n *Node) repair(ctx context.Context, key told) (o outcome) {
 	fetched := false
 	for ctx.Err() == nil {
 		m, ok := n.firstMissing(key)
 		if !ok {
-			return progress
+			return o
 		}
 		if !fetched && m.isLarge() && n.canFetch() {
 			fetched = true
@@ -136,14 +135,16 @@ func (n *Node) repair(ctx context.Context, key told) (progress bool) {
 			sleep(ctx, fetchWait)
 			continue
 		}
-		if !n.askAround(ctx, key, m) {
+		came, busy := n.askAround(ctx, key, m)
+		if !came {
 			n.record.Ring() // it may be on the remote
-			return progress
+			o.busy = busy
+			return o
 		}
-		progress = true
+		o.progress = true
 		n.nudgeWorkers()
 	}
-	return progress
+	return o
 }
 
 // nudgeWorkers has every door look at its queue: what messages waited for may have come.
@@ -206,25 +207,29 @@ func (n *Node) canFetch() bool {
 }
 
 // askAround asks those who may have what is missing, one after the other, and reports
-// whether somebody had some of it.
-func (n *Node) askAround(ctx context.Context, key told, m missing) bool {
+// whether somebody had some of it. Where nobody had and somebody was asked too much, it
+// says how long to wait for that one.
+func (n *Node) askAround(ctx context.Context, key told, m missing) (came bool, busy time.Duration) {
 	request, err := protocol.EncodeResendRequest(protocol.ResendRequest{
 		Host: m.Host, Want: m.Hash, After: m.after.path, AfterHash: m.after.hash})
 	if err != nil {
 		n.log.Error().Err(err).Msg("cannot ask for what was missed")
-		return false
+		return false, 0
 	}
 	for _, host := range n.whomToAsk(key, m) {
 		count, err := n.askResend(ctx, host, m.Host, request)
 		if err != nil {
 			n.log.Debug().Err(err).Stringer("host", host).Stringer("of", m.Host).Msg("what was missed is not to be had there")
 		}
+		if later := new(bus.BusyError); errors.As(err, &later) && (busy == 0 || later.Wait < busy) {
+			busy = later.Wait
+		}
 		if count > 0 {
 			n.log.Debug().Int("messages", count).Stringer("host", host).Stringer("of", m.Host).Msg("missed messages were sent again")
-			return true
+			return true, 0
 		}
 	}
-	return false
+	return false, busy
 }
 
 // whomToAsk are live hosts that may have what is missing: its author, who told of it,

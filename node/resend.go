@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/protocol"
@@ -16,9 +17,7 @@ func (n *Node) resend(ctx context.Context, _ protocol.Name, request []byte) ([]b
 	if err != nil {
 		return nil, err
 	}
-	n.mu.Lock()
 	chain := n.chainTo(r)
-	n.mu.Unlock()
 	if len(chain) == 0 {
 		return nil, fmt.Errorf("nothing of %s that is missing there is here", r.Host)
 	}
@@ -29,18 +28,41 @@ func (n *Node) resend(ctx context.Context, _ protocol.Name, request []byte) ([]b
 	return protocol.EncodeResent(n.loadChain(ctx, chain, b.MaxAnswer()))
 }
 
-// chainTo is what is here of the messages that are asked for, oldest first. The
-// caller holds mu.
-func (n *Node) chainTo(r protocol.ResendRequest) []*fleet.Item {
-	var chain []*fleet.Item
-	if r.AfterHash != "" {
-		chain = n.state.ChainOn(r.Host, r.AfterHash, r.Want, protocol.MaxResent)
+// chainStep is how many messages of a chain are looked up while mu is held: the walk
+// for one answer keeps nobody else waiting.
+const chainStep = 64
+
+// chainTo is what is here of the messages that are asked for, oldest first.
+func (n *Node) chainTo(r protocol.ResendRequest) (chain []*fleet.Item) {
+	after, end := r.After, r.AfterHash
+	for room := protocol.MaxResent; end != "" && room > 0; room = protocol.MaxResent - len(chain) {
+		step := n.walk(func(s *fleet.State) []*fleet.Item { return s.ChainOn(r.Host, end, r.Want, min(room, chainStep)) })
+		if len(step) == 0 {
+			break
+		}
+		chain = append(chain, step...)
+		after, end = step[len(step)-1].Path, step[len(step)-1].Hash
 	}
-	after := r.After
-	if len(chain) > 0 {
-		after = chain[len(chain)-1].Path
+	var back []*fleet.Item // newest first
+	hash := r.Want
+	for room := protocol.MaxResent - len(chain); room > 0; room = protocol.MaxResent - len(chain) - len(back) {
+		step := n.walk(func(s *fleet.State) []*fleet.Item { return s.ChainBack(r.Host, hash, after, min(room, chainStep)) })
+		if len(step) == 0 {
+			break
+		}
+		hash = step[0].Prev
+		slices.Reverse(step)
+		back = append(back, step...)
 	}
-	return append(chain, n.state.ChainBack(r.Host, r.Want, after, protocol.MaxResent-len(chain))...)
+	slices.Reverse(back)
+	return append(chain, back...)
+}
+
+// walk takes one step along a chain.
+func (n *Node) walk(step func(*fleet.State) []*fleet.Item) []*fleet.Item {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return step(n.state)
 }
 
 // resentHead is what a message takes of an answer besides its bytes.

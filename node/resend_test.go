@@ -1,0 +1,67 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// A chain is walked in steps, and the steps make one whole, oldest first: after what the
+// asker has, where that is known, else back from what it wants, and never more than one
+// answer may bring.
+func TestChainIsWalkedInSteps(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	g := newGhost(t, n, "gone")
+	all := g.words(3*chainStep + 5)
+	n.Receive(all[:1], byBus)
+	hear(t, n, all[1:])
+	last, from := all[len(all)-1], all[chainStep/2]
+	for name, c := range map[string]struct {
+		asks protocol.ResendRequest
+		want []gitsync.Letter
+	}{
+		"all":                {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data)}, all},
+		"after a path":       {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data), After: from.Path}, all[chainStep/2+1:]},
+		"after one it has":   {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(last.Data), After: from.Path, AfterHash: protocol.Hash(from.Data)}, all[chainStep/2+1:]},
+		"beyond what is had": {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(nil), AfterHash: protocol.Hash(from.Data)}, all[chainStep/2+1:]},
+		"of another host":    {protocol.ResendRequest{Host: "white", Want: protocol.Hash(last.Data)}, nil},
+	} {
+		if diff := cmp.Diff(pathsOf(c.want), itemPaths(n.chainTo(c.asks))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func pathsOf(letters []gitsync.Letter) (all []string) {
+	for _, l := range letters {
+		all = append(all, l.Path.String())
+	}
+	return all
+}
+
+func itemPaths(chain []*fleet.Item) (all []string) {
+	for _, it := range chain {
+		all = append(all, it.Path.String())
+	}
+	return all
+}
+
+// An answer never brings more than it may, however long the chain is.
+func TestChainOfOneAnswerIsBounded(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	g := newGhost(t, n, "gone")
+	all := g.words(protocol.MaxResent + chainStep)
+	n.Receive(all[:1], byBus)
+	hear(t, n, all[1:])
+	last := protocol.Hash(all[len(all)-1].Data)
+	for after, first := range map[string]int{"": len(all) - protocol.MaxResent, protocol.Hash(all[3].Data): 4} {
+		chain := n.chainTo(protocol.ResendRequest{Host: "gone", Want: last, AfterHash: after})
+		if len(chain) != protocol.MaxResent || chain[0].Path != all[first].Path {
+			t.Errorf("after %q: %d messages from %s", after, len(chain), chain[0].Path)
+		}
+	}
+}
