@@ -79,11 +79,12 @@ func (s *State) Take(e Examined) (*Item, error) {
 	s.turned = nil
 	turned := s.learn(it)
 	if taken {
-		s.rivals[p] = append(s.rivals[p], it)
+		s.lose(it)
 		s.elect(p)
 	} else {
 		s.add(it)
 	}
+	s.arrived(it)
 	if turned {
 		s.electAll()
 	}
@@ -106,6 +107,12 @@ func (s *State) isRival(it *Item) bool {
 	return slices.ContainsFunc(s.rivals[it.Path], func(r *Item) bool { return r.Hash == it.Hash })
 }
 
+// lose keeps a file whose path another has.
+func (s *State) lose(it *Item) {
+	s.rivals[it.Path] = append(s.rivals[it.Path], it)
+	s.lost[it.Hash] = append(s.lost[it.Hash], it)
+}
+
 // elect decides which of the files that claim p stays there.
 func (s *State) elect(p protocol.Path) {
 	old := s.at(p)
@@ -119,7 +126,9 @@ func (s *State) elect(p protocol.Path) {
 		return
 	}
 	old = s.own(old)
-	s.rivals[p] = append(without(s.rivals[p], best), old)
+	s.rivals[p] = without(s.rivals[p], best)
+	drop(s.lost, best.Hash, best)
+	s.lose(old)
 	s.remove(old)
 	s.add(best)
 }

@@ -198,3 +198,43 @@ func BenchmarkApplyAfter(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRestoreRevoked starts from an archive in which one host wrote nearly all,
+// and its key is revoked or is not.
+func BenchmarkRestoreRevoked(b *testing.B) {
+	const n = 20_000
+	a, other := newTestHost(b, "a", "a"), newTestHost(b, "b", "b")
+	anchor := Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(b), Humans: []protocol.Name{"nat"}}}
+	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
+	s := New(anchor)
+	take := func(f testFile) {
+		if _, err := s.Apply(f.path, f.data); err != nil {
+			b.Fatal(err)
+		}
+	}
+	key := protocol.HostKey{Host: "b", Key: other.public(b)}
+	take(a.write(b, s.hostDraft(protocol.ActHostVouch, protocol.Vouch{Host: "a", Knows: []protocol.HostKey{key}}), at, 0))
+	d := Draft{Channel: protocol.DeriveChannel(testRecord, "b"),
+		Message: protocol.Message{From: "b", To: []protocol.Address{{Name: "a"}}, Type: protocol.TypeText, Body: "hello"}}
+	for i := range n {
+		take(other.write(b, d, at.Add(time.Duration(i)*time.Second), uint32(i)))
+	}
+	before := written(b, s.Snapshot())
+	ends, _ := s.Ends(key, protocol.Path{})
+	d = s.hostDraft(protocol.ActHostRevoke, protocol.Revocation{Host: "a", Revokes: key, Last: ends})
+	d.Message.Human = "nat"
+	take(a.write(b, d, at, n))
+	if h, _ := s.Host("b"); !h.Out() {
+		b.Fatal("the key is not revoked")
+	}
+	after := written(b, s.Snapshot())
+	for name, archive := range map[string]*Archive{"whole": before, "revoked": after} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				Restore(anchor, archive)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/message")
+		})
+	}
+}

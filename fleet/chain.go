@@ -12,15 +12,7 @@ import (
 // Knows reports whether the state has a file of that hash, be it one that lost its
 // path to another.
 func (s *State) Knows(hash string) bool {
-	if len(s.withHash(hash)) > 0 {
-		return true
-	}
-	for _, files := range s.rivals {
-		if slices.ContainsFunc(files, func(it *Item) bool { return it.Hash == hash }) {
-			return true
-		}
-	}
-	return false
+	return len(s.lost[hash]) > 0 || len(s.withHash(hash)) > 0
 }
 
 // Gap is what a chain lacks: the message of a host with that hash.

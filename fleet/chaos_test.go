@@ -154,13 +154,29 @@ func (c *chaos) keyAct(h *testHost, at time.Time) {
 		return
 	case 1:
 		var ends []protocol.RunEnd
-		if seq := uint64(c.IntN(6)); seq > 0 {
-			ends = []protocol.RunEnd{{Run: "0badcafe", Seq: seq, Hash: strings.Repeat("0", 64)}}
+		for range c.IntN(3) {
+			ends = append(ends, c.end())
 		}
+		slices.SortFunc(ends, protocol.CompareRunEnds)
+		ends = slices.Compact(ends)
 		d = New(c.anchor).hostDraft(protocol.ActHostRevoke, protocol.Revocation{Host: h.alias, Revokes: known, Last: ends})
 		d.Message.Human = c.name()
 	}
 	c.files = append(c.files, h.write(c.t, d, at, c.Uint32()))
+}
+
+// end is the end of a run that a revocation may name: mostly a message that is there.
+func (c *chaos) end() protocol.RunEnd {
+	none := protocol.RunEnd{Run: "0badcafe", Seq: 1, Hash: strings.Repeat(fmt.Sprint(c.IntN(10)), 64)}
+	if len(c.files) == 0 {
+		return none
+	}
+	f := c.files[c.IntN(len(c.files))]
+	m, err := protocol.Decode(f.path, f.data)
+	if err != nil || m.Run == "" {
+		return none
+	}
+	return protocol.RunEnd{Run: m.Run, Seq: m.Seq, Hash: protocol.Hash(f.data)}
 }
 
 // rotate gives a host another key, with which it mostly goes on.

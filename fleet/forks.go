@@ -21,6 +21,9 @@ func (b branch) String() string { return fmt.Sprintf("%s/%s/%d", b.host, b.run, 
 // seat is the place of a signed message in the count of its run.
 func (it *Item) seat() branch { return branch{host: it.Host, run: it.Run, seq: it.Seq} }
 
+// behind is the place of a signed message behind the one that it follows.
+func (it *Item) behind() branch { return branch{host: it.Host, prev: it.Prev} }
+
 // noteFork notes where two messages stand at one place of their host's chain, so that
 // it is no chain any more: they follow the same one, or count as the same.
 func (s *State) noteFork(it *Item) {
@@ -29,7 +32,7 @@ func (s *State) noteFork(it *Item) {
 	}
 	places := []branch{it.seat()}
 	if it.Prev != "" {
-		places = append(places, branch{host: it.Host, prev: it.Prev})
+		places = append(places, it.behind())
 	}
 	for _, at := range places {
 		if s.isCrowded(at) && len(s.standing(at)) > 1 {

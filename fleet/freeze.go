@@ -133,7 +133,7 @@ func Restore(anchor Anchor, a *Archive) *State {
 	s.archive = newReader(a)
 	s.circled = a.rest.circled
 	for _, it := range a.rest.rivals {
-		s.rivals[it.Path] = append(s.rivals[it.Path], it)
+		s.lose(it)
 	}
 	maps.Copy(s.last, a.rest.last)
 	maps.Copy(s.signed, a.rest.signed)
@@ -143,7 +143,7 @@ func Restore(anchor Anchor, a *Archive) *State {
 			s.words.add(it)
 		}
 	}
-	s.ring = newKeyring(anchor, &s.words)
+	s.ring = s.historian().keyring()
 	s.ringed++
 	return s
 }

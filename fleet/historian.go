@@ -29,21 +29,26 @@ type Anchor struct {
 //     that the most senior host vouched for, which must be senior to the host itself,
 //     else the first by path.
 //   - A key is revoked by a later one of its host, by itself where it is the last, or
-//     by the founder in the name of one of its humans.
+//     by the founder in the name of one of its humans. Of each of these revocations
+//     the first maxRevocations count, and a message counts that all of them leave in.
 type historian struct {
 	anchor Anchor
 	words  *words
 	ring   *keyring
+	// left is the messages of its key that a revocation leaves in.
+	left func(revocation *Item) *lineage
 
 	witnessed map[protocol.Name][]string // keys that hosts senior to it vouched for, in order
 }
 
-// newKeyring is the history of keys that the words tell.
-func newKeyring(anchor Anchor, w *words) *keyring {
-	h := historian{
-		anchor: anchor, words: w, witnessed: map[protocol.Name][]string{},
-		ring: &keyring{hosts: map[protocol.Name]*Host{}, aliases: map[string][]protocol.Name{}, revoked: map[protocol.HostKey][]*Item{}, vouched: map[protocol.HostKey]int{}},
-	}
+// historian is what makes the state's keyring.
+func (s *State) historian() historian {
+	return historian{anchor: s.anchor, words: &s.words, ring: s.ring, left: s.lineage, witnessed: map[protocol.Name][]string{}}
+}
+
+// keyring is the history of keys that the words tell.
+func (h historian) keyring() *keyring {
+	h.ring = newKeyring()
 	if alias, key, ok := h.founder(); ok {
 		h.enrol(alias, key)
 	}
@@ -55,13 +60,18 @@ func newKeyring(anchor Anchor, w *words) *keyring {
 		}
 		h.vouches(host)
 	}
-	for alias := range w.joins {
+	for alias := range h.words.joins {
 		if h.ring.hosts[alias] == nil {
 			h.provisional(alias)
 		}
 	}
 	return h.ring
 }
+
+// maxRevocations is how many revocations of a key count of those that its host said,
+// and of those that the founder did: more than one only narrows what is left in, and
+// each costs room for what it leaves.
+const maxRevocations = 4
 
 // founder is the host that everything rests on.
 func (h *historian) founder() (alias protocol.Name, key string, ok bool) {
@@ -162,8 +172,8 @@ func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *Item {
 	}
 	given := heldKey{key: last.key}
 	for _, it := range h.words.revocations[who] {
-		if r := it.word.(protocol.Revocation); r.Revokes == (protocol.HostKey{Host: host.Alias, Key: last.key}) && last.allows(it) {
-			given.revoked = append(given.revoked, it)
+		if r := it.word.(protocol.Revocation); len(given.revoked) < maxRevocations && r.Revokes == (protocol.HostKey{Host: host.Alias, Key: last.key}) && last.allows(it) {
+			given.revoked = append(given.revoked, revocation{it, h.left(it)})
 		}
 	}
 	for _, it := range open {
@@ -179,13 +189,18 @@ func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *Item {
 // leave out what the earlier ones say.
 func (h *historian) ownRevocations(host *Host) {
 	last := len(host.keys) - 1
+	own := map[int]int{} // how many there are already of a key
 	for i := last; i >= 0; i-- {
 		by := signer{host.Alias, host.keys[i].key}
 		for _, it := range h.words.revocations[by] {
 			r := it.word.(protocol.Revocation)
 			at := host.keyAt(r.Revokes.Key)
-			if r.Revokes.Host == host.Alias && at >= 0 && (at < i && host.judge(it) == genuine || at == i && i == last && host.keys[i].allows(it)) {
-				host.keys[at].revoked = append(host.keys[at].revoked, it)
+			if r.Revokes.Host != host.Alias || at < 0 || own[at] == maxRevocations {
+				continue
+			}
+			if at < i && host.judge(it) == genuine || at == i && i == last && host.keys[i].allows(it) {
+				host.keys[at].revoked = append(host.keys[at].revoked, revocation{it, h.left(it)})
+				own[at]++
 			}
 		}
 	}
@@ -200,8 +215,9 @@ func (h *historian) founderRevokes(founder *Host) {
 	for _, held := range founder.keys {
 		for _, it := range h.words.revocations[signer{founder.Alias, held.key}] {
 			r := it.word.(protocol.Revocation)
-			if r.Revokes.Host != founder.Alias && founder.judge(it) == genuine && slices.Contains(humans, protocol.Name(it.Human)) {
-				h.ring.revoked[r.Revokes] = append(h.ring.revoked[r.Revokes], it)
+			if r.Revokes.Host != founder.Alias && len(h.ring.revoked[r.Revokes]) < maxRevocations &&
+				founder.judge(it) == genuine && slices.Contains(humans, protocol.Name(it.Human)) {
+				h.ring.revoked[r.Revokes] = append(h.ring.revoked[r.Revokes], revocation{it, h.left(it)})
 			}
 		}
 	}

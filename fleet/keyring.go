@@ -15,16 +15,29 @@ type keyring struct {
 	hosts   map[protocol.Name]*Host
 	ranked  []*Host // by seniority, the founder first
 	aliases map[string][]protocol.Name
-	revoked map[protocol.HostKey][]*Item // what the founder's humans revoked
-	vouched map[protocol.HostKey]int     // the rank of the most senior host that vouched for it
+	revoked map[protocol.HostKey][]revocation // what the founder's humans revoked
+	vouched map[protocol.HostKey]int          // the rank of the most senior host that vouched for it
+}
+
+func newKeyring() *keyring {
+	return &keyring{
+		hosts: map[protocol.Name]*Host{}, aliases: map[string][]protocol.Name{},
+		revoked: map[protocol.HostKey][]revocation{}, vouched: map[protocol.HostKey]int{},
+	}
 }
 
 // heldKey is a key of a host in its history.
 type heldKey struct {
 	key     string
-	by      *Item     // the rotation that brought it; nil for the first
-	until   time.Time // what it signs later is refused; zero while no other has followed
-	revoked []*Item   // the revocations of it that count
+	by      *Item        // the rotation that brought it; nil for the first
+	until   time.Time    // what it signs later is refused; zero while no other has followed
+	revoked []revocation // those of it that count
+}
+
+// revocation is a word that ends a key, and what the key signed that it leaves in.
+type revocation struct {
+	*Item
+	left *lineage
 }
 
 // verdict is what the keyring says of a message.
@@ -84,29 +97,11 @@ func (it *Item) signedAt() time.Time {
 // revocation itself counts, of course, where the key revoked itself.
 func (held *heldKey) allows(it *Item) bool {
 	for _, r := range held.revoked {
-		if !within(r.word.(protocol.Revocation).Last, it) &&
-			!slices.ContainsFunc(held.revoked, func(own *Item) bool { return own.Hash == it.Hash }) {
+		if !r.left.has(it.Hash) && !slices.ContainsFunc(held.revoked, func(own revocation) bool { return own.Hash == it.Hash }) {
 			return false
 		}
 	}
 	return true
-}
-
-// within reports whether a message is of a run that is named, and not after its
-// end. A rotation is the last word of its key, so it must be the end itself: else the
-// thief of a revoked key could go on from it with a rotation that claims the place of
-// an earlier word. The ends are sorted by run.
-func within(ends []protocol.RunEnd, it *Item) bool {
-	i, found := slices.BinarySearchFunc(ends, it.Run, func(e protocol.RunEnd, run string) int {
-		switch {
-		case e.Run < run:
-			return -1
-		case e.Run > run:
-			return 1
-		}
-		return 0
-	})
-	return found && (it.Seq < ends[i].Seq && it.Act != protocol.ActHostRotate || it.Seq == ends[i].Seq && it.Hash == ends[i].Hash)
 }
 
 // counts reports whether the host's key counts at that time: it is the last one, or
@@ -125,7 +120,7 @@ func (h *Host) keyAt(key string) int {
 func sameKeys(a, b []heldKey) bool {
 	return slices.EqualFunc(a, b, func(x, y heldKey) bool {
 		return x.key == y.key && x.until.Equal(y.until) &&
-			slices.EqualFunc(x.revoked, y.revoked, func(r, s *Item) bool { return r.Hash == s.Hash })
+			slices.EqualFunc(x.revoked, y.revoked, func(r, s revocation) bool { return r.Hash == s.Hash })
 	})
 }
 

@@ -34,7 +34,7 @@ func (s *State) learn(it *Item) (turned bool) {
 // unsettles reports whether a join says more than what its host is: who the founder is
 // and who its humans are, or that a key is one with which a host begins.
 func (s *State) unsettles(it *Item) bool {
-	h := historian{anchor: s.anchor, words: &s.words}
+	h := s.historian()
 	alias, key, _ := h.founder()
 	return it.Host == alias || len(s.ring.ranked) == 0 || s.ring.ranked[0].Alias != alias || s.ring.ranked[0].keys[0].key != key ||
 		len(s.words.rotated[protocol.HostKey{Host: it.Host, Key: it.Key}]) > 0
@@ -52,7 +52,7 @@ func (s *State) precedes(it *Item) bool {
 // known of itself.
 func (s *State) relearn(alias protocol.Name) (turned bool) {
 	before := s.ring.hosts[alias]
-	h := historian{anchor: s.anchor, words: &s.words, ring: s.ring}
+	h := s.historian()
 	switch {
 	case before != nil && before.rank != unranked:
 		host := &Host{Alias: alias, rank: before.rank, keys: before.keys}
@@ -70,7 +70,7 @@ func (s *State) relearn(alias protocol.Name) (turned bool) {
 // relearnAll makes the history of all hosts anew.
 func (s *State) relearnAll() (turned bool) {
 	before := s.ring
-	s.ring = newKeyring(s.anchor, &s.words)
+	s.lineages.keep(func() { s.ring = s.historian().keyring() })
 	for alias, h := range s.ring.hosts {
 		turned = s.shift(before.hosts[alias], h) || turned
 	}

@@ -96,8 +96,8 @@ func (l *loose) leave(it *Item) {
 	}
 }
 
-func drop[K comparable](from map[K][]*Item, key K, it *Item) {
-	if from[key] = without(from[key], it); len(from[key]) == 0 {
+func drop[K, V comparable](from map[K][]V, key K, v V) {
+	if from[key] = without(from[key], v); len(from[key]) == 0 {
 		delete(from, key)
 	}
 }

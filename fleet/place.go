@@ -81,11 +81,13 @@ func (s *State) settle() {
 	if s.batch {
 		return
 	}
-	if s.stale {
+	turned, word := s.extend()
+	if s.stale || word {
 		s.stale = false
-		if s.relearnAll() {
-			s.electAll()
-		}
+		turned = s.relearnAll() || turned
+	}
+	if turned {
+		s.electAll()
 	}
 	from := s.unsettled
 	s.unsettled = nil

@@ -1,9 +1,7 @@
 package fleet
 
 import (
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -21,9 +19,23 @@ func (c Revoke) decide(s *State) ([]Draft, error) {
 	if err := s.MayRevoke(c.By, c.Human, c.Of); err != nil {
 		return nil, err
 	}
+	if said := s.revocationsBy(c.By, c.Of); said >= maxRevocations {
+		return nil, refuse(Senseless, "", "the key %s of %s cannot be revoked once more: %d revocations of it by %s count, and no more do", c.Of.Key, c.Of.Host, said, c.By)
+	}
 	d := s.hostDraft(protocol.ActHostRevoke, protocol.Revocation{Host: c.By, Revokes: c.Of, Last: c.Last})
 	d.Message.Human = c.Human
 	return []Draft{d}, nil
+}
+
+// revocationsBy is how many revocations of a key count that a host said.
+func (s *State) revocationsBy(by protocol.Name, of protocol.HostKey) (said int) {
+	h := s.ring.hosts[of.Host]
+	for _, r := range h.keys[h.keyAt(of.Key)].revoked {
+		if r.Host == by {
+			said++
+		}
+	}
+	return said
 }
 
 // MayRevoke says why a host may not revoke a key in the name of one of its humans,
@@ -65,36 +77,4 @@ func (s *State) Founder() (protocol.Name, []protocol.Name) {
 		return f.Alias, nil
 	}
 	return f.Alias, f.first.Humans
-}
-
-// Ends are the last messages of each run that a host's key signed, as far as they
-// are known: of all of them or, with after, of those that the host wrote up to that
-// message. later is how many of the known ones that leaves out.
-func (s *State) Ends(of protocol.HostKey, after protocol.Path) (ends []protocol.RunEnd, later int) {
-	last := map[string]*Item{}
-	look := func(it *Item) {
-		if it.Host != of.Host || it.Key != of.Key || !it.sealed || s.ring.judge(it).refused() {
-			return
-		}
-		if !after.IsZero() && it.Path.Compare(after) > 0 {
-			later++
-			return
-		}
-		if l := last[it.Run]; l == nil || it.Seq > l.Seq {
-			last[it.Run] = it
-		}
-	}
-	for it := range s.All() {
-		look(it)
-	}
-	for _, list := range s.rivals {
-		for _, it := range list {
-			look(it)
-		}
-	}
-	for _, run := range slices.Sorted(maps.Keys(last)) {
-		ends = append(ends, protocol.RunEnd{Run: run, Seq: last[run].Seq, Hash: last[run].Hash})
-	}
-	slices.SortFunc(ends, func(a, b protocol.RunEnd) int { return strings.Compare(a.Run, b.Run) })
-	return ends, later
 }

@@ -81,6 +81,6 @@ func (q *sequence) find(it *Item) int {
 	return sort.Search(len(q.items), func(i int) bool { return !before(q.items[i], it) })
 }
 
-func without(items []*Item, it *Item) []*Item {
-	return slices.DeleteFunc(items, func(x *Item) bool { return x == it })
+func without[V comparable](items []V, it V) []V {
+	return slices.DeleteFunc(items, func(x V) bool { return x == it })
 }

@@ -18,20 +18,22 @@ type State struct {
 	loose
 
 	rivals map[protocol.Path][]*Item // files that lost their path to another
+	lost   map[string][]*Item        // the same by hash
 
 	batch     bool    // files are being applied whose places are given later
 	unsettled []*Item // those that have come, and those that stood behind what has gone
 	turned    []*Item // those that the last Apply brought to their paths beside its own
 	circled   bool    // references have been seen to run in a circle
 
-	words   words
-	ring    *keyring
-	stale   bool             // words have come in a batch that the ring does not know
-	last    map[signer]*Item // the greatest path that each signed
-	signed  map[signer]int   // how many files each signed
-	refused tally
-	forks   map[branch]struct{}                  // where several messages of one host seem to stand
-	files   map[protocol.Name]protocol.HostState // host files of other programs
+	words    words
+	ring     *keyring
+	lineages lineages
+	stale    bool             // words have come in a batch that the ring does not know
+	last     map[signer]*Item // the greatest path that each signed
+	signed   map[signer]int   // how many files each signed
+	refused  tally
+	forks    map[branch]struct{}                  // where several messages of one host seem to stand
+	files    map[protocol.Name]protocol.HostState // host files of other programs
 
 	// judged counts how often it may have changed which receipts count, shaken how
 	// often one that counted may count no more; frozenAt is when the archive was made.
@@ -46,8 +48,7 @@ type State struct {
 
 // New is the state of a record before its first message.
 func New(anchor Anchor) *State {
-	w := newWords()
-	return &State{
+	s := &State{
 		anchor:   anchor,
 		recordID: anchor.RecordID,
 		system:   protocol.SystemChannel(anchor.RecordID),
@@ -55,8 +56,9 @@ func New(anchor Anchor) *State {
 		gone:     map[uint32]struct{}{},
 		loose:    newLoose(),
 		rivals:   map[protocol.Path][]*Item{},
-		words:    w,
-		ring:     newKeyring(anchor, &w),
+		lost:     map[string][]*Item{},
+		words:    newWords(),
+		lineages: newLineages(),
 		last:     map[signer]*Item{},
 		signed:   map[signer]int{},
 		forks:    map[branch]struct{}{},
@@ -66,6 +68,8 @@ func New(anchor Anchor) *State {
 		memories:     map[string]protocol.Memory{},
 		actors:       map[string]protocol.Actor{},
 	}
+	s.ring = s.historian().keyring()
+	return s
 }
 
 // Item is a message as the state keeps it: without its body.

@@ -18,7 +18,8 @@ import (
 //	rotate HOST KEY [overlap=D] [by=KEY2]    HOST takes KEY; signed by who has KEY2, who is not HOST
 //	                        [as=ID]          and says that it is the first message of that one's run
 //	revoke HOST ALIAS=KEY [human=A] [upto=ID] [by=KEY2]
-//	ID: with KEY say …                       whoever has KEY writes, in a run of its own
+//	ID: with KEY [as=ID2] say …              whoever has KEY writes, in a run of its own or in the place
+//	                                         that ID2 has, at ID2's place in the count and the chain
 //	key HOST = KEY    out HOST = yes|no    flags = KIND:N…    unvouched HOST = ALIAS=KEY…
 func (s *story) tellKeys(words []string) {
 	named := map[string]string{}
@@ -84,14 +85,23 @@ func (s *story) hostKeys(words []string) (all []protocol.HostKey) {
 	return all
 }
 
-// withKey reads "with KEY …".
-func (s *story) withKey(line string) (key, rest string) {
+// withKey reads "with KEY …" and who has that key.
+func (s *story) withKey(line string) (holder func(alias protocol.Name) *testHost, rest string) {
 	words, ok := strings.CutPrefix(line, "with ")
 	if !ok {
-		return "", line
+		return nil, line
 	}
-	key, rest, _ = strings.Cut(words, " ")
-	return key, rest
+	key, rest, _ := strings.Cut(words, " ")
+	as, isAs := strings.CutPrefix(rest, "as=")
+	if !isAs {
+		return func(alias protocol.Name) *testHost { return s.holder(alias, key) }, rest
+	}
+	id, rest, _ := strings.Cut(as, " ")
+	return func(alias protocol.Name) *testHost {
+		h, at := s.holder(alias, key), s.state.at(s.path(id))
+		h.run, h.seq, h.prev = at.Run, at.Seq-1, at.Prev
+		return h
+	}, rest
 }
 
 // holder writes in the name of a host with a key that somebody else has as well.

@@ -217,15 +217,15 @@ func (s *story) tell(line string) {
 		s.plain(id, rest)
 		return
 	}
-	with, rest := s.withKey(rest)
+	holder, rest := s.withKey(rest)
 	honest := strings.TrimPrefix(strings.Replace(rest, "forge ", "forged say ", 1), "forged ")
 	c, who := s.command(honest)
 	host := s.host(who.Host)
 	if honest != rest {
 		host = s.forger(who.Host)
 	}
-	if with != "" {
-		host = s.holder(who.Host, with)
+	if holder != nil {
+		host = holder(who.Host)
 	}
 	s.decide(id, c, host)
 }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -54,7 +55,13 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format("2006-01-02 15:04:05Z07:00"))
 	}
 	return fleet.Revoke{By: n.cfg.Alias, Human: n.cfg.Human.String(), Of: of, Last: ends},
-		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: len(ends), Later: later, Out: of.Key == h.Key, Here: of.Host == n.cfg.Alias}, nil
+		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: runs(ends), Forks: len(ends) - runs(ends),
+			Later: later, Out: of.Key == h.Key, Here: of.Host == n.cfg.Alias}, nil
+}
+
+// runs is how many runs have an end among those, which are sorted.
+func runs(ends []protocol.RunEnd) int {
+	return len(slices.CompactFunc(slices.Clone(ends), func(a, b protocol.RunEnd) bool { return a.Run == b.Run }))
 }
 
 // revokedAt is when a key of a host was revoked, zero if it was not.

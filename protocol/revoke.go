@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,14 +14,23 @@ import (
 type Revocation struct {
 	Host    Name // who says it
 	Revokes HostKey
-	Last    []RunEnd // by run; what the key signed in other runs is refused too
+	// Last are the last messages that count, by run: they and those before them, as
+	// each names the one that it follows. What the key signed in other runs is refused
+	// too. A run whose chain forks has several ends.
+	Last []RunEnd
 }
 
-// RunEnd is the last message of a run that counts.
+// RunEnd is the last message of a run that counts. The hash says which it is, run and
+// number where to look for it.
 type RunEnd struct {
 	Run  string // eight hex digits
 	Seq  uint64
 	Hash string // hex SHA-256 of its file
+}
+
+// CompareRunEnds orders the ends that a revocation names: by run, number and hash.
+func CompareRunEnds(a, b RunEnd) int {
+	return cmp.Or(strings.Compare(a.Run, b.Run), cmp.Compare(a.Seq, b.Seq), strings.Compare(a.Hash, b.Hash))
 }
 
 // maxRunEnds bounds how many runs one revocation may name: a run is one start of a
@@ -54,10 +64,10 @@ func ParseRevocation(body string) (Revocation, error) {
 	if err != nil {
 		return Revocation{}, err
 	}
-	slices.SortFunc(r.Last, func(a, b RunEnd) int { return strings.Compare(a.Run, b.Run) })
+	slices.SortFunc(r.Last, CompareRunEnds)
 	for i := range r.Last[min(1, len(r.Last)):] {
-		if r.Last[i].Run == r.Last[i+1].Run {
-			return Revocation{}, fmt.Errorf("the run %s stands twice", r.Last[i].Run)
+		if r.Last[i] == r.Last[i+1] {
+			return Revocation{}, fmt.Errorf("the end %d of the run %s stands twice", r.Last[i].Seq, r.Last[i].Run)
 		}
 	}
 	return r, nil

@@ -111,8 +111,12 @@ func revocationText(r control.Revocation) string {
 	} else {
 		fmt.Fprintf(&b, "- what it signed so far counts still, as far as this host has it (%s of its node)\n", count(r.Runs, "start"))
 	}
+	if r.Forks > 0 {
+		fmt.Fprintf(&b, "- its chain forks (%s more): two machines sign with it, and what both wrote counts; to let only one count,\n"+
+			"  name the last message that it wrote: --after PATH (see parley record verify)\n", count(r.Forks, "end"))
+	}
 	if r.Later > 0 {
-		fmt.Fprintf(&b, "- %s that came after that are refused; mail that it acknowledged in them counts as unread again\n", count(r.Later, "message"))
+		fmt.Fprintf(&b, "- %s that came after that or beside it are refused; mail that it acknowledged in them counts as unread again\n", count(r.Later, "message"))
 	}
 	b.WriteString("- everything else that bears its signature is refused, whatever its date")
 	if r.Out {

@@ -84,7 +84,7 @@ def join(host, human):
 
 
 def story():
-    k = {n: Key(n) for n in ["a", "b", "b2", "c", "thief"]}
+    k = {n: Key(n) for n in ["a", "b", "b2", "c", "d", "d2", "e", "f", "f2", "thief", "thief2"]}
     talk = derive("eve", "nat")
     a, b, c = Host("a", k["a"], "0badcaf1"), Host("b", k["b"], "0badcaf2"), Host("c", k["c"], "0badcaf3")
     thief, copy = Host("b", k["thief"], "0badcaf4"), Host("b", k["b"], "0badcaf5")
@@ -107,13 +107,36 @@ def story():
     say(c.write("0600", join(c, "cat")), "valid", "nobody vouched for c: its earliest join counts")
     last = say(c.write("0700", "the last word that counts", talk, "cat"), "valid", "inside the revocation's limits")
     say(c.write("0630", "later in the chain, an older date", talk, "cat"), "refused", "outside the revocation's limits, whatever its date")
+    twin = Host("c", k["c"], "0badcaf3")
+    say(twin.write("0601", "in the place of the join", talk, "cat"), "refused", "a number that counts, but nothing that counts names it as what it follows")
     ends = "HOST-REVOKE | host: a\nrevokes: c %s\nlast: %s %d %s" % (k["c"].public, last["run"], last["seq"], last["hash"])
     say(a.write("1200", ends, human="nat"), "valid", "a human with whom the record was begun")
     say(copy.write("0901", "HOST-REVOKE | host: b\nrevokes: a " + k["a"].public, human="eve"), "valid", "signed well, and yet b may not revoke a key of a")
+    d, e, f = Host("d", k["d"], "0badcaf7"), Host("e", k["e"], "0badcaf8"), Host("f", k["f"], "0badcaf9")
+    say(d.write("1300", join(d, "dan")), "valid", "the first key of d, as a rotation to the one vouched for says")
+    say(d.write("1310", rotation("d", k["d"], k["d2"], "2026-05-23T19:20:00.000Z")), "valid", "the old key names the new one")
+    d.key, d.run, d.seq = k["d2"], "0badcafa", 0
+    say(d.write("1320", "with the new key", talk, "dan"), "valid", "d's second key")
+    say(a.write("1330", "HOST-VOUCH | host: a\nknows: d " + k["d2"].public), "valid", "a vouch for a later key does for the first")
+    before = Host("e", k["thief"], "0badcafb")
+    say(e.write("1400", join(e, "eli")), "valid", "e has joined with this key")
+    say(before.write("1350", rotation("e", k["thief"], k["e"], "2026-05-23T19:50:00.000Z")), "refused", "no key comes before one that has joined")
+    say(a.write("1410", "HOST-VOUCH | host: a\nknows: e " + k["e"].public), "valid", "the founder vouches for e")
+    say(before.write("1420", "with a key of its own", talk, "eli"), "refused", "it is no key of e")
+    stolen = Host("f", k["f"], "0badcafc")
+    say(f.write("1500", join(f, "fay")), "valid", "f joins")
+    say(a.write("1510", "HOST-VOUCH | host: a\nknows: f " + k["f"].public), "valid", "the founder vouches for f")
+    say(stolen.write("1520", rotation("f", k["f"], k["thief2"], "2026-05-23T19:50:00.000Z")), "valid", "f's key signed it, in time, though it does not come to count")
+    say(f.write("1530", rotation("f", k["f"], k["f2"], "2026-05-23T19:50:00.000Z")), "valid", "the rotation of f that counts")
+    say(a.write("1540", "HOST-VOUCH | host: a\nknows: f " + k["f2"].public), "valid", "of two rotations the one counts that the founder vouched for")
+    f.key, f.run, f.seq = k["f2"], "0badcafd", 0
+    say(f.write("1550", "with the new key", talk, "fay"), "valid", "f's second key")
+    heir = Host("f", k["thief2"], "0badcafe")
+    say(heir.write("1600", "with the other one", talk, "fay"), "refused", "the thief's key never was f's")
     return {
         "record": RECORD, "system": derive("@hosts"),
         "founder": {"alias": "a", "key": k["a"].public, "humans": ["nat"]},
-        "keys": {"a": k["a"].public, "b": k["b2"].public, "c": k["c"].public}, "out": ["c"], "messages": said,
+        "keys": {"a": k["a"].public, "b": k["b2"].public, "c": k["c"].public, "d": k["d2"].public, "e": k["e"].public, "f": k["f2"].public}, "out": ["c"], "messages": said,
     }
 
 
