@@ -112,7 +112,11 @@ func (d *dialler) serve(conn net.Conn) {
 	began := time.Now()
 	d.bus.links.poke()
 	d.passing.enter()
-	pass(ctx, conn, hub.conn)
+	if _, err := conn.Write(hub.greets); err == nil {
+		pass(ctx, conn, hub.conn)
+	} else {
+		_ = hub.conn.Close()
+	}
 	d.passing.leave()
 	d.ended(hub, time.Since(began))
 }

@@ -91,7 +91,7 @@ func TestExistingSystemComesAndChanges(t *testing.T) {
 	h.awaitLinked(t, 1)
 	first.Shutdown()
 	first.WaitForShutdown()
-	awaitTrue(t, "the break", func() bool { l := h.Links()[0]; return !l.Up && l.Problem != "" })
+	awaitTrue(t, "the break", func() bool { l := onlyLink(t, h); return !l.Up && l.Problem != "" })
 	startExisting(t, address, h.opts.Key)
 	h.awaitLinked(t, 2)
 	if err := h.Close(); err != nil { // before the system goes

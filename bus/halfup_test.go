@@ -1,6 +1,17 @@
 package bus
 
-import "testing"
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/parleyfleet/parley/protocol"
+)
 
 // A link that is connected, but through which the peer does not hear the fleet, is
 // neither up nor down, and is called so until it hears.
@@ -20,4 +31,93 @@ func TestALinkIsHalfUpUntilThePeerHears(t *testing.T) {
 		return len(l) == 1 && l[0].Up && !l[0].HalfUp && l[0].Problem == ""
 	})
 	hub.awaitLinked(t, 1)
+}
+
+// It prevents: a host that shows no link at all, as if nothing were wrong, while its
+// connection to a hub comes to be or ends, and its server does not have it.
+func TestADialledLinkIsShownBeforeTheServerHasIt(t *testing.T) {
+	h := newHost(t, newFleet(), "black")
+	h.opts.Hubs = func() []Hub { return nil }
+	h.start(t)
+	if got := h.Links(); len(got) != 0 {
+		t.Errorf("without anybody to dial there is %+v", got)
+	}
+	h.tree.commit(&outlink{host: "white", address: "192.0.2.1:4223", end: func() {}})
+	if l := onlyLink(t, h); l.Up || !l.HalfUp || !l.Out || l.Host != "white" || l.Address != "192.0.2.1:4223" || l.Problem != halfUp {
+		t.Errorf("the link is %+v, want one to white that is half up", l)
+	}
+}
+
+// It prevents: the same of a host that takes links, when one up is taken that its
+// server does not have yet, and before it is lonely enough to dial up itself.
+func TestAHubShowsWhomItMisses(t *testing.T) {
+	for _, missed := range []string{"alpha", "gamma"} {
+		h := newHost(t, newFleet(), "beta")
+		h.opts.Links = "127.0.0.1:0"
+		hub := Hub{Alias: protocol.Name(missed), Addresses: []string{closedPort(t)}}
+		h.opts.Hubs = func() []Hub { return []Hub{hub} }
+		h.start(t)
+		for _, taken := range []bool{false, h.tree.takeUp()} {
+			if l := onlyLink(t, h); l.Up || l.HalfUp || !strings.Contains(l.Peer, missed) {
+				t.Errorf("with a link taken: %v; the link is %+v, want one to %s that is down", taken, l, missed)
+			}
+		}
+	}
+}
+
+// It prevents: a hub that takes the link and hangs, for which a host would wait for
+// ever while another is there.
+func TestAHubThatTakesLinksAndHangs(t *testing.T) {
+	t.Parallel()
+	f := newFleet()
+	deaf, hub, leaf := newHost(t, f, "grey"), newHost(t, f, "white"), newHost(t, f, "black")
+	hub.opts.Links = "127.0.0.1:0"
+	hub.start(t)
+	both := append(at(hangingHub(t, deaf))(), hubsOf(t, hub)()...)
+	leaf.opts.Hubs = func() []Hub { return both }
+	leaf.start(t).awaitLinked(t, 1)
+	if l := onlyLink(t, leaf); !l.Up || l.Host != "white" {
+		t.Errorf("the link is %+v, want the one to white", l)
+	}
+
+	alone := newHost(t, f, "brown")
+	alone.opts.Hubs = at(both[0].Addresses...)
+	alone.start(t)
+	awaitTrue(t, "what is wrong to be told", func() bool {
+		l := onlyLink(t, alone)
+		return !l.Up && strings.Contains(l.Problem, "its NATS server says nothing")
+	})
+}
+
+// hangingHub answers yes to whoever asks h for a link, and then nothing. The address
+// is returned.
+func hangingHub(t *testing.T, h *host) string {
+	t.Helper()
+	cert, err := hostCertificate(h.opts.Key, h.alias, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		Certificates: []tls.Certificate{cert}, NextProtos: []string{linkName}, ClientAuth: tls.RequireAnyClientCert,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var work sync.WaitGroup
+	t.Cleanup(func() { cancel(); work.Wait() })
+	work.Go(func() {
+		acceptAll(ctx, l, func(conn net.Conn) {
+			work.Go(func() {
+				defer conn.Close()
+				stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+				defer stop()
+				var asks hello
+				if errors.Join(readLine(conn, &asks), writeLine(conn, welcome{Link: linkVersion})) == nil {
+					_, _ = io.Copy(io.Discard, conn) // until who dialled gives up
+				}
+			})
+		})
+	})
+	return l.Addr().String()
 }

@@ -23,11 +23,11 @@ type target struct {
 }
 
 // targets are the addresses to dial, in their order. A host that takes links dials
-// those before it in the alphabet; only when none of them could be linked for a
-// while it dials those behind it as well (see tree).
-func (d *dialler) targets() []target {
+// those before it in the alphabet; only when it is lonely, because none of them could
+// be linked for a while, it dials those behind it as well (see tree).
+func (d *dialler) targets(lonely bool) []target {
 	b := d.bus
-	lonely, linked := d.tree.alone(time.Now()) >= upAfter, b.linkedHere()
+	linked := b.linkedHere()
 	var all []target
 	for _, hub := range b.hubs() {
 		up := b.takesLinks() && hub.Alias > b.opts.Alias

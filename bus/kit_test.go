@@ -169,6 +169,17 @@ func (h *host) awaitLinked(t testing.TB, times int) {
 	h.await(t, "a link", func() bool { return h.linked >= times })
 }
 
+// onlyLink is the one link of a host, which has exactly one at any moment: who has
+// somebody to dial is never without, whether it is up or not.
+func onlyLink(t testing.TB, h *host) Link {
+	t.Helper()
+	links := h.Links()
+	if len(links) != 1 {
+		t.Fatalf("%s has %d links, want one: %+v", h.alias, len(links), links)
+	}
+	return links[0]
+}
+
 func (h *host) paths() []protocol.Path {
 	h.mu.Lock()
 	defer h.mu.Unlock()

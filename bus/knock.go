@@ -18,7 +18,8 @@ const helloTimeout = 3 * time.Second
 // pings of NATS notice it earlier.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}
 
-// knocked is a connection to a host that proved its key and said yes.
+// knocked is a connection to a host that proved its key and said yes, and whose server
+// has greeted ours.
 type knocked struct {
 	conn    *tls.Conn
 	host    protocol.Name
@@ -27,6 +28,7 @@ type knocked struct {
 	took    time.Duration // round trip of the two lines
 	off     time.Duration // its clock less ours
 	version string
+	greets  []byte // what its server said first, nil in a probe
 }
 
 // knock connects to one address of a hub, makes sure that it is that hub, and asks
@@ -118,6 +120,12 @@ func (k *knocked) introduce(ctx context.Context, b *Bus, probe bool) error {
 	k.version = said(says.Version)
 	if says.Cause != "" {
 		return &pinError{says.known(), said(says.Reason)}
+	}
+	if !probe { // who takes a link and then hangs must not keep this host from others
+		var err error
+		if k.greets, err = readGreeting(k.conn, helloTimeout); err != nil {
+			return &pinError{CauseBusy, "it took the link, but its NATS server says nothing: " + said(lastError(err))}
+		}
 	}
 	if !stop() {
 		return context.Cause(ctx)

@@ -47,12 +47,12 @@ func newLinks(b *Bus) *links {
 // failed tells once, after a while, why no hub is linked.
 func (l *links) failed() {
 	l.mu.Lock()
-	down, tell := l.down, !l.told && l.bus.opts.Now().Sub(l.down) >= quietFor
+	down, tell, linked := l.down, !l.told && l.bus.opts.Now().Sub(l.down) >= quietFor, len(l.known) > 0
 	l.mu.Unlock()
 	if !tell {
 		return
 	}
-	for _, link := range l.bus.missing(down) {
+	for _, link := range l.bus.missing(down, linked) {
 		l.mu.Lock()
 		l.told = true
 		l.mu.Unlock()
@@ -165,7 +165,7 @@ func (l *links) list() []Link {
 	list, down := slices.Collect(maps.Values(l.known)), l.down
 	l.mu.Unlock()
 	if !slices.ContainsFunc(list, func(k Link) bool { return k.Out }) {
-		list = append(list, l.bus.missing(down)...)
+		list = append(list, l.bus.missing(down, len(list) > 0)...)
 	}
 	slices.SortFunc(list, func(a, b Link) int { return cmp.Compare(a.Peer, b.Peer) })
 	return list

@@ -7,14 +7,22 @@ import (
 	"time"
 )
 
-// missing is the link that this host would dial and could not, since down, if there
-// is one. A host that others have linked to misses only hubs before it in the
-// alphabet, and those that its operator names: the others miss it.
-func (b *Bus) missing(down time.Time) []Link {
-	if b.dialler == nil || b.tree.dialled() != nil || b.tree.frozen() {
+// missing is the link that this host should have dialled and the server does not have,
+// since down, if there is one: either it is connected, and the servers have not agreed
+// yet or do no longer, or nobody could be linked. A host that others have linked to
+// misses only hubs before it in the alphabet, and those that its operator names: the
+// others miss it. linked says that the server has a link; while one up is on its way
+// there, what would be dialled without it is missing still.
+func (b *Bus) missing(down time.Time, linked bool) []Link {
+	if b.dialler == nil || linked && b.tree.frozen() {
 		return nil
 	}
-	targets := b.dialler.targets()
+	if o := b.tree.dialled(); o != nil {
+		return []Link{{
+			Peer: hostAt(o.host, o.address), Host: o.host, Address: o.address, Out: true, HalfUp: true, Since: down, Problem: halfUp,
+		}}
+	}
+	targets := b.dialler.targets(true)
 	if len(b.linkedHere()) > 0 {
 		targets = slices.DeleteFunc(targets, func(t target) bool { return t.hub.Alias > b.opts.Alias && !t.hub.Named })
 	}

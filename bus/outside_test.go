@@ -64,14 +64,14 @@ func converse(t *testing.T, one, two *host) {
 
 func awaitUp(t *testing.T, h *host) {
 	t.Helper()
-	awaitTrue(t, "the system to be up", func() bool { return h.Links()[0].Up })
+	awaitTrue(t, "the system to be up", func() bool { return onlyLink(t, h).Up })
 }
 
 func awaitProblem(t *testing.T, h *host, words ...string) {
 	t.Helper()
 	var last Link
 	awaitTrue(t, strings.Join(words, " … "), func() bool {
-		last = h.Links()[0]
+		last = onlyLink(t, h)
 		for _, word := range words {
 			if last.Up || !strings.Contains(last.Problem, word) {
 				return false
@@ -116,7 +116,7 @@ func TestPlainServerWithNkeys(t *testing.T) {
 	}
 
 	srv.Stop()
-	awaitTrue(t, "the break", func() bool { return !two.Links()[0].Up })
+	awaitTrue(t, "the break", func() bool { return !onlyLink(t, two).Up })
 	srv.Start(t)
 	one.awaitLinked(t, 2)
 	two.awaitLinked(t, 2)
@@ -261,14 +261,14 @@ func TestPlainServerWithOtherLogins(t *testing.T) {
 	three := newHost(t, f, "black")
 	three.opts.URL, three.opts.Login.Token = "nats://"+srv.Address, "se-cret"
 	three.start(t).awaitLinked(t, 1)
-	if l := three.Links()[0]; !l.Up || !strings.Contains(l.Problem, "at most 65536 bytes") {
+	if l := onlyLink(t, three); !l.Up || !strings.Contains(l.Problem, "at most 65536 bytes") {
 		t.Errorf("a system that carries little: %+v", l)
 	}
 	four := newHost(t, f, "grey")
 	four.opts.URL = "nats://wrong@" + srv.Address
 	four.start(t)
 	awaitProblem(t, four, "does not accept the user and password, or the token")
-	if l := four.Links()[0]; strings.Contains(l.Peer+l.Problem, "wrong") {
+	if l := onlyLink(t, four); strings.Contains(l.Peer+l.Problem, "wrong") {
 		t.Errorf("%+v shows the token", l)
 	}
 }

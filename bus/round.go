@@ -19,7 +19,7 @@ func (d *dialler) sorted(addresses []string) []string {
 // round dials all targets, each a moment after the one before it or as soon as that
 // one has failed. The first that says yes is the hub; the others are left.
 func (d *dialler) round(ctx context.Context) (*knocked, []*DialError) {
-	targets := d.targets()
+	targets := d.targets(d.tree.alone(time.Now()) >= upAfter)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type outcome struct {

@@ -352,7 +352,7 @@ func TestKeyIsAcceptedOnceItIsTrusted(t *testing.T) {
 	leaf.opts.Trusted = f.trusted
 	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t)
-	awaitTrue(t, "the refusal", func() bool { l := leaf.Links()[0]; return !l.Up && l.Problem != "" })
+	awaitTrue(t, "the refusal", func() bool { l := onlyLink(t, leaf); return !l.Up && l.Problem != "" })
 	f.trust(t, leaf.opts.Key, leaf.alias)
 	leaf.awaitLinked(t, 1)
 	hub.awaitLinked(t, 1)
