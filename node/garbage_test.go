@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -34,27 +33,6 @@ func (g *garbler) bytes(most int) []byte {
 
 func (g *garbler) text(most int) string { return base64.StdEncoding.EncodeToString(g.bytes(most)) }
 
-// letter signs garbage as a letter of that kind.
-func (g *garbler) letter(rest string, data []byte) *nats.Msg {
-	subject := "parley.demo." + g.alias.String() + "." + rest
-	l := &protocol.Letter{Subject: subject, Host: g.alias, Time: time.Now().UTC().Truncate(time.Millisecond), Data: data}
-	msg := nats.NewMsg(subject)
-	if strings.HasPrefix(rest, "ask.") {
-		msg.Reply = "_INBOX.demo." + g.alias.String() + ".x.y"
-		l.Re = msg.Reply
-		msg.Header.Set(protocol.HeaderRe, l.Re)
-	}
-	if err := l.Seal(g.record, g.key); err != nil {
-		g.t.Fatal(err)
-	}
-	msg.Data = data
-	msg.Header.Set(protocol.HeaderHost, l.Host.String())
-	msg.Header.Set(protocol.HeaderKey, l.Key)
-	msg.Header.Set(protocol.HeaderTime, l.Time.Format(protocol.TimestampLayout))
-	msg.Header.Set(protocol.HeaderSig, l.Sig)
-	return msg
-}
-
 // spit sends one piece of garbage: of any kind, with any bytes, headers and size.
 func (g *garbler) spit() {
 	kinds := []string{
@@ -65,7 +43,7 @@ func (g *garbler) spit() {
 	var msg *nats.Msg
 	switch g.dice.IntN(4) {
 	case 0: // a letter that is signed, of garbage
-		msg = g.letter(rest, g.bytes(2000))
+		msg = g.letter(rest, time.Now(), g.bytes(2000))
 	case 1: // a message that is right, with some of its bytes changed
 		msg = nats.NewMsg("parley.demo." + g.alias.String() + "." + rest)
 		msg.Data = bytes.Clone(g.word.Data)

@@ -1,9 +1,11 @@
 package node
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/bus"
@@ -63,6 +65,28 @@ func (g *ghost) say(from, body string) gitsync.Letter {
 	g.t.Helper()
 	return g.sign(protocol.Message{From: from, To: []protocol.Address{{Name: protocol.All}}, Act: protocol.ActHey, Body: body},
 		protocol.DeriveChannel(g.record, protocol.All))
+}
+
+// letter signs a letter between hosts, or a question, of that time.
+func (g *ghost) letter(rest string, at time.Time, data []byte) *nats.Msg {
+	g.t.Helper()
+	subject := "parley.demo." + g.alias.String() + "." + rest
+	l := &protocol.Letter{Subject: subject, Host: g.alias, Time: at.UTC().Truncate(time.Millisecond), Data: data}
+	msg := nats.NewMsg(subject)
+	if strings.HasPrefix(rest, "ask.") {
+		msg.Reply = "_INBOX.demo." + g.alias.String() + ".x.y"
+		l.Re = msg.Reply
+		msg.Header.Set(protocol.HeaderRe, l.Re)
+	}
+	if err := l.Seal(g.record, g.key); err != nil {
+		g.t.Fatal(err)
+	}
+	msg.Data = data
+	msg.Header.Set(protocol.HeaderHost, l.Host.String())
+	msg.Header.Set(protocol.HeaderKey, l.Key)
+	msg.Header.Set(protocol.HeaderTime, l.Time.Format(protocol.TimestampLayout))
+	msg.Header.Set(protocol.HeaderSig, l.Sig)
+	return msg
 }
 
 // onBus is a letter as the bus brings it.

@@ -25,12 +25,15 @@ type live struct {
 
 	mu       sync.Mutex                      // guards what follows
 	presence map[protocol.Name]bus.Presence  // the last of each host, those that left too
+	clocks   map[protocol.Name]time.Duration // those of hosts less ours, as they answered; see believes
 	missing  []protocol.Name                 // hosts that joined and were not heard
 	measured map[protocol.Name]time.Duration // round trips to hosts, since they came
 	heard    map[protocol.Path][]protocol.Name
 	order    []protocol.Path // of heard, oldest first
 	later    []protocol.Path
 	change   chan struct{} // closed and replaced at every change
+
+	confirming map[protocol.Name]time.Time // when hosts were asked last whether they said what came
 }
 
 func newLive(now func() time.Time) *live {
@@ -40,6 +43,9 @@ func newLive(now func() time.Time) *live {
 		measured: map[protocol.Name]time.Duration{},
 		heard:    map[protocol.Path][]protocol.Name{},
 		change:   make(chan struct{}),
+		clocks:   map[protocol.Name]time.Duration{},
+
+		confirming: map[protocol.Name]time.Time{},
 	}
 }
 

@@ -41,7 +41,7 @@ func TestAHostThatJoinedIsAskedFor(t *testing.T) {
 		t.Error("it does not ask once for the host that joined")
 	}
 	heard := func(wants ...protocol.Name) {
-		n.sawHost(bus.Presence{Host: "white", Live: true, Run: "1", Seen: time.Now(), Wants: wants})
+		n.sawHost(bus.Presence{Host: "white", Live: true, Run: "1", Sent: time.Now(), Seen: time.Now(), Wants: wants})
 	}
 	heard()
 	if !announces() {

@@ -67,6 +67,14 @@ func (n *Node) sawHost(p bus.Presence) {
 		}
 		return
 	}
+	if n.live.believes(p) {
+		n.takePresence(p)
+	} else {
+		n.confirm(p)
+	}
+}
+
+func (n *Node) takePresence(p bus.Presence) {
 	n.wanted(p)
 	if n.live.see(p) {
 		nudge(n.greet) // it does not know of this host yet

@@ -1,0 +1,71 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// A presence letter is signed, and whoever heard it can say it again: for 36 hours its
+// time is near enough for a letter, and a node that has just started does not know which
+// ones its host has told since. So it counts only while it is fresh: said within the
+// last minute by the clock of its host. That clock is taken for ours, until the host has
+// answered a ping with its time; the answer names the question, so that nobody can have
+// recorded it. A presence that is not fresh is believed only after such an answer. That is
+// right whatever the clocks say, and hosts whose clocks agree pay nothing for it; what
+// can be said again is a minute old at most.
+
+// believes reports whether a presence is fresh.
+func (l *live) believes(p bus.Presence) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.fresh(p)
+}
+
+// fresh is believes for who holds mu.
+func (l *live) fresh(p bus.Presence) bool {
+	return (p.Sent.Sub(p.Seen) - l.clocks[p.Host]).Abs() <= tolerated
+}
+
+// confirm asks the host of a presence that is not fresh for its time, every few seconds
+// at most, and takes the presence in if it was the clock alone.
+func (n *Node) confirm(p bus.Presence) {
+	if !n.live.mayConfirm(p.Host) {
+		return
+	}
+	go func() { // ends with the answer, after askWait, or with the bus
+		ctx, cancel := context.WithTimeout(context.Background(), askWait)
+		defer cancel()
+		ping, err := n.ping(ctx, p.Host)
+		if err != nil {
+			n.log.Debug().Err(err).Stringer("host", p.Host).Time("said", p.Sent).Msg("an old presence was not confirmed")
+			return
+		}
+		if n.live.setClock(p, ping.Clock) {
+			n.takePresence(p)
+		}
+	}()
+}
+
+// mayConfirm reports whether a host may be asked for its time, and notes that it is.
+func (l *live) mayConfirm(host protocol.Name) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if last, asked := l.confirming[host]; asked && now.Sub(last).Abs() < presenceEvery {
+		return false
+	}
+	l.confirming[host] = now
+	return true
+}
+
+// setClock notes how far the clock of a host is from ours, and reports whether that
+// makes a presence of it count: it is fresh then, and nothing came after it meanwhile.
+func (l *live) setClock(p bus.Presence, off time.Duration) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clocks[p.Host] = off
+	return l.fresh(p) && !l.presence[p.Host].Seen.After(p.Seen)
+}

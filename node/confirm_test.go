@@ -1,0 +1,100 @@
+package node
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/gitsync"
+)
+
+// presence says that the host is there, as it said at that time.
+func (g *ghost) presence(at time.Time, count uint64, live bool) *nats.Msg {
+	g.t.Helper()
+	data, err := json.Marshal(bus.Presence{Host: g.alias, Live: live, Agents: []string{}, Run: g.head.run, Start: 1, Count: count})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return g.letter("presence", at, data)
+}
+
+// A node that has just started does not know which presence letters of a host are old,
+// and their times alone do not tell where clocks differ. It prevents: a host that is
+// away and is shown as live, because somebody says again what it said hours ago.
+func TestOldPresenceIsBelievedOnlyOfAHostThatAnswers(t *testing.T) {
+	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Listen = "127.0.0.1:0" }))
+	g := newGhost(t, n, "white")
+	n.Receive([]gitsync.Letter{g.join("alice")}, byBus)
+	public, err := g.key.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := nats.Connect(n.currentBus().Addresses().Clients, nats.Nkey(public, g.key.Sign))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	questions, err := conn.SubscribeSync("parley.demo.oracle-world.ask.white.ping")
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := func() bool { _, live := n.live.presenceOf("white"); return live }
+	unasked := func() {
+		n.live.mu.Lock()
+		defer n.live.mu.Unlock()
+		clear(n.live.confirming)
+	}
+	for i, age := range []time.Duration{10 * time.Hour, 2 * time.Minute, -10 * time.Hour} {
+		unasked()
+		if err := conn.PublishMsg(g.presence(time.Now().Add(-age), uint64(i+1), true)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := questions.NextMsg(within); err != nil {
+			t.Fatalf("nobody was asked whether a presence that is %s old counts: %v", age, err)
+		}
+		if live() {
+			t.Errorf("a presence that is %s old makes its host live", age)
+		}
+	}
+	if err := conn.PublishMsg(g.presence(time.Now().Add(-time.Second), 8, true)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a fresh presence makes its host live", live)
+	unasked()
+	if err := conn.PublishMsg(g.presence(time.Now().Add(-time.Hour), 9, false)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := questions.NextMsg(within); err != nil || !live() {
+		t.Errorf("an old word that it leaves has taken the host away, or %v", err)
+	}
+}
+
+// What has come since is not undone by an answer that comes late, and a clock that was
+// told counts for that host alone.
+func TestClockOfAHostDecidesWhatIsFresh(t *testing.T) {
+	now := time.Now()
+	l := newLive(func() time.Time { return now })
+	ahead := bus.Presence{Host: "white", Live: true, Sent: now.Add(10 * time.Hour), Seen: now}
+	if l.believes(ahead) || !l.mayConfirm("white") || l.mayConfirm("white") {
+		t.Error("a presence from another time is believed, or asked for twice at once")
+	}
+	if !l.setClock(ahead, 10*time.Hour-time.Second) || !l.believes(ahead) {
+		t.Error("a presence is not believed although its host's clock is what it says")
+	}
+	if old := (bus.Presence{Host: "white", Live: true, Sent: now, Seen: now}); l.believes(old) {
+		t.Error("what is ten hours old by the host's own clock is believed")
+	}
+	later := ahead
+	later.Seen, later.Live = now.Add(time.Second), false
+	l.see(later)
+	if l.setClock(ahead, 10*time.Hour) {
+		t.Error("a host that has left is live again by an answer to an earlier letter")
+	}
+	other := ahead
+	if other.Host = "black"; l.believes(other) {
+		t.Error("the clock of one host counts for another")
+	}
+}
