@@ -113,7 +113,7 @@ func TestWait(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.reply, r.waitErr = test.reply, test.err
+			r.reply, r.waitErr, r.status.Human = test.reply, test.err, "mawjs" // who asks
 			if test.terminal {
 				r.atTerminal(80)
 			}
