@@ -121,7 +121,20 @@ func (l *links) lost(there map[uint64]Link, now time.Time) {
 		if link.Out {
 			l.down, l.told = now, false
 		}
+		if link.Host != "" && !hasHost(there, link.Host) {
+			l.bus.queue.unlinked(link.Host)
+		}
 	}
+}
+
+// hasHost reports whether one of the links is to that host.
+func hasHost(links map[uint64]Link, host protocol.Name) bool {
+	for _, link := range links {
+		if link.Host == host {
+			return true
+		}
+	}
+	return false
 }
 
 // read is what the server tells about one link, and since when that holds. l.mu
@@ -129,6 +142,10 @@ func (l *links) lost(there map[uint64]Link, now time.Time) {
 func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	link := Link{Peer: leaf.Name, Out: leaf.IsSpoke, Since: now}
 	link.Host, link.Address = l.bus.peerOf(leaf)
+	before, known := l.known[leaf.ID]
+	if known && link.Host == "" { // the link ends, and the server does not know it yet
+		link.Host, link.Address = before.Host, before.Address
+	}
 	if link.Peer == "" {
 		link.Peer = hostAt(link.Host, link.Address)
 	}
@@ -137,7 +154,7 @@ func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	if !link.Up {
 		link.HalfUp, link.Problem = true, halfUp
 	}
-	if before, ok := l.known[leaf.ID]; ok && before.Up == link.Up {
+	if known && before.Up == link.Up {
 		link.Since = before.Since
 	}
 	return link

@@ -97,6 +97,9 @@ type Handlers struct {
 	// up and can be used, at least once for each time. The node announces itself
 	// again.
 	Linked func()
+	// Unlinked tells that the last link to the server of a host has ended: it may be
+	// gone, or be back in a moment. On an existing system there are no such links.
+	Unlinked func(host protocol.Name)
 }
 
 // Presence is what a host tells about itself.

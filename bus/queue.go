@@ -27,6 +27,7 @@ type letterIn struct {
 // batch is what has queued up.
 type batch struct {
 	linked   bool
+	unlinked []protocol.Name
 	messages []Incoming
 	letters  []letterIn
 }
@@ -67,6 +68,15 @@ func (q *queue) letter(l letterIn) bool {
 func (q *queue) linked() {
 	q.mu.Lock()
 	q.next.linked = true
+	q.mu.Unlock()
+	q.signal()
+}
+
+// unlinked queues that the last link to a host has ended, for which there is always
+// room: there are not many links.
+func (q *queue) unlinked(host protocol.Name) {
+	q.mu.Lock()
+	q.next.unlinked = append(q.next.unlinked, host)
 	q.mu.Unlock()
 	q.signal()
 }

@@ -71,6 +71,11 @@ func (b *Bus) deliver(next batch) {
 	for _, l := range next.letters {
 		b.deliverLetter(l)
 	}
+	for _, host := range next.unlinked { // after what it said last
+		if h.Unlinked != nil {
+			h.Unlinked(host)
+		}
+	}
 }
 
 func (b *Bus) deliverLetter(in letterIn) {

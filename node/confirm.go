@@ -35,8 +35,8 @@ func (n *Node) confirm(p bus.Presence) {
 	if !n.live.mayConfirm(p.Host) {
 		return
 	}
-	go func() { // ends with the answer, after askWait, or with the bus
-		ctx, cancel := context.WithTimeout(context.Background(), askWait)
+	n.aside(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, askWait)
 		defer cancel()
 		ping, err := n.ping(ctx, p.Host)
 		if err != nil {
@@ -46,7 +46,7 @@ func (n *Node) confirm(p bus.Presence) {
 		if n.live.setClock(p, ping.Clock) {
 			n.takePresence(p)
 		}
-	}()
+	})
 }
 
 // mayConfirm reports whether a host may be asked for its time, and notes that it is.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -88,19 +89,62 @@ func TestPingOfTheWrongHost(t *testing.T) {
 	wantNoPing(t, n, control.PingRequest{Alias: "oracle-world"}, control.KindUsage, "that is this host itself")
 }
 
-// A host that was killed says no farewell: it must not be called live for long,
-// and whoever asks it before must be told.
-func TestAKilledHostIsAway(t *testing.T) {
-	hub, clock := aHub(t)
-	white, _, _ := linkedTo(t, hub, "white")
-	seen := seenAs(t, hub, "white", control.HostLive).LastSeen
-	if err := white.currentBus().Close(); err != nil {
-		t.Fatal(err)
+// A host that says nothing any more, and no farewell, is not called live for long.
+func TestASilentHostIsAway(t *testing.T) {
+	now := time.Now()
+	l := newLive(func() time.Time { return now })
+	l.see(bus.Presence{Host: "white", Live: true, Seen: now})
+	now = now.Add(presenceLasts - 1)
+	if _, live := l.presenceOf("white"); !live {
+		t.Error("a host is away before its time")
 	}
-	wantNoPing(t, hub, control.PingRequest{Alias: "white", Within: 100 * time.Millisecond}, control.KindFailed, "white did not answer within 100ms")
-	clock.forward(presenceLasts)
-	if h := seenAs(t, hub, "white", control.HostAway); h.LastSeen.Before(seen) || clock.now().Sub(h.LastSeen) < presenceLasts {
-		t.Errorf("last seen %s, first %s, now %s", h.LastSeen, seen, clock.now())
+	now = now.Add(1)
+	if last, live := l.presenceOf("white"); live || last.Seen.IsZero() {
+		t.Errorf("a host that says nothing is live: %+v", last)
+	}
+}
+
+// A host that was killed is away as soon as its link has ended and it does not come
+// back, whatever it said last: at the hub that has no other link, and at one that has.
+// The hub's clock stands still, so that it is not the time that does it.
+func TestAKilledHostIsAway(t *testing.T) {
+	stands := time.Now()
+	hub, _ := runNodeAt(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" }),
+		func() time.Time { return stands })
+	for _, alias := range []string{"white", "black"} {
+		n, _, _ := linkedTo(t, hub, alias)
+		defer func() {
+			if err := n.currentBus().Close(); err != nil {
+				t.Fatal(err)
+			}
+			if h := seenAs(t, hub, alias, control.HostAway); h.LastSeen.IsZero() {
+				t.Errorf("it is not said when %s was seen", alias)
+			}
+		}()
+	}
+	seenAs(t, hub, "white", control.HostLive)
+	seenAs(t, hub, "black", control.HostLive)
+}
+
+// A link that is made anew at once, or a host that is heard another way, takes nobody
+// away.
+func TestAHostThatIsThereStaysLive(t *testing.T) {
+	hub, white := linkedPair(t)
+	seen, _ := hub.live.presenceOf("white")
+	for _, ended := range []time.Time{seen.Seen.Add(-1), hub.now()} { // it has spoken since; it answers
+		hub.lookFor(t.Context(), "white", ended)
+		if _, live := hub.live.presenceOf("white"); !live {
+			t.Errorf("%s is away, after a link that ended %s after its last word", white.cfg.Alias, ended.Sub(seen.Seen))
+		}
+	}
+	l := newLive(time.Now)
+	for _, host := range []protocol.Name{"white", "black"} {
+		l.see(bus.Presence{Host: host, Live: true, Seen: time.Now()})
+	}
+	l.gone(time.Now().Add(-time.Hour), "")
+	l.gone(time.Now(), "white")
+	if _, live := l.presenceOf("white"); live || l.connected() != 1 {
+		t.Errorf("%d of two hosts are there, of which one is gone", l.connected())
 	}
 }
 

@@ -148,6 +148,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 			Heads:    n.heardHeads,
 			Presence: n.sawHost,
 			Linked:   n.linked,
+			Unlinked: n.unlinked,
 		},
 		QueueBytes: n.delivery.queueBytes,
 	}
