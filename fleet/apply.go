@@ -67,6 +67,7 @@ func (s *State) Examine(p protocol.Path, data []byte) Examined {
 
 // Take is the rest of Apply. A file that was examined once is taken once.
 func (s *State) Take(e Examined) (*Item, error) {
+	s.turned = nil
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -76,7 +77,6 @@ func (s *State) Take(e Examined) (*Item, error) {
 		return old, ErrKnown
 	}
 	taken := old != nil
-	s.turned = nil
 	turned := s.learn(it)
 	if taken {
 		s.lose(it)
@@ -88,7 +88,7 @@ func (s *State) Take(e Examined) (*Item, error) {
 	if turned {
 		s.electAll()
 	}
-	if s.refused.at == s.ringed {
+	if s.refused.valid {
 		s.refused.add(s.ring.judge(it))
 	}
 	s.settle()
@@ -98,9 +98,46 @@ func (s *State) Take(e Examined) (*Item, error) {
 	return it, nil
 }
 
-// Turned are messages that the last Apply brought to their paths although they
-// are not the file that it applied: a host's key came, and what had lost its path
-// has won it.
+// TakeAll takes files that came together, and looks at the keys and at the order once
+// when all are there: each word of a host can change who may sign for whom. The items
+// are those of the files that are new and stand at their paths then, nil for others.
+func (s *State) TakeAll(all []Examined) []*Item {
+	taken := make([]*Item, len(all))
+	take := func() {
+		for i, e := range all {
+			if it, err := s.Take(e); err == nil {
+				taken[i] = it
+			}
+		}
+	}
+	if len(all) == 1 {
+		take() // a batch would look at all keys for any word
+		return taken
+	}
+	told := map[protocol.Path]string{} // what is known to stand at their paths
+	for _, e := range all {
+		if it := s.at(e.Path); it != nil {
+			told[e.Path] = it.Hash
+		}
+	}
+	s.Batch(take)
+	for i, it := range taken {
+		if it == nil {
+			continue
+		}
+		if s.at(it.Path) != it {
+			taken[i] = nil
+		} else {
+			told[it.Path] = it.Hash
+		}
+	}
+	s.turned = slices.DeleteFunc(s.turned, func(it *Item) bool { return told[it.Path] == it.Hash })
+	return taken
+}
+
+// Turned are messages that the last Apply, Take or TakeAll brought to their paths
+// although they are not the files that it applied, or were known: a host's key came,
+// and what had lost its path has won it.
 func (s *State) Turned() []*Item { return s.turned }
 
 func (s *State) isRival(it *Item) bool {

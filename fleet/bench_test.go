@@ -238,3 +238,29 @@ func BenchmarkRestoreRevoked(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkWords takes in many words of one host about keys, each for itself and
+// together.
+func BenchmarkWords(b *testing.B) {
+	const n = 1000
+	a := newTestHost(b, "a", "a")
+	anchor := Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(b), Humans: []protocol.Name{"nat"}}}
+	s, at := New(anchor), time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
+	var words []Examined
+	for i := range n {
+		key := protocol.HostKey{Host: "b", Key: newTestHost(b, "b", fmt.Sprint(i)).public(b)}
+		f := a.write(b, s.hostDraft(protocol.ActHostVouch, protocol.Vouch{Host: "a", Knows: []protocol.HostKey{key}}), at.Add(time.Duration(i)*time.Second), 0)
+		words = append(words, s.Examine(f.path, f.data))
+	}
+	for name, together := range map[string]int{"one by one": 1, "together": n} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				s := New(anchor)
+				for group := range slices.Chunk(words, together) {
+					s.TakeAll(group)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/word")
+		})
+	}
+}

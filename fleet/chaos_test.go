@@ -40,8 +40,41 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 			if diff := cmp.Diff(want, snapshot(batch)); diff != "" {
 				t.Fatalf("case %d: a batch gives another state:\n%s", seed, diff)
 			}
+			if diff := cmp.Diff(want, snapshot(c.together(other))); diff != "" {
+				t.Fatalf("case %d: groups give another state:\n%s", seed, diff)
+			}
 		}
 	}
+}
+
+// together folds files in groups, and checks that each group tells truly what has come
+// to its path.
+func (c *chaos) together(files []testFile) *State {
+	s := New(c.anchor)
+	standing := map[protocol.Path]string{}
+	for len(files) > 0 {
+		n := 1 + c.IntN(min(7, len(files)))
+		var group []Examined
+		for _, f := range files[:n] {
+			group = append(group, s.Examine(f.path, f.data))
+		}
+		files = files[n:]
+		for _, it := range slices.Concat(s.TakeAll(group), s.Turned()) {
+			if it == nil {
+				continue
+			}
+			if standing[it.Path] == it.Hash {
+				c.t.Fatalf("%s came twice", it.Path)
+			}
+			standing[it.Path] = it.Hash
+		}
+	}
+	for it := range s.All() {
+		if standing[it.Path] != it.Hash {
+			c.t.Fatalf("%s stands there, and was not told", it.Path)
+		}
+	}
+	return s
 }
 
 func folded(t testing.TB, files []testFile) *State {

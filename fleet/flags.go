@@ -1,5 +1,7 @@
 package fleet
 
+import "slices"
+
 // FlagKind is a stable word for what is the matter with files that count for
 // nothing, or of which an operator should know.
 type FlagKind string
@@ -15,10 +17,10 @@ const (
 )
 
 // tally is how many messages are refused because of when their host's keys
-// counted. It is counted by looking at all of them, once after the keys have
-// changed; what comes then is added.
+// counted. It is counted by looking at all of them, once after the keys of a host
+// that has such messages have changed; what comes then is added.
 type tally struct {
-	at                 int // the State.ringed that it holds for
+	valid              bool
 	overdue, cancelled int
 }
 
@@ -60,11 +62,11 @@ func (s *State) Flags() map[FlagKind]int {
 
 // tallied counts anew where the keys have changed.
 func (s *State) tallied() tally {
-	if s.refused.at == s.ringed {
+	if s.refused.valid {
 		return s.refused
 	}
-	s.refused = tally{at: s.ringed}
-	if !s.suspicious() {
+	s.refused = tally{valid: true}
+	if !s.anySuspect() {
 		return s.refused
 	}
 	for it := range s.All() {
@@ -87,16 +89,20 @@ func (t *tally) add(v verdict) {
 	}
 }
 
-// suspicious reports whether any message can be refused because of its time: only
-// where a host has a revoked key, or one that was used after its time.
-func (s *State) suspicious() bool {
-	for alias, h := range s.ring.hosts {
-		for _, held := range h.keys {
-			last := s.last[signer{alias, held.key}]
-			if len(held.revoked) > 0 || last != nil && h.judge(last) == overdue {
-				return true
-			}
+func (s *State) anySuspect() bool {
+	for _, h := range s.ring.hosts {
+		if s.suspect(h) {
+			return true
 		}
 	}
 	return false
+}
+
+// suspect reports whether any message of a host can be refused because of its time:
+// only where it has a revoked key, or one that was used after its time.
+func (s *State) suspect(h *Host) bool {
+	return h.Joined() && slices.ContainsFunc(h.keys, func(held heldKey) bool {
+		last := s.last[signer{h.Alias, held.key}]
+		return len(held.revoked) > 0 || last != nil && h.judge(last) == overdue
+	})
 }

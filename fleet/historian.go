@@ -19,8 +19,8 @@ type Anchor struct {
 // implementation must share (docs/explanation/keys.md):
 //
 //   - The founder's first key is that of the anchor.
-//   - A host is ranked once a ranked host has vouched for a key of it. The founder is
-//     the most senior; then come the hosts in the order in which the most senior ones
+//   - A host that has joined is ranked once a ranked host has vouched for a key of it.
+//     The founder is the most senior; then come the hosts in the order in which the most senior ones
 //     vouched for them. The first key so named is the host's, and so is every key that
 //     it says it has followed, in the proof of a rotation, up to one that has joined.
 //   - A host that nobody ranked has vouched for has the key of its earliest join, by
@@ -236,10 +236,12 @@ func (h *historian) vouches(host *Host) {
 	slices.SortFunc(all, byPath)
 	for _, it := range all {
 		for _, k := range it.word.(protocol.Vouch).Knows {
-			if known := h.ring.hosts[k.Host]; known == nil {
-				h.enrol(k.Host, h.origin(k))
-			} else if known.rank <= host.rank {
+			known := h.ring.hosts[k.Host]
+			switch {
+			case len(h.words.joins[k.Host]) == 0 || known != nil && known.rank <= host.rank:
 				continue
+			case known == nil:
+				h.enrol(k.Host, h.origin(k))
 			}
 			h.witnessed[k.Host] = append(h.witnessed[k.Host], k.Key)
 			if _, before := h.ring.vouched[k]; !before {

@@ -32,11 +32,13 @@ func (s *State) learn(it *Item) (turned bool) {
 }
 
 // unsettles reports whether a join says more than what its host is: who the founder is
-// and who its humans are, or that a key is one with which a host begins.
+// and who its humans are, that a key is one with which a host begins, or that there is
+// a host that others have vouched for.
 func (s *State) unsettles(it *Item) bool {
 	h := s.historian()
 	alias, key, _ := h.founder()
-	return it.Host == alias || len(s.ring.ranked) == 0 || s.ring.ranked[0].Alias != alias || s.ring.ranked[0].keys[0].key != key ||
+	enrolled := s.words.named[it.Host] && len(s.words.joins[it.Host]) == 1
+	return enrolled || it.Host == alias || len(s.ring.ranked) == 0 || s.ring.ranked[0].Alias != alias || s.ring.ranked[0].keys[0].key != key ||
 		len(s.words.rotated[protocol.HostKey{Host: it.Host, Key: it.Key}]) > 0
 }
 
@@ -86,15 +88,12 @@ func (s *State) relearnAll() (turned bool) {
 // before, and reports whether messages are judged otherwise.
 func (s *State) shift(before, after *Host) (turned bool) {
 	s.judged++
-	if !before.Joined() {
-		s.ringed++
-		return true
-	}
-	turned = !after.Joined() || !sameKeys(before.keys, after.keys)
+	turned = !before.Joined() || !after.Joined() || !sameKeys(before.keys, after.keys)
 	if turned {
 		s.ringed++
+		s.refused.valid = s.refused.valid && !s.suspect(before) && !s.suspect(after)
 	}
-	if turned || !includes(after.declared, before.declared) {
+	if before.Joined() && (turned || !includes(after.declared, before.declared)) {
 		s.shaken++
 	}
 	return turned

@@ -140,6 +140,7 @@ func (s *State) extend() (turned, word bool) {
 	}
 	s.ringed++
 	s.judged++
+	s.refused.valid = false
 	return true, word
 }
 

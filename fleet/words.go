@@ -16,6 +16,7 @@ type words struct {
 	joins       map[protocol.Name][]*Item // by timestamp
 	agents      map[protocol.Name][]*Item // these and the others in the order of their paths
 	vouches     map[signer][]*Item
+	named       map[protocol.Name]bool // the hosts that anybody has vouched for
 	rotations   map[signer][]*Item
 	rotated     map[protocol.HostKey][]*Item // the rotations by the key that they name
 	revocations map[signer][]*Item
@@ -24,7 +25,7 @@ type words struct {
 func newWords() words {
 	return words{
 		joins: map[protocol.Name][]*Item{}, agents: map[protocol.Name][]*Item{},
-		vouches: map[signer][]*Item{}, rotations: map[signer][]*Item{}, rotated: map[protocol.HostKey][]*Item{}, revocations: map[signer][]*Item{},
+		vouches: map[signer][]*Item{}, named: map[protocol.Name]bool{}, rotations: map[signer][]*Item{}, rotated: map[protocol.HostKey][]*Item{}, revocations: map[signer][]*Item{},
 	}
 }
 
@@ -38,6 +39,9 @@ func (w *words) add(it *Item) {
 		w.agents[it.Host] = inserted(w.agents[it.Host], it, byPath)
 	case protocol.ActHostVouch:
 		w.vouches[who] = inserted(w.vouches[who], it, byPath)
+		for _, k := range it.word.(protocol.Vouch).Knows {
+			w.named[k.Host] = true
+		}
 	case protocol.ActHostRotate:
 		w.rotations[who] = inserted(w.rotations[who], it, byPath)
 		named := protocol.HostKey{Host: it.Host, Key: it.word.(protocol.Rotation).Key}

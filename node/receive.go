@@ -114,14 +114,27 @@ func (n *Node) takeIn(ws []written) {
 func (n *Node) takeEach(ws []written) (holes []missing) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	ends := map[protocol.Name]end{} // where each chain ended before
 	for i := range ws {
-		before := n.endOf(ws[i].examined.Host())
-		it, err := n.state.Take(ws[i].examined)
-		for _, turned := range n.state.Turned() {
-			n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
+		if host := ws[i].examined.Host(); ends[host].path.IsZero() {
+			ends[host] = n.endOf(host)
 		}
-		if err != nil {
+	}
+	examined := make([]fleet.Examined, len(ws))
+	for i := range ws {
+		examined[i] = ws[i].examined
+	}
+	taken := n.state.TakeAll(examined)
+	for _, turned := range n.state.Turned() {
+		n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
+	}
+	for i, it := range taken {
+		if it == nil {
 			continue // known meanwhile by the other door
+		}
+		before := ends[it.Host]
+		if ends[it.Host].path.Compare(it.Path) < 0 {
+			ends[it.Host] = endAt(it)
 		}
 		ws[i].item = it
 		n.lookForTwin(it)
