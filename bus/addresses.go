@@ -8,26 +8,41 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Addresses are the addresses that are bound, and those to tell others.
+// Addresses are the addresses that are bound, all of the machine in the form in which
+// they were asked for, and those to tell others.
 func (b *Bus) Addresses() Addresses {
 	if b.server == nil {
 		return Addresses{}
 	}
 	var a Addresses
 	if addr := b.server.Addr(); addr != nil {
-		a.Clients = addr.String()
+		a.Clients = asAsked(b.opts.Listen, addr.String())
 	}
 	if b.entrance != nil {
 		a.Links = b.entrance.address()
-		a.Advertised = advertised(b.opts.Advertise, a.Links)
+		a.Advertised = Advertised(b.opts.Advertise, a.Links)
 	}
 	return a
 }
 
-// advertised are the addresses at which others reach a port that is bound: those
+// asAsked is an address that is bound, where all of the machine are in the form in
+// which that was asked for: the system says [::] for 0.0.0.0 too.
+func asAsked(asked, bound string) string {
+	host, _, err := protocol.SplitHostPort(asked)
+	if err != nil {
+		return bound
+	}
+	_, port, err := protocol.SplitHostPort(bound)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return bound
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(port)))
+}
+
+// Advertised are the addresses at which others reach a port that is bound: those
 // that the operator says, else the bound one, else, where all of the machine's are
 // bound, each that other machines could know.
-func advertised(said []string, bound string) []string {
+func Advertised(said []string, bound string) []string {
 	if len(said) > 0 {
 		return slices.Clone(said)
 	}

@@ -25,6 +25,7 @@ const (
 // never reach the server.
 type entrance struct {
 	bus      *Bus
+	asked    string // the address, as the operator wrote it
 	listener net.Listener
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -58,14 +59,14 @@ func newEntrance(ctx context.Context, b *Bus, address string) (*entrance, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for links: %w", err)
 	}
-	e := &entrance{bus: b, listener: l, knocking: map[string]int{}, inside: map[string]*inlink{}}
+	e := &entrance{bus: b, asked: address, listener: l, knocking: map[string]int{}, inside: map[string]*inlink{}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	b.teardown.push("end of the links port", e.close)
 	return e, nil
 }
 
 // address is the bound address.
-func (e *entrance) address() string { return e.listener.Addr().String() }
+func (e *entrance) address() string { return asAsked(e.asked, e.listener.Addr().String()) }
 
 // open begins to take links for the server, whose leaf port is at the address.
 func (e *entrance) open(leafPort string) {

@@ -89,6 +89,8 @@ func (b *Bus) pinned(hub Hub, key string) (protocol.Name, error) {
 		return alias, nil
 	case hub.Alias == "":
 		return "", &pinError{CauseKey, fmt.Sprintf("the key shown there, %s, is that of no other host of the fleet", shown)}
+	case len(hub.Keys) == 0 && !counts:
+		return hub.Alias, &pinError{CauseKey, fmt.Sprintf("nothing is known of a host called %s, so the key shown there, %s, is not believed", hub.Alias, shown)}
 	case slices.Contains(hub.Keys, key) && counts && alias == hub.Alias:
 		return hub.Alias, nil
 	case counts:

@@ -1,10 +1,13 @@
 package bus
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // missing is the link that this host should have dialled and the server does not have,
@@ -32,28 +35,58 @@ func (b *Bus) missing(down time.Time, linked bool) []Link {
 	if len(targets) == 0 {
 		return nil
 	}
-	var whom []string
-	for _, t := range targets {
-		whom = append(whom, hostAt(t.hub.Alias, t.address))
-	}
-	problem := problemOf(failed)
-	if len(targets) == 1 && len(failed) == 1 {
-		problem = failed[0].Reason // whom it is about stands before it
-	}
-	return []Link{{Peer: strings.Join(whom, ", "), Out: true, Since: down, Problem: problem}}
+	whom, problem := toldMissing(targets, grouped(failed))
+	return []Link{{Peer: whom, Out: true, Since: down, Problem: problem}}
 }
 
-// problemOf says in one line why hubs were not linked: each host's first reason, of
-// some of them.
-func problemOf(errs []*DialError) string {
+// failure is why a host was not linked, at one address or several.
+type failure struct {
+	host      protocol.Name
+	addresses []string
+	reason    string
+}
+
+func (f failure) String() string {
+	return hostAt(f.host, strings.Join(f.addresses, " and "))
+}
+
+// grouped are the failures of a round of dials, those that differ only by the
+// address as one.
+func grouped(errs []*DialError) []failure {
+	var all []failure
+	for _, e := range errs {
+		i := slices.IndexFunc(all, func(f failure) bool { return f.host == e.Host && f.host != "" && f.reason == e.Reason })
+		if i < 0 {
+			all = append(all, failure{e.Host, []string{e.Address}, e.Reason})
+		} else {
+			all[i].addresses = append(all[i].addresses, e.Address)
+		}
+	}
+	return all
+}
+
+// toldMissing names the hosts that are not linked, and says in one line why: the
+// reasons of some of them; "" while the first round goes on.
+func toldMissing(targets []target, failed []failure) (whom, problem string) {
 	const most = 3
-	var parts []string
-	for i, e := range errs {
+	if len(failed) == 1 && len(failed[0].addresses) == len(targets) {
+		return failed[0].String(), failed[0].reason // whom it is about stands before it
+	}
+	if len(targets) == 1 {
+		return hostAt(targets[0].hub.Alias, targets[0].address), ""
+	}
+	var names, reasons []string
+	for _, t := range targets {
+		if name := cmp.Or(t.hub.Alias.String(), t.address); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i, f := range failed {
 		if i == most {
-			parts = append(parts, fmt.Sprintf("and %d more", len(errs)-most))
+			reasons = append(reasons, fmt.Sprintf("and %d more", len(failed)-most))
 			break
 		}
-		parts = append(parts, e.Error())
+		reasons = append(reasons, f.String()+": "+f.reason)
 	}
-	return strings.Join(parts, "; ")
+	return strings.Join(names, ", "), strings.Join(reasons, "; ")
 }

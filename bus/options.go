@@ -125,7 +125,8 @@ type Presence struct {
 const MaxWants = 64
 
 // Addresses are the bound addresses, host:port, of a bus; "" where there is no
-// port.
+// port. Where all of the machine are bound, 0.0.0.0 or [::] stands there, as the
+// operator wrote it.
 type Addresses struct {
 	Clients string // for any NATS client
 	Links   string // for other hosts

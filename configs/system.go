@@ -124,10 +124,10 @@ func (b Bus) systemProblems() []Problem {
 	}
 	own := b.Listen != "" || b.Links != "" || len(b.Advertise) > 0 || len(b.Hubs) > 0
 	if own && b.URL != "" {
-		add("url", errors.New("an existing NATS system takes the place of listen, links, advertise and hubs: set it or them"))
+		add("url", errors.New("an existing NATS system takes the place of bus.listen, bus.links, bus.advertise and bus.hubs: set it or them"))
 	}
 	if own && b.Context != "" {
-		add("context", errors.New("an existing NATS system takes the place of listen, links, advertise and hubs: set it or them"))
+		add("context", errors.New("an existing NATS system takes the place of bus.listen, bus.links, bus.advertise and bus.hubs: set it or them"))
 	}
 	if b.URL != "" && b.Context != "" {
 		add("context", errors.New("a context names its own url: set it or bus.url"))

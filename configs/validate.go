@@ -103,10 +103,10 @@ func (b Bus) problems() []Problem {
 	case b.Links != "":
 		add("links", checkListen(b.Links))
 	case strings.HasSuffix(b.Listen, ":65535"):
-		add("listen", fmt.Errorf("links would need the port after %q: name another address there", b.Listen))
+		add("listen", fmt.Errorf("links would need the port after %q: choose a lower one", b.Listen))
 	}
 	if port := portOf(b.Listen); port != "" && port != "0" && port == portOf(b.Links) {
-		add("links", fmt.Errorf("%q has the port of listen: the two need one each", b.Links))
+		add("links", fmt.Errorf("%q has the port of bus.listen: the two need one each", b.Links))
 	}
 	for _, err := range b.advertiseProblems() {
 		add("advertise", err)
@@ -124,7 +124,7 @@ func (b Bus) problems() []Problem {
 func (b Bus) advertiseProblems() []error {
 	var errs []error
 	if len(b.Advertise) > 0 && b.Listen == "" && b.Links == "" && b.URL == "" {
-		errs = append(errs, errors.New("there is no port for others to reach: set links or listen"))
+		errs = append(errs, errors.New("there is no port for others to reach: set bus.listen or bus.links"))
 	}
 	if len(b.Advertise) > protocol.MaxAddresses {
 		errs = append(errs, fmt.Errorf("%d addresses are more than %d", len(b.Advertise), protocol.MaxAddresses))
@@ -164,7 +164,7 @@ func checkListen(address string) error {
 		return err
 	}
 	if _, err := netip.ParseAddr(host); err != nil && host != "localhost" {
-		return fmt.Errorf("%q is not an address of this machine's own: write its IP address, or 0.0.0.0, and the name below advertise", address)
+		return fmt.Errorf("%q is not an address of this machine's own: write its IP address, or 0.0.0.0 for all, and the name at bus.advertise", address)
 	}
 	return nil
 }

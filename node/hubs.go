@@ -76,8 +76,8 @@ func (n *Node) addresses() []string {
 	switch {
 	case links == "" || len(n.cfg.Bus.Advertise) > 0:
 		return n.cfg.Bus.Advertise
-	case protocol.CheckHostPort(links) == nil:
-		return []string{links}
+	case !anyPort(links):
+		return bus.Advertised(nil, links)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -85,6 +85,12 @@ func (n *Node) addresses() []string {
 		return h.Addresses
 	}
 	return nil
+}
+
+// anyPort reports whether an address leaves the port to the system.
+func anyPort(address string) bool {
+	_, port, err := protocol.SplitHostPort(address)
+	return err != nil || port == 0
 }
 
 // watchHosts has the bus look again at its links whenever a host has said something

@@ -82,9 +82,9 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 	}
 	system, _, err := existingSystem(cfg.Bus)
 	if err != nil {
-		return InitResult{}, control.Errorf(control.KindUsage, "", "cannot make a node: %v", err)
+		return InitResult{}, o.wrong("", err)
 	}
-	if err := checkListen(cfg.Bus); err != nil {
+	if err := o.checkListen(cfg.Bus); err != nil {
 		return InitResult{}, err
 	}
 	undo, err := o.prepare()
@@ -142,7 +142,7 @@ func (o InitOptions) config() (configs.Config, error) {
 		*field.at = name
 	}
 	if err := cfg.Validate(); err != nil {
-		return cfg, control.Errorf(control.KindUsage, "", "cannot make a node: %v", err)
+		return cfg, o.wrong("", err)
 	}
 	return cfg, nil
 }
@@ -293,6 +293,9 @@ func (o InitOptions) join(ctx context.Context, result *InitResult) error {
 		return err
 	}
 	result.Reached, result.Hosts = n.addresses(), n.others()
+	n.mu.Lock()
+	result.Notes = append(result.Notes, n.unknownHubs()...)
+	n.mu.Unlock()
 	if _, all := n.sizes(); all >= leastLoose {
 		n.freezeOrSay() // so that the first start need not read it all again
 	}

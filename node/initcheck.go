@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"syscall"
 
@@ -29,20 +30,39 @@ func (o InitOptions) noRecord(err error) error {
 
 // checkListen tries the addresses at which the new node is to listen, because the
 // record keeps for good what a host says of them.
-func checkListen(b configs.Bus) error {
-	for _, address := range []string{b.Listen, b.LinksAddress()} {
-		if address == "" {
+func (o InitOptions) checkListen(b configs.Bus) error {
+	for _, port := range []struct{ setting, address, what string }{
+		{"bus.listen", b.Listen, ""},
+		{linksSetting(b), b.LinksAddress(), ", where links of hosts would come in"},
+	} {
+		if port.address == "" {
 			continue
 		}
-		l, err := net.Listen("tcp", address)
+		l, err := net.Listen("tcp", port.address)
 		if err != nil {
-			return control.Errorf(control.KindUsage, listenHint(err), "cannot make a node: cannot listen at %s: %v", address, err)
+			return o.wrong(listenHint(err), fmt.Errorf("%s: cannot listen at %s%s: %w", port.setting, port.address, port.what, reason(err)))
 		}
 		if err := l.Close(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// linksSetting is the setting that says where links come in.
+func linksSetting(b configs.Bus) string {
+	if b.Links != "" {
+		return "bus.links"
+	}
+	return "bus.listen"
+}
+
+// reason is why an address cannot be listened at, without the address itself.
+func reason(err error) error {
+	if number := syscall.Errno(0); errors.As(err, &number) {
+		return number
+	}
+	return err
 }
 
 // listenHint is what to try where an address cannot be listened at, or "".

@@ -53,6 +53,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	go n.announceAlways(ctx)
 	go n.watchHosts(ctx)
 	n.startKeys(&down)
+	n.sayUnknownHubs()
 	n.log.Info().Stringer("host", n.cfg.Alias).Stringer("fleet", n.cfg.Fleet).Str("record", n.record.ID()).Msg("node is up")
 	ready()
 	select {

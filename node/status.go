@@ -36,7 +36,7 @@ func (n *Node) Status(context.Context) (control.Status, error) {
 	s.Record.Messages = n.state.Len()
 	s.Refused = n.refused
 	s.Flags = n.flags()
-	s.Warned = slices.Concat(n.notices, clocks)
+	s.Warned = slices.Concat(n.unknownHubs(), n.notices, clocks)
 	for _, a := range n.agents {
 		s.Agents = append(s.Agents, n.agentView(a))
 	}
@@ -65,7 +65,7 @@ func (n *Node) busStatus() control.BusStatus {
 		return control.BusStatus{}
 	}
 	at := b.Addresses()
-	s := control.BusStatus{Clients: at.Clients, Links: at.Links, Dropped: b.Dropped(),
+	s := control.BusStatus{Clients: at.Clients, Links: at.Links, Advertised: at.Advertised, Dropped: b.Dropped(),
 		Unreadable: b.Malformed(), Letters: b.Refused(), Letter: b.LastRefused(), Refused: n.refusals.list()}
 	s.Held, s.HeldDropped = n.held.counts()
 	if system := n.natsBus.Load(); system != nil {

@@ -56,7 +56,7 @@ func runDetached(ctx context.Context, home configs.Home, client control.Service,
 			bar.say(saidMeanwhile(err))
 			if err == nil && s.PID == up.Process.Pid {
 				bar.end()
-				showReady(ctx, client, v)
+				showReady(ctx, client, v, true)
 				v.next("parley ls", "who can be reached; parley logs -f shows what it does, parley stop ends it")
 				v.catchUp(ctx, client)
 				return nil

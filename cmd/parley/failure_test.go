@@ -34,6 +34,8 @@ func TestWrongUsage(t *testing.T) {
 		{line: []string{"init", "-alias", "white"}, want: "parley: parley init has no flag -alias; with two dashes it has: --alias\nhint: parley init --help\n"},
 		{line: []string{"init", "--bus_ulr", "x"}, want: "parley: parley init has no flag --bus_ulr; the nearest is --bus-url\nhint: parley init --help\n"},
 		{line: []string{"init", "--alias"}, want: "parley: --alias needs a value\nhint: parley init --help\n"},
+		{line: []string{"init", "--remote", ""}, want: "parley: --remote needs a value, and is empty\nhint: parley init --help\n"},
+		{line: []string{"join", "x.git", "--alias="}, want: "parley: --alias needs a value, and is empty\nhint: parley join --help\n"},
 		{line: []string{"log", "-n"}, want: "parley: -n (--last) needs a value\nhint: parley log --help\n"},
 		{line: []string{"log", "-n", "x"}, want: "parley: -n (--last) needs a whole number, not \"x\"\nhint: parley log --help\n"},
 		{line: []string{"status", "--fleet=perhaps"}, want: "parley: --fleet needs true or false, or no value at all, not \"perhaps\"\nhint: parley status --help\n"},

@@ -43,6 +43,17 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageErrorf(cmd, "%v", err)
 }
 
+// refuseEmpty refuses flags that were given without anything in them, as by a
+// variable of a script that is not set: what they are for would be left out unnoticed.
+func refuseEmpty(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Value.String() == "" && err == nil {
+			err = usageErrorf(cmd, "%s needs a value, and is empty", shownFlag(f))
+		}
+	})
+	return err
+}
+
 // shownFlag is a flag as it is mostly typed.
 func shownFlag(f *pflag.Flag) string {
 	if f.Shorthand != "" {

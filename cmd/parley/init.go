@@ -39,6 +39,9 @@ and the agents to serve.`,
 				return err
 			}
 			o.Home = home
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
 			if o.Remote, err = absoluteRemote(o.Remote); err != nil {
 				return err
 			}
@@ -65,14 +68,20 @@ and the agents to serve.`,
 // absoluteRemote makes a remote that is a path on this machine independent of
 // the folder in which the node will run.
 func absoluteRemote(remote string) (string, error) {
-	if _, err := os.Stat(remote); remote == "" || err != nil {
-		return remote, nil // a URL, or a path that init will say is not there
+	if _, err := os.Stat(remote); err != nil && !looksLikePath(remote) {
+		return remote, nil
 	}
 	abs, err := filepath.Abs(remote)
 	if err != nil {
 		return "", fmt.Errorf("cannot find the remote %s: %w", remote, err)
 	}
 	return abs, nil
+}
+
+// looksLikePath reports whether a remote that is not there is a path and no URL.
+func looksLikePath(remote string) bool {
+	plain := remote != "" && strings.TrimSpace(remote) == remote && !strings.HasPrefix(remote, "-")
+	return plain && !strings.Contains(remote, ":")
 }
 
 func runInit(ctx context.Context, o node.InitOptions, v view) error {

@@ -28,7 +28,10 @@ others by a signed message in the record.`,
 				return err
 			}
 			o.Home = home
-			if len(args) == 0 && o.From == "" {
+			if err := refuseEmpty(cmd); err != nil {
+				return err
+			}
+			if strings.Join(args, "") == "" && o.From == "" {
 				return usageErrorf(cmd, "%s needs the URL or path of the shared record", cmd.CommandPath())
 			}
 			if o.Remote, err = absoluteRemote(strings.Join(args, "")); err != nil {

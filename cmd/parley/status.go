@@ -54,9 +54,7 @@ func runStatus(ctx context.Context, client control.Service, v view) error {
 	}
 	v.statusLine(s)
 	v.statusFields(s)
-	for _, warning := range s.Warned {
-		v.out.Printf("%s\n", v.out.Warn("warning: "+term.Line(warning)))
-	}
+	v.warnings(s)
 	if len(s.Hosts) > 0 {
 		v.out.Printf("\n")
 		v.hosts(s.Hosts)
@@ -66,6 +64,13 @@ func runStatus(ctx context.Context, client control.Service, v view) error {
 		v.agents(s.Agents)
 	}
 	return nil
+}
+
+// warnings shows what the operator should know.
+func (v view) warnings(s control.Status) {
+	for _, warning := range s.Warned {
+		v.note("warning: " + warning)
+	}
 }
 
 // statusLine says in one line who runs where.
@@ -174,12 +179,25 @@ func busAddresses(b control.BusStatus) string {
 		parts = append(parts, "NATS clients at "+b.Clients)
 	}
 	if b.Links != "" {
-		parts = append(parts, "other hosts at "+b.Links)
+		parts = append(parts, "other hosts at "+b.Links+toldAddresses(b))
 	}
 	if len(parts) == 0 {
 		return "in process, no port"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// toldAddresses are the addresses that the other hosts are told, where those are not
+// the one that is bound.
+func toldAddresses(b control.BusStatus) string {
+	all := strings.HasPrefix(b.Links, "0.0.0.0:") || strings.HasPrefix(b.Links, "[::]:")
+	switch {
+	case len(b.Advertised) == 0 && all:
+		return " (this machine has no address that they could use: name one at bus.advertise)"
+	case len(b.Advertised) == 0, len(b.Advertised) == 1 && b.Advertised[0] == b.Links:
+		return ""
+	}
+	return " (they are told " + strings.Join(b.Advertised, ", ") + ")"
 }
 
 func linkState(l control.LinkStatus) string {
@@ -199,7 +217,7 @@ func linkState(l control.LinkStatus) string {
 	case l.Problem != "":
 		return fmt.Sprintf("%s, down: %s", peer, l.Problem)
 	}
-	return peer + ", down"
+	return peer + ", connecting" // the first try has not ended
 }
 
 func (v view) hosts(hosts []control.HostStatus) {

@@ -124,7 +124,10 @@ func linkTrouble(l control.LinkStatus) string {
 	if l.HalfUp {
 		state = "half up"
 	}
-	if l.Problem == "" {
+	switch {
+	case l.Problem == "" && !l.HalfUp:
+		return "connecting" // the first try has not ended
+	case l.Problem == "":
 		return state
 	}
 	return state + ": " + l.Problem

@@ -47,7 +47,7 @@ old answered, but not how it fares: it says "this host does not know the questio
 silent did not answer within 2s; the bus brought the last sign of it at 2026-05-23 21:01:00 +02:00
 wanderer is not on the bus and writes: it can be reached by git alone; see whether it can link: parley host show wanderer
 link old → white: half up: connected, but deaf
-link white → black: down
+link white → black: connecting
 white cannot use the remote (unreachable): no␛ route; 3 messages not pushed yet
 `},
 		{80, `
@@ -65,7 +65,7 @@ silent did not answer within 2s; the bus brought the last sign of it at
 wanderer is not on the bus and writes: it can be reached by git alone; see
   whether it can link: parley host show wanderer
 link old → white: half up: connected, but deaf
-link white → black: down
+link white → black: connecting
 white cannot use the remote (unreachable): no␛ route; 3 messages not pushed
   yet
 `},

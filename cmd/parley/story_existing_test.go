@@ -252,13 +252,13 @@ func TestExistingSystemRefused(t *testing.T) {
 		flags []string
 		want  string
 	}{
-		{[]string{"--bus-url", "http://a"}, "bus.url: this is not the URL of a NATS system"},
-		{[]string{"--bus-creds", notCreds}, "bus.creds: it is for an existing NATS system"},
-		{[]string{"--bus-url", "nats://a", "--bus-creds", notCreds, "--bus-nkey", notCreds}, "2 ways to say who this host is, bus.creds and bus.nkey"},
+		{[]string{"--bus-url", "http://a"}, "--bus-url: this is not the URL of a NATS system"},
+		{[]string{"--bus-creds", notCreds}, "--bus-creds: it is for an existing NATS system"},
+		{[]string{"--bus-url", "nats://a", "--bus-creds", notCreds, "--bus-nkey", notCreds}, "2 ways to say who this host is, --bus-creds and --bus-nkey"},
 		{[]string{"--bus-url", "nats://a", "--bus-creds", notCreds}, "holds no user JWT"},
-		{[]string{"--bus-url", "nats://a", "--bus-nkey", filepath.Join(dir, "none")}, "cannot use bus.nkey: there is no file"},
-		{[]string{"--bus-context", "no-such-context"}, `cannot use bus.context "no-such-context": there is no file`},
-		{[]string{"--bus-url", "nats://a", "--listen", "127.0.0.1:0"}, "takes the place of listen"},
+		{[]string{"--bus-url", "nats://a", "--bus-nkey", filepath.Join(dir, "none")}, "cannot use --bus-nkey: there is no file"},
+		{[]string{"--bus-context", "no-such-context"}, `cannot use --bus-context "no-such-context": there is no file`},
+		{[]string{"--bus-url", "nats://a", "--listen", "127.0.0.1:0"}, "--bus-url: an existing NATS system takes the place of --listen, --advertise and --hub: set it or them"},
 	} {
 		_, err := h2.try(append([]string{"init", "--alias", "x"}, test.flags...)...)
 		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "SUASECRET") {

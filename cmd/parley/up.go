@@ -75,7 +75,7 @@ func runUp(ctx context.Context, home configs.Home, background bool, v view) (err
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
 	err = n.Run(ctx, func() {
-		showReady(ctx, n, v)
+		showReady(ctx, n, v, false)
 		v.next("parley ls", "from another terminal: who can be reached")
 		go v.catchUp(ctx, n) // ends when the node has caught up, or with ctx
 	})
@@ -105,14 +105,18 @@ func alreadyRuns(home configs.Home) error {
 	return control.Errorf(control.KindConflict, "parley status", "cannot start: another node runs on %s already%s", home.Dir, who)
 }
 
-// showReady says that the node runs, and where.
-func showReady(ctx context.Context, n control.Service, v view) {
+// showReady says that the node runs, and where; with warn also what the node has
+// warned of, where that does not stand on the screen already.
+func showReady(ctx context.Context, n control.Service, v view, warn bool) {
 	s, err := n.Status(ctx)
 	if err != nil {
 		return // the node is stopping already
 	}
 	v.statusLine(s)
 	v.statusFields(s)
+	if warn {
+		v.warnings(s)
+	}
 }
 
 // openLog opens the log file of a home, after setting a large one aside.

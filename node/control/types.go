@@ -194,12 +194,14 @@ type Trouble struct {
 // BusStatus is the state of the node's bus. Addresses are empty where no port is
 // open.
 type BusStatus struct {
-	URL     string       `json:"url"`     // the existing NATS system in use, without its password; empty: a server of our own
-	Context string       `json:"context"` // the context of the NATS command line that names it; "" for none
-	As      string       `json:"as"`      // who this host is there, such as "with this host's own key"
-	Clients string       `json:"clients"` // NATS clients connect here
-	Links   string       `json:"links"`   // other hosts link here
-	Peers   []LinkStatus `json:"peers"`
+	URL     string `json:"url"`     // the existing NATS system in use, without its password; empty: a server of our own
+	Context string `json:"context"` // the context of the NATS command line that names it; "" for none
+	As      string `json:"as"`      // who this host is there, such as "with this host's own key"
+	Clients string `json:"clients"` // NATS clients connect here
+	Links   string `json:"links"`   // other hosts link here
+	// Advertised is where this host tells the others that they reach its links port.
+	Advertised []string     `json:"advertised"`
+	Peers      []LinkStatus `json:"peers"`
 
 	// What went wrong since the start: what came faster than it could be handled, what
 	// could not be read, letters between nodes that nobody proved to have written, and

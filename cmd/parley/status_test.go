@@ -1,0 +1,37 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+func TestWhereTheBusIsShown(t *testing.T) {
+	for want, bus := range map[string]control.BusStatus{
+		"in process, no port":         {},
+		"NATS clients at 127.0.0.1:1": {Clients: "127.0.0.1:1"},
+		"other hosts at 127.0.0.1:2":  {Links: "127.0.0.1:2", Advertised: []string{"127.0.0.1:2"}},
+		"other hosts at 0.0.0.0:2 (they are told 192.0.2.7:2, [2001:db8::7]:2)":                                 {Links: "0.0.0.0:2", Advertised: []string{"192.0.2.7:2", "[2001:db8::7]:2"}},
+		"other hosts at 10.0.0.7:2 (they are told white.example:2)":                                             {Links: "10.0.0.7:2", Advertised: []string{"white.example:2"}},
+		"other hosts at 0.0.0.0:2 (this machine has no address that they could use: name one at bus.advertise)": {Links: "0.0.0.0:2"},
+	} {
+		if got := busAddresses(bus); got != want {
+			t.Errorf("%+v is shown as %q, want %q", bus, got, want)
+		}
+	}
+}
+
+// A link that was not tried to its end yet was "down", without a reason.
+func TestStateOfALink(t *testing.T) {
+	for want, link := range map[string]control.LinkStatus{
+		"white at 192.0.2.7:2, connecting":      {Peer: "white at 192.0.2.7:2", Out: true},
+		"white, down: refused":                  {Peer: "white", Out: true, Problem: "refused"},
+		"white, half up: deaf":                  {Peer: "white", HalfUp: true, Problem: "deaf"},
+		"white, up":                             {Peer: "white", Up: true},
+		"white at 192.0.2.7:2, up, 1.23ms away": {Peer: "white-0123", Host: "white", Address: "192.0.2.7:2", Up: true, RTT: 1234567},
+	} {
+		if got := linkState(link); got != want {
+			t.Errorf("%+v is shown as %q, want %q", link, got, want)
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package node
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// wrong says what is wrong with the options, in the words of whoever gave them: a
+// setting of the configuration is called by its flag, unless somebody has written it
+// into a file that was laid ready.
+func (o InitOptions) wrong(hint string, err error) error {
+	text := err.Error()
+	var all *configs.Error
+	if errors.As(err, &all) {
+		var lines []string
+		for _, p := range all.Problems {
+			lines = append(lines, o.settingName(p.Key)+": "+p.Text)
+		}
+		text = strings.Join(lines, "; ")
+	}
+	return control.Errorf(control.KindUsage, o.inFlags(hint), "cannot make a node: %s", o.inFlags(text))
+}
+
+// settingName is how whoever made the options calls a setting.
+func (o InitOptions) settingName(key string) string {
+	switch {
+	case o.From != "":
+		return key
+	case key == "remote" && o.Join:
+		return "the URL"
+	case strings.HasPrefix(key, "bus."):
+		return key // inFlags does it
+	}
+	return "--" + key
+}
+
+// inFlags is a text with flags of the command line in place of settings. Where links
+// are taken has no flag.
+func (o InitOptions) inFlags(text string) string {
+	if o.From != "" {
+		return text
+	}
+	return strings.NewReplacer(
+		", bus.links", "", " or bus.links", "", "bus.listen", "--listen", "bus.advertise", "--advertise", "bus.hubs", "--hub",
+		"bus.url", "--bus-url", "bus.creds", "--bus-creds", "bus.nkey", "--bus-nkey", "bus.ca", "--bus-ca", "bus.context", "--bus-context",
+	).Replace(text)
+}
