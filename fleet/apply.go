@@ -67,7 +67,9 @@ func (s *State) Examine(p protocol.Path, data []byte) Examined {
 
 // Take is the rest of Apply. A file that was examined once is taken once.
 func (s *State) Take(e Examined) (*Item, error) {
-	s.turned = nil
+	if !s.batch {
+		clear(s.shifted)
+	}
 	if e.err != nil {
 		return nil, e.err
 	}
@@ -77,6 +79,7 @@ func (s *State) Take(e Examined) (*Item, error) {
 		return old, ErrKnown
 	}
 	taken := old != nil
+	s.noteShift(p, old)
 	turned := s.learn(it)
 	if taken {
 		s.lose(it)
@@ -95,6 +98,9 @@ func (s *State) Take(e Examined) (*Item, error) {
 	if now := s.at(p); now != it {
 		return now, ErrKnown
 	}
+	if !s.batch {
+		delete(s.shifted, p) // it is told by being returned
+	}
 	return it, nil
 }
 
@@ -102,6 +108,7 @@ func (s *State) Take(e Examined) (*Item, error) {
 // when all are there: each word of a host can change who may sign for whom. The items
 // are those of the files that are new and stand at their paths then, nil for others.
 func (s *State) TakeAll(all []Examined) []*Item {
+	clear(s.shifted)
 	taken := make([]*Item, len(all))
 	take := func() {
 		for i, e := range all {
@@ -114,31 +121,38 @@ func (s *State) TakeAll(all []Examined) []*Item {
 		take() // a batch would look at all keys for any word
 		return taken
 	}
-	told := map[protocol.Path]string{} // what is known to stand at their paths
-	for _, e := range all {
-		if it := s.at(e.Path); it != nil {
-			told[e.Path] = it.Hash
-		}
-	}
 	s.Batch(take)
 	for i, it := range taken {
-		if it == nil {
-			continue
-		}
-		if s.at(it.Path) != it {
+		switch {
+		case it == nil:
+		case s.at(it.Path) != it:
 			taken[i] = nil
-		} else {
-			told[it.Path] = it.Hash
+		default:
+			delete(s.shifted, it.Path)
 		}
 	}
-	s.turned = slices.DeleteFunc(s.turned, func(it *Item) bool { return told[it.Path] == it.Hash })
 	return taken
 }
 
 // Turned are messages that the last Apply, Take or TakeAll brought to their paths
 // although they are not the files that it applied, or were known: a host's key came,
 // and what had lost its path has won it.
-func (s *State) Turned() []*Item { return s.turned }
+func (s *State) Turned() (turned []*Item) {
+	for p, before := range s.shifted {
+		if it := s.at(p); it != nil && it.Hash != before {
+			turned = append(turned, it)
+		}
+	}
+	slices.SortFunc(turned, byPath)
+	return turned
+}
+
+// noteShift notes what stands at a path before another file may come there.
+func (s *State) noteShift(p protocol.Path, it *Item) {
+	if _, noted := s.shifted[p]; !noted && it != nil {
+		s.shifted[p] = it.Hash
+	}
+}
 
 func (s *State) isRival(it *Item) bool {
 	return slices.ContainsFunc(s.rivals[it.Path], func(r *Item) bool { return r.Hash == it.Hash })
@@ -174,10 +188,8 @@ func (s *State) elect(p protocol.Path) {
 // otherwise.
 func (s *State) electAll() {
 	for p := range s.rivals {
-		old := s.at(p).Hash
-		if s.elect(p); s.at(p).Hash != old {
-			s.turned = append(s.turned, s.at(p))
-		}
+		s.noteShift(p, s.at(p))
+		s.elect(p)
 	}
 }
 

@@ -20,10 +20,10 @@ type State struct {
 	rivals map[protocol.Path][]*Item // files that lost their path to another
 	lost   map[string][]*Item        // the same by hash
 
-	batch     bool    // files are being applied whose places are given later
-	unsettled []*Item // those that have come, and those that stood behind what has gone
-	turned    []*Item // those that the last Apply brought to their paths beside its own
-	circled   bool    // references have been seen to run in a circle
+	batch     bool                     // files are being applied whose places are given later
+	unsettled []*Item                  // those that have come, and those that stood behind what has gone
+	shifted   map[protocol.Path]string // what stood at contested paths before the last Apply, by hash
+	circled   bool                     // references have been seen to run in a circle
 
 	words    words
 	ring     *keyring
@@ -57,6 +57,7 @@ func New(anchor Anchor) *State {
 		loose:    newLoose(),
 		rivals:   map[protocol.Path][]*Item{},
 		lost:     map[string][]*Item{},
+		shifted:  map[protocol.Path]string{},
 		words:    newWords(),
 		lineages: newLineages(),
 		last:     map[signer]*Item{},
