@@ -25,8 +25,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		if name, _, _ := strings.Cut(typed, "="); cmd.Flags().Lookup(name) != nil {
 			return usageErrorf(cmd, "%s has no flag -%s; with two dashes it has: --%s", cmd.CommandPath(), name, name)
 		}
-		return usageErrorf(cmd, `%s has no flag -%s, as in -%s; "--" ends the flags, so that a text may begin with a dash`,
-			cmd.CommandPath(), unknown.GetSpecifiedName(), typed)
+		return usageErrorf(cmd, "%s has no flag -%s%s", cmd.CommandPath(), unknown.GetSpecifiedName(), aboutDash(cmd, typed))
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if near := configs.Nearest(name, flagNames(cmd)); near != "" {
@@ -41,6 +40,18 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usageErrorf(cmd, "%s: %v", shownFlag(value.GetFlag()), errors.Unwrap(value))
 	}
 	return usageErrorf(cmd, "%v", err)
+}
+
+// aboutDash is what else to say of a word with one dash whose first letter is no flag.
+func aboutDash(cmd *cobra.Command, typed string) string {
+	text := ""
+	if len(typed) > 1 {
+		text = ", as in -" + typed
+	}
+	if strings.Contains(cmd.Use, "TEXT") {
+		text += `; "--" ends the flags, so that a text may begin with a dash`
+	}
+	return text
 }
 
 // refuseEmpty refuses flags that were given without anything in them, as by a

@@ -34,11 +34,16 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 		Example: `  parley                      what to do first
   parley hey mawjs hello there
   parley log --follow`,
-		SilenceUsage:      true,
-		SilenceErrors:     true,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
-		Args:              unknownCommand,
+		SilenceUsage: true,
+		// "parley [flags]" would say less than the groups of commands do.
+		DisableFlagsInUseLine: true,
+		SilenceErrors:         true,
+		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
+		Args:                  unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if asked, _ := cmd.Flags().GetBool("version"); asked {
+				return runVersion(thisVersion(), p.view())
+			}
 			home, err := p.homeDir()
 			if err != nil {
 				return err
@@ -51,6 +56,7 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.out.Width)))
 	}
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
+	root.Flags().Bool("version", false, "print the version of this program, as parley version does")
 	addGroup(root, groupNode, "Your node:", newInitCommand(p), newJoinCommand(p), newUpCommand(p), newStopCommand(p),
 		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p),
 		newAgentCommand(p), newWakeCommand(p), newUpgradeCommand(p))
@@ -59,6 +65,7 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 	addGroup(root, groupLook, "Read:", newInboxCommand(p), newReadCommand(p), newShowCommand(p), newPromptCommand(p),
 		newRepliesCommand(p), newThreadCommand(p), newLogCommand(p), newAttachCommand(p), newSearchCommand(p))
 	root.SetHelpCommandGroupID(groupFleet)
+	root.SetHelpCommand(newHelpCommand())
 	addGroup(root, groupFleet, "The fleet:", newLsCommand(p), newHostCommand(p), newChannelCommand(p), newMemoryCommand(p), newRecordCommand(p), newBenchCommand(p), newDemoCommand(p),
 		newCompletionCommand(p), newVersionCommand(p))
 	root.AddCommand(newDemoAgentCommand(p))
@@ -80,8 +87,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return control.Errorf(control.KindUsage, cmd.CommandPath()+" "+near[0]+" --help",
-			"%s has no command %q; the nearest is %s", cmd.CommandPath(), args[0], strings.Join(near, " or "))
+		hint := cmd.CommandPath() + " --help"
+		if len(near) == 1 {
+			hint = cmd.CommandPath() + " " + near[0] + " --help"
+		}
+		return control.Errorf(control.KindUsage, hint, "%s has no command %q; the nearest is %s", cmd.CommandPath(), args[0], strings.Join(near, " or "))
 	}
 	return usageErrorf(cmd, "%s has no command %q", cmd.CommandPath(), args[0])
 }

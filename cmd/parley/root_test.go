@@ -44,8 +44,17 @@ func TestHelpNamesTheExitCodes(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
+	for _, line := range []string{"version", "--version"} {
+		r := newRun(t)
+		if code := r.do(line); code != exitDone || !strings.HasPrefix(r.out.String(), "parley "+version+" (") {
+			t.Errorf("%s: exit %d, printed %q", line, code, r.out.String())
+		}
+	}
+}
+
+func TestHelpOfACommand(t *testing.T) {
 	r := newRun(t)
-	if code := r.do("version"); code != exitDone || !strings.HasPrefix(r.out.String(), "parley "+version+" (") {
+	if code := r.do("help", "host", "list"); code != exitDone || !strings.HasPrefix(r.out.String(), "List the hosts of the fleet, as this host knows them") {
 		t.Errorf("exit %d, printed %q", code, r.out.String())
 	}
 }

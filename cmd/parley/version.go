@@ -25,11 +25,15 @@ func newVersionCommand(p *program) *cobra.Command {
 		Example: `  parley version --json`,
 		Args:    exactly(0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
-			return runVersion(versionInfo{version, control.API, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}, p.view())
+			return runVersion(thisVersion(), p.view())
 		},
 	}
 	p.jsonFlag(cmd, "print the version as JSON")
 	return cmd
+}
+
+func thisVersion() versionInfo {
+	return versionInfo{version, control.API, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 }
 
 func runVersion(info versionInfo, v view) error {
