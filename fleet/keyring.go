@@ -97,7 +97,7 @@ func (it *Item) signedAt() time.Time {
 // revocation itself counts, of course, where the key revoked itself.
 func (held *heldKey) allows(it *Item) bool {
 	for _, r := range held.revoked {
-		if !r.left.has(it.Hash) && !slices.ContainsFunc(held.revoked, func(own revocation) bool { return own.Hash == it.Hash }) {
+		if !r.left.has(it) && !slices.ContainsFunc(held.revoked, func(own revocation) bool { return own.Hash == it.Hash }) {
 			return false
 		}
 	}

@@ -14,11 +14,11 @@ import (
 // has the key later can add nothing, whatever number and date a message claims: no
 // file can be made that an older one names by its hash.
 type lineage struct {
+	by *Item // the revocation
 	of protocol.HostKey
 
-	mu sync.RWMutex // guards in: what a snapshot writes asks beside the state
-	in map[fileHash]struct{}
-
+	mu      sync.RWMutex // guards what follows: what a snapshot writes asks beside the state
+	in      map[fileHash]struct{}
 	missing map[string]string // where the way back waits for a file: its run, by its hash
 }
 
@@ -26,16 +26,27 @@ type lineage struct {
 // message of a revoked key.
 type fileHash [hashBytes]byte
 
-// has reports whether the revocation leaves the message with that hash in.
-func (l *lineage) has(hash string) bool {
-	at, ok := parseFileHash(hash)
+// has reports whether the revocation leaves a message of its key in. It does already
+// when the message is on its way.
+func (l *lineage) has(it *Item) bool {
+	at, ok := parseFileHash(it.Hash)
 	if !ok {
 		return false
 	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	_, found := l.in[at]
-	return found
+	run, onItsWay := l.missing[it.Hash]
+	return found || onItsWay && run == it.Run
+}
+
+// waits notes, or with false takes back, that the way back ends for lack of a file.
+func (l *lineage) waits(hash, run string, on bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if delete(l.missing, hash); on {
+		l.missing[hash] = run
+	}
 }
 
 // enter takes a message in, and reports whether it was not there.
@@ -76,7 +87,7 @@ func (s *State) lineage(revocation *Item) *lineage {
 		return l
 	}
 	r := revocation.word.(protocol.Revocation)
-	l = &lineage{of: r.Revokes, in: map[fileHash]struct{}{}, missing: map[string]string{}}
+	l = &lineage{by: revocation, of: r.Revokes, in: map[fileHash]struct{}{}, missing: map[string]string{}}
 	s.lineages.of[revocation.Hash] = l
 	for _, end := range r.Last {
 		s.follow(l, end.Run, end.Hash)
@@ -90,7 +101,7 @@ func (s *State) follow(l *lineage, run, hash string) (word bool) {
 	for hash != "" {
 		it := s.file(hash)
 		if it == nil {
-			l.missing[hash] = run
+			l.waits(hash, run, true)
 			s.lineages.awaited[hash] = append(s.lineages.awaited[hash], l)
 			break
 		}
@@ -98,9 +109,17 @@ func (s *State) follow(l *lineage, run, hash string) (word bool) {
 			break
 		}
 		word = word || it.Act.HostWord()
-		hash = it.Prev
+		if hash = it.Prev; it.Seq == 1 {
+			break // what it follows is of another run
+		}
 	}
 	return word
+}
+
+// goesOn reports whether next, if it is one, goes back to this message in a lineage:
+// it follows it in the same run.
+func (it *Item) goesOn(next *Item) bool {
+	return next != nil && next.sealed && next.Seq != 1 && next.Host == it.Host && next.Key == it.Key && next.Run == it.Run
 }
 
 // file is the signed file with that hash, whether it stands at its path or has lost it
@@ -134,7 +153,7 @@ func (s *State) extend() (turned, word bool) {
 		delete(s.lineages.awaited, hash)
 		for _, l := range waiting {
 			run := l.missing[hash]
-			delete(l.missing, hash)
+			l.waits(hash, run, false)
 			word = s.follow(l, run, hash) || word
 		}
 	}
@@ -157,4 +176,17 @@ func (l *lineages) keep(make func()) {
 			drop(l.awaited, missing, of)
 		}
 	}
+}
+
+// Awaited are up to most messages that revocations leave in and that are not here.
+// Until they are, what stands before them does not count.
+func (s *State) Awaited(most int) (all []Gap) {
+	for hash, waiting := range s.lineages.awaited {
+		if len(all) == most {
+			break
+		}
+		l := waiting[0]
+		all = append(all, Gap{Host: l.of.Host, Hash: hash, Path: l.by.Path, Run: l.missing[hash]})
+	}
+	return all
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -27,16 +28,29 @@ func (s *State) Why(it *Item) string {
 	return ""
 }
 
-// Admits says why an examined file would be refused for the key that signed it, if
-// it would be.
-func (s *State) Admits(e Examined) error {
-	if e.err != nil {
-		return e.err
+// Admits says of examined files that came together which would be refused for the key
+// that signed them, and why; nil for those that would not. A revoked key's message
+// counts where others of them that do go back to it.
+func (s *State) Admits(all []Examined) []error {
+	refused := make([]error, len(all))
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
 	}
-	if why := s.Why(e.item); why != "" {
-		return errors.New(why)
+	slices.SortFunc(order, func(i, j int) int { return all[j].Path.Compare(all[i].Path) }) // the last of a chain first
+	followed := map[string]*Item{}                                                         // by the hash of what an admitted one follows
+	for _, i := range order {
+		it, err := all[i].item, all[i].err
+		if err == nil && !(s.ring.judge(it) == cancelled && it.goesOn(followed[it.Hash])) {
+			if why := s.Why(it); why != "" {
+				err = errors.New(why)
+			}
+		}
+		if refused[i] = err; err == nil {
+			followed[it.Prev] = it
+		}
 	}
-	return nil
+	return refused
 }
 
 // Original is the message whose bytes are those with that hash: the one that a file

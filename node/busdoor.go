@@ -26,7 +26,7 @@ func (n *Node) heardOnBus(batch []bus.Incoming) {
 // of a key that is not known here is held until the record brings the key; anything
 // else is refused and counted. It returns how many messages are new here.
 func (n *Node) letIn(batch []bus.Incoming) (count int) {
-	var letters []gitsync.Letter
+	var known []bus.Incoming
 	var examined []fleet.Examined
 	for _, in := range batch {
 		n.traceEntry(in.Path, byBus)
@@ -38,18 +38,35 @@ func (n *Node) letIn(batch []bus.Incoming) (count int) {
 			n.held.put(in, m.Key)
 			n.record.Ring() // its join or rotation may be on the remote
 		default:
-			if err := n.admits(e); err != nil {
-				n.refusals.add(in.Sender, in.Path, err)
-				continue
-			}
-			letters = append(letters, gitsync.Letter{Path: in.Path, Data: in.Data, Peer: true})
-			examined = append(examined, e)
+			known, examined = append(known, in), append(examined, e)
 		}
+	}
+	return n.admit(known, examined)
+}
+
+// admit takes in messages of known keys, but for those that are refused because the
+// key is revoked or its time was over. It returns how many are new here.
+func (n *Node) admit(known []bus.Incoming, examined []fleet.Examined) (count int) {
+	if len(known) == 0 {
+		return 0
+	}
+	n.mu.Lock()
+	refused := n.state.Admits(examined)
+	n.mu.Unlock()
+	var letters []gitsync.Letter
+	var admitted []fleet.Examined
+	for i, in := range known {
+		if refused[i] != nil {
+			n.refusals.add(in.Sender, in.Path, refused[i])
+			continue
+		}
+		letters = append(letters, gitsync.Letter{Path: in.Path, Data: in.Data, Peer: true})
+		admitted = append(admitted, examined[i])
 	}
 	if len(letters) == 0 {
 		return 0
 	}
-	return n.receive(letters, examined, byBus)
+	return n.receive(letters, admitted, byBus)
 }
 
 // judge reads a message that came by the bus, and says why it is refused, if it is:
@@ -80,12 +97,4 @@ func (n *Node) hasKey(host protocol.Name, key string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.state.KnowsKey(host, key)
-}
-
-// admits says why a message of a known key is refused, if it is: the key is revoked,
-// or its time was over.
-func (n *Node) admits(e fleet.Examined) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.state.Admits(e)
 }

@@ -137,20 +137,31 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 			ends[it.Host] = endAt(it)
 		}
 		ws[i].item = it
-		n.lookForTwin(it)
-		n.missed(it)
-		n.warnOfKey(it)
-		if it.Path.Channel() == n.system {
-			nudge(n.delivery.keys)
-			nudge(n.rehost)
-			nudge(n.keys.moved)
-		}
-		if m, ok := n.gapBefore(it, before); ok {
-			holes = append(holes, m)
-		}
-		n.warnBusyDay(it.Path)
+		holes = append(holes, n.taken(it, before)...)
 		data := ws[i].data
 		n.show(it, func() (*protocol.Message, error) { return protocol.Decode(it.Path, data) })
+	}
+	return holes
+}
+
+// taken looks at what a message that has come means for this host, and returns the
+// holes that it tells of. before is where its host's chain ended until then. The
+// caller holds mu.
+func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
+	n.lookForTwin(it)
+	n.missed(it)
+	n.warnOfKey(it)
+	n.warnBusyDay(it.Path)
+	if it.Path.Channel() == n.system {
+		nudge(n.delivery.keys)
+		nudge(n.rehost)
+		nudge(n.keys.moved)
+	}
+	if it.Act == protocol.ActHostRevoke {
+		holes = n.awaited()
+	}
+	if m, ok := n.gapBefore(it, before); ok {
+		holes = append(holes, m)
 	}
 	return holes
 }

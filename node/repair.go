@@ -43,6 +43,17 @@ func (n *Node) gapBefore(it *fleet.Item, before end) (missing, bool) {
 	return missing{gap, before}, true
 }
 
+// awaited are the messages that revocations leave in and that are not here. The caller
+// holds mu.
+func (n *Node) awaited() (all []missing) {
+	for _, gap := range n.state.Awaited(gapsOfOne) {
+		if gap.Host != n.cfg.Alias {
+			all = append(all, missing{Gap: gap})
+		}
+	}
+	return all
+}
+
 // endOf is where the chain of a host ends here. The caller holds mu.
 func (n *Node) endOf(host protocol.Name) end {
 	if last, ok := n.state.LastOf(host); ok {
@@ -75,8 +86,11 @@ func (n *Node) heardHeads(from protocol.Name, heads []protocol.Head) {
 // start or a silence has left behind.
 func (n *Node) checkChains() {
 	n.mu.Lock()
-	hosts := n.state.Hosts()
+	hosts, awaited := n.state.Hosts(), n.awaited()
 	n.mu.Unlock()
+	for _, m := range awaited {
+		n.delivery.gaps.add(m.Host, m.Gap, m.after)
+	}
 	for _, h := range hosts {
 		if m, ok := n.lastGap(h.Alias); ok {
 			n.delivery.gaps.add(h.Alias, m.Gap, m.after)
@@ -277,22 +291,19 @@ func (n *Node) askResend(ctx context.Context, host, of protocol.Name, request []
 
 // takeResent lets in what a host sent again of the chain of one host. What is not of
 // that host, or would be refused at the bus's door, is refused here too.
-func (n *Node) takeResent(by, of protocol.Name, messages []protocol.Resent) (count int) {
+func (n *Node) takeResent(by, of protocol.Name, messages []protocol.Resent) int {
 	subjects := protocol.Subjects{Fleet: n.cfg.Fleet}
-	for portion := range slices.Chunk(messages, doorPortion) {
-		var in []bus.Incoming
-		for _, r := range portion {
-			m, err := protocol.Decode(r.Path, r.Data)
-			if err == nil && m.Host != of {
-				err = fmt.Errorf("%s sent it again as one of %s", by, of)
-			}
-			if err != nil {
-				n.refusals.add(by, r.Path, err)
-				continue
-			}
-			in = append(in, bus.Incoming{Sender: of, Subject: subjects.Message(m), Path: r.Path, Data: r.Data})
+	var in []bus.Incoming
+	for _, r := range messages {
+		m, err := protocol.Decode(r.Path, r.Data)
+		if err == nil && m.Host != of {
+			err = fmt.Errorf("%s sent it again as one of %s", by, of)
 		}
-		count += n.letIn(in)
+		if err != nil {
+			n.refusals.add(by, r.Path, err)
+			continue
+		}
+		in = append(in, bus.Incoming{Sender: of, Subject: subjects.Message(m), Path: r.Path, Data: r.Data})
 	}
-	return count
+	return n.letIn(in) // all at once: of a revoked key the last say which of those before them count
 }

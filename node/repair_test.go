@@ -87,6 +87,27 @@ func TestHoleIsFilledByWhoeverHeardIt(t *testing.T) {
 	}
 }
 
+// What a revocation leaves in and is not here is asked for, and let in. It prevents:
+// the last words of a host, and by that all before them, refused until git brings them.
+func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {
+	a, b := linkedPair(t)
+	g := newGhost(t, a, "gone")
+	all := g.words(10)
+	a.Receive(all[:1], byBus)
+	hear(t, a, all[1:])
+	b.Receive(all[:1], byBus)
+	hear(t, b, all[1:4])
+	if _, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone"}); err != nil {
+		t.Fatal(err)
+	}
+	awaitAll(t, b, all)
+	for _, l := range all {
+		if s := signatureOn(b, l.Path); s == protocol.SignatureRefused {
+			t.Errorf("%s is refused", l.Path)
+		}
+	}
+}
+
 // The last message before a silence is missed by nobody who links up later, although
 // nothing follows it and its host is gone.
 func TestHeadLetterTellsOfTheLastMessage(t *testing.T) {
