@@ -175,7 +175,7 @@ func deadAddress() (string, error) {
 }
 
 // settle waits until every host knows all others, sees them live where there is a
-// bus, and has pushed what it wrote at its start.
+// bus, and has pushed what it wrote at its start, where it pushes.
 func (h *hosts) settle(ctx context.Context, want wantedHosts) error {
 	if err := h.lookAtRemote(ctx); err != nil {
 		return err
@@ -187,11 +187,10 @@ func (h *hosts) settle(ctx context.Context, want wantedHosts) error {
 				return false, err
 			}
 			away := slices.ContainsFunc(s.Hosts, func(o control.HostStatus) bool { return !want.alone && !o.Live })
-			pending := s.Record.Unrecorded
-			if !want.noGit {
-				pending += s.Record.Unpushed
-			}
-			if len(s.Hosts) < len(h.nodes) || away || pending > 0 {
+			// Where nobody pushes, what others wrote is left to the courier, and recorded
+			// half a minute later.
+			pending := !want.noGit && s.Record.Unrecorded+s.Record.Unpushed > 0
+			if len(s.Hosts) < len(h.nodes) || away || pending {
 				return false, nil
 			}
 		}
