@@ -88,7 +88,7 @@ func (n *Node) publish(ws []written) {
 	n.wrote(ws)
 	defer nudge(n.delivery.wrote)
 	for i := range ws {
-		ws[i].examined = n.state.Examine(ws[i].message.Path, ws[i].data)
+		ws[i].examined = n.state.ExamineOwn(ws[i].message.Path, ws[i].data)
 	}
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {

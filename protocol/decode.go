@@ -130,6 +130,14 @@ func parseFrontmatter(front []byte) (fields, error) {
 	if !utf8.Valid(front) {
 		return nil, errors.New("the frontmatter is not valid UTF-8")
 	}
+	if fs, ok := plainFields(front); ok {
+		return fs, nil
+	}
+	return yamlFields(front)
+}
+
+// yamlFields reads any frontmatter.
+func yamlFields(front []byte) (fields, error) {
 	root, err := mapping(front)
 	if err != nil {
 		return nil, err
