@@ -5,6 +5,7 @@ import (
 	mathrand "math/rand/v2"
 	"net"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,8 +15,13 @@ import (
 const (
 	minBackoff = 250 * time.Millisecond
 	maxBackoff = 3 * time.Second
-	stagger    = 250 * time.Millisecond // between the beginnings of two dials of one round
-	shortLink  = 5 * time.Second        // a link that lasted less is no success
+
+	// joinBackoff bounds the pauses of a host whose key is not known yet, in the
+	// first joinFor of its bus.
+	joinBackoff = 500 * time.Millisecond
+	joinFor     = 20 * time.Second
+	stagger     = 250 * time.Millisecond // between the beginnings of two dials of one round
+	shortLink   = 5 * time.Second        // a link that lasted less is no success
 	// holdFor is how long the server waits for the greeting of a hub, which comes
 	// when there is one: for ever.
 	holdFor = 10 * 365 * 24 * time.Hour
@@ -34,7 +40,8 @@ type dialler struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
-	passing tally      // the link that is there
+	passing tally // the link that is there
+	began   time.Time
 	turn    sync.Mutex // held by the one connection that is served
 
 	mu      sync.Mutex           // guards the fields below
@@ -45,7 +52,7 @@ type dialler struct {
 }
 
 func newDialler(b *Bus) (*dialler, error) {
-	d := &dialler{bus: b, tree: b.tree, poked: make(chan struct{}, 1), worked: map[string]time.Time{}}
+	d := &dialler{bus: b, tree: b.tree, poked: make(chan struct{}, 1), began: time.Now(), worked: map[string]time.Time{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	var err error
 	if d.door, err = openDoor(d.ctx); err != nil {
@@ -179,7 +186,7 @@ const maxWorked = 1024
 func (d *dialler) rest(ctx context.Context, failed []*DialError) error {
 	d.mu.Lock()
 	d.failed = failed
-	d.backoff = min(max(2*d.backoff, minBackoff), maxBackoff)
+	d.backoff = longer(d.backoff, failed, time.Since(d.began))
 	wait := d.backoff/2 + mathrand.N(d.backoff)
 	d.mu.Unlock()
 	d.bus.links.failed()
@@ -196,6 +203,17 @@ func (d *dialler) rest(ctx context.Context, failed []*DialError) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// longer is the pause that follows one, of which half to one and a half are waited.
+// A host that has just joined is refused until the others have fetched its key, which
+// takes them two seconds: it asks again soon, for a while.
+func longer(pause time.Duration, failed []*DialError, age time.Duration) time.Duration {
+	most := maxBackoff
+	if age < joinFor && slices.ContainsFunc(failed, func(e *DialError) bool { return e.Cause == CauseKey }) {
+		most = joinBackoff
+	}
+	return min(max(2*pause, minBackoff), most)
 }
 
 // problems are why the last round linked nobody.

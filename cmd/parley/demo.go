@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/internal/term"
@@ -63,25 +64,38 @@ func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(stri
 		title string
 		run   func(context.Context) error
 	}{
-		{"Two hosts, one record. Each host runs a node; the record is a git repository that both share.", d.hosts},
+		{"Two hosts, one record: a git repository that both share. Each host runs a node. The second finds the first by the record.", d.hosts},
 		{"An agent on each host. An agent is any program that reads a text and prints an answer.", d.agents},
 		{"hey: talk to an agent on your own host.", d.hey},
 		{"wormhole: ask an agent on another host.", d.wormhole},
-		{"broadcast: tell everyone; the answers come to your inbox.", d.broadcast},
+		{"broadcast: tell everyone. The answers come to your inbox, beside those from before.", d.broadcast},
 		{"One host goes away. What it is sent meanwhile is safe, and it catches up from git.", d.away},
-		{"How far each message has come.", d.stages},
+		{"How far each message has come: stored, heard, recorded, pushed, read, answered. The last that holds is its stage.", d.stages},
 		{"How fast, measured just now on this machine.", d.measure},
 		{"Both nodes stop. What is left is the record, as the git program sees it.", d.git},
 	}
 	for i, step := range steps {
-		out.Printf("\n%s\n", out.Bold(fmt.Sprintf("%d  %s", i+1, step.title)))
+		out.Printf("\n")
+		for _, line := range term.Wrap(fmt.Sprintf("%d  %s", i+1, step.title), out.Width) {
+			out.Printf("%s\n", out.Bold(line))
+		}
 		if err := step.run(ctx); err != nil {
 			d.showLogs()
 			return fmt.Errorf("the demo failed at step %d: %w", i+1, err)
 		}
 	}
-	out.Printf("\nDone in %s. Make your own: parley init, then parley up.\n", time.Since(began).Round(100*time.Millisecond))
+	done := fmt.Sprintf("Done in %s. Make your own: %sparley init, then parley up -d.", time.Since(began).Round(100*time.Millisecond), installFirst())
+	out.Printf("\n%s\n", strings.Join(term.Wrap(done, out.Width), "\n"))
 	return nil
+}
+
+// installFirst is what to do before the commands of the demo work for whoever runs it
+// from the source.
+func installFirst() string {
+	if _, err := exec.LookPath("parley"); err == nil {
+		return ""
+	}
+	return "go install ./cmd/parley, "
 }
 
 // prepare makes the folder and the shared repository.

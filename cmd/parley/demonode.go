@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,11 +39,12 @@ func (n *demoNode) environment() []string {
 	return env
 }
 
-// add makes a node's home.
-func (d *demo) add(ctx context.Context, alias string, flags ...string) error {
+// add makes a node's home by a command, whose words are given, and does not show
+// what that prints.
+func (d *demo) add(ctx context.Context, alias string, words ...string) error {
 	home := configs.Home{Dir: filepath.Join(d.dir, alias)}
 	d.nodes[alias] = &demoNode{alias: alias, home: home, client: control.NewClient(home.Socket(), version)}
-	_, err := d.run(ctx, alias, append([]string{"init", "--alias", alias, "--human", "nat", "--remote", d.remote}, flags...)...)
+	_, err := d.run(ctx, alias, append(words, "--alias", alias, "--human", "nat")...)
 	return err
 }
 
@@ -56,7 +58,7 @@ func (d *demo) run(ctx context.Context, alias string, args ...string) (string, e
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	if args[0] != "init" || err != nil {
+	if args[0] != "init" && args[0] != "join" || err != nil {
 		d.indent(stderr.String())
 		d.indent(stdout.String())
 	}
@@ -66,13 +68,18 @@ func (d *demo) run(ctx context.Context, alias string, args ...string) (string, e
 	return stdout.String(), nil
 }
 
-// show prints a command as a person would type it.
+// show prints a command as a person would type it, in lines that fit the terminal.
 func (d *demo) show(alias string, args []string) {
-	words := make([]string, len(args))
-	for i, arg := range args {
-		words[i] = shellWord(d.plain(arg))
+	width := len("  " + alias + "$ parley")
+	shown := "  " + d.out.Dim(alias+"$") + " parley"
+	for _, arg := range args {
+		word := shellWord(d.plain(arg))
+		if width += 1 + term.Width(word); d.out.Width > 0 && width+len(" \\") > d.out.Width {
+			shown, width = shown+" \\\n     ", len("      ")+term.Width(word)
+		}
+		shown += " " + word
 	}
-	d.out.Printf("  %s parley %s\n", d.out.Dim(alias+"$"), strings.Join(words, " "))
+	d.out.Printf("%s\n", shown)
 }
 
 // plain leaves out where the demo and parley itself happen to lie.
@@ -81,10 +88,51 @@ func (d *demo) plain(arg string) string {
 	return strings.ReplaceAll(arg, shellWord(d.binary), "parley")
 }
 
+// say prints what the demo itself has to say.
+func (d *demo) say(text string) {
+	for _, line := range term.Wrap(text, d.out.Width-2) {
+		d.out.Printf("  %s\n", line)
+	}
+}
+
+// indent shows what a command has printed; a line that the terminal would break
+// anywhere is broken at a space, and goes on below itself.
 func (d *demo) indent(text string) {
 	for line := range strings.Lines(text) {
-		d.out.Printf("    %s\n", term.Line(strings.TrimRight(line, "\r\n")))
+		before := marginText
+		for _, part := range term.Wrap(term.Line(strings.TrimRight(line, "\r\n")), d.out.Width-6) {
+			d.out.Printf("%s%s\n", before, part)
+			before = marginText + "  "
+		}
 	}
+}
+
+// look shows a command at a host that lists something, as that host's person would
+// see it in a terminal of the width that is left here.
+func (d *demo) look(ctx context.Context, alias, command string, run func(context.Context, control.Service, view) error) error {
+	d.show(alias, []string{command})
+	screen := d.out
+	screen.Writer = &margin{to: d.out.Writer}
+	if screen.Width > 0 {
+		screen.Width -= len(marginText)
+	}
+	v := view{out: screen, err: screen, zone: time.Local, command: func(words string) string { return words }}
+	return run(ctx, d.nodes[alias].client, v)
+}
+
+const marginText = "    "
+
+// margin puts a margin before each line. Lines come whole.
+type margin struct{ to io.Writer }
+
+// Write writes whole lines.
+func (m *margin) Write(data []byte) (int, error) {
+	for line := range strings.Lines(string(data)) {
+		if _, err := io.WriteString(m.to, marginText+line); err != nil {
+			return 0, err
+		}
+	}
+	return len(data), nil
 }
 
 // start runs "parley up" for a node and waits until it answers.

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// At 80 columns the terminal broke the demo's lines within words, and its tables.
+func TestDemoFitsTheTerminal(t *testing.T) {
+	var out bytes.Buffer
+	r := newRun(t)
+	r.mail = []control.Message{letter("That was 10 words, and a few more that nobody had counted.")}
+	d := &demo{out: term.Screen{Writer: &out, Terminal: true, Width: 80}, dir: "/tmp/demo", binary: "/bin/parley",
+		nodes: map[string]*demoNode{demoHub: {client: &r.recorder}}}
+	d.show(demoHub, []string{"init", "--fleet", "demo", "--remote", "/tmp/demo/shared.git", "--listen", "127.0.0.1:0", "--human", "nat bo"})
+	d.show(demoOther, []string{"agent", "add", "calc", "--exec", "/bin/parley demo-agent calc"})
+	d.indent(letterPath + "  stored · heard by white\nThat was 10 words.\n")
+	d.say("All 176 messages and receipts are in the shared record and in both nodes' records, each exactly once.")
+	err := d.look(t.Context(), demoHub, "inbox", func(ctx context.Context, client control.Service, v view) error {
+		v.zone = r.program.zone
+		return runInbox(ctx, control.InboxRequest{}, client, v)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	want := `
+  oracle-world$ parley init --fleet demo --remote shared.git --listen \
+      127.0.0.1:0 --human 'nat bo'
+  white$ parley agent add calc --exec 'parley demo-agent calc'
+    ` + letterPath + `
+      stored · heard by white
+    That was 10 words.
+  All 176 messages and receipts are in the shared record and in both nodes'
+  records, each exactly once.
+  oracle-world$ parley inbox
+    TIME                     FROM         PATH      TEXT
+    2026-05-23 21:01 +02:00  mawjs@white  b2c3d4e5  That was 10 words, and a fe…
+    next: parley read b2c3d4e5   read the first; its sender gets a receipt
+`
+	if diff := cmp.Diff(want, "\n"+out.String()); diff != "" {
+		t.Errorf("printed (-want +got):\n%s", diff)
+	}
+}
+
+// The demo's table had a row "HOST-VOUCH | host: …" that nobody understood.
+func TestDemoShowsTheConversation(t *testing.T) {
+	hey, receipt := letter("hello"), letter("")
+	receipt.Type, receipt.Act = protocol.TypeRead, protocol.ActRead
+	all := []control.Message{receipt, hey}
+	for _, act := range []protocol.Act{protocol.ActHostJoin, protocol.ActHostAgents, protocol.ActHostVouch, protocol.ActHostRotate, protocol.ActHostRevoke} {
+		said := letter("HOST")
+		said.Act = act
+		all = append(all, said)
+	}
+	if got := conversation(all); len(got) != 1 || got[0].Body != hey.Body {
+		t.Errorf("%d messages are shown, want the one that somebody said", len(got))
+	}
+}
