@@ -38,17 +38,21 @@ func (h *Host) Founder() bool { return h.Joined() && h.rank == 0 }
 // HeldKey is one key of a host's history.
 type HeldKey struct {
 	Key     string
-	Since   time.Time // when the one before it was replaced; zero for the first
-	Until   time.Time // until when it counts; zero for the last
-	Revoked time.Time // when it was revoked; zero if it is not
-	By      string    // who revoked it: the host, or "human at host"
+	Since   time.Time     // when the one before it was replaced; zero for the first
+	Until   time.Time     // until when it counts; zero for the last
+	Ended   protocol.Path // the rotation by which the next one followed, the last that the host signed with it
+	Revoked time.Time     // when it was revoked; zero if it is not
+	By      string        // who revoked it: the host, or "human at host"
 }
 
 // Keys are the keys of the host, the first one in front.
 func (h *Host) Keys() []HeldKey {
 	var all []HeldKey
-	for _, held := range h.keys {
+	for i, held := range h.keys {
 		k := HeldKey{Key: held.key, Until: held.until}
+		if i+1 < len(h.keys) {
+			k.Ended = h.keys[i+1].by.Path
+		}
 		if held.by != nil {
 			k.Since = held.by.signedAt()
 		}

@@ -135,6 +135,35 @@ func TestRotationThatWasCutShort(t *testing.T) {
 	awaitClean(t, n)
 }
 
+// A host that revokes the key that it had before leaves in what it wrote itself, and
+// nothing of a thief who wrote at the same time.
+func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	own := say(t, n, "all", "own")
+	thief := newGhost(t, n, n.cfg.Alias)
+	thief.key = n.ownKey().pair
+	n.reading(func() bool {
+		it, _ := n.state.Item(own.Path)
+		thief.head.prev = it.Hash
+		return true
+	})
+	r := rotated(t, n, time.Hour)
+	theirs := thief.say("nat", "the thief's")
+	n.Receive([]gitsync.Letter{theirs}, byGit)
+	if s := signatureOn(n, theirs.Path); s != protocol.SignatureValid {
+		t.Fatalf("before the revocation the thief's word is %q: the test shows nothing", s)
+	}
+	done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: n.cfg.Alias, Key: r.Old})
+	if err != nil || done.Later != 1 || done.Forks != 0 || done.Out {
+		t.Errorf("revoked: %+v, %v", done, err)
+	}
+	for p, want := range map[protocol.Path]protocol.Signature{own.Path: protocol.SignatureValid, theirs.Path: protocol.SignatureRefused} {
+		if s := signatureOn(n, p); s != want {
+			t.Errorf("%s is %s, want %s", p, s, want)
+		}
+	}
+}
+
 // The founder's human has a host's key revoked: the host loses its link and ends, its
 // later mail is refused on hosts that are there and on one that joins afterwards.
 func TestRevokedHostIsOut(t *testing.T) {

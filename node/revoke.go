@@ -48,6 +48,9 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	if err := n.state.MayRevoke(n.cfg.Alias, n.cfg.Human.String(), of); err != nil {
 		return fleet.Revoke{}, control.Revocation{}, asError(err)
 	}
+	if after.IsZero() && r.Host == n.cfg.Alias {
+		after = endedBy(h, of.Key)
+	}
 	ends, later := n.state.Ends(of, after)
 	if at := revokedAt(h, of.Key); !at.IsZero() && later == 0 {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
@@ -62,6 +65,18 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 // runs is how many runs have an end among those, which are sorted.
 func runs(ends []protocol.RunEnd) int {
 	return len(slices.CompactFunc(slices.Clone(ends), func(a, b protocol.RunEnd) bool { return a.Run == b.Run }))
+}
+
+// endedBy is the message by which a key of a host was followed by the next one, zero
+// while it is the last. Nobody knows better than the host itself that it wrote nothing
+// else with that key then.
+func endedBy(h *fleet.Host, key string) protocol.Path {
+	for _, k := range h.Keys() {
+		if k.Key == key {
+			return k.Ended
+		}
+	}
+	return protocol.Path{}
 }
 
 // revokedAt is when a key of a host was revoked, zero if it was not.

@@ -28,9 +28,10 @@ func newHostRevokeCommand(p *program) *cobra.Command {
 		Short: "End a key of a host, for ever",
 		Long: `End a key of a host: its last one, or the one that is named. What it signed so
 far, as this host knows it, counts still, or with --after what the host wrote up
-to that message. Everything else that bears its signature is refused on every
-host, whatever its date. A host whose last key is revoked is out of the fleet:
-its links end, its mail is refused, nobody can write to it.
+to that message; of a key that this host had before, what this host wrote with
+it. Everything else that bears its signature is refused on every host, whatever
+its date. A host whose last key is revoked is out of the fleet: its links end,
+its mail is refused, nobody can write to it.
 
 A host may revoke its own keys. Those of others may be revoked on the host that
 began the record, by a human with whom it was begun.
@@ -78,9 +79,9 @@ func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service,
 	}
 	if !r.yes {
 		if r.ask == nil {
-			return control.Errorf(control.KindUsage, "to revoke it unasked, add --yes", "cannot revoke the key: nobody is there to ask. %s", revocationText(plan))
+			return control.Errorf(control.KindUsage, "to revoke it unasked, add --yes", "cannot revoke the key: nobody is there to ask. %s", revocationText(plan, r.After != ""))
 		}
-		if !r.ask(revocationText(plan) + "\nIt cannot be undone. Revoke it? [y/N] ") {
+		if !r.ask(revocationText(plan, r.After != "") + "\nIt cannot be undone. Revoke it? [y/N] ") {
 			v.err.Printf("nothing was changed\n")
 			return errSaid
 		}
@@ -102,13 +103,18 @@ func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service,
 	return nil
 }
 
-// revocationText says what a revocation does.
-func revocationText(r control.Revocation) string {
+// revocationText says what a revocation does, with or without a named last message.
+func revocationText(r control.Revocation, after bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "If %s revokes\n%s of %s:\n", r.Human, r.Key, r.Host)
-	if r.Runs == 0 {
+	switch {
+	case r.Runs == 0:
 		b.WriteString("- nothing that it signed counts any more\n")
-	} else {
+	case after:
+		fmt.Fprintf(&b, "- what it signed up to the message that you name counts still (%s of its node)\n", count(r.Runs, "start"))
+	case r.Here && !r.Out:
+		b.WriteString("- what this host signed with it, until it took the next key, counts still\n")
+	default:
 		fmt.Fprintf(&b, "- what it signed so far counts still, as far as this host has it (%s of its node)\n", count(r.Runs, "start"))
 	}
 	if r.Forks > 0 {
