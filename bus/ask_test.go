@@ -115,6 +115,46 @@ func TestAskAcrossClocks(t *testing.T) {
 	}
 }
 
+// Who holds a revoked key and asks is told so, once for each question and a bounded
+// number of them, and gets nothing else; who says it of another host's key is told
+// nothing. It prevents: a host that was revoked and waits for answers in vain.
+func TestRevokedAskerIsToldSo(t *testing.T) {
+	f := newFleet()
+	hub, third, out := newHost(t, f, "white"), newHost(t, f, "black"), newHost(t, newFleet(), "grey")
+	gone := publicKey(t, out.opts.Key)
+	system := startExisting(t, "127.0.0.1:0") // which lets all through
+	hub.opts.URL = system.ClientURL()
+	hub.opts.Revoked = func(key string) (protocol.Name, bool) { return out.alias, key == gone }
+	hub.start(t).Serve("secret", func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte("the answer"), nil })
+	conn, err := nats.Connect(system.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	answers := subscribe(t, conn, "_INBOX.dawn.>")
+	forged := &host{alias: third.alias, opts: out.opts} // its key, and another host's name
+	stranger := newHost(t, newFleet(), "grey")
+	asks := letterOf(t, out, "ask.white.secret", "_INBOX.dawn.grey.a.b", nil)
+	for i, msg := range []*nats.Msg{
+		letterOf(t, forged, "ask.white.secret", "_INBOX.dawn.black.a.b", nil),
+		letterOf(t, stranger, "ask.white.secret", "_INBOX.dawn.grey.a.b", nil), asks, asks,
+	} {
+		if err := conn.PublishMsg(msg); err != nil {
+			t.Fatal(err)
+		}
+		awaitTrue(t, "the refusal", func() bool { return hub.Refused() == uint64(i+1) })
+	}
+	if msg, err := answers.NextMsg(patience); err != nil || string(msg.Data) != answerError+toldRevoked {
+		t.Errorf("the answer is %v, %v", msg, err)
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := answers.Pending(); err != nil || n > 0 {
+		t.Errorf("%d more answers, %v", n, err)
+	}
+}
+
 // A third host that is a client of the same server sees the question pass, but
 // neither the answer nor a way to put itself in its place.
 func TestAnswerReachesOnlyTheAsker(t *testing.T) {

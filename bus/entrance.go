@@ -179,6 +179,8 @@ func (e *entrance) judge(conn *tls.Conn, asks hello) (*inlink, welcome) {
 	switch {
 	case key == b.identity().public:
 		return no(CauseSelf, "that is this host itself, or a copy of it")
+	case !counts && b.revokedHost(key) != "":
+		return no(CauseKey, toldRevoked)
 	case !counts:
 		return no(CauseKey, "it does not accept this host's key; of a host that has just joined it learns from the record, in some seconds")
 	case host == b.opts.Alias:

@@ -83,6 +83,21 @@ func (b *Bus) verify(l *protocol.Letter, from protocol.Name) error {
 	return l.Open(b.opts.RecordID)
 }
 
+// toldRevoked is what the holder of a revoked key is told, who may not know it yet: the
+// record says so to everybody.
+const toldRevoked = "the key of this host is revoked, and what it says or asks is refused"
+
+// revokedHost is the host whose key this was until it was revoked, "" for none.
+func (b *Bus) revokedHost(key string) protocol.Name {
+	if b.opts.Revoked == nil {
+		return ""
+	}
+	if alias, revoked := b.opts.Revoked(key); revoked {
+		return alias
+	}
+	return ""
+}
+
 // checkTime refuses a letter whose time is further than window from ours.
 func (b *Bus) checkTime(l *protocol.Letter, window time.Duration) error {
 	if off := l.Time.Sub(b.opts.Now()); off.Abs() > window {

@@ -45,6 +45,9 @@ type Options struct {
 	// history. It is asked at every use, from several goroutines, and may change
 	// its mind while the bus runs. This host's own key needs no mention.
 	Trusted func(publicKey string) (alias protocol.Name, ok bool)
+	// Revoked tells of a public nkey that is not trusted whose it was until it was
+	// revoked, so that its holder can be told. nil: no key was.
+	Revoked func(publicKey string) (alias protocol.Name, ok bool)
 	// Hubs tells which hosts take links, the ones to try first in front. It is asked
 	// before each round of dials; Recheck says that it is worth to dial at once.
 	// nil: this host dials nobody, ever.

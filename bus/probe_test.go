@@ -6,19 +6,26 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Each thing that can be wrong has its name.
 func TestProbeNamesTheCause(t *testing.T) {
 	f := newFleet()
-	hub, other, asker, unknown := newHost(t, f, "white"), newHost(t, f, "grey"), newHost(t, f, "black"), newHost(t, newFleet(), "red")
+	hub, other, asker := newHost(t, f, "white"), newHost(t, f, "grey"), newHost(t, f, "black")
+	unknown, out := newHost(t, newFleet(), "red"), newHost(t, newFleet(), "blue")
+	gone := publicKey(t, out.opts.Key)
+	hub.opts.Revoked = func(key string) (protocol.Name, bool) { return out.alias, key == gone }
 	for _, h := range []*host{hub, other} {
 		h.opts.Listen = "127.0.0.1:0"
 		h.start(t)
 	}
 	asker.start(t)
-	unknown.opts.Trusted = f.trusted
-	unknown.start(t)
+	for _, h := range []*host{unknown, out} {
+		h.opts.Trusted = f.trusted
+		h.start(t)
+	}
 	late := newHost(t, f, "late")
 	late.opts.Links = "127.0.0.1:0"
 	late.opts.Now = func() time.Time { return time.Now().Add(26 * time.Hour) }
@@ -40,6 +47,7 @@ func TestProbeNamesTheCause(t *testing.T) {
 		"the clients port": {asker, hub, hub.Addresses().Clients, CauseTLS, "is it the port for links?"},
 		"another host":     {asker, hub, other.Addresses().Links, CauseKey, "that of grey, not of white"},
 		"our key is new":   {unknown, hub, hub.Addresses().Links, CauseKey, "does not accept this host's key"},
+		"our key is out":   {out, hub, hub.Addresses().Links, CauseKey, toldRevoked},
 		"a day apart":      {asker, late, late.Addresses().Links, CauseClock, "26h ahead"},
 		"mute":             {asker, hub, mute.Addr().String(), CauseTLS, "said nothing within"},
 	} {

@@ -111,7 +111,7 @@ func (b *Bus) answerAll() {
 }
 
 // answer checks one question and answers it. One that is not proved gets no
-// answer at all.
+// answer at all, but that the key was revoked which proves it.
 func (b *Bus) answer(q question) {
 	l, err := readLetter(q.msg, q.msg.Subject)
 	if err != nil {
@@ -122,12 +122,25 @@ func (b *Bus) answer(q question) {
 		err = errors.New("the answer would not go to its sender")
 	} else if err = b.verify(l, q.from); err == nil {
 		err = b.replays.question(q.from, l.Sig)
+	} else if b.signedByRevoked(l, q.from) && b.budget.ask(allRevoked) == 0 {
+		b.say(q, l, []byte(answerError+toldRevoked))
 	}
 	if err != nil {
 		b.countRefused(q.msg, err)
 		return
 	}
 	b.reply(q, l)
+}
+
+// allRevoked stands for the holders of all revoked keys where what a host asks is
+// remembered: a host that has a new key must not pay for what somebody asks with its old
+// one.
+const allRevoked = protocol.Name("")
+
+// signedByRevoked reports whether a question is new and signed with a key that was its
+// sender's until it was revoked.
+func (b *Bus) signedByRevoked(l *protocol.Letter, from protocol.Name) bool {
+	return l.Host == from && b.revokedHost(l.Key) == from && l.Open(b.opts.RecordID) == nil && b.replays.question(allRevoked, l.Sig) == nil
 }
 
 // replyGoesTo reports whether reply is an inbox of the host from. On an existing

@@ -136,6 +136,18 @@ func (s *State) HostOfKey(key string, now time.Time) (protocol.Name, bool) {
 	return "", false
 }
 
+// RevokedHost is the alias of the host whose key this was until it was revoked: the
+// first by name, should several hosts share it.
+func (s *State) RevokedHost(key string) (protocol.Name, bool) {
+	for _, alias := range s.ring.aliases[key] {
+		h, joined := s.Host(alias)
+		if joined && slices.ContainsFunc(h.Keys(), func(k HeldKey) bool { return k.Key == key && !k.Revoked.IsZero() }) {
+			return alias, true
+		}
+	}
+	return "", false
+}
+
 // HasKey reports whether the key is the host's at that time, as HostOfKey.
 func (s *State) HasKey(alias protocol.Name, key string, now time.Time) bool {
 	h, joined := s.Host(alias)

@@ -174,6 +174,12 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 		t.Errorf("white: %+v, want who revoked its key and when", h)
 	}
 	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindRefused, "its key is revoked")
+	if alias, revoked := hub.revoked(white.ownKey().public); alias != "white" || !revoked {
+		t.Errorf("the revoked key is that of %q: %v", alias, revoked)
+	}
+	if alias, revoked := hub.revoked(hub.ownKey().public); revoked {
+		t.Errorf("the key of %q is revoked", alias)
+	}
 	if row := fleetRows(t, hub)["white"]; row.State != control.HostRevoked || row.Answered || row.Problem != "" {
 		t.Errorf("white in the fleet: %+v, want it revoked and not asked", row)
 	}

@@ -139,7 +139,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	o := bus.Options{
 		Config: bus.Config{
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
-		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.ownKey().pair, Trusted: n.trusted,
+		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.ownKey().pair, Trusted: n.trusted, Revoked: n.revoked,
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.countAgents},
 		Handlers: bus.Handlers{
@@ -196,6 +196,13 @@ func (n *Node) trusted(key string) (protocol.Name, bool) {
 		n.record.Ring()
 	}
 	return alias, ok
+}
+
+// revoked is whose a key was, by the record, until it was revoked.
+func (n *Node) revoked(key string) (protocol.Name, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.state.RevokedHost(key)
 }
 
 // startDoors opens the doors of this host's agents. They end before the bus and
