@@ -195,7 +195,7 @@ func (e *entrance) judge(conn *tls.Conn, asks hello) (*inlink, welcome) {
 	if e.linksOf(host) >= maxOfHost {
 		return no(CauseBusy, "it has %d links of this host already", maxOfHost)
 	}
-	if in.up = asks.Takes && host < b.opts.Alias; in.up && !b.tree.takeUp() {
+	if in.up = asks.Takes && host < b.opts.Alias; in.up && !b.tree.takeUp(time.Now()) {
 		return no(CauseBusy, "it is linked to another hub, and takes no link of a host before it in the alphabet meanwhile")
 	}
 	return in, answer
@@ -228,6 +228,9 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 	e.mu.Unlock()
 	if host, counts := e.bus.opts.Trusted(in.key); !counts || host != in.host {
 		cancel() // revoked since it was judged, when Recheck could not see it yet
+	}
+	if in.up && e.bus.tree.isShut(time.Now()) {
+		cancel() // ended since it was judged, when look could not see it yet
 	}
 	defer func() {
 		e.mu.Lock()

@@ -2,7 +2,9 @@ package bus
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -50,6 +53,7 @@ func newForest(t *testing.T, takes []bool) *forest {
 		h := newHost(t, f.fleet, protocol.Name(fmt.Sprintf("h%d", i)))
 		h.opts.Log = zerolog.New(f.loops).Level(zerolog.DebugLevel)
 		h.opts.Hubs = func() []Hub { return f.hubs(h) }
+		h.opts.Heard = func(other protocol.Name) bool { return f.heard(h.alias, other) }
 		if listens {
 			h.opts.Links = "127.0.0.1:0"
 		}
@@ -97,6 +101,53 @@ func (f *forest) kill(h *host) {
 	if err := h.Close(); err != nil {
 		f.Errorf("closing %s: %v", h.alias, err)
 	}
+}
+
+// heard reports whether two hosts are in one tree now, as far as that stands still.
+func (f *forest) heard(a, b protocol.Name) bool {
+	return f.top(a) == f.top(b)
+}
+
+// top is the host at the end of the links that lead out of one.
+func (f *forest) top(host protocol.Name) protocol.Name {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for range len(f.hosts) {
+		b := f.at[host]
+		if b == nil || b.tree.dialled() == nil {
+			break
+		}
+		host = b.tree.dialled().host
+	}
+	return host
+}
+
+// looks has every host look again and again whether links up keep it from others, far
+// more often than it would, until the test ends.
+func (f *forest) looks() {
+	ctx, cancel := context.WithCancel(context.Background())
+	var looking sync.WaitGroup
+	looking.Go(func() { // ends with ctx
+		memory := map[*Bus]*thaw{}
+		for ctx.Err() == nil {
+			f.mu.Lock()
+			all := slices.Collect(maps.Values(f.at))
+			f.mu.Unlock()
+			for _, b := range all {
+				if memory[b] == nil {
+					memory[b] = &thaw{done: map[protocol.Name]time.Time{}}
+				}
+				if b.takesLinks() {
+					b.dialler.look(memory[b], time.Now())
+				}
+			}
+			<-time.After(50 * time.Millisecond)
+		}
+	})
+	f.Cleanup(func() {
+		cancel()
+		looking.Wait()
+	})
 }
 
 // root is the host at the end of the links that lead out of h.
@@ -256,6 +307,7 @@ func TestForestSettlesWhoeverReachesWhom(t *testing.T) {
 			for _, h := range f.hosts {
 				f.up(h)
 			}
+			f.looks()
 			f.check("at first", 1)
 			for round := range 2 {
 				victim := f.hosts[r.IntN(len(f.hosts))]

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -57,7 +58,7 @@ func TestAHubShowsWhomItMisses(t *testing.T) {
 		hub := Hub{Alias: protocol.Name(missed), Addresses: []string{closedPort(t)}}
 		h.opts.Hubs = func() []Hub { return []Hub{hub} }
 		h.start(t)
-		for _, taken := range []bool{false, h.tree.takeUp()} {
+		for _, taken := range []bool{false, h.tree.takeUp(time.Now())} {
 			if l := onlyLink(t, h); l.Up || l.HalfUp || !strings.Contains(l.Peer, missed) {
 				t.Errorf("with a link taken: %v; the link is %+v, want one to %s that is down", taken, l, missed)
 			}

@@ -31,7 +31,7 @@ func (d *dialler) targets(lonely bool) []target {
 	var all []target
 	for _, hub := range b.hubs() {
 		up := b.takesLinks() && hub.Alias > b.opts.Alias
-		if hub.Alias == b.opts.Alias || up && (linked[hub.Alias] || !hub.Named && !lonely) {
+		if hub.Alias == b.opts.Alias || d.tree.avoids(hub.Alias, time.Now()) || up && (linked[hub.Alias] || !hub.Named && !lonely) {
 			continue
 		}
 		for _, address := range d.sorted(hub.Addresses) {

@@ -52,6 +52,9 @@ type Options struct {
 	// before each round of dials; Recheck says that it is worth to dial at once.
 	// nil: this host dials nobody, ever.
 	Hubs func() []Hub
+	// Heard tells whether a host is heard on the bus now: by its presence, a short time
+	// ago. nil: this host keeps links up, whatever they cut it off from (see thaw).
+	Heard func(host protocol.Name) bool
 	// ServerID is random, kept by the node: the server is called Alias-ServerID,
 	// and equal names make linked servers throw each other off.
 	ServerID string

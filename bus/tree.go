@@ -19,7 +19,8 @@ import (
 //     nobody, and as long as it has one that host dials nobody.
 //
 // So the host at the end of a link up has no dial of its own, and no cycle passes
-// through it. The host that takes the link decides alone, under one lock.
+// through it. The host that takes the link decides alone, under one lock. Who misuses
+// links up loses them: see thaw.
 type tree struct {
 	mu     sync.Mutex         // guards the fields below
 	ups    int                // links up that were taken: while there is one, nobody is dialled
@@ -27,6 +28,9 @@ type tree struct {
 	abort  context.CancelFunc // ends the dialling that is under way, nil for none
 	since  time.Time          // since when neither out nor ups is there
 	change chan struct{}      // closed and replaced when ups has become 0
+
+	shutUntil time.Time       // until when no link up is taken
+	shutFor   []protocol.Name // whose links up have ended for that: they are not dialled
 }
 
 // outlink is the link that this host dialled.
@@ -40,10 +44,10 @@ type outlink struct {
 func newTree(now time.Time) *tree { return &tree{since: now, change: make(chan struct{})} }
 
 // takeUp takes a link up, or reports that it cannot be taken now.
-func (t *tree) takeUp() bool {
+func (t *tree) takeUp(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.out != nil {
+	if t.out != nil || now.Before(t.shutUntil) {
 		return false
 	}
 	t.ups++
@@ -96,7 +100,7 @@ func (t *tree) commit(o *outlink) bool {
 	if t.ups > 0 {
 		return false
 	}
-	t.out = o
+	t.out, t.shutUntil = o, time.Time{}
 	return true
 }
 

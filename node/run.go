@@ -153,6 +153,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		},
 		QueueBytes: n.delivery.queueBytes,
 	}
+	o.Heard = func(host protocol.Name) bool { _, live := n.live.presenceOf(host); return live }
 	if system.URL == "" && (n.cfg.Remote != "" || len(n.cfg.Bus.Hubs) > 0) {
 		o.Hubs = n.hubs // elsewhere there is nobody to dial, ever
 	}

@@ -1,0 +1,67 @@
+package bus
+
+import (
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Of three hubs the last alone reaches the second, and the first, of bad intent, links up
+// to the last, which may dial nobody then. It prevents: that the two others do not meet
+// for as long as the first one wants.
+func TestALinkUpKeepsNobodyFromOthers(t *testing.T) {
+	t.Parallel()
+	f := newForest(t, []bool{true, true, true})
+	liar, other, hub := f.hosts[0], f.hosts[1], f.hosts[2]
+	reaches := func(a, b *host) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.reach[[2]*host{a, b}] = true
+	}
+	reaches(liar, hub)
+	for _, h := range f.hosts {
+		f.up(h)
+	}
+	awaitTrue(t, "the link up", hub.tree.frozen)
+	reaches(hub, liar)
+	now := time.Now()
+	seen := &thaw{done: map[protocol.Name]time.Time{other.alias: now}}
+	for _, after := range []time.Duration{0, time.Minute} {
+		if hub.dialler.look(seen, now.Add(after)); !hub.tree.frozen() {
+			t.Errorf("a link up ended, and there is nobody else to link")
+		}
+	}
+	reaches(hub, other)
+	for _, after := range []time.Duration{2 * time.Minute, thawRest - 1} {
+		if hub.dialler.look(seen, now.Add(after)); !hub.tree.frozen() || !seen.apart[other.alias] || len(seen.apart) > 1 {
+			t.Errorf("a link up ended again %s after it had for the same host, or %v are apart", after, seen.apart)
+		}
+	}
+	hub.dialler.look(seen, now.Add(thawRest))
+	awaitTrue(t, "the hub to dial the other", func() bool { o := hub.tree.dialled(); return o != nil && o.host == other.alias })
+	f.check("at last", 1)
+	if f.root(hub) != other || f.root(liar) != liar {
+		t.Errorf("the hub is below %s, and who kept it from that below %s", f.root(hub).alias, f.root(liar).alias)
+	}
+}
+
+// Who is heard already is no reason to end a link up, and one look is not enough.
+func TestALinkUpStaysWhereAllAreHeard(t *testing.T) {
+	t.Parallel()
+	f := newForest(t, []bool{true, true, true})
+	first, second, hub := f.hosts[0], f.hosts[1], f.hosts[2]
+	f.reach[[2]*host{first, hub}], f.reach[[2]*host{hub, second}] = true, true
+	heard := false
+	hub.opts.Heard = func(protocol.Name) bool { return heard }
+	f.up(first)
+	f.up(hub)
+	awaitTrue(t, "the link up", hub.tree.frozen)
+	f.up(second)
+	seen := &thaw{done: map[protocol.Name]time.Time{}}
+	for _, heard = range []bool{false, true, false, true} {
+		if hub.dialler.look(seen, time.Now()); !hub.tree.frozen() || seen.apart[second.alias] == heard {
+			t.Errorf("heard: %v; a link up ended, or %v are apart", heard, seen.apart)
+		}
+	}
+}
