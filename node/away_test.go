@@ -15,6 +15,7 @@ import (
 // A host that was away while its agent got much mail catches up by git, and the agent
 // answers what it owes in the order of the record, each once.
 func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
+	t.Parallel()
 	const count = 120
 	remote := bareRemote(t)
 	hub, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote, o.Listen = "hub", remote, "127.0.0.1:0" }))
@@ -54,6 +55,7 @@ func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
 // What the bus lost and brings again a moment later is answered before what followed
 // it. Where it never comes, the rest goes on without it.
 func TestAgentWaitsForWhatTheBusLost(t *testing.T) {
+	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
 	done := filepath.Join(t.TempDir(), "done")
 	addExec(t, n, "clerk", "sh -c 'tee -a "+done+"; echo >> "+done+"'")

@@ -14,6 +14,7 @@ import (
 // ways, in one order on both, presence, questions, doors; and both say that the clocks
 // differ.
 func TestClocksADayApart(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	ahead := new(clock)
 	ahead.forward(24 * time.Hour)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestServiceInProcess(t *testing.T) {
+	t.Parallel()
 	controltest.Run(t, func(t *testing.T) control.Service {
 		n, _ := runNode(t, initHome(t, nil))
 		return n
@@ -15,6 +16,7 @@ func TestServiceInProcess(t *testing.T) {
 }
 
 func TestServiceOverSocket(t *testing.T) {
+	t.Parallel()
 	controltest.Run(t, func(t *testing.T) control.Service {
 		n, _ := runNode(t, initHome(t, nil))
 		return control.NewClient(n.home.Socket(), "test")

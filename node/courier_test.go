@@ -128,6 +128,7 @@ func wantBursts(t testing.TB, remote string, count int) {
 // With the bus up one host pushes for all; without it all push, and nothing is
 // lost either.
 func TestEightHostsPushOnce(t *testing.T) {
+	t.Parallel()
 	const each = 25
 	for _, linked := range []bool{true, false} {
 		t.Run(fmt.Sprint("linked ", linked), func(t *testing.T) {

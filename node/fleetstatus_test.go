@@ -28,6 +28,7 @@ func fleetRows(t *testing.T, n *Node) map[protocol.Name]control.FleetHost {
 }
 
 func TestFleetStatus(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	white, stopWhite, clock := linkedTo(t, hub, "white")
 	black, _, _ := linkedTo(t, hub, "black")
@@ -62,6 +63,7 @@ func TestFleetStatus(t *testing.T) {
 
 // A host that was killed a moment ago does not keep the others from being shown.
 func TestFleetStatusSaysWhoIsSilent(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")
 	linkedTo(t, hub, "black")

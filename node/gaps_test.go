@@ -68,6 +68,7 @@ func TestBusyHostIsAskedLater(t *testing.T) {
 // A head letter of what nobody ever wrote, and an answer with what was not asked for,
 // change nothing and end nothing.
 func TestLiesAboutHeadsAndAnswersDoNoHarm(t *testing.T) {
+	t.Parallel()
 	a, b := linkedPair(t)
 	g := newGhost(t, a, "gone")
 	all := g.words(3)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -22,12 +23,18 @@ func (c *clock) forward(by time.Duration) { c.ahead.Add(int64(by)) }
 func linkedTo(t *testing.T, hub *Node, alias string) (n *Node, stop func(), c *clock) {
 	t.Helper()
 	c = new(clock)
+	n, stop = runNodeAt(t, homeLinkedTo(t, hub, alias), c.now)
+	return n, stop, c
+}
+
+// homeLinkedTo is the home of a host that dials hub.
+func homeLinkedTo(t *testing.T, hub *Node, alias string) configs.Home {
+	t.Helper()
 	home := initHome(t, func(o *InitOptions) {
 		o.Alias, o.Remote, o.Hubs = alias, hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
 	})
 	fastFetch(t, home)
-	n, stop = runNodeAt(t, home, c.now)
-	return n, stop, c
+	return home
 }
 
 // aHub is a host that others can link to, and its clock.
@@ -163,7 +170,7 @@ func TestClockDifferenceIsMeasured(t *testing.T) {
 
 func TestARevokedHostIsCalledSo(t *testing.T) {
 	hub, _ := aHub(t)
-	white, _, _ := linkedTo(t, hub, "white")
+	white, ended := runToItsEnd(t, homeLinkedTo(t, hub, "white"))
 	seenAs(t, hub, "white", control.HostLive)
 	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.ownKey().public}}
 	if _, err := hub.act(t.Context(), revoke, protocol.Path{}); err != nil {
@@ -186,5 +193,8 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	people, err := hub.List(t.Context())
 	if err != nil || len(people) != 1 {
 		t.Errorf("these can be reached: %+v, %v, want nobody on white", people, err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "revoked") {
+		t.Errorf("white ended with: %v", err)
 	}
 }

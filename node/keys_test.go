@@ -56,6 +56,7 @@ func awaitClean(t *testing.T, nodes ...*Node) {
 // A running host changes its key: what it wrote before and what it writes after are
 // valid on both hosts, the link comes back with the new key, and the chain goes on.
 func TestRotateWhileRunning(t *testing.T) {
+	t.Parallel()
 	a, b := linkedPair(t)
 	before := say(t, b, "nat", "before")
 	r := rotated(t, b, time.Hour)
@@ -167,6 +168,7 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 // The founder's human has a host's key revoked: the host loses its link and ends, its
 // later mail is refused on hosts that are there and on one that joins afterwards.
 func TestRevokedHostIsOut(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
 	home := initHome(t, func(o *InitOptions) {

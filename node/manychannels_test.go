@@ -14,6 +14,7 @@ import (
 // Thousands of channels are fetched, listed, written to and started with. It prevents:
 // work for each channel that looks at all channels.
 func TestThousandsOfChannels(t *testing.T) {
+	t.Parallel()
 	const count = 2000
 	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
 	n, stop := runNode(t, home)

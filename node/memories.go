@@ -20,14 +20,19 @@ func (n *Node) AddMemory(ctx context.Context, r control.AddMemoryRequest) (contr
 	// One at a time: of two that supersede the same memory the second is told.
 	defer n.writing.Unlock()
 	n.writing.Lock()
+	at := n.now().UTC().Truncate(time.Millisecond)
+	if !at.After(n.memoryAt) { // of one moment they would stand in no order
+		at = n.memoryAt.Add(time.Millisecond)
+	}
 	n.mu.Lock()
 	m, err := n.state.Remembered(fleet.Remember{
 		As: who, Subject: r.Subject, Scope: r.Scope, Tags: r.Tags, Session: r.Session, Supersedes: r.Supersedes, Body: r.Body,
-	}, n.now().UTC().Truncate(time.Millisecond))
+	}, at)
 	n.mu.Unlock()
 	if err != nil {
 		return control.Memory{}, asError(err)
 	}
+	n.memoryAt = m.Timestamp
 	var b [4]byte
 	random(b[:])
 	m.File = protocol.MemoryFileName(m.Timestamp, binary.BigEndian.Uint32(b[:]))

@@ -67,7 +67,8 @@ type Node struct {
 	once      onceEach[protocol.Path] // answers and receipts, by message
 	requests  onceEach[string]        // requests with an id
 	serving   sync.Mutex              // held while the agents served here change
-	writing   sync.Mutex              // held while a channel, memory or profile is written
+	writing   sync.Mutex              // held while a channel, memory or profile is written; guards memoryAt
+	memoryAt  time.Time               // of the last memory that was written here
 	storing   sync.RWMutex            // held for reading from when messages are stored until they are folded
 	cache     stateCache
 	progress  func(done, total int) // of reading the record, at the start

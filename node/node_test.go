@@ -67,6 +67,7 @@ func paths(all []control.Message) []string {
 }
 
 func TestLetterThatComesByBothDoorsIsOne(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	hub := initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" })
 	a, _ := runNode(t, hub)
@@ -164,6 +165,7 @@ func TestBusyDayIsWarnedAboutOnce(t *testing.T) {
 // What a pushed host file says is data: its command is never run, its key never
 // believed (R12).
 func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote = remote }))
 	addExec(t, n, "shout", "tr a-z A-Z")
@@ -203,6 +205,7 @@ func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 }
 
 func TestMailOlderThanTheAgentIsShownNotRun(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote = remote }))
 	clone := cloneOf(t, remote)

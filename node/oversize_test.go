@@ -14,6 +14,7 @@ import (
 // brings is judged alike on every host, whatever their limits are: up to 1 MiB it is
 // a message, beyond it is none and named.
 func TestMessagesOverTheLimit(t *testing.T) {
+	t.Parallel()
 	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	n, stop := runNode(t, home)

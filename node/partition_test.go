@@ -143,6 +143,7 @@ func containsAll(list, want []string) bool {
 // the link is back every host has everything once, by the bus alone, and it stays once
 // when the remote is back too and a node starts anew.
 func TestPartitionHealsByTheBusAlone(t *testing.T) {
+	t.Parallel()
 	const each = 40
 	remote := bareRemote(t)
 	leaves := map[string]*Node{}

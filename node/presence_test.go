@@ -12,6 +12,7 @@ import (
 // It prevents: one host that says again and again that it has come, or asks to hear the
 // others, and has all of them speak to all each time.
 func TestGreetingsArePaused(t *testing.T) {
+	t.Parallel()
 	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Listen = "127.0.0.1:0" }))
 	conn, err := nats.Connect(n.currentBus().Addresses().Clients)
 	if err != nil {

@@ -74,6 +74,7 @@ func awaitAll(t testing.TB, n *Node, letters []gitsync.Letter) {
 // What the bus lost of a host that never comes back is had from any other host that
 // heard it. It prevents: holes that stay until somebody commits.
 func TestHoleIsFilledByWhoeverHeardIt(t *testing.T) {
+	t.Parallel()
 	a, b := linkedPair(t)
 	g := newGhost(t, a, "gone")
 	all := g.words(30)
@@ -111,6 +112,7 @@ func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {
 // The last message before a silence is missed by nobody who links up later, although
 // nothing follows it and its host is gone.
 func TestHeadLetterTellsOfTheLastMessage(t *testing.T) {
+	t.Parallel()
 	a, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Listen, o.Remote = "127.0.0.1:0", bareRemote(t) }))
 	g := newGhost(t, a, "gone")
 	all := g.words(5)
@@ -126,6 +128,7 @@ func TestHeadLetterTellsOfTheLastMessage(t *testing.T) {
 // A burst that is more than the receiver can queue arrives whole and once, with the
 // remote out of reach: what the bus dropped is asked for again.
 func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
+	t.Parallel()
 	total, room := 1600, 30_000
 	if os.Getenv("PARLEY_SOAK") != "" {
 		total, room = 50_000, 1<<20
@@ -171,6 +174,7 @@ func size(n *Node) int {
 
 // What a live host heard reaches the record although its sender never comes back.
 func TestHeardOfADeadHostReachesTheRemote(t *testing.T) {
+	t.Parallel()
 	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
 	changeConfig(t, home, func(c *configs.Config) { c.CourierGrace = 100 * time.Millisecond })
 	n, stop := runNode(t, home)

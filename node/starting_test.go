@@ -56,6 +56,7 @@ func TestStartTellsItsProgress(t *testing.T) {
 
 // What is rebuilt is what the record says, the search included.
 func TestRebuild(t *testing.T) {
+	t.Parallel()
 	home, n, stop := busyHome(t)
 	before := answers(t, n)
 	if _, err := Rebuild(t.Context(), Options{Home: home}, nil); err == nil || !strings.Contains(err.Error(), ErrLocked.Error()) {

@@ -215,6 +215,7 @@ func closeNode(t *testing.T, n *Node) {
 // A state from the cache, with what came since, gives the same answers as one that is
 // read from the whole record, whatever happened to the cache in between.
 func TestStateFromTheCacheIsTheSame(t *testing.T) {
+	t.Parallel()
 	home, n, stop := busyHome(t)
 	before := answers(t, n)
 	if err := n.freeze(); err != nil {
@@ -374,6 +375,7 @@ func withoutWarnings(answers []string) []string { return answers[:len(answers)-1
 // The cache is written while two hosts talk: what comes in the middle of it, by
 // whichever way, is neither lost nor doubled.
 func TestFreezingWhileHostsTalk(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	home := initHome(t, func(o *InitOptions) { o.Remote = remote })
 	other := initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "white", "eve" })

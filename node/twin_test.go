@@ -116,6 +116,7 @@ func changeConfig(t *testing.T, home configs.Home, change func(*configs.Config))
 // A copied home that meets the first one on the bus stays out. It prevents: two
 // nodes that write one host's chain.
 func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
+	t.Parallel()
 	hub, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
 	leaf := initHome(t, func(o *InitOptions) {
 		o.Alias, o.Remote, o.Hubs = "leaf", hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
@@ -144,6 +145,7 @@ func TestAnOldPresenceIsNoTwin(t *testing.T) {
 
 // By git alone the one stays out whose first message was later.
 func TestACopiedHomeStaysOutOfTheRecord(t *testing.T) {
+	t.Parallel()
 	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", bareRemote(t) })
 	fastFetch(t, home)
 	copy := copied(t, home)

@@ -117,6 +117,7 @@ func pushFile(t *testing.T, clone, path string, data []byte) {
 // founder, nor that of a host that the founder has seen; neither on hosts that are
 // there nor on one that joins later.
 func TestBackdatedJoinTakesNothing(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote = remote }))
 	white := initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "white", "eve" })
