@@ -1,7 +1,9 @@
 package bus
 
 import (
+	"bytes"
 	"context"
+	"io"
 	mathrand "math/rand/v2"
 	"net"
 	"net/url"
@@ -120,13 +122,22 @@ func (d *dialler) serve(conn net.Conn) {
 	began := time.Now()
 	d.bus.links.poke()
 	d.passing.enter()
+	d.pass(ctx, conn, hub)
+	d.passing.leave()
+	d.ended(hub, time.Since(began))
+}
+
+// pass carries the bytes of a link to a hub, with those that came already.
+func (d *dialler) pass(ctx context.Context, conn net.Conn, hub *knocked) {
+	if !d.bus.takesLinks() {
+		pass(ctx, conn, newUnmarked(hub.conn, io.MultiReader(bytes.NewReader(hub.greets), hub.conn)))
+		return
+	}
 	if _, err := conn.Write(hub.greets); err == nil {
 		pass(ctx, conn, hub.conn)
 	} else {
 		_ = hub.conn.Close()
 	}
-	d.passing.leave()
-	d.ended(hub, time.Since(began))
 }
 
 // ended notes how long the link to a hub lasted.

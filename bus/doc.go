@@ -43,7 +43,8 @@
 // host that takes links itself carries the letters of all hosts behind it. So a
 // member that takes links and runs a changed program can hold back, repeat or
 // invent what it carries, speak on another's subjects, read answers that pass, and
-// close a cycle of links, which NATS cuts; it cannot sign for another. Who holds a
+// close or feign a cycle of links, which NATS cuts, between others that take links; it
+// cannot sign for another. One that takes none can do none of that (unmarked). Who holds a
 // key may also look for NATS services, as which all hosts can be found (Discovery);
 // that proves nothing to anybody.
 package bus

@@ -244,7 +244,12 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 	e.bus.links.poke()
 	e.carrying.enter()
 	defer e.carrying.leave()
-	pass(ctx, &firstLine{Conn: conn, host: in.host}, inner)
+	entering := &firstLine{Conn: conn, host: in.host}
+	if in.carries {
+		pass(ctx, entering, inner)
+	} else {
+		pass(ctx, newUnmarked(conn, entering), inner)
+	}
 }
 
 // enter is the link that the server sees at an address, the first time that the other
