@@ -152,6 +152,9 @@ func (w *waiting) expect(inbox string) (answers <-chan *nats.Msg, forget func())
 // behind more of them than a question can have, is dropped. It runs on the
 // connection's goroutine and never waits.
 func (w *waiting) answered(msg *nats.Msg) {
+	if nobodyHears(msg) {
+		return // the host may come in time
+	}
 	w.mu.Lock()
 	c := w.asks[msg.Subject]
 	w.mu.Unlock()
@@ -159,4 +162,10 @@ func (w *waiting) answered(msg *nats.Msg) {
 	case c <- msg:
 	default:
 	}
+}
+
+// nobodyHears reports whether a message is the server's word that nobody subscribes to
+// what was asked.
+func nobodyHears(msg *nats.Msg) bool {
+	return len(msg.Data) == 0 && msg.Header.Get("Status") == "503"
 }

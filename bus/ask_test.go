@@ -36,6 +36,22 @@ func TestAskIsAnswered(t *testing.T) {
 	}
 }
 
+// Where nobody was there to answer, the server's word for it counted as a letter that
+// had been refused, and status named it.
+func TestNobodyHearsAQuestion(t *testing.T) {
+	w := waiting{asks: map[string]chan *nats.Msg{}}
+	answers, forget := w.expect("inbox")
+	defer forget()
+	w.answered(&nats.Msg{Subject: "inbox", Header: nats.Header{"Status": {"503"}}})
+	if len(answers) != 0 {
+		t.Error("the server's word that nobody hears is taken for an answer")
+	}
+	w.answered(&nats.Msg{Subject: "inbox"})
+	if len(answers) != 1 {
+		t.Error("an empty letter is passed over unseen")
+	}
+}
+
 func TestAskFails(t *testing.T) {
 	hub, leaf := pair(t)
 	hub.Serve("fail", func(context.Context, protocol.Name, []byte) ([]byte, error) { return nil, errors.New("no disk") })

@@ -65,7 +65,8 @@ func (p *program) report(err error, args []string) int {
 	if p.json || askedForJSON(args) {
 		_ = control.WriteJSON(p.err, *e) // nobody is left to tell if it fails
 	} else {
-		p.err.Printf("parley: %s\n", term.Visible(strings.TrimPrefix(e.Message, "parley: ")))
+		said := "parley: " + term.Visible(strings.TrimPrefix(e.Message, "parley: "))
+		p.err.Printf("%s\n", strings.Join(wrapWords(said, p.err.Width), "\n"))
 		if e.Hint != "" {
 			p.err.Printf("%s\n", p.err.Dim("hint: "+term.Line(e.Hint)))
 		}

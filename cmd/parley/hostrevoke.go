@@ -93,7 +93,7 @@ func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service,
 	if v.json {
 		return v.writeJSON(done)
 	}
-	v.out.Printf("the key %s of %s is revoked\n", done.Key, done.Host)
+	v.say(fmt.Sprintf("the key %s of %s is revoked", done.Key, done.Host))
 	switch {
 	case done.Out && done.Here:
 		v.out.Printf("%s is out of the fleet: this node ends now\n", done.Host)
@@ -136,7 +136,7 @@ func revocationText(r control.Revocation, after bool) string {
 
 // confirm asks whoever types; anything but y or yes is a no.
 func (p *program) confirm(question string) bool {
-	p.err.Printf("%s", question)
+	p.err.Printf("%s", strings.Join(term.Wrap(question, p.err.Width), "\n"))
 	line, _ := bufio.NewReader(p.stdin).ReadString('\n') // who closes the input says no
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes"

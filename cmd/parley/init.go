@@ -97,7 +97,11 @@ func runInit(ctx context.Context, o node.InitOptions, v view) error {
 	}
 	v.out.Printf("%s is a host of the fleet %s now.\n\n", v.out.Bold(r.Config.Alias.String()), v.out.Bold(r.Config.Fleet.String()))
 	field := func(name, value string) {
-		v.out.Printf("  %s %s\n", v.out.Dim(term.Pad(name, 11)), term.Line(value))
+		label := v.out.Dim(term.Pad(name, 11))
+		for _, line := range wrapWords(term.Line(value), v.out.Width-len("  fingerprint ")) {
+			v.out.Printf("  %s %s\n", label, line)
+			label = term.Pad("", 11)
+		}
 	}
 	field("home", o.Home.Dir)
 	field("human", r.Config.Human.String())
@@ -110,9 +114,10 @@ func runInit(ctx context.Context, o node.InitOptions, v view) error {
 		field("links at", names(r.Reached))
 	}
 	foundHosts(r.Hosts, v)
-	v.out.Printf("\nEvery message is kept for good and can be read by all who can read the record.\n")
+	v.out.Printf("\n")
+	v.say("Every message is kept for good and can be read by all who can read the record.")
 	for _, note := range r.Notes {
-		v.out.Printf("%s\n", v.out.Warn("note: "+term.Line(note)))
+		v.note("note: " + note)
 	}
 	v.next("parley up -d", "start the node in the background; without -d it stays here")
 	return nil
@@ -124,8 +129,10 @@ func foundHosts(hosts []node.Found, v view) {
 	if len(hosts) == 0 {
 		return
 	}
-	v.out.Printf("\nThe record holds these hosts. They are trusted from now on: compare the fingerprints, and the\n" +
-		"record's id, with what parley host show ALIAS and parley status show there.\n\n")
+	v.out.Printf("\n")
+	v.say("The record holds these hosts. They are trusted from now on: compare the fingerprints, and the record's id, with " +
+		"what parley host show ALIAS and parley status show there.")
+	v.out.Printf("\n")
 	t := term.Table{Heading: []string{"HOST", "FINGERPRINT", "LINKS AT"}, Flexible: 2}
 	for _, h := range hosts {
 		name := h.Alias.String()
@@ -134,7 +141,7 @@ func foundHosts(hosts []node.Found, v view) {
 		}
 		t.Rows = append(t.Rows, []string{name, h.Fingerprint, names(h.Addresses)})
 	}
-	v.table(t)
+	v.table(t, squeeze{column: 2}) // an address that was cut would be of no use
 }
 
 func recordOrigin(r node.InitResult) string {

@@ -34,21 +34,28 @@ func (v view) field(name, value string) { v.labelled(7, name, value) }
 // labelled shows a value behind its name, which takes width columns. At a terminal
 // a long text goes on below itself; what has no spaces to break it at, such as a
 // path, stays whole, so that it can be copied.
-func (v view) labelled(width int, name, value string) {
+func (v view) labelled(width int, name, value string) { v.fieldIn(width, name, value, plain) }
+
+// alarm is labelled for what needs attention.
+func (v view) alarm(width int, name, value string) { v.fieldIn(width, name, value, v.out.Warn) }
+
+func plain(text string) string { return text }
+
+func (v view) fieldIn(width int, name, value string, style func(string) string) {
 	if value == "" {
 		return
 	}
 	label := term.Pad(name+":", width)
-	for i, line := range v.wrapWords(term.Line(value), v.out.Width-width-1) {
+	for i, line := range wrapWords(term.Line(value), v.out.Width-width-1) {
 		if i > 0 {
 			label = strings.Repeat(" ", width)
 		}
-		v.out.Printf("%s %s\n", v.out.Dim(label), line)
+		v.out.Printf("%s %s\n", v.out.Dim(label), style(line))
 	}
 }
 
 // wrapWords breaks text at spaces, or not at all where it has wider words.
-func (v view) wrapWords(text string, width int) []string {
+func wrapWords(text string, width int) []string {
 	for _, word := range strings.Fields(text) {
 		if term.Width(word) > width {
 			return []string{text}

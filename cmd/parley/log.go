@@ -81,7 +81,7 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 		return nil // how following ends
 	}
 	if err == nil && v.err.Terminal && r.Last > 0 && shown == r.Last {
-		v.err.Printf("%s\n", v.err.Dim(fmt.Sprintf("the last %d; all of them: parley log -n 0", shown)))
+		v.err.Printf("%s\n", v.err.Dim(fmt.Sprintf("the last %d; all of them: %s", shown, v.command("parley log -n 0"))))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -59,10 +60,25 @@ func runLs(ctx context.Context, quiet bool, client control.Service, v view) erro
 		})
 	}
 	v.table(t, squeeze{column: 4, least: dayWidth, cut: toDay}, squeeze{column: 5}, squeeze{column: 6})
-	if len(all) > 0 {
-		v.next("parley hey "+all[0].Name.String()+" hello", "say something")
+	if whom := someoneElse(all); whom != "" {
+		v.next("parley hey "+whom+" hello", "say something")
+	} else {
+		v.next("parley agent add NAME --exec 'CMD …'", "serve an agent, to talk to")
 	}
 	return nil
+}
+
+// someoneElse is whom a person here could talk to: an agent, wherever it is served,
+// else a human of another host; "" for nobody.
+func someoneElse(all []control.Participant) string {
+	if i := slices.IndexFunc(all, func(one control.Participant) bool { return one.Kind == "agent" }); i >= 0 {
+		return all[i].Name.String()
+	}
+	i := slices.IndexFunc(all, func(one control.Participant) bool { return !one.Here })
+	if i < 0 {
+		return ""
+	}
+	return all[i].Name.String() + "@" + all[i].Host.String() // the human here may have the same name
 }
 
 // hostState is how a host can be reached, as people read it.

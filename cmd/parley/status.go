@@ -83,19 +83,22 @@ func (v view) statusLine(s control.Status) {
 	v.out.Printf("%s on host %s of fleet %s: %s\n", s.Human, v.out.Bold(s.Host.String()), v.out.Bold(s.Fleet.String()), what)
 }
 
+// statusLabel is the width of the names of what status says.
+const statusLabel = 8
+
 func (v view) statusFields(s control.Status) {
-	field := func(name, value string) { v.labelled(8, name, value) }
+	field := func(name, value string) { v.labelled(statusLabel, name, value) }
 	field("home", s.Home)
 	field("record", fmt.Sprintf("%s in %s, %d not recorded yet", count(s.Record.Messages, "message"), short(s.Record.ID), s.Record.Unrecorded))
 	if s.Record.Arriving > 0 {
 		field("behind", fmt.Sprintf("%d of %d messages that others wrote are taken in", s.Record.Arrived, s.Record.Arriving))
 	}
 	if s.Record.CommitError != "" {
-		field("trouble", v.out.Warn("what is stored stays in the journal: "+term.Line(s.Record.CommitError)))
+		v.alarm(statusLabel, "trouble", "what is stored stays in the journal: "+s.Record.CommitError)
 	}
 	field("remote", v.remote(s.Record))
 	if s.Record.Trouble != nil {
-		field("trouble", v.trouble(*s.Record.Trouble))
+		v.alarm(statusLabel, "trouble", v.trouble(*s.Record.Trouble))
 	}
 	field("bus", busAddresses(s.Bus))
 	for _, link := range s.Bus.Peers {

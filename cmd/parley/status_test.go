@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/parleyfleet/parley/node/control"
@@ -33,5 +34,22 @@ func TestStateOfALink(t *testing.T) {
 		if got := linkState(link); got != want {
 			t.Errorf("%+v is shown as %q, want %q", link, got, want)
 		}
+	}
+}
+
+// What needs attention was shown with the escapes of its colour made visible.
+func TestAlarmsInColour(t *testing.T) {
+	r := newRun(t)
+	r.atTerminal(60)
+	r.program.out.Color = true
+	r.status = control.Status{Bus: control.BusStatus{Letters: 1, Letter: "a subject of white: it was\x1b[2J repeated, and that is refused"}}
+	if code := r.do("status"); code != exitDone {
+		t.Errorf("exit %d, %s", code, r.err.String())
+	}
+	want := "\x1b[2mbus:    \x1b[0m \x1b[33m1 letter of hosts refused since start, 0\x1b[0m\n" +
+		"\x1b[2m        \x1b[0m \x1b[33munreadable; refused last: a subject of white: it\x1b[0m\n" +
+		"\x1b[2m        \x1b[0m \x1b[33mwas␛[2J repeated, and that is refused\x1b[0m\n"
+	if !strings.Contains(r.out.String(), want) {
+		t.Errorf("printed %q, want %q in it", r.out.String(), want)
 	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -17,7 +16,7 @@ func (v view) busTroubles(b control.BusStatus, field func(name, value string)) {
 		if b.Letter != "" {
 			text += "; refused last: " + b.Letter
 		}
-		field("bus", v.out.Warn(term.Line(text)))
+		v.alarm(statusLabel, "bus", text)
 	}
 	if b.Held > 0 || b.HeldDropped > 0 {
 		field("held", fmt.Sprintf("%s of hosts whose key is not in the record yet; %d given up since start",
@@ -31,6 +30,6 @@ func (v view) busTroubles(b control.BusStatus, field func(name, value string)) {
 		if r.From == "" {
 			from = "on subjects of other hosts"
 		}
-		field("refused", v.out.Warn(term.Line(fmt.Sprintf("%s %s since start, the last: %s", count(r.Count, "message"), from, r.Last))))
+		v.alarm(statusLabel, "refused", fmt.Sprintf("%s %s since start, the last: %s", count(r.Count, "message"), from, r.Last))
 	}
 }

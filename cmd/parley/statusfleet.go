@@ -133,10 +133,17 @@ func linkTrouble(l control.LinkStatus) string {
 	return state + ": " + l.Problem
 }
 
+// say shows a sentence in lines that fit the terminal.
+func (v view) say(text string) {
+	for _, line := range wrapWords(text, v.out.Width) {
+		v.out.Printf("%s\n", line)
+	}
+}
+
 // note shows a sentence that needs attention; at a terminal it goes on below
 // itself.
 func (v view) note(text string) {
-	for i, line := range v.wrapWords(term.Line(text), v.out.Width-2) {
+	for i, line := range wrapWords(term.Line(text), v.out.Width-2) {
 		if i > 0 {
 			line = "  " + line
 		}
