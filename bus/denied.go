@@ -3,6 +3,7 @@ package bus
 import (
 	"errors"
 	"fmt"
+	"net"
 	"regexp"
 	"strings"
 	"time"
@@ -105,6 +106,11 @@ func (s *system) explain(err error) string {
 		return "the system does not ask for keys: put a user and password, or a token, into the URL"
 	case errors.Is(err, nats.ErrNoServers):
 		return "it cannot be reached"
+	}
+	if dial := new(net.OpError); errors.As(err, &dial) && dial.Op == "dial" {
+		const away = "it cannot be reached: "
+		_, reason := noRoute(err)
+		return away + strings.TrimPrefix(reason, away)
 	}
 	text := strings.TrimPrefix(err.Error(), "nats: ")
 	if strings.Contains(text, "certificate signed by unknown authority") {

@@ -81,7 +81,8 @@ func (s *system) link() Link {
 	conn := s.bus.conn
 	link := Link{Peer: redact.URLs(s.bus.opts.URL), Out: true, Up: conn.IsConnected()}
 	if link.Up {
-		if name := conn.ConnectedServerName(); name != "" {
+		// A server without a name of its own is called by its id.
+		if name := conn.ConnectedServerName(); name != "" && name != conn.ConnectedServerId() {
 			link.Peer = name
 		}
 		start := time.Now()

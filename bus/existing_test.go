@@ -91,7 +91,10 @@ func TestExistingSystemComesAndChanges(t *testing.T) {
 	h.awaitLinked(t, 1)
 	first.Shutdown()
 	first.WaitForShutdown()
-	awaitTrue(t, "the break", func() bool { l := onlyLink(t, h); return !l.Up && l.Problem != "" })
+	awaitTrue(t, "the break", func() bool {
+		l := onlyLink(t, h)
+		return !l.Up && l.Problem == "it cannot be reached: nobody listens there: connection refused"
+	})
 	startExisting(t, address, h.opts.Key)
 	h.awaitLinked(t, 2)
 	if err := h.Close(); err != nil { // before the system goes

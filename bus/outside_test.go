@@ -261,7 +261,7 @@ func TestPlainServerWithOtherLogins(t *testing.T) {
 	three := newHost(t, f, "black")
 	three.opts.URL, three.opts.Login.Token = "nats://"+srv.Address, "se-cret"
 	three.start(t).awaitLinked(t, 1)
-	if l := onlyLink(t, three); !l.Up || !strings.Contains(l.Problem, "at most 65536 bytes") {
+	if l := onlyLink(t, three); !l.Up || l.Peer != three.opts.URL || !strings.Contains(l.Problem, "at most 65536 bytes") {
 		t.Errorf("a system that carries little: %+v", l)
 	}
 	four := newHost(t, f, "grey")

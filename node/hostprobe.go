@@ -21,6 +21,10 @@ func (n *Node) ProbeHost(ctx context.Context, r control.HostRequest) (control.Pr
 		return control.Probe{}, asError(ErrDraining)
 	}
 	hub := n.hubOf(host.Alias)
+	if len(hub.Addresses) == 0 && n.natsBus.Load() != nil {
+		return control.Probe{}, control.Errorf(control.KindRefused, "how this host fares there: parley status; whether the other answers: parley host ping "+host.Alias.String(),
+			"cannot probe %s: hosts meet at an existing NATS system here, and do not dial each other", host.Alias)
+	}
 	if len(hub.Addresses) == 0 {
 		return control.Probe{}, control.Errorf(control.KindRefused,
 			"it dials the others by itself; if it is to be dialled, give it a port: bus.listen in its config.yaml",

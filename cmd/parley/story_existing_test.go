@@ -165,6 +165,9 @@ func TestFleetOnAnExistingSystem(t *testing.T) {
 	if out := b.must("wormhole", "white:loud", "--wait", "20s", "good morning"); strings.TrimSpace(out) != "GOOD MORNING" {
 		t.Errorf("the agent answered %q", out)
 	}
+	if _, err := b.try("host", "probe", "white"); err == nil || !strings.Contains(err.Error(), "meet at an existing NATS system here, and do not dial each other") {
+		t.Errorf("a probe where nobody is dialled: %v", err)
+	}
 	w.await("\n\nGOOD MORNING\n")
 	for _, want := range []string{`Received on "parley.demo.black.wormhole.white.loud"`, "\nfrom: nat\nto: loud@white\n", "\nsig: "} {
 		if !strings.Contains(w.String(), want) {
