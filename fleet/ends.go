@@ -6,138 +6,97 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ends finds the last messages of each run that a key signed.
-type ends struct {
-	*State
-	of    protocol.HostKey
-	after protocol.Path   // nothing behind it, unless it is zero
-	apart map[string]bool // the messages that stand beside those that led to after
-	last  map[string]*Item
-	later int             // how many are left out
-	seen  map[string]bool // those from which the tip of their branch was looked for
+// Ends are the last messages of each run that a host's key signed, as far as they
+// are known: all that no other follows in its run, so that nothing known is left out.
+// With after they are of those that led to that message. later is how many of the
+// known ones that leaves out.
+func (s *State) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.RunEnd, later int) {
+	within := func(*Item) bool { return true }
+	if last := s.at(after); last != nil {
+		within = s.ledTo(last, of)
+	}
+	t := tips{last: map[spot]uint64{}, followed: map[spot]bool{}}
+	s.eachOf(of, func(it *Item) {
+		if within(it) {
+			t.add(it)
+		} else {
+			later++
+		}
+	})
+	for at, seq := range t.last {
+		all = append(all, protocol.RunEnd{Run: at.run, Seq: seq, Hash: at.hash})
+	}
+	slices.SortFunc(all, protocol.CompareRunEnds)
+	return all, later
 }
 
-// Ends are the last messages of each run that a host's key signed, as far as they
-// are known: several of one run where it forks. With after they are of those that the
-// host wrote up to that message, and of a fork only of the branch that led to it.
-// later is how many of the known ones that leaves out.
-func (s *State) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.RunEnd, later int) {
-	e := ends{State: s, of: of, after: after, apart: map[string]bool{}, last: map[string]*Item{}, seen: map[string]bool{}}
-	branches := e.branches()
-	if it := s.at(after); it != nil {
-		e.leaveApart(it, branches)
+// eachOf hands on what a key signed and counts, wherever it lies.
+func (s *State) eachOf(of protocol.HostKey, do func(*Item)) {
+	try := func(it *Item) {
+		if it.sealed && it.Host == of.Host && it.Key == of.Key && !s.ring.judge(it).refused() {
+			do(it)
+		}
 	}
 	for it := range s.All() {
-		e.look(it)
+		try(it)
 	}
 	for _, list := range s.rivals {
 		for _, it := range list {
-			e.look(it)
-		}
-	}
-	tips := map[string]*Item{}
-	for _, it := range e.last {
-		tips[it.Hash] = it
-	}
-	for _, it := range branches {
-		if tip := e.tip(it); tip != nil {
-			tips[tip.Hash] = tip
-		}
-	}
-	for _, it := range tips {
-		all = append(all, protocol.RunEnd{Run: it.Run, Seq: it.Seq, Hash: it.Hash})
-	}
-	slices.SortFunc(all, protocol.CompareRunEnds)
-	return all, e.later
-}
-
-// signs reports whether the key signed the message and it counts.
-func (e *ends) signs(it *Item) bool {
-	return it.Host == e.of.Host && it.Key == e.of.Key && it.sealed && !e.ring.judge(it).refused()
-}
-
-// within reports whether a message is to count.
-func (e *ends) within(it *Item) bool {
-	return !e.apart[it.Hash] && (e.after.IsZero() || it.Path.Compare(e.after) <= 0)
-}
-
-func (e *ends) look(it *Item) {
-	switch {
-	case !e.signs(it):
-	case !e.within(it):
-		e.later++
-	case e.last[it.Run] == nil || it.Seq > e.last[it.Run].Seq:
-		e.last[it.Run] = it
-	}
-}
-
-// branches are the messages with which the chain of the host forks.
-func (e *ends) branches() (all []*Item) {
-	for at := range e.forks {
-		if at.host != e.of.Host {
-			continue
-		}
-		for _, it := range e.standing(at) {
-			if e.signs(it) {
-				all = append(all, it)
-			}
-		}
-	}
-	return all
-}
-
-// leaveApart notes what stands beside the messages that led to the given one.
-func (e *ends) leaveApart(it *Item, branches []*Item) {
-	if len(branches) == 0 {
-		return
-	}
-	chain := map[string]bool{}
-	crowded := map[branch]bool{}
-	for _, b := range branches {
-		crowded[b.seat()], crowded[b.behind()] = true, true
-	}
-	taken := map[branch]bool{} // the forks that the chain passes
-	for last := it; last != nil && !chain[last.Hash]; last = e.file(last.Prev) {
-		chain[last.Hash] = true
-		for _, at := range []branch{last.seat(), last.behind()} {
-			if crowded[at] {
-				taken[at] = true
-			}
-		}
-	}
-	for _, b := range branches {
-		if !chain[b.Hash] && (taken[b.seat()] || taken[b.behind()]) {
-			e.leave(b)
+			try(it)
 		}
 	}
 }
 
-// leave leaves out a message and those that follow it.
-func (e *ends) leave(it *Item) {
-	for todo := []*Item{it}; len(todo) > 0; {
-		it, todo = todo[len(todo)-1], todo[:len(todo)-1]
-		if !e.apart[it.Hash] {
-			e.apart[it.Hash] = true
-			todo = append(todo, e.standing(branch{host: it.Host, prev: it.Hash})...)
+// tips finds the messages that no other follows in its run. In the order of the record
+// hardly one comes after what follows it, so that it holds few of them.
+type tips struct {
+	last     map[spot]uint64 // their numbers
+	followed map[spot]bool   // what is followed and was not there then
+}
+
+func (t *tips) add(it *Item) {
+	if it.Prev != "" && it.Seq != 1 {
+		before := spot{it.Prev, it.Run}
+		if _, there := t.last[before]; !there {
+			t.followed[before] = true
 		}
+		delete(t.last, before)
+	}
+	if at := (spot{it.Hash, it.Run}); !t.followed[at] {
+		t.last[at] = it.Seq
 	}
 }
 
-// tip is the last message of the branch of its run that begins with one; nil where it
-// is not to count, or its branch goes on into one whose tip was found.
-func (e *ends) tip(it *Item) *Item {
-	if !e.within(it) {
-		return nil
+// ledTo tells those messages of a key that led to one of its host. Where the way back
+// ends because a file is not here, those dated before that may have, unless they
+// branch off from the others.
+func (s *State) ledTo(last *Item, of protocol.HostKey) func(*Item) bool {
+	chain, seats, first := map[string]bool{}, map[branch]bool{}, last
+	for it := last; it != nil && it.sealed && it.Host == of.Host && !chain[it.Hash]; it = s.file(it.Prev) {
+		chain[it.Hash], seats[it.seat()], first = true, true, it
 	}
-	for !e.seen[it.Hash] {
-		e.seen[it.Hash] = true
-		next := slices.DeleteFunc(e.standing(branch{host: it.Host, prev: it.Hash}), func(next *Item) bool {
-			return next.Run != it.Run || !e.signs(next) || !e.within(next)
-		})
-		if len(next) == 0 {
-			return it
+	if first.Prev == "" {
+		return func(it *Item) bool { return chain[it.Hash] }
+	}
+	var todo []*Item
+	next := map[string][]*Item{}
+	s.eachOf(of, func(it *Item) {
+		switch {
+		case chain[it.Hash]:
+		case chain[it.Prev] || seats[it.seat()]:
+			todo = append(todo, it)
+		default:
+			next[it.Prev] = append(next[it.Prev], it)
 		}
-		it = slices.MinFunc(next, byPath)
+	})
+	aside := map[string]bool{}
+	for len(todo) > 0 {
+		it := todo[len(todo)-1]
+		todo = append(todo[:len(todo)-1], next[it.Hash]...)
+		aside[it.Hash] = true
+		delete(next, it.Hash)
 	}
-	return nil
+	return func(it *Item) bool {
+		return chain[it.Hash] || !aside[it.Hash] && it.Path.Compare(first.Path) < 0
+	}
 }

@@ -51,7 +51,7 @@ func (s *State) Flags() map[FlagKind]int {
 	set(FlagOtherKey, others-lost)
 	set(FlagOldKey, t.overdue)
 	set(FlagRevoked, t.cancelled)
-	set(FlagFork, s.countForks())
+	set(FlagFork, s.beside(func(*Item) bool { return true }))
 	conflicts := 0
 	for _, list := range s.rivals {
 		conflicts += len(list)

@@ -66,11 +66,18 @@ func (s *State) standing(at branch) []*Item {
 	return slices.DeleteFunc(slices.Clone(s.following(at.prev)), func(it *Item) bool { return it.Host != at.host || !it.sealed })
 }
 
-// countForks is how many messages stand beside another in their host's chain.
-func (s *State) countForks() int {
+// Forks is how many messages of a key that count stand beside another in their host's
+// chain: more than none say that the key is used in two places.
+func (s *State) Forks(of protocol.HostKey) int {
+	return s.beside(func(it *Item) bool { return it.Host == of.Host && it.Key == of.Key })
+}
+
+// beside is how many messages of which that holds, and which count, stand beside
+// another in their host's chain.
+func (s *State) beside(is func(*Item) bool) int {
 	beside := map[protocol.Path]bool{}
 	for at := range s.forks {
-		genuine := slices.DeleteFunc(slices.Clone(s.standing(at)), func(it *Item) bool { return s.ring.judge(it) != genuine })
+		genuine := slices.DeleteFunc(slices.Clone(s.standing(at)), func(it *Item) bool { return !is(it) || s.ring.judge(it) != genuine })
 		if len(genuine) == 0 {
 			continue
 		}

@@ -29,8 +29,9 @@ type Anchor struct {
 //     that the most senior host vouched for, which must be senior to the host itself,
 //     else the first by path.
 //   - A key is revoked by a later one of its host, by itself where it is the last, or
-//     by the founder in the name of one of its humans. Of each of these revocations
-//     the first maxRevocations count, and a message counts that all of them leave in.
+//     by the founder in the name of one of its humans. A message counts that all of
+//     these revocations leave in, and none where there are more than maxRevocations of
+//     the host or of the founder.
 type historian struct {
 	anchor Anchor
 	words  *words
@@ -68,10 +69,22 @@ func (h historian) keyring() *keyring {
 	return h.ring
 }
 
-// maxRevocations is how many revocations of a key count of those that its host said,
-// and of those that the founder did: more than one only narrows what is left in, and
-// each costs room for what it leaves.
+// maxRevocations is how many revocations of a key leave anything in of those that its
+// host said, and of those that the founder did: more than one only narrows it, and each
+// costs room for what it leaves. Were those left out that are too many, who has the key
+// could crowd out the one that is meant for him.
 const maxRevocations = 4
+
+// revoking adds one to those that one side has said of a key: said of them until then.
+func (h *historian) revoking(all []revocation, said int, it *Item) []revocation {
+	switch {
+	case said > maxRevocations:
+		return all
+	case said == maxRevocations:
+		return append(all, revocation{it, &lineage{by: it}})
+	}
+	return append(all, revocation{it, h.left(it)})
+}
 
 // founder is the host that everything rests on.
 func (h *historian) founder() (alias protocol.Name, key string, ok bool) {
@@ -172,8 +185,8 @@ func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *Item {
 	}
 	given := heldKey{key: last.key}
 	for _, it := range h.words.revocations[who] {
-		if r := it.word.(protocol.Revocation); len(given.revoked) < maxRevocations && r.Revokes == (protocol.HostKey{Host: host.Alias, Key: last.key}) && last.allows(it) {
-			given.revoked = append(given.revoked, revocation{it, h.left(it)})
+		if it.word.(protocol.Revocation).Revokes == (protocol.HostKey{Host: host.Alias, Key: last.key}) && last.allows(it) {
+			given.revoked = h.revoking(given.revoked, len(given.revoked), it)
 		}
 	}
 	for _, it := range open {
@@ -184,25 +197,25 @@ func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *Item {
 	return nil
 }
 
-// ownRevocations takes in what the host itself revoked: a later key an earlier one,
-// and the last key itself. The later keys come first, because what they revoke can
+// ownRevocations takes in what the host itself revoked: the last key itself, and a
+// later key an earlier one. The later keys come first, because what they revoke can
 // leave out what the earlier ones say.
 func (h *historian) ownRevocations(host *Host) {
 	last := len(host.keys) - 1
-	own := map[int]int{} // how many there are already of a key
-	for i := last; i >= 0; i-- {
-		by := signer{host.Alias, host.keys[i].key}
-		for _, it := range h.words.revocations[by] {
+	given := host.keys[last] // by the founder: those of its own need not leave each other in
+	own := map[int]int{}     // how many there are already of a key
+	take := func(by int, counts func(at int, it *Item) bool) {
+		for _, it := range h.words.revocations[signer{host.Alias, host.keys[by].key}] {
 			r := it.word.(protocol.Revocation)
-			at := host.keyAt(r.Revokes.Key)
-			if r.Revokes.Host != host.Alias || at < 0 || own[at] == maxRevocations {
-				continue
-			}
-			if at < i && host.judge(it) == genuine || at == i && i == last && host.keys[i].allows(it) {
-				host.keys[at].revoked = append(host.keys[at].revoked, revocation{it, h.left(it)})
+			if at := host.keyAt(r.Revokes.Key); r.Revokes.Host == host.Alias && at >= 0 && counts(at, it) {
+				host.keys[at].revoked = h.revoking(host.keys[at].revoked, own[at], it)
 				own[at]++
 			}
 		}
+	}
+	take(last, func(at int, it *Item) bool { return at == last && given.allows(it) })
+	for by := last; by > 0; by-- {
+		take(by, func(at int, it *Item) bool { return at < by && host.judge(it) == genuine })
 	}
 }
 
@@ -215,9 +228,9 @@ func (h *historian) founderRevokes(founder *Host) {
 	for _, held := range founder.keys {
 		for _, it := range h.words.revocations[signer{founder.Alias, held.key}] {
 			r := it.word.(protocol.Revocation)
-			if r.Revokes.Host != founder.Alias && len(h.ring.revoked[r.Revokes]) < maxRevocations &&
-				founder.judge(it) == genuine && slices.Contains(humans, protocol.Name(it.Human)) {
-				h.ring.revoked[r.Revokes] = append(h.ring.revoked[r.Revokes], revocation{it, h.left(it)})
+			if r.Revokes.Host != founder.Alias && founder.judge(it) == genuine && slices.Contains(humans, protocol.Name(it.Human)) {
+				said := h.ring.revoked[r.Revokes]
+				h.ring.revoked[r.Revokes] = h.revoking(said, len(said), it)
 			}
 		}
 	}

@@ -96,12 +96,23 @@ func (it *Item) signedAt() time.Time {
 // allows reports whether every revocation of the key leaves the message in. The
 // revocation itself counts, of course, where the key revoked itself.
 func (held *heldKey) allows(it *Item) bool {
-	for _, r := range held.revoked {
-		if !r.left.has(it) && !slices.ContainsFunc(held.revoked, func(own revocation) bool { return own.Hash == it.Hash }) {
-			return false
-		}
+	return held.leavesIn(it) || slices.ContainsFunc(held.revoked, func(own revocation) bool { return own.Hash == it.Hash })
+}
+
+// leavesIn is allows without that: what a revocation follows need not count.
+func (held *heldKey) leavesIn(it *Item) bool {
+	return !slices.ContainsFunc(held.revoked, func(r revocation) bool { return !r.left.has(it) })
+}
+
+// leavesIn reports whether a message was signed with a key of its host, and every
+// revocation of that key leaves it in.
+func (k *keyring) leavesIn(it *Item) bool {
+	h := k.hosts[it.Host]
+	if !it.sealed || h == nil {
+		return false
 	}
-	return true
+	at := h.keyAt(it.Key)
+	return at >= 0 && h.keys[at].leavesIn(it)
 }
 
 // counts reports whether the host's key counts at that time: it is the last one, or

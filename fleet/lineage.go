@@ -19,8 +19,12 @@ type lineage struct {
 
 	mu      sync.RWMutex // guards what follows: what a snapshot writes asks beside the state
 	in      map[fileHash]struct{}
-	missing map[string]string // where the way back waits for a file: its run, by its hash
+	missing map[spot]struct{} // where the way back waits for a file
 }
+
+// spot is a file, by its hash, as one of a run: who writes a revocation may name one
+// file for several runs.
+type spot struct{ hash, run string }
 
 // fileHash is the hash of a file in the least room, because there is one for each
 // message of a revoked key.
@@ -36,17 +40,20 @@ func (l *lineage) has(it *Item) bool {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	_, found := l.in[at]
-	run, onItsWay := l.missing[it.Hash]
-	return found || onItsWay && run == it.Run
+	_, onItsWay := l.missing[spot{it.Hash, it.Run}]
+	return found || onItsWay
 }
 
-// waits notes, or with false takes back, that the way back ends for lack of a file.
-func (l *lineage) waits(hash, run string, on bool) {
+// waits notes, or with false takes back, that the way back ends for lack of a file. It
+// reports whether that was not so.
+func (l *lineage) waits(at spot, on bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if delete(l.missing, hash); on {
-		l.missing[hash] = run
+	_, waited := l.missing[at]
+	if delete(l.missing, at); on {
+		l.missing[at] = struct{}{}
 	}
+	return waited != on
 }
 
 // enter takes a message in, and reports whether it was not there.
@@ -69,14 +76,20 @@ func parseFileHash(hash string) (h fileHash, ok bool) {
 
 // lineages are those of the revocations that the keyring asks for.
 type lineages struct {
-	of      map[string]*lineage   // by the hash of the revocation
-	asked   map[string]bool       // those that were asked for since keep began
-	awaited map[string][]*lineage // by the hash of a file where their way back waits
-	ready   []string              // awaited files that have come and were not followed yet
+	of      map[string]*lineage  // by the hash of the revocation
+	asked   map[string]bool      // those that were asked for since keep began
+	awaited map[string][]waiting // by the hash of a file that is not here
+	ready   []string             // awaited files that have come and were not followed yet
+}
+
+// waiting is a lineage whose way back waits for a file of a run.
+type waiting struct {
+	*lineage
+	run string
 }
 
 func newLineages() lineages {
-	return lineages{of: map[string]*lineage{}, asked: map[string]bool{}, awaited: map[string][]*lineage{}}
+	return lineages{of: map[string]*lineage{}, asked: map[string]bool{}, awaited: map[string][]waiting{}}
 }
 
 // lineage is what a revocation leaves in, as far as the files are here.
@@ -87,7 +100,7 @@ func (s *State) lineage(revocation *Item) *lineage {
 		return l
 	}
 	r := revocation.word.(protocol.Revocation)
-	l = &lineage{by: revocation, of: r.Revokes, in: map[fileHash]struct{}{}, missing: map[string]string{}}
+	l = &lineage{by: revocation, of: r.Revokes, in: map[fileHash]struct{}{}, missing: map[spot]struct{}{}}
 	s.lineages.of[revocation.Hash] = l
 	for _, end := range r.Last {
 		s.follow(l, end.Run, end.Hash)
@@ -101,8 +114,9 @@ func (s *State) follow(l *lineage, run, hash string) (word bool) {
 	for hash != "" {
 		it := s.file(hash)
 		if it == nil {
-			l.waits(hash, run, true)
-			s.lineages.awaited[hash] = append(s.lineages.awaited[hash], l)
+			if l.waits(spot{hash, run}, true) {
+				s.lineages.awaited[hash] = append(s.lineages.awaited[hash], waiting{l, run})
+			}
 			break
 		}
 		if !it.sealed || it.Host != l.of.Host || it.Key != l.of.Key || it.Run != run || !l.enter(hash) {
@@ -114,12 +128,6 @@ func (s *State) follow(l *lineage, run, hash string) (word bool) {
 		}
 	}
 	return word
-}
-
-// goesOn reports whether next, if it is one, goes back to this message in a lineage:
-// it follows it in the same run.
-func (it *Item) goesOn(next *Item) bool {
-	return next != nil && next.sealed && next.Seq != 1 && next.Host == it.Host && next.Key == it.Key && next.Run == it.Run
 }
 
 // file is the signed file with that hash, whether it stands at its path or has lost it
@@ -149,12 +157,11 @@ func (s *State) extend() (turned, word bool) {
 	}
 	s.lineages.ready = nil
 	for _, hash := range ready {
-		waiting := s.lineages.awaited[hash]
+		all := s.lineages.awaited[hash]
 		delete(s.lineages.awaited, hash)
-		for _, l := range waiting {
-			run := l.missing[hash]
-			l.waits(hash, run, false)
-			word = s.follow(l, run, hash) || word
+		for _, l := range all {
+			l.waits(spot{hash, l.run}, false)
+			word = s.follow(l.lineage, l.run, hash) || word
 		}
 	}
 	s.ringed++
@@ -173,20 +180,30 @@ func (l *lineages) keep(make func()) {
 		}
 		delete(l.of, hash)
 		for missing := range of.missing {
-			drop(l.awaited, missing, of)
+			drop(l.awaited, missing.hash, waiting{of, missing.run})
 		}
 	}
 }
 
-// Awaited are up to most messages that revocations leave in and that are not here.
-// Until they are, what stands before them does not count.
+// Awaited are messages that revocations leave in and that are not here, up to most of
+// each host: what one of them names in vain hides nothing of another. Until they are
+// here, what stands before them does not count.
 func (s *State) Awaited(most int) (all []Gap) {
-	for hash, waiting := range s.lineages.awaited {
-		if len(all) == most {
-			break
+	of := map[protocol.Name]map[spot]bool{}
+	for _, l := range s.lineages.of {
+		host := l.of.Host
+		if of[host] == nil {
+			of[host] = map[spot]bool{}
 		}
-		l := waiting[0]
-		all = append(all, Gap{Host: l.of.Host, Hash: hash, Path: l.by.Path, Run: l.missing[hash]})
+		for at := range l.missing {
+			if len(of[host]) == most {
+				break
+			}
+			if !of[host][at] {
+				of[host][at] = true
+				all = append(all, Gap{Host: host, Hash: at.hash, Path: l.by.Path, Run: at.run})
+			}
+		}
 	}
 	return all
 }

@@ -38,19 +38,27 @@ func (s *State) Admits(all []Examined) []error {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return all[j].Path.Compare(all[i].Path) }) // the last of a chain first
-	followed := map[string]*Item{}                                                         // by the hash of what an admitted one follows
+	led := map[seam]bool{}                                                                 // where those that count go on from
 	for _, i := range order {
 		it, err := all[i].item, all[i].err
-		if err == nil && !(s.ring.judge(it) == cancelled && it.goesOn(followed[it.Hash])) {
-			if why := s.Why(it); why != "" {
-				err = errors.New(why)
-			}
+		if err != nil {
+			refused[i] = err
+			continue
 		}
-		if refused[i] = err; err == nil {
-			followed[it.Prev] = it
+		counts := s.ring.leavesIn(it) || led[seam{it.Hash, it.Run, signer{it.Host, it.Key}}]
+		if why := s.Why(it); why != "" && !(counts && s.ring.judge(it) == cancelled) {
+			refused[i] = errors.New(why)
+		} else if counts && it.Seq != 1 {
+			led[seam{it.Prev, it.Run, signer{it.Host, it.Key}}] = true
 		}
 	}
 	return refused
+}
+
+// seam is where a message goes on from another of its run and key, by the other's hash.
+type seam struct {
+	hash, run string
+	by        signer
 }
 
 // Original is the message whose bytes are those with that hash: the one that a file

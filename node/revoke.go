@@ -57,8 +57,12 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 			"to let less of it count, name the last message that does: parley host revoke "+r.Host.String()+" --after PATH",
 			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format("2006-01-02 15:04:05Z07:00"))
 	}
+	forks := 0
+	if after.IsZero() {
+		forks = n.state.Forks(of)
+	}
 	return fleet.Revoke{By: n.cfg.Alias, Human: n.cfg.Human.String(), Of: of, Last: ends},
-		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: runs(ends), Forks: len(ends) - runs(ends),
+		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: runs(ends), Forks: forks,
 			Later: later, Out: of.Key == h.Key, Here: of.Host == n.cfg.Alias}, nil
 }
 

@@ -118,8 +118,8 @@ func revocationText(r control.Revocation, after bool) string {
 		fmt.Fprintf(&b, "- what it signed so far counts still, as far as this host has it (%s of its node)\n", count(r.Runs, "start"))
 	}
 	if r.Forks > 0 {
-		fmt.Fprintf(&b, "- its chain forks (%s more): two machines sign with it, and what both wrote counts; to let only one count,\n"+
-			"  name the last message that it wrote: --after PATH (see parley record verify)\n", count(r.Forks, "end"))
+		fmt.Fprintf(&b, "- its chain forks (in %s): two machines sign with it, and what both wrote counts; to let only one count,\n"+
+			"  name the last message that it wrote: --after PATH (see parley record verify)\n", count(r.Forks, "place"))
 	}
 	if r.Later > 0 {
 		fmt.Fprintf(&b, "- %s that came after that or beside it are refused; mail that it acknowledged in them counts as unread again\n", count(r.Later, "message"))

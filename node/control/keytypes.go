@@ -35,7 +35,7 @@ type Revocation struct {
 	Key   string        `json:"key"`
 	Human protocol.Name `json:"human"`          // who decides it
 	Runs  int           `json:"runs"`           // starts of the host's node of which messages count still
-	Forks int           `json:"forks"`          // ends of the host's chain beside those of its runs: two hold the key
+	Forks int           `json:"forks"`          // messages that count and stand beside another in the host's chain: two hold the key
 	Later int           `json:"later"`          // known messages that count no more
 	Out   bool          `json:"out"`            // the host has no key that counts, and is out of the fleet
 	Here  bool          `json:"here"`           // it is this host: its node ends where it is out

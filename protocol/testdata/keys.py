@@ -83,8 +83,13 @@ def join(host, human):
     return "HOST-JOIN | host: %s\nkey: %s\nhuman: %s" % (host.alias, host.key.public, human)
 
 
+def revocation(by, of, *last):
+    ends = "".join("\nlast: %s %d %s" % (m["run"], m["seq"], m["hash"]) for m in last)
+    return "HOST-REVOKE | host: %s\nrevokes: %s %s%s" % (by.alias, of.alias, of.key.public, ends)
+
+
 def story():
-    k = {n: Key(n) for n in ["a", "b", "b2", "c", "d", "d2", "e", "f", "f2", "thief", "thief2"]}
+    k = {n: Key(n) for n in ["a", "b", "b2", "c", "d", "d2", "e", "f", "f2", "g", "g2", "h", "i", "thief", "thief2"]}
     talk = derive("eve", "nat")
     a, b, c = Host("a", k["a"], "0badcaf1"), Host("b", k["b"], "0badcaf2"), Host("c", k["c"], "0badcaf3")
     thief, copy = Host("b", k["thief"], "0badcaf4"), Host("b", k["b"], "0badcaf5")
@@ -133,10 +138,30 @@ def story():
     say(f.write("1550", "with the new key", talk, "fay"), "valid", "f's second key")
     heir = Host("f", k["thief2"], "0badcafe")
     say(heir.write("1600", "with the other one", talk, "fay"), "refused", "the thief's key never was f's")
+    g, robber = Host("g", k["g"], "0badcb01"), Host("g", k["g"], "0badcb02")
+    say(g.write("1700", join(g, "gus")), "valid", "g joins")
+    say(a.write("1710", "HOST-VOUCH | host: a\nknows: g " + k["g"].public), "valid", "the founder vouches for g")
+    kept = say(g.write("1720", "the last word that counts", talk, "gus"), "valid", "inside the limits that g itself has set")
+    stolen = say(robber.write("1730", "the thief", talk, "gus"), "refused", "outside the limits, though another revocation leaves it in")
+    say(g.write("1740", revocation(g, g, kept)), "valid", "the last key of g revokes itself")
+    turn = say(robber.write("1731", rotation("g", k["g"], k["g2"], "2026-05-23T19:50:00.000Z")), "refused", "a revoked key gives g no other, whatever its date")
+    say(robber.write("1732", revocation(g, g, kept, stolen, turn)), "valid", "dated back before the other; it counts, and softens nothing")
+    h, crowd = Host("h", k["h"], "0badcb03"), Host("h", k["h"], "0badcb04")
+    say(h.write("1800", join(h, "hal")), "refused", "more than four revocations of its own leave nothing in")
+    say(a.write("1810", "HOST-VOUCH | host: a\nknows: h " + k["h"].public), "valid", "the founder vouches for h")
+    kept = say(h.write("1820", "a word", talk, "hal"), "refused", "as its join")
+    say(h.write("1830", revocation(h, h, kept)), "valid", "a revocation counts itself")
+    for n in range(4):
+        say(crowd.write("182%d" % (n + 1), revocation(h, h, kept)), "valid", "so does a thief's")
+    i = Host("i", k["i"], "0badcb05")
+    say(i.write("1900", join(i, "ida")), "refused", "the only end that leads to it is named for another run")
+    say(a.write("1910", "HOST-VOUCH | host: a\nknows: i " + k["i"].public), "valid", "the founder vouches for i")
+    there = say(i.write("1920", "a word", talk, "ida"), "refused", "as its join")
+    say(a.write("1930", revocation(a, i, dict(there, run="0badcaf1")), human="nat"), "valid", "an end is a message of its run")
     return {
         "record": RECORD, "system": derive("@hosts"),
         "founder": {"alias": "a", "key": k["a"].public, "humans": ["nat"]},
-        "keys": {"a": k["a"].public, "b": k["b2"].public, "c": k["c"].public, "d": k["d2"].public, "e": k["e"].public, "f": k["f2"].public}, "out": ["c"], "messages": said,
+        "keys": {"a": k["a"].public, "b": k["b2"].public, "c": k["c"].public, "d": k["d2"].public, "e": k["e"].public, "f": k["f2"].public, "g": k["g"].public, "h": k["h"].public, "i": k["i"].public}, "out": ["c", "g", "h", "i"], "messages": said,
     }
 
 
