@@ -192,7 +192,7 @@ func (w *worker) run(ctx context.Context, it *fleet.Item, tier configs.Tier) {
 		return
 	}
 	w.n.log.Info().Stringer("agent", w.agent.Name).Stringer("path", it.Path).Stringer("failure", result.Failure).
-		Dur("elapsed", result.Elapsed).Msg("agent ran")
+		Stringer("elapsed", result.Elapsed.Round(time.Microsecond)).Msg("agent ran")
 	answer := fleet.Answer{As: w.who(), To: it.Path, Body: result.Output, ByAgent: true}
 	if result.Failure != door.None {
 		answer.Act = protocol.ActFailed

@@ -109,6 +109,7 @@ func runAgentAdd(ctx context.Context, r control.AddAgentRequest, client control.
 		return v.writeJSON(a)
 	}
 	v.out.Printf("%s is served here, door %s\n", a.Name, a.Door)
+	v.missingProgram(r.Preset)
 	switch {
 	case r.Inbox:
 		v.next(fmt.Sprintf("parley inbox --as %s", a.Name), "its mail")

@@ -105,6 +105,18 @@ func (v view) preset(info presetInfo) {
 	v.next("parley agent add "+info.Name+" --preset "+info.Name, "serve it here")
 }
 
+// missingProgram says that the program of a preset is not installed here, and how it
+// can be; the agent would fail at its first message.
+func (v view) missingProgram(name string) {
+	preset, err := configs.FindPreset(name)
+	if name == "" || err != nil {
+		return // the node says so where it is wrong
+	}
+	if _, err := exec.LookPath(preset.Program); err != nil {
+		v.err.Printf("%s\n", v.err.Warn("note: the program "+preset.Program+" is not in this PATH; "+preset.Install))
+	}
+}
+
 func completePresets(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var words []string
 	if presets, err := configs.Presets(); err == nil && len(args) == 0 {

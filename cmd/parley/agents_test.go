@@ -221,6 +221,14 @@ func TestPresets(t *testing.T) {
 		t.Fatalf("%d lines for %d presets, asked %q:\n%s", len(lines), len(presets), r.asked, r.out.String())
 	}
 	for i, preset := range presets {
+		added := newRun(t)
+		note := "note: the program " + preset.Program + " is not in this PATH; " + preset.Install + "\n"
+		if i == 0 {
+			note = ""
+		}
+		if code := added.do("agent", "add", "x", "--preset", preset.Name); code != exitDone || added.err.String() != note {
+			t.Errorf("add %s: exit %d, said %q, want %q", preset.Name, code, added.err.String(), note)
+		}
 		line := lines[i+1]
 		if !strings.HasPrefix(line, preset.Name+" ") || strings.Contains(line, " installed ") != (i == 0) {
 			t.Errorf("%s: %q, want only %s to be installed", preset.Name, line, first.Name)

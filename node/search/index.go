@@ -72,9 +72,12 @@ type Index struct {
 // Open opens the index in a folder, or makes one there.
 func Open(o Options) (*Index, error) {
 	x := &Index{opts: o}
+	_, absent := os.Stat(o.Dir)
 	inner, err := x.open()
 	if err != nil {
-		o.Log.Info().Err(err).Msg("the search index is made anew")
+		if absent == nil { // that there is none yet is no news
+			o.Log.Info().Err(err).Msg("the search index is made anew")
+		}
 		if err := os.RemoveAll(o.Dir); err != nil {
 			return nil, fmt.Errorf("cannot remove the old search index: %w", err)
 		}
