@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/span"
 )
 
 // builtin is the carrier where the git program is not installed. Repositories
@@ -53,7 +54,7 @@ func (b *builtin) with(ctx context.Context, why service, do func(ctx context.Con
 	b.mu.Lock()
 	limit := b.timeout
 	b.mu.Unlock()
-	tooLong := fmt.Errorf("no answer within %s", limit)
+	tooLong := fmt.Errorf("no answer within %s", span.Text(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong)
 	defer cancel()
 	side, err := b.connect(ctx, why)

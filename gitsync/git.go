@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode"
+
+	"github.com/parleyfleet/parley/internal/span"
 )
 
 const (
@@ -62,7 +64,7 @@ func (e *gitError) Unwrap() error { return e.err }
 func (g *gitProgram) run(ctx context.Context, args ...string) (string, error) {
 	g.ssh.Do(func() { g.env = append(gitEnvironment(os.Environ()), g.sshEnvironment(context.WithoutCancel(ctx))...) })
 	limit := time.Duration(g.timeout.Load())
-	tooLong := fmt.Errorf("no answer within %s", limit)
+	tooLong := fmt.Errorf("no answer within %s", span.Text(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong)
 	defer cancel()
 	out, err := g.exec(ctx, g.env, args...)

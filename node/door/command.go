@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/parleyfleet/parley/internal/span"
 )
 
 const (
@@ -144,10 +146,10 @@ func cutRunes(s string, n int) string {
 	return s[:n]
 }
 
-// seconds writes whole seconds as "60 s" and anything else as Go does.
+// seconds writes whole seconds as "60 s", and longer times as people say them.
 func seconds(d time.Duration) string {
-	if d%time.Second == 0 {
+	if d%time.Second == 0 && d <= time.Minute {
 		return fmt.Sprintf("%d s", d/time.Second)
 	}
-	return d.String()
+	return span.Text(d)
 }

@@ -168,6 +168,9 @@ func TestRunTimesOut(t *testing.T) {
 	if got := (Result{Failure: TimedOut, Detail: seconds(defaultTimeout)}).Problem(); got != "no answer within 60 s: its processes were ended" {
 		t.Errorf("problem %q", got)
 	}
+	if got, want := seconds(24*time.Hour), "24h"; got != want {
+		t.Errorf("a long time is written %q, want %q", got, want)
+	}
 }
 
 // inBackground runs a command and returns how to cancel it and where its result
