@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
@@ -37,14 +38,23 @@ func (o InitOptions) settingName(key string) string {
 	return "--" + key
 }
 
-// inFlags is a text with flags of the command line in place of settings. Where links
-// are taken has no flag.
+// inFlags is a text with flags of the command line in place of settings; where those
+// are parts of other words, as in the name of a file, they stay. Where links are taken
+// has no flag.
 func (o InitOptions) inFlags(text string) string {
 	if o.From != "" {
 		return text
 	}
-	return strings.NewReplacer(
-		", bus.links", "", " or bus.links", "", "bus.listen", "--listen", "bus.advertise", "--advertise", "bus.hubs", "--hub",
-		"bus.url", "--bus-url", "bus.creds", "--bus-creds", "bus.nkey", "--bus-nkey", "bus.ca", "--bus-ca", "bus.context", "--bus-context",
-	).Replace(text)
+	text = strings.NewReplacer(", bus.links", "", " or bus.links", "").Replace(text)
+	setting := regexp.MustCompile(`(^|[ (])bus\.(listen|advertise|hubs|url|creds|nkey|ca|context)\b`)
+	return setting.ReplaceAllStringFunc(text, func(found string) string {
+		before, name, _ := strings.Cut(found, "bus.")
+		switch name {
+		case "listen", "advertise":
+			return before + "--" + name
+		case "hubs":
+			return before + "--hub"
+		}
+		return before + "--bus-" + name
+	})
 }

@@ -20,6 +20,7 @@ const (
 )
 
 func newRootCommand(p *program) *cobra.Command {
+	showVersion := false
 	root := &cobra.Command{
 		Use:   "parley",
 		Short: "Agents on many machines, talking live, with every word in git",
@@ -41,7 +42,7 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
 		Args:                  unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asked, _ := cmd.Flags().GetBool("version"); asked {
+			if showVersion {
 				return runVersion(thisVersion(), p.view())
 			}
 			home, err := p.homeDir()
@@ -56,7 +57,7 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.out.Width)))
 	}
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
-	root.Flags().Bool("version", false, "print the version of this program, as parley version does")
+	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
 	addGroup(root, groupNode, "Your node:", newInitCommand(p), newJoinCommand(p), newUpCommand(p), newStopCommand(p),
 		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p),
 		newAgentCommand(p), newWakeCommand(p), newUpgradeCommand(p))
