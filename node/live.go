@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -29,7 +30,7 @@ type live struct {
 	missing  []protocol.Name                 // hosts that joined and were not heard
 	measured map[protocol.Name]time.Duration // round trips to hosts, since they came
 	heard    map[protocol.Path][]protocol.Name
-	order    []protocol.Path // of heard, oldest first
+	order    map[protocol.Name][]protocol.Path // of heard, by who told of them first, oldest first
 	later    []protocol.Path
 	change   chan struct{} // closed and replaced at every change
 
@@ -42,6 +43,7 @@ func newLive(now func() time.Time) *live {
 		presence: map[protocol.Name]bus.Presence{},
 		measured: map[protocol.Name]time.Duration{},
 		heard:    map[protocol.Path][]protocol.Name{},
+		order:    map[protocol.Name][]protocol.Path{},
 		change:   make(chan struct{}),
 		clocks:   map[protocol.Name]time.Duration{},
 
@@ -128,24 +130,44 @@ func (l *live) presenceOf(host protocol.Name) (last bus.Presence, live bool) {
 // not said that it leaves, and was heard a short time ago. The caller holds mu.
 func (l *live) lasts(p bus.Presence) bool { return p.Live && l.now().Sub(p.Seen) < presenceLasts }
 
-// hear takes in that a host has fsynced these messages.
+// hear takes in that a host has fsynced these messages. What is too much to remember is
+// forgotten of the host that has told most: who tells of messages that are none takes
+// away nothing but its own.
 func (l *live) hear(host protocol.Name, paths []protocol.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range paths {
 		by, known := l.heard[p]
 		if !known {
-			l.order = append(l.order, p)
+			l.order[host] = append(l.order[host], p)
 		}
 		if i, found := slices.BinarySearch(by, host); !found {
 			l.heard[p] = slices.Insert(by, i, host)
 		}
 	}
-	for len(l.order) > maxHeard {
-		delete(l.heard, l.order[0])
-		l.order = l.order[1:]
+	for len(l.heard) > maxHeard {
+		l.forget(l.mostHeard())
 	}
 	l.signal()
+}
+
+// mostHeard is the host that has told most, the first by name of several. The caller
+// holds mu.
+func (l *live) mostHeard() (most protocol.Name) {
+	for host, paths := range l.order {
+		if c := cmp.Compare(len(paths), len(l.order[most])); c > 0 || c == 0 && host < most {
+			most = host
+		}
+	}
+	return most
+}
+
+// forget forgets the oldest message that a host has told of first. The caller holds mu.
+func (l *live) forget(host protocol.Name) {
+	delete(l.heard, l.order[host][0])
+	if l.order[host] = l.order[host][1:]; len(l.order[host]) == 0 {
+		delete(l.order, host)
+	}
 }
 
 // hearers are the hosts known to have fsynced the message, by alias.

@@ -20,10 +20,14 @@ import (
 
 func TestAgentAnswersAndStagesRise(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
-	addExec(t, n, "shout", "tr a-z A-Z")
+	may := filepath.Join(t.TempDir(), "may")
+	addExec(t, n, "shout", "sh -c 'until test -e "+may+"; do sleep 0.01; done; tr a-z A-Z'")
 	asked := say(t, n, "shout", "hello")
 	if asked.Stage != protocol.StageStored && asked.Stage != protocol.StageRecorded {
 		t.Errorf("the message is %s, want stored", asked.Stage)
+	}
+	if err := os.WriteFile(may, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	answer := answerTo(t, n, asked.Path)
 	if answer.Body != "HELLO" || answer.From != "shout" || answer.Act != protocol.ActReply || answer.Signature != protocol.SignatureValid {
