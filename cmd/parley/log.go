@@ -80,7 +80,7 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 	if r.Follow && ctx.Err() != nil {
 		return nil // how following ends
 	}
-	if err == nil && v.err.Terminal && r.Last > 0 && shown == r.Last {
+	if err == nil && v.out.Terminal && !v.json && r.Last > 0 && shown == r.Last {
 		v.err.Printf("%s\n", v.err.Dim(fmt.Sprintf("the last %d; all of them: %s", shown, v.command("parley log -n 0"))))
 	}
 	return err

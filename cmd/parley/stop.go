@@ -36,9 +36,7 @@ func runStop(ctx context.Context, socket string, client control.Service, v view)
 	if err := client.Stop(ctx); err != nil {
 		return err
 	}
-	if v.err.Terminal {
-		v.err.Printf("%s\n", v.err.Dim("waiting until it has finished what it began"))
-	}
+	defer v.busy("waiting until it has finished what it began")()
 	within, cancel := context.WithTimeout(ctx, stopWithin)
 	defer cancel()
 	for {
