@@ -16,7 +16,7 @@ import (
 )
 
 // within bounds everything a test waits for.
-const within = 20 * time.Second
+const within = time.Minute
 
 // initHome makes a home with init.
 func initHome(t testing.TB, change func(*InitOptions)) configs.Home {

@@ -19,7 +19,7 @@ import (
 )
 
 // scriptPatience bounds everything that a script waits for.
-const scriptPatience = 30 * time.Second
+const scriptPatience = time.Minute
 
 // TestMain lets this test binary play parley, so that scripts run real daemons.
 func TestMain(m *testing.M) {
