@@ -336,3 +336,30 @@ func TestApplyDoesNotGrowWithHistory(t *testing.T) {
 		t.Errorf("a message costs %.0f allocations after 1,000 messages and %.0f after 20,000", small, large)
 	}
 }
+
+// Nor with how many messages stand at one place of a chain: who has a key made every
+// further one cost the reading of all those before.
+func TestApplyDoesNotGrowWithForks(t *testing.T) {
+	cost := func(beside int) float64 {
+		h := newTestHost(t, "a", "a")
+		d := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "eve"}}, Type: protocol.TypeText, Body: "hi"},
+			Channel: protocol.DeriveChannel(testRecord, "a", "b")}
+		var files []testFile
+		for i := range beside + 200 {
+			h.seq, h.prev = 4, protocol.Hash(nil)
+			files = append(files, h.write(t, d, time.Unix(1e9+int64(i), 0), uint32(i)))
+		}
+		s := New(Anchor{RecordID: testRecord})
+		fold(t, s, files[:beside])
+		freeze(t, s)
+		next := beside
+		return testing.AllocsPerRun(100, func() {
+			fold(t, s, files[next:next+1])
+			next++
+		})
+	}
+	small, large := cost(10), cost(1000)
+	if large > 1.5*small+10 {
+		t.Errorf("a message costs %.0f allocations beside 10 others and %.0f beside 1,000", small, large)
+	}
+}

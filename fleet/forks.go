@@ -35,6 +35,9 @@ func (s *State) noteFork(it *Item) {
 		places = append(places, it.behind())
 	}
 	for _, at := range places {
+		if _, noted := s.forks[at]; noted {
+			continue // whoever writes there again and again must not have all of it read each time
+		}
 		if s.isCrowded(at) && len(s.standing(at)) > 1 {
 			s.forks[at] = struct{}{}
 		}

@@ -148,28 +148,37 @@ func (v *verification) chain(host protocol.Name, links []link) {
 		seq uint64
 	}
 	at := map[place]int{}
-	var before link
+	known := map[[16]byte]int{}     // by hash, of those before
+	next := make([]int, len(links)) // which one follows it, plus one
 	for i, l := range links {
 		p := place{l.run, l.seq}
 		if twin, taken := at[p]; taken {
 			v.wrong(l.path, FindingChain, "%s has the same place in the chain of %s: %s/%d", links[twin].path, host, l.run, l.seq)
 		}
 		at[p] = i
-		v.link(host, before, l)
-		before = l
+		before, found := known[l.prev]
+		known[l.hash] = i
+		switch {
+		case i == 0 && l.prev == [16]byte{}:
+			v.counts(host, link{}, l)
+		case !found:
+			v.wrong(l.path, FindingChain, "the chain of %s has a hole before it: it does not follow on what the host wrote before", host)
+		case next[before] > 0:
+			v.wrong(l.path, FindingChain, "the chain of %s forks before it: %s follows the same message", host, links[next[before]-1].path)
+		default:
+			next[before] = i + 1
+			v.counts(host, links[before], l)
+		}
 	}
 }
 
-// link checks that a message follows the one before it in its host's chain.
-func (v *verification) link(host protocol.Name, before, l link) {
+// counts checks that a message is counted on from the one that it follows.
+func (v *verification) counts(host protocol.Name, before, l link) {
 	due := uint64(1)
 	if before.run == l.run {
 		due = before.seq + 1
 	}
-	switch {
-	case l.prev != before.hash:
-		v.wrong(l.path, FindingChain, "the chain of %s has a hole before it: it does not follow on what the host wrote before", host)
-	case l.seq != due:
+	if l.seq != due {
 		v.wrong(l.path, FindingChain, "it counts as %d of the run %s of %s, where %d is due", l.seq, l.run, host, due)
 	}
 }

@@ -56,13 +56,24 @@ func TestVerifyFollowsTheChain(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, found, test.want)
 		}
 	}
+	// Where two go on from one message in runs of their own, the fork is told once, with
+	// the one that it is beside, and no more of either branch.
+	other := *h
+	other.run, other.seq, other.prev = "0badcaf2", 0, protocol.Hash(files[2].data)
+	branches := append([]testFile{}, files...)
+	for i := range 2 {
+		branches = append(branches, other.write(t, say, time.Unix(1e9+3, 5e8+int64(i)*1e6), uint32(20+i)))
+	}
+	if found := wrongs(t, branches); len(found) != 1 || !strings.HasPrefix(found[0], "00000014 the chain of white forks before it: "+files[3].path.String()) {
+		t.Errorf("two branches: %q", found)
+	}
 	// A restored backup that goes on in the same run writes a second message of
 	// the same place.
 	h.seq -= 2
 	h.prev = protocol.Hash(files[2].data)
 	twin := h.write(t, say, time.Unix(1e9+9, 0), 9)
 	found := wrongs(t, append(files, twin))
-	if len(found) != 2 || !strings.Contains(found[0], "has the same place in the chain of white") || !strings.Contains(found[1], "hole") {
+	if len(found) != 2 || !strings.Contains(found[0], "has the same place in the chain of white") || !strings.Contains(found[1], "forks before it: "+files[3].path.String()) {
 		t.Errorf("a fork: %q", found)
 	}
 }

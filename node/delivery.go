@@ -72,14 +72,32 @@ func (n *Node) startDelivery(down *teardown) {
 	})
 }
 
-// retryAlways tries what was held again whenever the key history has changed.
+// retryAlways tries what was held again whenever the key history has changed, and
+// brings mail to the doors that counts by then and did not when it came. It ends with
+// ctx.
 func (n *Node) retryAlways(ctx context.Context) {
+	looked := 0
 	for {
 		select {
 		case <-n.delivery.keys:
 			n.retryHeld()
+			looked = n.refill(looked)
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// refill brings what waits to the doors if messages are judged otherwise than at the
+// given version of the keys, and returns the present one.
+func (n *Node) refill(looked int) int {
+	n.mu.Lock()
+	version := n.state.KeysVersion()
+	n.mu.Unlock()
+	if version != looked {
+		for _, w := range n.awake("") {
+			n.fill(w)
+		}
+	}
+	return version
 }

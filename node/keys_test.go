@@ -1,9 +1,11 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -264,4 +267,63 @@ func makeTestKey() (*hostKey, error) {
 		return nil, err
 	}
 	return withPublic(pair)
+}
+
+// Who has stolen a key and signs in so many runs that no message can name all of them
+// does not keep it from being revoked: the message that its host wrote last is named.
+func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
+	home := initHome(t, nil)
+	config := filepath.Join(home.Dir, "config.yaml")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, bytes.Replace(text, []byte("message_limit: 512KiB"), []byte("message_limit: 20KiB"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, _ := runNode(t, home)
+	g := newGhost(t, n, "gone")
+	letters := []gitsync.Letter{g.join("alice"), g.say("alice", "the last word")}
+	own := letters[1].Path
+	for range 200 {
+		g.head.run, g.head.seq = randomHex(4), 0
+		letters = append(letters, g.say("alice", "the thief's"))
+	}
+	n.Receive(letters, byGit)
+	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone"}); err == nil || !strings.Contains(err.Error(), "one message can name") {
+		t.Errorf("without a last message: %+v, %v", done, err)
+	}
+	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone", After: own.String()}); err != nil || done.Later != 200 || done.Runs != 1 {
+		t.Errorf("with it: %+v, %v", done, err)
+	}
+}
+
+// Mail that a revocation leaves in only as far as what stands behind it is here is run
+// when that has come. It prevents: mail that counts, and waits for the next start.
+func TestMailThatComesToCountIsRun(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	addExec(t, n, "echo", "git hash-object --stdin")
+	g := newGhost(t, n, "gone")
+	all := g.words(2)
+	n.Receive(all[:1], byBus)
+	last, err := protocol.Decode(all[2].Path, all[2].Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := g.key.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := protocol.RunEnd{Run: last.Run, Seq: last.Seq, Hash: protocol.Hash(all[2].Data)}
+	if _, err := n.act(t.Context(), fleet.Revoke{By: n.cfg.Alias, Human: "nat", Of: protocol.HostKey{Host: "gone", Key: key}, Last: []protocol.RunEnd{end}}, protocol.Path{}); err != nil {
+		t.Fatal(err)
+	}
+	n.Receive(all[1:2], byBus)
+	if s := signatureOn(n, all[1].Path); s != protocol.SignatureRefused {
+		t.Fatalf("before what follows it has come it is %q: the test shows nothing", s)
+	}
+	n.Receive(all[2:], byBus)
+	for _, l := range all[1:] {
+		answerTo(t, n, l.Path)
+	}
 }

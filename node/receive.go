@@ -124,7 +124,11 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 	for i := range ws {
 		examined[i] = ws[i].examined
 	}
+	version := n.state.KeysVersion()
 	taken := n.state.TakeAll(examined)
+	if n.state.KeysVersion() != version {
+		nudge(n.delivery.keys)
+	}
 	for _, turned := range n.state.Turned() {
 		n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
 	}

@@ -57,6 +57,11 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 			"to let less of it count, name the last message that does: parley host revoke "+r.Host.String()+" --after PATH",
 			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format("2006-01-02 15:04:05Z07:00"))
 	}
+	if room := n.cfg.MessageLimit / revokedEnd; len(ends) > room {
+		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
+			"name the last message that the host wrote itself: parley host revoke "+r.Host.String()+" --after PATH",
+			"cannot revoke the key %s of %s: what it signed ends in %d places, and one message can name %d", of.Key, of.Host, len(ends), room)
+	}
 	forks := 0
 	if after.IsZero() {
 		forks = n.state.Forks(of)
@@ -65,6 +70,10 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: runs(ends), Forks: forks,
 			Later: later, Out: of.Key == h.Key, Here: of.Host == n.cfg.Alias}, nil
 }
+
+// revokedEnd is the room that an end takes in the message at most, in bytes, with its
+// share of what else stands there.
+const revokedEnd = 112
 
 // runs is how many runs have an end among those, which are sorted.
 func runs(ends []protocol.RunEnd) int {

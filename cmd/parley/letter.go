@@ -72,7 +72,7 @@ func signed(s protocol.Signature) string {
 	case protocol.SignatureUnverified:
 		return "unverified: anyone who may push can have written it"
 	case protocol.SignatureRefused:
-		return "refused: it is not what its signer wrote"
+		return "refused: the key that signed it does not count; why: parley record verify"
 	}
 	return string(s)
 }

@@ -119,6 +119,9 @@ func (l *logLines) format(m control.Message, v view) string {
 	case act != "":
 		text = strings.TrimSpace("[" + act + "] " + text)
 	}
+	if m.Signature == protocol.SignatureRefused {
+		text = "[refused] " + text
+	}
 	path := v.path(m.Path)
 	form := shortForm
 	if v.out.Terminal && v.out.Width < 72 {

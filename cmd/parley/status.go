@@ -118,7 +118,7 @@ func (v view) statusFields(s control.Status) {
 func flagged(flags []control.Flag) string {
 	words := map[string]string{
 		"signature": "wrong signature", "replay": "copied to another path", "unreadable": "no message", "other-key": "another key than the host's",
-		"lost-join": "join to a name that is taken", "old-key": "old key after its time", "revoked": "revoked key",
+		"lost-join": "join to a name that is taken", "old-key": "old key after its time", "revoked": "from a revoked key",
 		"fork": "fork of a host's chain", "conflict": "path claimed by another file",
 	}
 	var parts []string
