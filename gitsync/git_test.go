@@ -68,13 +68,14 @@ func TestHungRemoteIsKilled(t *testing.T) {
 		done <- err
 	}()
 	eventually(t, "ssh runs", func() bool { data, err := os.ReadFile(started); return err == nil && len(data) > 0 })
-	begin := time.Now()
 	cancel(errors.New("the operator had enough"))
-	if err := <-done; err == nil || !strings.Contains(err.Error(), "had enough") {
-		t.Errorf("Init: %v", err)
-	}
-	if took := time.Since(begin); took > gitLinger {
-		t.Errorf("it took %s", took)
+	select {
+	case err := <-done:
+		if err == nil || !strings.Contains(err.Error(), "had enough") {
+			t.Errorf("Init: %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it waits for the helper")
 	}
 }
 
