@@ -188,3 +188,6 @@ func (s *State) DropHostFile(alias protocol.Name) { delete(s.files, alias) }
 // signed it that was its host's then and the host declared its author, refused if
 // another key signed it or the key was over, else unverified.
 func (s *State) Signature(it *Item) protocol.Signature { return s.ring.signature(it) }
+
+// Counts reports whether a key signed the message that was its host's then.
+func (s *State) Counts(it *Item) bool { return s.ring.judge(it) == genuine }

@@ -296,6 +296,10 @@ func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
 	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone", After: own.String()}); err != nil || done.Later != 200 || done.Runs != 1 {
 		t.Errorf("with it: %+v, %v", done, err)
 	}
+	// A slip that would leave out all that the host wrote: a message that counts for nothing.
+	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone", After: letters[9].Path.String()}); err == nil || !strings.Contains(err.Error(), "counts for nothing itself") {
+		t.Errorf("after a refused one: %+v, %v", done, err)
+	}
 }
 
 // Mail that a revocation leaves in only as far as what stands behind it is here is run

@@ -40,6 +40,10 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if it, ok := n.state.Item(after); ok && !n.state.Counts(it) {
+		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindUsage, "name the last message of "+r.Host.String()+" that counts",
+			"cannot revoke a key of %s: %s counts for nothing itself", r.Host, after)
+	}
 	of := protocol.HostKey{Host: r.Host, Key: r.Key}
 	h, joined := n.state.Host(r.Host)
 	if joined {
