@@ -50,7 +50,7 @@ func takeBurst(ctx context.Context, s *stand) (_ readings, err error) {
 		return nil, err
 	}
 	here, byBus, last := came.count(paths)
-	wrong, note, err := wrongAt(ctx, pair.nodes[1], paths)
+	wrong, note, err := wrongAtLast(ctx, pair.nodes[1], paths)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +119,21 @@ func (s *stand) sendMany(ctx context.Context, n *runningNode, to string, many in
 	}
 	sending.Wait()
 	return paths, context.Cause(ctx)
+}
+
+// settleTime is how long what has come in may take until it is in a record.
+const settleTime = 10 * time.Second
+
+// wrongAtLast is wrongAt once nothing is wrong, or after settleTime: what has come in is
+// stored a moment later.
+func wrongAtLast(ctx context.Context, n *runningNode, paths map[string]bool) (wrong int, note string, err error) {
+	settling, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	_ = until(settling, "all is in the record", 200*time.Millisecond, func() (bool, error) { // if it never is, wrong says so
+		wrong, note, err = wrongAt(ctx, n, paths)
+		return wrong == 0, err
+	})
+	return wrong, note, err
 }
 
 // wrongAt counts what a node shows of these messages not exactly once.
