@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/parleyfleet/parley/internal/term"
@@ -55,6 +58,13 @@ const (
 
 func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(string) string) (err error) {
 	began := time.Now()
+	// Who reads no further ends the demo, not this process: its nodes would be left.
+	broken := make(chan os.Signal, 1) // nobody looks into it: the write fails as well
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	out.Writer = &endingWriter{to: out.Writer, end: end}
 	d := &demo{out: out, nodes: map[string]*demoNode{}}
 	if err := d.prepare(keep); err != nil {
 		return err
@@ -80,6 +90,9 @@ func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(stri
 			out.Printf("%s\n", out.Bold(line))
 		}
 		if err := step.run(ctx); err != nil {
+			if ctx.Err() != nil {
+				return control.Errorf(control.KindFailed, "", "the demo was ended at step %d", i+1)
+			}
 			d.showLogs()
 			return fmt.Errorf("the demo failed at step %d: %w", i+1, err)
 		}
@@ -87,6 +100,21 @@ func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(stri
 	done := fmt.Sprintf("Done in %s. Make your own: %sparley init, then parley up -d.", time.Since(began).Round(100*time.Millisecond), installFirst())
 	out.Printf("\n%s\n", strings.Join(term.Wrap(done, out.Width), "\n"))
 	return nil
+}
+
+// endingWriter ends the demo where nobody reads what it prints.
+type endingWriter struct {
+	to  io.Writer
+	end context.CancelFunc
+}
+
+// Write writes data, or ends the demo.
+func (w *endingWriter) Write(data []byte) (int, error) {
+	n, err := w.to.Write(data)
+	if err != nil {
+		w.end()
+	}
+	return n, err
 }
 
 // installFirst is what to do before the commands of the demo work for whoever runs it
