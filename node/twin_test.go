@@ -38,6 +38,10 @@ func startNode(t *testing.T, home configs.Home) (n *Node, ended <-chan error) {
 	})
 	select {
 	case <-ready:
+	case err := <-done: // it may hear why it stays out before it is up
+		early := make(chan error, 1)
+		early <- err
+		return n, early
 	case <-time.After(within):
 		t.Fatal("the node is not up")
 	}
