@@ -145,7 +145,7 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	own := say(t, n, "all", "own")
 	thief := newGhost(t, n, n.cfg.Alias)
-	thief.key = n.ownKey().pair
+	thief.key, thief.now = n.ownKey().pair, own.Timestamp.Add(time.Second) // who was earlier would have this one stay out
 	n.reading(func() bool {
 		it, _ := n.state.Item(own.Path)
 		thief.head.prev = it.Hash
