@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -312,7 +313,9 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
-func TestGroupCommit(t *testing.T) {
+func TestGroupCommit(t *testing.T) { synctest.Test(t, testGroupCommit) }
+
+func testGroupCommit(t *testing.T) {
 	dir := t.TempDir()
 	syncs := 0
 	opts := Options{open: func(path string) (file, error) {
@@ -335,8 +338,8 @@ func TestGroupCommit(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if syncs >= 32*each {
-		t.Errorf("%d fsyncs for %d appends", syncs, 32*each)
+	if syncs > 2*each+2 {
+		t.Errorf("%d fsyncs for %d appends by 32 writers", syncs, 32*each)
 	}
 	_, got, _ := open(t, dir, Options{})
 	last := map[string]string{}
@@ -352,7 +355,8 @@ func TestGroupCommit(t *testing.T) {
 	}
 }
 
-// counting counts syncs; only the writer goroutine syncs.
+// counting counts syncs; only the writer goroutine syncs. Each takes until all others
+// wait for one, as on a disk that is slow.
 type counting struct {
 	file
 	syncs *int
@@ -360,6 +364,7 @@ type counting struct {
 
 func (c counting) Sync() error {
 	*c.syncs++
+	synctest.Wait()
 	return c.file.Sync()
 }
 
