@@ -135,7 +135,7 @@ func TestWithoutTheGitProgram(t *testing.T) {
 		t.Errorf("%d messages are on the remote, want 3", got)
 	}
 	gitOut(t, remote, "fsck", "--strict")
-	gitOut(t, t.TempDir(), "clone", "--quiet", remote, "clone")
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, "clone")
 }
 
 // What only the git program enforces is not passed over.
@@ -162,7 +162,7 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	h.sync(t)
 
 	work := t.TempDir()
-	gitOut(t, work, "clone", "--quiet", remote, ".")
+	gitOut(t, work, "clone", "--quiet", "--no-local", remote, ".")
 	into := newBuiltin(work, h.store)
 	tip, _ := h.mainTip()
 	older, _, err := h.store.Ref(remoteRef)

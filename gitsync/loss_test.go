@@ -19,7 +19,7 @@ type vandal struct {
 
 func newVandal(t *testing.T, remote string) *vandal {
 	v := &vandal{t: t, remote: remote, clone: filepath.Join(t.TempDir(), "clone")}
-	gitOut(t, t.TempDir(), "clone", "--quiet", remote, v.clone)
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, v.clone)
 	return v
 }
 

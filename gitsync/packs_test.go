@@ -113,7 +113,7 @@ func TestFewPacksAfterManyPushes(t *testing.T) {
 	stop := a.run(t)
 	gitOut(t, a.repo(), "config", "receive.unpackLimit", "1")
 	clone := filepath.Join(t.TempDir(), "clone")
-	gitOut(t, t.TempDir(), "clone", "--quiet", a.repo(), clone)
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", a.repo(), clone)
 	packs := watchPacks(t, a.repo())
 	for n := range 60 {
 		writeFile(t, filepath.Join(clone, "note.md"), fmt.Sprint(n))

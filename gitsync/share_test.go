@@ -157,7 +157,7 @@ func TestPlainCloneParticipates(t *testing.T) {
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
 	clone := filepath.Join(t.TempDir(), "clone")
-	gitOut(t, t.TempDir(), "clone", "--quiet", remote, clone)
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, clone)
 	var want []string
 	for n := range 20 {
 		l := testLetter(7, 19-n)
@@ -231,7 +231,7 @@ func TestRemoteRewritten(t *testing.T) {
 	a.sync(t)
 	// Somebody throws both messages away and pushes something else.
 	clone := filepath.Join(t.TempDir(), "clone")
-	gitOut(t, t.TempDir(), "clone", "--quiet", remote, clone)
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, clone)
 	gitOut(t, clone, "reset", "--quiet", "--hard", first)
 	writeFile(t, filepath.Join(clone, three.Path.RepoPath()), string(three.Data))
 	gitOut(t, clone, "add", "-A")
@@ -261,7 +261,7 @@ func TestMessagesRemovedByACommitComeBack(t *testing.T) {
 	a.append(t, one)
 	a.sync(t)
 	clone := filepath.Join(t.TempDir(), "clone")
-	gitOut(t, t.TempDir(), "clone", "--quiet", remote, clone)
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, clone)
 	gitOut(t, clone, "rm", "--quiet", "-r", "data/channels/"+testChannel.String(), "README.md")
 	// Even a file in the way of the channel's folder does not keep it away.
 	writeFile(t, filepath.Join(clone, "data/channels", testChannel.String()), "in the way\n")

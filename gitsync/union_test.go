@@ -25,7 +25,7 @@ func twoSides(t *testing.T, file string) (h *home, clone string) {
 	}
 	h.sync(t)
 	clone = filepath.Join(t.TempDir(), "clone")
-	gitOut(t, t.TempDir(), "clone", "--quiet", remote, clone)
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, clone)
 	return h, clone
 }
 
@@ -118,7 +118,7 @@ func TestAnEditByHandThatGivesWayIsKept(t *testing.T) {
 	h, clone := twoSides(t, file)
 	pushEdit(t, clone, file, edited("role: one", "role: theirs"))
 	byHand := filepath.Join(t.TempDir(), "byhand")
-	gitOut(t, t.TempDir(), "clone", "--quiet", h.repo(), byHand)
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", h.repo(), byHand)
 	pushEdit(t, byHand, file, edited("role: one", "role: ours"))
 	h.sync(t)
 	wantFile(t, h, file, edited("role: one", "role: theirs"))
@@ -147,7 +147,7 @@ func TestFilesRemovedOnOneSide(t *testing.T) {
 	t.Run("removed here, changed there", func(t *testing.T) {
 		h, clone := twoSides(t, file)
 		byHand := filepath.Join(t.TempDir(), "byhand")
-		gitOut(t, t.TempDir(), "clone", "--quiet", h.repo(), byHand)
+		gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", h.repo(), byHand)
 		pushEdit(t, byHand, file, "")
 		pushEdit(t, clone, file, edited("role: one", "role: two"))
 		h.sync(t)

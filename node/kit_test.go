@@ -150,7 +150,7 @@ func eventually(t testing.TB, what string, so func() bool) {
 func cloneOf(t *testing.T, remote string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
-	git(t, filepath.Dir(dir), "clone", "--quiet", remote, dir)
+	git(t, filepath.Dir(dir), "clone", "--quiet", "--no-local", remote, dir)
 	git(t, dir, "config", "user.name", "alice")
 	git(t, dir, "config", "user.email", "alice@example.org")
 	return dir

@@ -29,7 +29,7 @@ func newVandal(t *testing.T, remote, record string) *vandal {
 		t.Fatal(err)
 	}
 	v := &vandal{t: t, clone: filepath.Join(t.TempDir(), "clone"), record: record, key: key}
-	gitOut(t, t.TempDir(), "clone", "--quiet", remote, v.clone)
+	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", remote, v.clone)
 	return v
 }
 
