@@ -1,9 +1,11 @@
 package bus
 
 import (
-	"math"
+	"maps"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -25,53 +27,35 @@ const looksAtOnce, looksASecond = 500, 50
 // from one leaves room for the others.
 const maxWaiting = maxQuestions / 4
 
-// bucket is what may be spent now. It may be overspent once, and then has to fill up
-// first.
-type bucket struct {
-	most, perSecond float64
-	level           float64
-	at              time.Time // when level was right
-}
-
-func newBucket(most, perSecond float64, now time.Time) bucket {
-	return bucket{most: most, perSecond: perSecond, level: most, at: now}
-}
-
-// fill adds what has come since the last time. A clock that was put back brings nothing.
-func (b *bucket) fill(now time.Time) {
-	if passed := now.Sub(b.at).Seconds(); passed > 0 {
-		b.level = min(b.most, b.level+passed*b.perSecond)
-	}
-	b.at = now
-}
-
-// full reports whether nothing was spent lately.
-func (b *bucket) full() bool { return b.level >= b.most }
-
-// until is how long it takes until there is so much in it.
-func (b *bucket) until(level float64) time.Duration {
-	return time.Duration(max(0, math.Ceil((level-b.level)/b.perSecond*float64(time.Second))))
-}
-
 // budget is what each host has left to ask. Who has all of it is not remembered, so
 // that there are never more than those that asked within the last seconds, all of them
 // hosts of the fleet.
 type budget struct {
-	now func() time.Time
+	now   func() time.Time
+	looks *rate.Limiter
 
 	mu      sync.Mutex // guards what follows
 	left    map[protocol.Name]*purse
 	waiting map[protocol.Name]int // questions that wait for their turn
-	looks   bucket
 }
 
-// purse is what one host has left.
-type purse struct{ questions, bytes bucket }
+// purse is what one host has left. An answer may overspend the bytes; they have to come
+// back then before it may ask again.
+type purse struct{ questions, bytes *rate.Limiter }
+
+func newPurse() *purse {
+	return &purse{rate.NewLimiter(questionsASecond, questionsAtOnce), rate.NewLimiter(bytesASecond, bytesAtOnce)}
+}
+
+// full reports whether nothing was spent lately.
+func (p *purse) full(now time.Time) bool {
+	return p.questions.TokensAt(now) >= questionsAtOnce && p.bytes.TokensAt(now) >= bytesAtOnce
+}
 
 func newBudget(now func() time.Time) *budget {
 	return &budget{
 		now: now, left: map[protocol.Name]*purse{}, waiting: map[protocol.Name]int{},
-		looks: newBucket(looksAtOnce, looksASecond, now()),
+		looks: rate.NewLimiter(looksASecond, looksAtOnce),
 	}
 }
 
@@ -100,52 +84,36 @@ func (b *budget) unqueue(from protocol.Name) {
 func (b *budget) ask(from protocol.Name) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	p := b.of(from)
-	if p.questions.level < 1 || p.bytes.level <= 0 {
-		return max(p.questions.until(1), p.bytes.until(maxPayload))
+	now, p := b.now(), b.of(from)
+	if bytes := p.bytes.TokensAt(now); bytes <= 0 {
+		return time.Duration((maxPayload - bytes) / bytesASecond * float64(time.Second))
 	}
-	p.questions.level--
-	return 0
+	r := p.questions.ReserveN(now, 1)
+	if wait = r.DelayFrom(now); wait > 0 {
+		r.CancelAt(now)
+	}
+	return wait
 }
 
 // answered takes the bytes of an answer out of what a host has left.
 func (b *budget) answered(from protocol.Name, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.of(from).bytes.level -= float64(bytes)
+	b.of(from).bytes.ReserveN(b.now(), min(bytes, bytesAtOnce))
 }
 
 // look reports whether one more request for NATS services is answered.
-func (b *budget) look() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.looks.fill(b.now())
-	if b.looks.level < 1 {
-		return false
-	}
-	b.looks.level--
-	return true
-}
+func (b *budget) look() bool { return b.looks.AllowN(b.now(), 1) }
 
 // of is what a host has left. Before one more is remembered, those are forgotten that
 // have all. The caller holds mu.
 func (b *budget) of(from protocol.Name) *purse {
-	now := b.now()
 	p := b.left[from]
 	if p == nil {
-		for host, other := range b.left {
-			if other.fill(now); other.questions.full() && other.bytes.full() {
-				delete(b.left, host)
-			}
-		}
-		p = &purse{newBucket(questionsAtOnce, questionsASecond, now), newBucket(bytesAtOnce, bytesASecond, now)}
+		now := b.now()
+		maps.DeleteFunc(b.left, func(_ protocol.Name, other *purse) bool { return other.full(now) })
+		p = newPurse()
 		b.left[from] = p
 	}
-	p.fill(now)
 	return p
-}
-
-func (p *purse) fill(now time.Time) {
-	p.questions.fill(now)
-	p.bytes.fill(now)
 }

@@ -73,7 +73,8 @@ func TestBudget(t *testing.T) {
 	if b.ask("eve") != 0 || b.ask("eve") == 0 {
 		t.Error("the time of one question does not give one question")
 	}
-	b.answered("white", bytesAtOnce+bytesASecond)
+	b.answered("white", bytesAtOnce)
+	b.answered("white", bytesASecond)
 	if wait := b.ask("white"); wait != time.Second+time.Second/8 {
 		t.Errorf("who got a second's bytes too much has to wait %s", wait)
 	}

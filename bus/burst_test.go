@@ -1,11 +1,11 @@
 package bus
 
 import (
-	"math"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"golang.org/x/time/rate"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -145,8 +145,7 @@ func BenchmarkAcrossLink(b *testing.B) {
 	})
 	b.Run("ask", func(b *testing.B) {
 		hub.Serve("echo", echo)
-		endless := bucket{level: math.Inf(1), most: math.Inf(1)}
-		hub.budget.left[leaf.alias] = &purse{endless, endless}
+		hub.budget.left[leaf.alias] = &purse{rate.NewLimiter(rate.Inf, 0), rate.NewLimiter(1<<60, bytesAtOnce)}
 		for b.Loop() {
 			if _, err := leaf.Ask(b.Context(), hub.alias, "echo", data); err != nil {
 				b.Fatal(err)

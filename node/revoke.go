@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
@@ -52,11 +51,12 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	if err := n.state.MayRevoke(n.cfg.Alias, n.cfg.Human.String(), of); err != nil {
 		return fleet.Revoke{}, control.Revocation{}, asError(err)
 	}
+	held := heldKey(h, of.Key)
 	if after.IsZero() && r.Host == n.cfg.Alias {
-		after = endedBy(h, of.Key)
+		after = held.Ended // nobody knows better than the host that it wrote nothing else with that key then
 	}
 	ends, later := n.state.Ends(of, after)
-	if at := revokedAt(h, of.Key); !at.IsZero() && later == 0 {
+	if at := held.Revoked; !at.IsZero() && later == 0 {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
 			"to let less of it count, name the last message that does: parley host revoke "+r.Host.String()+" --after PATH",
 			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format("2006-01-02 15:04:05Z07:00"))
@@ -84,26 +84,14 @@ func runs(ends []protocol.RunEnd) int {
 	return len(slices.CompactFunc(slices.Clone(ends), func(a, b protocol.RunEnd) bool { return a.Run == b.Run }))
 }
 
-// endedBy is the message by which a key of a host was followed by the next one, zero
-// while it is the last. Nobody knows better than the host itself that it wrote nothing
-// else with that key then.
-func endedBy(h *fleet.Host, key string) protocol.Path {
+// heldKey is what is known of a key of a host; zero if it is none of its.
+func heldKey(h *fleet.Host, key string) fleet.HeldKey {
 	for _, k := range h.Keys() {
 		if k.Key == key {
-			return k.Ended
+			return k
 		}
 	}
-	return protocol.Path{}
-}
-
-// revokedAt is when a key of a host was revoked, zero if it was not.
-func revokedAt(h *fleet.Host, key string) time.Time {
-	for _, k := range h.Keys() {
-		if k.Key == key {
-			return k.Revoked
-		}
-	}
-	return time.Time{}
+	return fleet.HeldKey{}
 }
 
 // keyMeant is the key of a host that a person names: the last one, one by its

@@ -67,7 +67,7 @@ func walls() []Wall {
 		{
 			Room:       "bus",
 			Parley:     []string{"protocol"},
-			ThirdParty: []string{natsGo, natsServer, nkeys, zerolog},
+			ThirdParty: []string{natsGo, natsServer, nkeys, zerolog, "golang.org/x/time"}, // that one for what a host may ask a second
 			// Its tests hand out credentials as the operator of a NATS system does.
 			TestThirdParty: []string{"github.com/nats-io/jwt/v2"},
 			Why:            "bus moves bytes over NATS and knows neither git nor the rules, so that either way can fail alone",
