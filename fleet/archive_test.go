@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -70,11 +69,7 @@ func icy(t testing.TB, s *State, r *rand.Rand) *State {
 // mischief of TestMischiefDoesNotDependOnOrder, with a state that is frozen, adopted
 // and restarted at any moment, also while more is applied.
 func TestArchivedStateAnswersTheSame(t *testing.T) {
-	cases := 50
-	if os.Getenv("PARLEY_SOAK") != "" {
-		cases = 5000
-	}
-	for seed := range cases {
+	for seed := range seeds(50) {
 		c := newChaos(t, uint64(seed))
 		for range 5 + c.IntN(30) {
 			c.step()
@@ -126,7 +121,7 @@ func foldedIcily(t testing.TB, anchor Anchor, files []testFile, r *rand.Rand) *S
 
 // A fleet that behaves, with its books, counts and searches.
 func TestArchivedFleetIsFoundAgain(t *testing.T) {
-	for seed := range 40 {
+	for seed := range seeds(40) {
 		r := rand.New(rand.NewPCG(uint64(seed), 11))
 		files := randomFleet(t, r)
 		plain := folded(t, files)
@@ -190,7 +185,7 @@ func tail(s *State, n int) []string {
 
 // What is not kept elsewhere yet stays out of the archive and in the state.
 func TestOnlyWhatIsKeptIsFrozen(t *testing.T) {
-	for seed := range 60 {
+	for seed := range seeds(60) {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		files := randomFleet(t, r)
 		s := New(Anchor{RecordID: testRecord})

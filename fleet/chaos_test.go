@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -19,14 +18,7 @@ import (
 // joins of one alias, files that claim the path of another, references to
 // anything), the order in which its files arrive makes no difference.
 func TestMischiefDoesNotDependOnOrder(t *testing.T) {
-	cases := 100
-	if raced { // the detector makes it slow, and one goroutine has no races
-		cases = 25
-	}
-	if os.Getenv("PARLEY_SOAK") != "" {
-		cases = 5000
-	}
-	for seed := range cases {
+	for seed := range seeds(100) {
 		c := newChaos(t, uint64(seed))
 		for range 5 + c.IntN(30) {
 			c.step()

@@ -3,7 +3,6 @@ package fleet
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -180,11 +179,7 @@ func answered(s *State) []string {
 // What revocations leave in is the same in whatever order and groups the files come,
 // some of them never, and wherever the state is frozen or begun again in between.
 func TestRevocationsLeaveInTheSameInEveryOrder(t *testing.T) {
-	cases := uint64(60)
-	if os.Getenv("PARLEY_SOAK") != "" {
-		cases = 5000
-	}
-	for seed := range cases {
+	for seed := range uint64(seeds(60)) {
 		p := newPens(t, seed)
 		if p.IntN(2) == 0 { // some never come
 			p.files = slices.DeleteFunc(p.files, func(testFile) bool { return p.IntN(6) == 0 })

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -43,6 +44,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"until": scriptUntil, "capture": scriptCapture, "replace": scriptReplace, "count": scriptCount, "push": scriptPush,
 		},
+		Condition: scriptCondition,
 	})
 }
 
@@ -63,6 +65,15 @@ func stopNodes(t *testing.T, dir string) {
 		}
 		cancel()
 	}
+}
+
+// scriptCondition adds a condition to those of testscript: [raced] holds where the race
+// detector looks on.
+func scriptCondition(cond string) (bool, error) {
+	if cond != "raced" {
+		return false, fmt.Errorf("there is no condition %q", cond)
+	}
+	return raced, nil
 }
 
 // scriptUntil runs a command again and again until its output matches:

@@ -49,7 +49,7 @@ func changedTree(random *rand.Rand, entries []Entry) []Entry {
 
 func TestTreeDeltaMakesTheTree(t *testing.T) {
 	random := rand.New(rand.NewPCG(9, 10))
-	for range 300 {
+	for range 100 {
 		old := randomTree(random, 1+random.IntN(3000))
 		entries := changedTree(random, old)
 		if random.IntN(5) == 0 {
