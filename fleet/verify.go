@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -40,45 +41,70 @@ type Finding struct {
 // bears a broken signature, is not in the state: Check says so. now is the time of
 // looking.
 func (s *State) Verify(now time.Time) []Finding {
-	v := verification{state: s, now: now}
-	chains := map[protocol.Name][]link{}
-	signed := func(it *Item) {
-		if s.ring.judge(it) == genuine {
-			chains[it.Host] = append(chains[it.Host], link{it.Path, it.Run, it.Seq, digest(it.Hash), digest(it.Prev)})
-		}
-	}
+	v := s.Verification(now)
 	for it := range s.All() {
-		v.message(it)
-		signed(it)
+		v.Look(it)
 	}
-	for _, list := range s.rivals {
+	v.LookAside()
+	return v.Findings()
+}
+
+// Verification is Verify in steps, for who cannot have the state stand still so long:
+// Look at each message, LookAside, Findings. Only the first two need the state. Where
+// messages come meanwhile a chain may seem to have a hole that it has not.
+type Verification struct {
+	state    *State
+	now      time.Time
+	findings []Finding
+	chains   map[protocol.Name][]link
+}
+
+// Verification begins to look.
+func (s *State) Verification(now time.Time) *Verification {
+	return &Verification{state: s, now: now, chains: map[protocol.Name][]link{}}
+}
+
+// Look looks at one message of the state.
+func (v *Verification) Look(it *Item) {
+	v.message(it)
+	v.signed(it)
+}
+
+// LookAside looks at the files that have lost their path to another: they are links of
+// chains too.
+func (v *Verification) LookAside() {
+	for _, list := range v.state.rivals {
 		for _, it := range list {
-			signed(it)
+			v.signed(it)
 		}
 	}
-	for _, h := range s.AllHosts() {
-		v.chain(h.Alias, chains[h.Alias])
+}
+
+func (v *Verification) signed(it *Item) {
+	if v.state.ring.judge(it) == genuine {
+		v.chains[it.Host] = append(v.chains[it.Host], link{it.Path, it.Run, it.Seq, digest(it.Hash), digest(it.Prev)})
+	}
+}
+
+// Findings follows the chains, and is what was found, by path.
+func (v *Verification) Findings() []Finding {
+	for _, host := range slices.Sorted(maps.Keys(v.chains)) {
+		v.chain(host, v.chains[host])
 	}
 	slices.SortStableFunc(v.findings, func(a, b Finding) int { return a.Path.Compare(b.Path) })
 	return v.findings
 }
 
-type verification struct {
-	state    *State
-	now      time.Time
-	findings []Finding
-}
-
-func (v *verification) wrong(p protocol.Path, kind FindingKind, format string, args ...any) {
+func (v *Verification) wrong(p protocol.Path, kind FindingKind, format string, args ...any) {
 	v.findings = append(v.findings, Finding{Path: p, Kind: kind, Wrong: true, Text: fmt.Sprintf(format, args...)})
 }
 
 // note is a finding that is not wrong.
-func (v *verification) note(it *Item, kind FindingKind, format string, args ...any) {
+func (v *Verification) note(it *Item, kind FindingKind, format string, args ...any) {
 	v.findings = append(v.findings, Finding{Path: it.Path, Kind: kind, Text: fmt.Sprintf(format, args...)})
 }
 
-func (v *verification) message(it *Item) {
+func (v *Verification) message(it *Item) {
 	switch signature := v.state.Signature(it); {
 	case signature == protocol.SignatureRefused:
 		v.wrong(it.Path, FindingRefused, "%s", v.state.Why(it))
@@ -139,7 +165,7 @@ func digest(hash string) (short [16]byte) {
 
 // chain follows what a host signed, in the order of its paths: each message names
 // the hash of the one before, and counts on within its run.
-func (v *verification) chain(host protocol.Name, links []link) {
+func (v *Verification) chain(host protocol.Name, links []link) {
 	slices.SortFunc(links, func(a, b link) int {
 		return cmp.Or(a.path.Compare(b.path), bytes.Compare(a.hash[:], b.hash[:]))
 	})
@@ -173,7 +199,7 @@ func (v *verification) chain(host protocol.Name, links []link) {
 }
 
 // counts checks that a message is counted on from the one that it follows.
-func (v *verification) counts(host protocol.Name, before, l link) {
+func (v *Verification) counts(host protocol.Name, before, l link) {
 	due := uint64(1)
 	if before.run == l.run {
 		due = before.seq + 1

@@ -34,11 +34,13 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 	if err != nil && !damaged {
 		return v, asError(err)
 	}
-	n.mu.Lock()
-	for _, f := range n.state.Verify(n.now()) {
+	inState, err := n.auditState(ctx)
+	if err != nil {
+		return v, asError(err)
+	}
+	for _, f := range inState {
 		v.Findings = append(v.Findings, control.Finding{Path: f.Path, Kind: control.FindingKind(f.Kind), Wrong: f.Wrong, Text: f.Text})
 	}
-	n.mu.Unlock()
 	slices.SortStableFunc(v.Findings, func(a, b control.Finding) int {
 		return cmp.Or(strings.Compare(a.Path.Channel().String(), b.Path.Channel().String()), a.Path.Compare(b.Path))
 	})
@@ -53,6 +55,26 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 		}
 	}
 	return v, nil
+}
+
+// auditState looks at the messages of the state, and holds nobody up for it. A hole in
+// a chain may be a message that came meanwhile, behind the look: then it looks again,
+// at all at once.
+func (n *Node) auditState(ctx context.Context) ([]fleet.Finding, error) {
+	v := n.state.Verification(n.now())
+	if err := n.each(ctx, v.Look); err != nil {
+		return nil, err
+	}
+	n.mu.Lock()
+	v.LookAside()
+	n.mu.Unlock()
+	found := v.Findings()
+	if slices.ContainsFunc(found, func(f fleet.Finding) bool { return f.Kind == fleet.FindingChain }) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		found = n.state.Verify(n.now())
+	}
+	return found, nil
 }
 
 // damage is what is to be said of what the repository holds but cannot give.
