@@ -244,7 +244,7 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 	e.bus.links.poke()
 	e.carrying.enter()
 	defer e.carrying.leave()
-	entering := &firstLine{Conn: conn, host: in.host}
+	entering := &firstLine{Conn: conn, host: in.host, like: e.bus.opts.ServerID}
 	if in.carries {
 		pass(ctx, entering, inner)
 	} else {

@@ -20,6 +20,7 @@ const maxConnect = 8 << 10
 type firstLine struct {
 	*tls.Conn
 	host    protocol.Name
+	like    string // the id of a server (Options.ServerID), all of which have one form
 	checked bool
 	rest    []byte // what has been read and not handed out
 }
@@ -31,7 +32,7 @@ func (f *firstLine) Read(p []byte) (int, error) {
 		f.rest = append(f.rest, p[:n]...)
 		line, _, whole := bytes.Cut(f.rest, []byte("\n"))
 		if whole {
-			if err := checkConnect(line, f.host); err != nil {
+			if err := checkConnect(line, f.host, f.like); err != nil {
 				return 0, err
 			}
 			f.checked = true
@@ -52,8 +53,10 @@ func (f *firstLine) Read(p []byte) (int, error) {
 	return f.Conn.Read(p)
 }
 
-// checkConnect checks the line with which a server of host enters.
-func checkConnect(line []byte, host protocol.Name) error {
+// checkConnect checks the line with which a server of host enters. The id behind the
+// host's name has as many hyphens as one like it: else a host could take the name of a
+// server whose host's name begins with its own, as black-ops does with black.
+func checkConnect(line []byte, host protocol.Name, like string) error {
 	text, ok := bytes.CutPrefix(line, []byte("CONNECT "))
 	if !ok {
 		return errors.New("the first line is no CONNECT")
@@ -65,7 +68,8 @@ func checkConnect(line []byte, host protocol.Name) error {
 	if err := json.Unmarshal(text, &says); err != nil {
 		return fmt.Errorf("the CONNECT cannot be read: %w", err)
 	}
-	if says.Hub || !strings.HasPrefix(says.Name, host.String()+"-") {
+	id, named := strings.CutPrefix(says.Name, host.String()+"-")
+	if says.Hub || !named || strings.Count(id, "-") != strings.Count(like, "-") {
 		return fmt.Errorf("the CONNECT is not that of a server of %s", host)
 	}
 	return nil

@@ -30,7 +30,7 @@ func FuzzFirstLines(f *testing.F) {
 				t.Errorf("a refusal %q is told as %q", says.Cause, says.known())
 			}
 		}
-		if checkConnect(data, protocol.Name(alias)) == nil && !bytes.HasPrefix(data, []byte("CONNECT {")) {
+		if checkConnect(data, protocol.Name(alias), "x") == nil && !bytes.HasPrefix(data, []byte("CONNECT {")) {
 			t.Errorf("%q is no CONNECT of %s", data, alias)
 		}
 	})

@@ -56,7 +56,8 @@ type Options struct {
 	// ago. nil: this host keeps links up, whatever they cut it off from (see thaw).
 	Heard func(host protocol.Name) bool
 	// ServerID is random, kept by the node: the server is called Alias-ServerID,
-	// and equal names make linked servers throw each other off.
+	// and equal names make linked servers throw each other off. Those of all hosts
+	// have the same number of hyphens.
 	ServerID string
 	Log      zerolog.Logger
 	Now      func() time.Time // nil: time.Now

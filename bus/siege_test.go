@@ -233,32 +233,38 @@ func TestDoorOfTheDiallerIsShut(t *testing.T) {
 }
 
 // A member must not take the server name of another, which would cut that one's link,
-// nor say that it is the hub.
+// nor say that it is the hub. It prevents as well: that a host does so whose own name is
+// how the other one's begins.
 func TestMemberCannotTakeAnothersServerName(t *testing.T) {
 	f := newFleet()
-	hub, leaf, third := newHost(t, f, "white"), newHost(t, f, "oracle-world"), newHost(t, f, "black")
+	hub, leaf := newHost(t, f, "white"), newHost(t, f, "oracle-world")
 	hub.opts.Links = "127.0.0.1:0"
 	hub.start(t)
 	leaf.opts.Hubs = hubsOf(t, hub)
 	leaf.start(t).awaitLinked(t, 1)
 	hub.awaitLinked(t, 1)
 	name := leaf.alias.String() + "-" + leaf.opts.ServerID
-	_, _, news := strangeServer(t, name, sideDoor(t, hub, third, false))
-	for range 6 {
-		<-news
-	}
-	hub.nothingButMarker(t, leaf, 1)
-	if got := hub.Links(); len(got) != 1 || got[0].Host != leaf.alias || hub.linked != 1 {
-		t.Errorf("Links() = %+v, %d times up, want that of %s, once", got, hub.linked, leaf.alias)
+	for n, alias := range []protocol.Name{"black", "oracle"} {
+		srv, _, news := strangeServer(t, name, sideDoor(t, hub, newHost(t, f, alias), false))
+		for range 6 {
+			<-news
+		}
+		hub.nothingButMarker(t, leaf, 1+n)
+		srv.Shutdown()
+		awaitTrue(t, "the end of what "+alias.String()+" tries", func() bool { return len(hub.Links()) == 1 })
+		if got := onlyLink(t, hub); got.Host != leaf.alias || hub.linked != 1 {
+			t.Errorf("%s: the link is %+v, %d times up, want that of %s, once", alias, got, hub.linked, leaf.alias)
+		}
 	}
 	for _, line := range []string{
 		"", "PING\r", "CONNECT {\r", `CONNECT {"name":"white-x"}`, `CONNECT {"name":"black"}`, `CONNECT {"name":"black-x","is_hub":true}`,
+		`CONNECT {"name":"black-ops-x"}`, `CONNECT {"name":"black-ops-x-y"}`,
 	} {
-		if checkConnect([]byte(line), "black") == nil {
+		if checkConnect([]byte(line), "black", "x") == nil {
 			t.Errorf("%q was taken", line)
 		}
 	}
-	if err := checkConnect([]byte(`CONNECT {"name":"black-x","is_hub":false}`), "black"); err != nil {
+	if err := checkConnect([]byte(`CONNECT {"name":"black-x-y","is_hub":false}`), "black", "1-2"); err != nil {
 		t.Error(err)
 	}
 }
