@@ -15,7 +15,7 @@ import (
 // guard decides who may connect to the embedded server, and what for:
 //
 //	who                                   subscribes to                  publishes to
-//	client with a key that counts         the fleet, $SRV, own inboxes   below its own name, $SRV, inboxes
+//	client with a key that counts         parley.>, $SRV, own inboxes    below its own name, $SRV, inboxes
 //	link of a host that others link to    the fleet, $SRV, all inboxes   the same
 //	link of another host                  the fleet, $SRV, own inboxes   below its own name, $SRV, inboxes
 //	client without a key, on the loopback parley.>                       nothing
@@ -97,7 +97,7 @@ func (g *guard) admitClient(o *server.ClientOpts, nonce []byte) (*server.User, e
 	if err != nil {
 		return nil, err
 	}
-	return &server.User{Username: alias.String(), Permissions: hostPermissions(g.opts.Fleet, alias)}, nil
+	return &server.User{Username: alias.String(), Permissions: clientPermissions(g.opts.Fleet, alias)}, nil
 }
 
 func (g *guard) aliasOf(key string) (protocol.Name, error) {
@@ -151,6 +151,14 @@ func hostPermissions(fleet, alias protocol.Name) *server.Permissions {
 		Subscribe: &server.SubjectPermission{Allow: []string{s.All(), inboxesOf("", fleet, alias), lookups}},
 		Publish:   &server.SubjectPermission{Allow: []string{s.From(alias), inboxes(fleet), lookups}},
 	}
+}
+
+// clientPermissions are those of a host for a client with its key, which may also ask
+// for all that a client without one may: there is nothing but the fleet's subjects.
+func clientPermissions(fleet, alias protocol.Name) *server.Permissions {
+	p := hostPermissions(fleet, alias)
+	p.Subscribe.Allow = append(p.Subscribe.Allow, readerPermissions().Subscribe.Allow...)
+	return p
 }
 
 func linkPermissions(fleet protocol.Name) *server.Permissions {

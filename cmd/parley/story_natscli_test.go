@@ -21,7 +21,7 @@ func TestNatsProgramOnANodesPort(t *testing.T) {
 	port := h.status().Bus.Clients
 	h.must("agent", "add", "loud", "--exec", "tr a-z A-Z")
 	for who, login := range map[string][]string{"nobody": {"--server", port}, "the host": {"--server", port, "--nkey", filepath.Join(h.home.Keys(), "host.nk")}} {
-		w := nats.watch(append(login, "sub", "parley.demo.>")...)
+		w := nats.watch(append(login, "sub", "parley.>")...)
 		h.must("hey", "loud", "--wait", "20s", "heard by "+who)
 		w.await("\n\n" + strings.ToUpper("heard by "+who) + "\n")
 		for _, want := range []string{`Received on "parley.demo.white.hey.loud"`, "\nfrom: loud\nto: nat\n", "\nkey: " + h.publicKey() + "\n"} {
