@@ -124,15 +124,23 @@ func taken[T any](data []byte, ok bool, parse func([]byte) (T, error), set func(
 	return err
 }
 
-// takeHostFile takes in a host file. A key in one counts for nothing; where it
-// contradicts the record's messages the operator is warned.
+// takeHostFile takes in a host file. A key in one counts for nothing, nor does a command;
+// where the file of a host that has joined states either, which its node never writes,
+// the operator is warned.
 func (n *Node) takeHostFile(path string) func(data []byte, ok bool) error {
 	return func(data []byte, ok bool) error {
 		return taken(data, ok, protocol.ParseHostFile, func(says protocol.HostState) {
 			n.state.SetHostFile(says)
+			h, joined := n.state.Host(says.Host)
+			if !joined {
+				return
+			}
 			// A key that the host had before is what its file says until the host renders it.
-			if h, joined := n.state.Host(says.Host); joined && says.Key != "" && !n.state.KnowsKey(says.Host, says.Key) {
+			if says.Key != "" && !n.state.KnowsKey(says.Host, says.Key) {
 				n.notice("%s holds another key than the record gives to %s: %s is ignored, %s counts", path, says.Host, says.Key, h.Key)
+			}
+			if agents := protocol.HostFileCommands(data); len(agents) > 0 {
+				n.notice("%s states a command for %s: the node of %s has not written it, and no host runs it", path, strings.Join(agents, ", "), says.Host)
 			}
 		})
 	}

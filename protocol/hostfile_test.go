@@ -203,6 +203,9 @@ func FuzzParseHostFile(f *testing.F) {
 		if err != nil || len(file) > protocol.MaxFrontmatter {
 			return
 		}
+		if found := protocol.HostFileCommands(file); len(found) > 0 {
+			t.Fatalf("a command of %q is written\n%s", found, file)
+		}
 		back, err := protocol.ParseHostFile(file)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, file)
