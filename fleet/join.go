@@ -14,6 +14,9 @@ type Join struct {
 	Again bool
 }
 
+// joinAnew is what a host can do whose last key was revoked.
+const joinAnew = "join again with a new home and another alias: parley --home DIR join URL --alias NAME"
+
 func (c Join) decide(s *State) ([]Draft, error) {
 	h, joined := s.Host(c.Host.Host)
 	switch {
@@ -27,7 +30,7 @@ func (c Join) decide(s *State) ([]Draft, error) {
 		return nil, refuse(Forbidden, "choose another alias for this host",
 			"the fleet has a host called %s already, with another key", c.Host.Host)
 	case h.Out():
-		return nil, refuse(Forbidden, "join again with a new home and another alias",
+		return nil, refuse(Forbidden, joinAnew,
 			"the key of %s was revoked by %s: the fleet takes no word of it any more", h.Alias, h.Keys()[len(h.keys)-1].By)
 	case h.first == nil: // others named it before it said a word
 		return []Draft{s.hostDraft(protocol.ActHostJoin, c.Host)}, nil

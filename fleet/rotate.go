@@ -21,7 +21,7 @@ func (c Rotate) decide(s *State) ([]Draft, error) {
 	case !joined || h.Key != c.Old:
 		return nil, refuse(Forbidden, "", "the key of %s cannot be changed: it is not the one that this node signs with", c.Host)
 	case h.Out():
-		return nil, refuse(Forbidden, "join again with a new home and another alias", "the key of %s cannot be changed: it is revoked", c.Host)
+		return nil, refuse(Forbidden, joinAnew, "the key of %s cannot be changed: it is revoked", c.Host)
 	case h.keyAt(c.Next.Key) >= 0:
 		return nil, refuse(Senseless, "", "the key of %s cannot be changed: the new key was its key before", c.Host)
 	}

@@ -115,7 +115,7 @@ func (n *Node) leaveIfOut() {
 		return
 	}
 	keys := h.Keys()
-	err := control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley join --alias NAME",
+	err := control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley --home DIR join URL --alias NAME",
 		"this host is out of the fleet: its key was revoked by %s", keys[len(keys)-1].By)
 	select {
 	case n.expelled <- err:

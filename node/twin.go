@@ -33,7 +33,7 @@ func (n *Node) sawTwin(p bus.Presence) {
 	n.announce()
 }
 
-const twinHint = "a key belongs to one home: give a second machine a home of its own with parley join --alias NAME"
+const twinHint = "each machine needs a home and a name of its own: parley --home DIR join URL --alias NAME"
 
 func onMachine(name string) string {
 	if name == "" {

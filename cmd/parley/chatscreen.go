@@ -251,7 +251,7 @@ func (c *chat) command(ctx context.Context, word string) {
 	switch word {
 	case "/help":
 		c.say("/who     who takes part in this channel", "/thread  the last message's whole conversation", "/quit    end, as Ctrl-D does",
-			`"""      begins and ends a text of several lines; a backslash at the end of a line goes on`)
+			`"""      begins and ends a text of several lines`, `\        at the end of a line goes on in the next`)
 	case "/who":
 		channel, err := c.client.Channel(ctx, control.ChannelRequest{Channel: c.channel.String()})
 		if err != nil {

@@ -130,6 +130,10 @@ func TestFailures(t *testing.T) {
 		},
 		{name: "a plain error", err: errors.New("cannot do it"), code: exitFailed, want: "parley: cannot do it\n"},
 		{name: "a refusal", err: control.Errorf(control.KindRefused, "", "cannot send"), code: exitFailed, want: "parley: cannot send\n"},
+		{
+			name: "a command for another home", err: control.Errorf(control.KindRefused, "parley --home DIR join URL", "cannot enter"), setUp: true,
+			code: exitFailed, want: "parley: cannot enter\nhint: parley --home DIR join URL\n",
+		},
 		{name: "usage that the node finds", err: control.Errorf(control.KindUsage, "", "cannot send"), code: exitUsage, want: "parley: cannot send\n"},
 		{name: "text of strangers", err: control.Errorf(control.KindNotFound, "a\x1b", "cannot find \x1b[2J"), code: exitFailed, want: "parley: cannot find ␛[2J\nhint: a␛\n"},
 	} {

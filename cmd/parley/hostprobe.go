@@ -21,6 +21,7 @@ how far that gets:
   refused   the machine is there, and nobody listens at that port
   tls       what listens there is no links port of parley
   key       another key answers than the host's, or it does not accept ours
+  self      this host itself answers there
   version   it speaks another version of links
   clock     a link works, but the two clocks are far apart
 

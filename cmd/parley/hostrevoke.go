@@ -79,9 +79,9 @@ func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service,
 	}
 	if !r.yes {
 		if r.ask == nil {
-			return control.Errorf(control.KindUsage, "to revoke it unasked, add --yes", "cannot revoke the key: nobody is there to ask. %s", revocationText(plan, r.After != ""))
+			return control.Errorf(control.KindUsage, "to revoke it unasked, add --yes", "cannot revoke the key: nobody is there to ask. %s", v.revocationText(plan, r.After != ""))
 		}
-		if !r.ask(revocationText(plan, r.After != "") + "\nIt cannot be undone. Revoke it? [y/N] ") {
+		if !r.ask(v.revocationText(plan, r.After != "") + "\nIt cannot be undone. Revoke it? [y/N] ") {
 			v.err.Printf("nothing was changed\n")
 			return errSaid
 		}
@@ -104,7 +104,7 @@ func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service,
 }
 
 // revocationText says what a revocation does, with or without a named last message.
-func revocationText(r control.Revocation, after bool) string {
+func (v view) revocationText(r control.Revocation, after bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "If %s revokes\n%s of %s:\n", r.Human, r.Key, r.Host)
 	switch {
@@ -119,7 +119,8 @@ func revocationText(r control.Revocation, after bool) string {
 	}
 	if r.Forks > 0 {
 		fmt.Fprintf(&b, "- its chain forks (in %s): two machines sign with it, and what both wrote counts; to let only one count,\n"+
-			"  name the last message that it wrote: --after PATH (see parley record verify)\n", count(r.Forks, "place"))
+			"  name the last message that it wrote: --after PATH (see %s)\n",
+			count(r.Forks, "place"), v.command("parley record verify"))
 	}
 	if r.Later > 0 {
 		fmt.Fprintf(&b, "- %s that came after that or beside it are refused; mail that it acknowledged in them counts as unread again\n", count(r.Later, "message"))

@@ -19,7 +19,7 @@ func (v view) letter(m control.Message) {
 	v.field("re", m.Re)
 	v.field("ref", m.Ref)
 	v.field("path", m.Path.String())
-	v.field("signed", signed(m.Signature))
+	v.field("signed", v.signed(m.Signature))
 	v.field("stage", stages(m))
 	if len(m.Addressees) > 1 {
 		v.field("reach", reachOfEach(m))
@@ -65,14 +65,14 @@ func wrapWords(text string, width int) []string {
 }
 
 // signed says what the state of a signature means.
-func signed(s protocol.Signature) string {
+func (v view) signed(s protocol.Signature) string {
 	switch s {
 	case protocol.SignatureValid:
 		return "valid"
 	case protocol.SignatureUnverified:
 		return "unverified: anyone who may push can have written it"
 	case protocol.SignatureRefused:
-		return "refused: the key that signed it does not count; why: parley record verify"
+		return "refused: the key that signed it does not count; why: " + v.command("parley record verify")
 	}
 	return string(s)
 }

@@ -106,12 +106,13 @@ func (p *program) speaker(as string) string {
 }
 
 // command is a command of parley as the person would type it here: with --home
-// where they did.
+// where they did, unless the words name another home.
 func (p *program) command(words string) string {
 	if p.home == "" {
 		return words
 	}
-	return strings.ReplaceAll(words, "parley ", "parley --home "+shellWord(p.home)+" ")
+	with := strings.ReplaceAll(words, "parley ", "parley --home "+shellWord(p.home)+" ")
+	return strings.ReplaceAll(with, "parley --home "+shellWord(p.home)+" --home ", "parley --home ")
 }
 
 // shellWord quotes s where a shell would take it apart.

@@ -98,7 +98,7 @@ func (v view) verified(found control.Verification, notes int, all bool) {
 	}
 	v.out.Printf("%s looked at: %s\n", count(found.Messages, "message"), verdict)
 	if notes > 0 && !all {
-		v.out.Printf("%s worth knowing: parley record verify --all\n", count(notes, "thing"))
+		v.out.Printf("%s worth knowing: %s\n", count(notes, "thing"), v.command("parley record verify --all"))
 	}
 	if len(kinds) == 0 {
 		return

@@ -100,7 +100,7 @@ next: parley hey calc --wait 30s TEXT   ask it something
 nat on host here of fleet lab: running since 2026-05-23 21:01:00 +02:00, version 0.1.0, process 42
 home:    /home/nat/parley
 record:  1 message in 0123456789ab, 3 not recorded yet
-remote:  /srv/record.git, 4 not pushed yet, fetched never, pushed 2026-05-23 21:01:00 +02:00
+remote:  /srv/record.git, 4 not pushed yet, not fetched since the start, pushed 2026-05-23 21:01:00 +02:00
 trouble: failing since 2026-05-23 21:01:00 +02:00 (unreachable): no route␊; 7 messages wait, next try 2026-05-23 21:02:00 +02:00; wait, then: parley wake
 bus:     NATS clients at 127.0.0.1:4222, other hosts at 127.0.0.1:4223
 link:    white, up, 1.23ms away

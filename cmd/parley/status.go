@@ -106,10 +106,10 @@ func (v view) statusFields(s control.Status) {
 	}
 	v.busTroubles(s.Bus, field)
 	if s.Refused > 0 {
-		field("refused", count(s.Refused, "message")+" since start: parley record verify")
+		field("refused", count(s.Refused, "message")+" since start: "+v.command("parley record verify"))
 	}
 	if len(s.Flags) > 0 {
-		field("flagged", flagged(s.Flags)+": parley record verify")
+		field("flagged", flagged(s.Flags)+": "+v.command("parley record verify"))
 	}
 }
 
@@ -136,8 +136,7 @@ func (v view) remote(r control.RecordStatus) string {
 	if r.Remote == "" {
 		return "none: the record is on this host alone"
 	}
-	text := fmt.Sprintf("%s, %d not pushed yet, fetched %s, pushed %s",
-		r.Remote, r.Unpushed, v.at(r.LastFetch, timeForm), v.at(r.LastPush, timeForm))
+	text := fmt.Sprintf("%s, %d not pushed yet, %s", r.Remote, r.Unpushed, v.used(r))
 	switch {
 	case r.Trouble != nil: // who cannot push is not one of those that push for all
 	case r.Courier == 1:
@@ -146,6 +145,21 @@ func (v view) remote(r control.RecordStatus) string {
 		text += fmt.Sprintf("; number %d of those that push for all", r.Courier)
 	}
 	return text
+}
+
+// used says when the remote was fetched from and pushed to. A node knows that of
+// itself alone, not of those that ran in its home before.
+func (v view) used(r control.RecordStatus) string {
+	fetched, pushed := "fetched "+v.at(r.LastFetch, timeForm), "pushed "+v.at(r.LastPush, timeForm)
+	switch {
+	case r.LastFetch.IsZero() && r.LastPush.IsZero():
+		return "neither fetched nor pushed since the start"
+	case r.LastFetch.IsZero():
+		fetched = "not fetched since the start"
+	case r.LastPush.IsZero():
+		pushed = "nothing pushed since the start"
+	}
+	return fetched + ", " + pushed
 }
 
 // trouble says in one line what is wrong with the remote, since when, what waits
@@ -164,7 +178,7 @@ func (v view) trouble(t control.Trouble) string {
 		text += ", next try " + v.at(t.Next, timeForm)
 	}
 	if t.Advice != "" {
-		text += "; " + t.Advice + ", then: parley wake"
+		text += "; " + t.Advice + ", then: " + v.command("parley wake")
 	}
 	return text
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -51,5 +52,35 @@ func TestAlarmsInColour(t *testing.T) {
 		"\x1b[2m        \x1b[0m \x1b[33mwas␛[2J repeated, and that is refused\x1b[0m\n"
 	if !strings.Contains(r.out.String(), want) {
 		t.Errorf("printed %q, want %q in it", r.out.String(), want)
+	}
+}
+
+// What status says to type named the node of the default home where the one with
+// another home had been asked.
+func TestStatusNamesTheHome(t *testing.T) {
+	r := newRun(t)
+	r.status = someStatus()
+	if code := r.do("status", "--home", "/srv/white"); code != exitDone {
+		t.Fatalf("exit %d, %s", code, r.err.String())
+	}
+	for _, want := range []string{"then: parley --home /srv/white wake\n", ": parley --home /srv/white record verify\n"} {
+		if !strings.Contains(r.out.String(), want) {
+			t.Errorf("status does not say %q:\n%s", want, r.out.String())
+		}
+	}
+}
+
+// A node that was started again said that it had never pushed.
+func TestWhenTheRemoteWasUsed(t *testing.T) {
+	at, v := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC), view{zone: time.UTC}
+	for want, r := range map[string]control.RecordStatus{
+		"neither fetched nor pushed since the start":                            {},
+		"not fetched since the start, pushed 2026-05-23 19:01:00 +00:00":        {LastPush: at},
+		"fetched 2026-05-23 19:01:00 +00:00, nothing pushed since the start":    {LastFetch: at},
+		"fetched 2026-05-23 19:01:00 +00:00, pushed 2026-05-23 19:01:00 +00:00": {LastFetch: at, LastPush: at},
+	} {
+		if got := v.used(r); got != want {
+			t.Errorf("used: %q, want %q", got, want)
+		}
 	}
 }

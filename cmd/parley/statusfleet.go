@@ -95,7 +95,8 @@ func (v view) fleetNotes(f control.FleetStatus) []string {
 		case h.Problem != "":
 			add("%s; the bus brought the last sign of it at %s", h.Problem, v.at(h.LastSeen, timeForm))
 		case h.State == control.HostGit:
-			add("%s is not on the bus and writes: it can be reached by git alone; see whether it can link: parley host show %s", h.Alias, h.Alias)
+			add("%s is not on the bus and writes: it can be reached by git alone; see whether it can link: %s",
+				h.Alias, v.command("parley host show "+h.Alias.String()))
 		}
 		for _, l := range h.Links {
 			if !l.Up {

@@ -47,7 +47,7 @@ func runWake(ctx context.Context, r control.WakeRequest, client control.Service,
 			return err
 		}
 	} else {
-		v.out.Printf("%s\n", foundAtRemote(woken))
+		v.out.Printf("%s\n", v.foundAtRemote(woken))
 		if len(woken.Agents) > 0 {
 			v.agents(woken.Agents)
 		}
@@ -58,7 +58,7 @@ func runWake(ctx context.Context, r control.WakeRequest, client control.Service,
 	return nil
 }
 
-func foundAtRemote(w control.Woken) string {
+func (v view) foundAtRemote(w control.Woken) string {
 	switch {
 	case w.Remote == "":
 		return "awake; the record has no remote"
@@ -71,7 +71,7 @@ func foundAtRemote(w control.Woken) string {
 	}
 	text := "awake; " + found + term.Line(w.Remote)
 	if w.Unpushed > 0 {
-		text += fmt.Sprintf("; %s not pushed yet, see: parley status", count(w.Unpushed, "message"))
+		text += fmt.Sprintf("; %s not pushed yet, see: %s", count(w.Unpushed, "message"), v.command("parley status"))
 	}
 	return text
 }
