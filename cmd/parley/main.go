@@ -17,5 +17,14 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal has asked, a second one ends the program at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(newProgram(os.Stdin, os.Stdout, os.Stderr, os.Getenv).run(ctx, os.Args[1:]))
+	os.Exit(newProgram(os.Stdin, os.Stdout, os.Stderr, os.Getenv).run(untilHangup(ctx), os.Args[1:]))
+}
+
+// untilHangup ends also when the terminal is closed. Shell and system both say
+// that, so it is listened to until the end, unlike a second Ctrl-C; nohup silences it.
+func untilHangup(ctx context.Context) context.Context {
+	if !signal.Ignored(syscall.SIGHUP) {
+		ctx, _ = signal.NotifyContext(ctx, syscall.SIGHUP)
+	}
+	return ctx
 }

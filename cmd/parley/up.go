@@ -25,9 +25,9 @@ func newUpCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the node, in the foreground or with -d in the background",
-		Long: `Start the node. It stays in the foreground until Ctrl-C, SIGTERM or "parley
-stop"; then it finishes what it has begun, commits everything and tries one
-last push.
+		Long: `Start the node. It stays in the foreground until Ctrl-C, SIGTERM, "parley stop"
+or the end of its terminal; then it finishes what it has begun, commits
+everything and tries one last push.
 
 Warnings go to standard error, everything else to node.log in the home; "parley
 logs" shows it. With -d the node runs in the background: the command returns
