@@ -74,7 +74,7 @@ func TestAHubThatTakesLinksAndHangs(t *testing.T) {
 	deaf, hub, leaf := newHost(t, f, "grey"), newHost(t, f, "white"), newHost(t, f, "black")
 	hub.opts.Links = "127.0.0.1:0"
 	hub.start(t)
-	both := append(at(hangingHub(t, deaf))(), hubsOf(t, hub)()...)
+	both := append(at(hangingHub(t, deaf, welcome{Link: linkVersion}))(), hubsOf(t, hub)()...)
 	leaf.opts.Hubs = func() []Hub { return both }
 	leaf.start(t).awaitLinked(t, 1)
 	if l := onlyLink(t, leaf); !l.Up || l.Host != "white" {
@@ -90,9 +90,9 @@ func TestAHubThatTakesLinksAndHangs(t *testing.T) {
 	})
 }
 
-// hangingHub answers yes to whoever asks h for a link, and then nothing. The address
-// is returned.
-func hangingHub(t *testing.T, h *host) string {
+// hangingHub answers whoever asks h for a link, and then says nothing. The address is
+// returned.
+func hangingHub(t *testing.T, h *host, answer welcome) string {
 	t.Helper()
 	cert, err := hostCertificate(h.opts.Key, h.alias, nil)
 	if err != nil {
@@ -114,7 +114,7 @@ func hangingHub(t *testing.T, h *host) string {
 				stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 				defer stop()
 				var asks hello
-				if errors.Join(readLine(conn, &asks), writeLine(conn, welcome{Link: linkVersion})) == nil {
+				if errors.Join(readLine(conn, &asks), writeLine(conn, answer)) == nil {
 					_, _ = io.Copy(io.Discard, conn) // until who dialled gives up
 				}
 			})

@@ -51,14 +51,24 @@ func TestLinksNameTheirPeers(t *testing.T) {
 	}
 }
 
-// A hub that is down must not keep a host from the next one.
+// A hub that is down must not keep a host from the next one, nor an address at which a
+// hub is not reached from its other ones.
 func TestSecondHubIsUsedWhenTheFirstIsDown(t *testing.T) {
 	f := newFleet()
-	hub, leaf := newHost(t, f, "white"), newHost(t, f, "oracle-world")
+	hub := newHost(t, f, "white")
 	hub.opts.Links = "127.0.0.1:0"
 	hub.start(t)
-	leaf.opts.Hubs = at(closedPort(t), hub.Addresses().Links)
-	leaf.start(t).awaitLinked(t, 1)
+	links := hub.Addresses().Links
+	for alias, hubs := range map[protocol.Name]func() []Hub{
+		"black": at(closedPort(t), links),
+		"grey": func() []Hub {
+			return []Hub{{Alias: hub.alias, Keys: []string{publicKey(t, hub.opts.Key)}, Addresses: []string{closedPort(t), "nowhere.invalid:1", links}}}
+		},
+	} {
+		leaf := newHost(t, f, alias)
+		leaf.opts.Hubs = hubs
+		leaf.start(t).awaitLinked(t, 1)
+	}
 }
 
 // closedPort is an address of this machine where nobody listens.

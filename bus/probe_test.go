@@ -35,6 +35,8 @@ func TestProbeNamesTheCause(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = mute.Close() })
+	newer := newHost(t, f, "newer")
+	upgraded := hangingHub(t, newer, welcome{Link: linkVersion + 1, Cause: CauseVersion, Reason: "it speaks version 2 of links"})
 	for name, c := range map[string]struct {
 		from, to *host
 		address  string
@@ -48,6 +50,7 @@ func TestProbeNamesTheCause(t *testing.T) {
 		"another host":     {asker, hub, other.Addresses().Links, CauseKey, "that of grey, not of white"},
 		"our key is new":   {unknown, hub, hub.Addresses().Links, CauseKey, "does not accept this host's key"},
 		"our key is out":   {out, hub, hub.Addresses().Links, CauseKey, toldRevoked},
+		"another version":  {asker, newer, upgraded, CauseVersion, "version 2"},
 		"a day apart":      {asker, late, late.Addresses().Links, CauseClock, "26h ahead"},
 		"mute":             {asker, hub, mute.Addr().String(), CauseTLS, "said nothing within"},
 	} {

@@ -198,6 +198,7 @@ func TestRemoteWithoutBus(t *testing.T) {
 	f := newSystemFleet(t, 3)
 	f.net.Break(f.fromBus(f.hosts...)...)
 	f.during(soak(0, time.Minute), func() { f.sayAll(10) })
+	f.took("all notice", seconds, func() bool { return !slices.ContainsFunc(f.hosts, (*netHost).linkUp) })
 	f.settled("all was said without the bus")
 	f.net.Break()
 	f.took("all are live again", seconds, f.linked)
