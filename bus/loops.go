@@ -89,14 +89,15 @@ func (u *unmarked) next() error {
 			return errors.New("a message has no size")
 		}
 		u.left = int(size) + len("\r\n")
-	case op == "LS+" || op == "LS-":
-		if len(words) > 1 && bytes.HasPrefix(words[1], []byte(loopMarks)) {
-			u.line = nil
-		}
 	case op == "-ERR":
 		u.line = nil
-	case !slices.Contains([]string{"PING", "PONG", "CONNECT", "INFO", "+OK"}, op):
+	case slices.Contains([]string{"PING", "PONG", "+OK"}, op):
+	case !slices.Contains([]string{"LS+", "LS-", "CONNECT", "INFO"}, op):
 		return errors.New("a line is none of a linked server")
+	case len(words) == 1: // the server would take the next line for the rest of this one
+		return errors.New("a line says nothing of what it is about")
+	case op[0] == 'L' && bytes.HasPrefix(words[1], []byte(loopMarks)):
+		u.line = nil
 	}
 	return nil
 }

@@ -55,6 +55,25 @@ func TestMemberCannotFeignACycle(t *testing.T) {
 	}
 }
 
+// To the server a line with nothing behind its LS- goes on in the next line, so that what
+// this host takes for a message would be lines to the server. It prevents: a mark that
+// passes as the text of a message.
+func TestMarkIsNotSmuggled(t *testing.T) {
+	f := newFleet()
+	hub, third := newHost(t, f, "white"), newHost(t, f, "black")
+	hub.opts.Links = "127.0.0.1:0"
+	hub.start(t)
+	conn, heard := enterAs(t, hub, third)
+	lines := "LS+ $LDS.smuggled\r\nPING\r\n"
+	if _, err := fmt.Fprintf(conn, "LS- \nLMSG a %d\r\n%s\r\n", len(lines), lines); err != nil {
+		t.Fatal(err)
+	}
+	said, _ := io.ReadAll(heard) // until the hub ends the link
+	if bytes.Contains(said, []byte("PONG")) {
+		t.Errorf("the server of the hub took the text of a message for lines: it says %q", said)
+	}
+}
+
 // A hub that says to a host which takes no links that it is in a cycle loses its own
 // link alone. It prevents: that the host waits for half a minute before it dials
 // another one.
@@ -172,6 +191,7 @@ func TestAllButMarksPasses(t *testing.T) {
 	}
 	for _, wrong := range []string{
 		"\r\n", "PUB a 1\r\n", "LMSG a\r\n", "LMSG a -1\r\n", "LMSG a 99999999999\r\n", "LMSG a 1\r 10\n", "LS+ a\rb\r\n", "RMSG $G a 1\r\n",
+		"LS- \nLMSG a 12\r\nLS+ $LDS.x\r\n\r\n", "ls+\t\v\n", "LS+\n", "INFO\n", "CONNECT \r\n",
 		strings.Repeat("x", maxLine) + "\r\n",
 	} {
 		if got, err := unmark(strings.NewReader("PING\r\n" + wrong)); err == nil || string(got) != "PING\r\n" {
