@@ -97,6 +97,7 @@ func (h *heldBack) keysOf(host protocol.Name) (count int) {
 func (h *heldBack) drop(who signedBy) {
 	of := h.by[who]
 	size := weight(of.messages[0].Incoming)
+	of.messages[0] = heldMessage{} // else its bytes stay as long as what came with it
 	of.messages = of.messages[1:]
 	of.bytes -= size
 	h.bytes -= size

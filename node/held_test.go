@@ -45,6 +45,21 @@ func TestHeldMessagesAreBounded(t *testing.T) {
 	}
 }
 
+// What is pushed out is let go of. It prevents: a host that first sends many small messages
+// of a key that is not known and then large ones, which stay in memory behind what counts.
+func TestHeldMessagesAreLetGoOf(t *testing.T) {
+	h := newHeldBack(time.Now)
+	who := signedBy{"eve", "KEY"}
+	for n := range heldShare / weight(incoming(who.host, 0, 0)) {
+		h.put(incoming(who.host, n, 0), who.key)
+	}
+	all := h.by[who].messages
+	h.put(incoming(who.host, 0, heldShare/2), who.key)
+	if all[0].Data != nil || all[len(all)-1].Data == nil {
+		t.Error("a message that was pushed out is still in memory, or the last one is not")
+	}
+}
+
 func TestHeldMessagesExpire(t *testing.T) {
 	clock := time.Unix(0, 0)
 	h := newHeldBack(func() time.Time { return clock })
