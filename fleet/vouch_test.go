@@ -2,11 +2,37 @@ package fleet
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/parleyfleet/parley/protocol"
 )
+
+// However many hosts join at once, each message that vouches for them is one that any
+// host may write. It prevents: a host with a small message_limit that vouches for nobody
+// any more, because somebody has pushed hundreds of joins.
+func TestVouchesFitIntoMessages(t *testing.T) {
+	s := New(Anchor{RecordID: testRecord})
+	c := Vouch{Host: "a", Knows: make([]protocol.HostKey, 1001)}
+	for i := range c.Knows {
+		c.Knows[i] = protocol.HostKey{Host: protocol.Name(fmt.Sprintf("%064d", i)), Key: strings.Repeat("U", 56)}
+	}
+	drafts, err := s.Decide(c, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, d := range drafts {
+		named += strings.Count(d.Message.Body, "\nknows: ")
+		if size := len(d.Message.Body); size > 18<<10 {
+			t.Errorf("a message has %d bytes without its frontmatter", size)
+		}
+	}
+	if named != len(c.Knows) {
+		t.Errorf("%d keys are vouched for, want %d", named, len(c.Knows))
+	}
+}
 
 // One small message could make a thousand hosts that nobody ever saw.
 func TestVouchMakesNoHostThatNeverJoined(t *testing.T) {

@@ -28,7 +28,7 @@ type keyWork struct {
 
 	mu   sync.Mutex // guards what follows
 	seen map[place]sight
-	said map[protocol.HostKey]bool // what this node has vouched for since its start
+	said map[protocol.HostKey]bool // what this node has vouched for since its start, or is about to
 }
 
 // place is where a key may stand in a history: as the first of a host, or after
@@ -100,7 +100,8 @@ func (n *Node) vouch(ctx context.Context) time.Duration {
 		return next
 	}
 	if _, err := n.act(ctx, fleet.Vouch{Host: n.cfg.Alias, Knows: due}, protocol.Path{}); err != nil && ctx.Err() == nil {
-		n.log.Warn().Err(err).Msg("cannot vouch for the keys of other hosts")
+		n.keys.unsaid(due)
+		n.log.Warn().Err(err).Msg("cannot vouch for the keys of other hosts; it is tried again")
 		return vouchGrace
 	}
 	return next
@@ -156,4 +157,13 @@ func (k *keyWork) toSay(c fleet.Claim, first string) (protocol.HostKey, bool) {
 		}
 	}
 	return protocol.HostKey{}, false
+}
+
+// unsaid takes back that keys were vouched for, because that could not be stored.
+func (k *keyWork) unsaid(keys []protocol.HostKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, key := range keys {
+		delete(k.said, key)
+	}
 }

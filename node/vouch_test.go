@@ -72,6 +72,24 @@ func TestWhatWasSeenFirstIsVouchedFor(t *testing.T) {
 	}
 }
 
+// What cannot be stored is vouched for later. It prevents: a disk that is full for a
+// moment, after which the founder vouches for a new host only when it is started anew.
+func TestVouchThatFailsIsTriedAgain(t *testing.T) {
+	n, stop := runNode(t, initHome(t, nil))
+	g := newGhost(t, n, "white")
+	stop() // nothing can be stored from now on
+	join := g.join("alice")
+	if _, err := n.state.Apply(join.Path, join.Data); err != nil {
+		t.Fatal(err)
+	}
+	if next := n.vouch(t.Context()); next != vouchGrace {
+		t.Errorf("it is tried again after %s", next)
+	}
+	if due, _ := n.keys.due(n.state.Unvouched(n.cfg.Alias), 0, n.now()); len(due) != 1 || due[0].Host != g.alias {
+		t.Errorf("to vouch for is %v, want the key of %s still", due, g.alias)
+	}
+}
+
 // forgedJoin is a join to an alias with a key of somebody who may push, dated long
 // before the honest one.
 func forgedJoin(t *testing.T, recordID, alias string, at time.Time) (protocol.Path, []byte) {
