@@ -21,9 +21,13 @@ const (
 	// that counts as one time in vain: who says so for ever holds up nobody else.
 	gapBusy = 30
 	// How many gaps of one chain are remembered as one host tells of them, and of how
-	// many chains in all. What is forgotten shows again with the next message or head.
+	// many chains in all: where there are more, who tells of most loses one. What is
+	// forgotten shows again with the next message or head.
 	gapsOfOne = 8
 	gapChains = 256
+	// gapsByOne is how many chains are mended at a time as one host tells of them: one
+	// that has others wait for answers leaves a place for what is true.
+	gapsByOne = repairsAtOnce - 1
 )
 
 // gaps is what is missing of the chains of hosts, as far as somebody told of it.
@@ -72,7 +76,7 @@ func (g *gaps) add(by protocol.Name, gap fleet.Gap, after end) {
 	key := told{gap.Host, by}
 	c := g.chains[key]
 	if c == nil {
-		if len(g.chains) >= gapChains {
+		if len(g.chains) >= gapChains && !g.makeRoom(by) {
 			return
 		}
 		c = &brokenChain{wants: map[string]fleet.Gap{}, after: after, due: time.Now().Add(gapWait)}
@@ -84,12 +88,44 @@ func (g *gaps) add(by protocol.Name, gap fleet.Gap, after end) {
 	nudge(g.wake)
 }
 
+// makeRoom forgets a chain of the host that tells of most, and reports whether that is
+// another one than by and one of its chains could go. The caller holds mu.
+func (g *gaps) makeRoom(by protocol.Name) bool {
+	count, most := map[protocol.Name]int{}, by
+	for key := range g.chains {
+		count[key.by]++
+		if count[key.by] > count[most] {
+			most = key.by
+		}
+	}
+	for key, c := range g.chains {
+		if most != by && key.by == most && !c.busy {
+			delete(g.chains, key)
+			return true
+		}
+	}
+	return false
+}
+
+// mending is how many chains are mended now, by who told of their gaps. The caller holds
+// mu.
+func (g *gaps) mending() map[protocol.Name]int {
+	count := map[protocol.Name]int{}
+	for key, c := range g.chains {
+		if c.busy {
+			count[key.by]++
+		}
+	}
+	return count
+}
+
 // take are the chains that may be mended now, up to most of them, and when the next
 // one may be. Those taken are busy until rest is called.
 func (g *gaps) take(most int) (due []told, next time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	next = time.Minute
+	mending := g.mending()
 	for key, c := range g.chains {
 		wait := time.Until(c.due)
 		switch {
@@ -98,9 +134,11 @@ func (g *gaps) take(most int) (due []told, next time.Duration) {
 			delete(g.chains, key) // its pause is over
 		case wait > 0:
 			next = min(next, wait)
+		case mending[key.by] == gapsByOne: // the next rest wakes who mends
 		case len(due) == most:
 			next = min(next, gapWait)
 		default:
+			mending[key.by]++
 			c.busy = true
 			due = append(due, key)
 		}

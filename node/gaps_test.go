@@ -43,6 +43,40 @@ func TestGapsAreBounded(t *testing.T) {
 	}
 }
 
+// Who tells of holes in very many chains, and has others wait for its answers, leaves room
+// and a place for what others tell. It prevents: one host that keeps the holes of all
+// others from being mended.
+func TestLiarLeavesRoomForOtherGaps(t *testing.T) {
+	g := newGaps()
+	tell := func(host, by protocol.Name) {
+		g.add(by, fleet.Gap{Host: host, Hash: protocol.Hash([]byte(host))}, end{})
+		if c := g.chains[told{host, by}]; c != nil {
+			c.due = time.Now().Add(-time.Second)
+		}
+	}
+	for n := range 2 * gapChains {
+		tell(protocol.Name(fmt.Sprint("h", n)), "eve")
+	}
+	if due, _ := g.take(repairsAtOnce); len(due) != repairsAtOnce-1 {
+		t.Errorf("%d chains are mended at once that eve tells of", len(due))
+	}
+	tell("white", "white")
+	if len(g.chains) != gapChains {
+		t.Errorf("%d chains are remembered", len(g.chains))
+	}
+	if due, _ := g.take(1); len(due) != 1 || due[0].by != "white" {
+		t.Errorf("%v is mended, want the hole that white tells of", due)
+	}
+	for key := range g.chains {
+		if key.by == "eve" && g.chains[key].busy {
+			g.rest(key, outcome{})
+		}
+	}
+	if due, _ := g.take(repairsAtOnce); len(due) != repairsAtOnce-1 {
+		t.Errorf("%d more of what eve tells of are mended", len(due))
+	}
+}
+
 // Who is asked too much says so, is left alone for as long as it says, and asked again:
 // that is no attempt in vain, but it does not go on for ever. It prevents: a chain that
 // is given up because it is long, and a host that keeps another one asking.
