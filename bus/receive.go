@@ -133,7 +133,7 @@ func (b *Bus) handleLetter(s protocol.Subject, l *protocol.Letter) error {
 			return err
 		}
 		p.Host, p.Sent, p.Seen = s.Sender, l.Time, b.opts.Now()
-		if err := b.replays.presence(p); err != nil && p.Host != b.opts.Alias {
+		if err := b.replays.presence(p, l.Key); err != nil && p.Host != b.opts.Alias {
 			return &repeatedError{err}
 		}
 		if h.Presence != nil {

@@ -18,7 +18,7 @@ const (
 type replays struct {
 	mu        sync.Mutex // guards what follows
 	questions map[protocol.Name]*lastQuestions
-	presences map[protocol.Name]map[string]told
+	presences map[protocol.HostKey]map[string]told // by run
 }
 
 // lastQuestions are the signatures of a host's last questions, in a ring.
@@ -32,7 +32,7 @@ type lastQuestions struct {
 type told struct{ start, count uint64 }
 
 func newReplays() *replays {
-	return &replays{questions: map[protocol.Name]*lastQuestions{}, presences: map[protocol.Name]map[string]told{}}
+	return &replays{questions: map[protocol.Name]*lastQuestions{}, presences: map[protocol.HostKey]map[string]told{}}
 }
 
 // question says why a question of a host is refused, if it has been asked before. The
@@ -60,15 +60,18 @@ func (r *replays) question(from protocol.Name, sig string) error {
 	return nil
 }
 
-// presence says why a host's presence is refused, if that host has told a later one:
-// its count rises within a run, and the start of its node with every run.
-func (r *replays) presence(p Presence) error {
+// presence says why a host's presence is refused, if that host has told a later one with
+// the same key: its count rises within a run, and the start of its node with every run.
+// A key that follows counts anew, or who had stolen the one before could have named a
+// start that the host never comes to.
+func (r *replays) presence(p Presence, key string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	runs := r.presences[p.Host]
+	who := protocol.HostKey{Host: p.Host, Key: key}
+	runs := r.presences[who]
 	if runs == nil {
 		runs = map[string]told{}
-		r.presences[p.Host] = runs
+		r.presences[who] = runs
 	}
 	last, known := runs[p.Run]
 	oldest, newest := "", told{}

@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -87,6 +88,24 @@ func TestReplayedPresenceIsRefused(t *testing.T) {
 	}
 }
 
+// Who had stolen a host's key and said with it that the host was started in the far future
+// keeps nobody from hearing the host with its next key. It prevents: a host that counts as
+// away until all others are started anew.
+func TestStolenKeyDoesNotSilenceTheNext(t *testing.T) {
+	r := newReplays()
+	if err := r.presence(Presence{Host: "white", Run: "thief", Start: math.MaxUint64, Count: 1}, "STOLEN"); err != nil {
+		t.Fatal(err)
+	}
+	if r.presence(Presence{Host: "white", Run: "own", Start: 7, Count: 1}, "STOLEN") == nil {
+		t.Error("a presence of an earlier run is taken")
+	}
+	for count := range uint64(3) {
+		if err := r.presence(Presence{Host: "white", Run: "own", Start: 7, Count: count}, "NEXT"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // What is remembered of letters is bounded.
 func TestReplaysAreBounded(t *testing.T) {
 	r := newReplays()
@@ -94,12 +113,12 @@ func TestReplaysAreBounded(t *testing.T) {
 		if err := r.question("white", fmt.Sprint(n)); err != nil {
 			t.Fatal(err)
 		}
-		if err := r.presence(Presence{Host: "white", Run: fmt.Sprint(n), Start: uint64(n)}); err != nil {
+		if err := r.presence(Presence{Host: "white", Run: fmt.Sprint(n), Start: uint64(n)}, "KEY"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if q := r.questions["white"]; len(q.seen) != maxSeen || len(q.ring) != maxSeen || len(r.presences["white"]) != maxRuns {
-		t.Errorf("%d questions and %d runs are remembered", len(q.seen), len(r.presences["white"]))
+	if q := r.questions["white"]; len(q.seen) != maxSeen || len(q.ring) != maxSeen || len(r.presences[protocol.HostKey{Host: "white", Key: "KEY"}]) != maxRuns {
+		t.Errorf("%d questions and %d runs are remembered", len(q.seen), len(r.presences[protocol.HostKey{Host: "white", Key: "KEY"}]))
 	}
 	if r.question("white", fmt.Sprint(3*maxSeen-1)) == nil || r.question("white", fmt.Sprint(2*maxSeen)) == nil {
 		t.Error("a question that is remembered is taken again")
