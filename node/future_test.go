@@ -1,12 +1,15 @@
 package node
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // Plain mail dated 9999 is answered like any other. It prevents: a host that is
@@ -43,5 +46,29 @@ func TestMailFromTheYear9999DragsNobodyAlong(t *testing.T) {
 	})
 	if err != nil || !named || v.Wrong > 0 {
 		t.Errorf("verify: %+v, %v", v, err)
+	}
+}
+
+// Who has a host's key can date a message at the end of all times. The host writes on when
+// it is started anew, so that it can change its key. It prevents: a host that can say
+// nothing any more, because no path comes after that one.
+func TestThiefAtTheEndOfTimesSilencesNobody(t *testing.T) {
+	home := initHome(t, nil)
+	n, stop := runNode(t, home)
+	say(t, n, protocol.All, "first") // of two with one key who wrote first stays
+	thief := newGhost(t, n, n.cfg.Alias)
+	thief.key, thief.now = n.ownKey().pair, time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
+	thief.head.last, thief.head.suffix = thief.now, math.MaxUint32-1<<16
+	n.Receive([]gitsync.Letter{thief.say("nat", "mine")}, byBus)
+	stop()
+
+	n, _ = runNode(t, home)
+	for range 3 {
+		if m := say(t, n, protocol.All, "here still"); time.Since(m.Timestamp).Abs() > time.Hour {
+			t.Errorf("%s is dated %s", m.Path, m.Timestamp)
+		}
+	}
+	if _, err := n.RotateKey(t.Context(), control.RotateRequest{}); err != nil {
+		t.Error(err)
 	}
 }

@@ -60,6 +60,9 @@ const (
 	// writeQueue and writeBatch bound what one fsync may serve.
 	writeQueue = 1024
 	writeBatch = 512
+	// lastYear is the last that a path can state. No path need come after one of that
+	// year: who had stolen the key could have left room for none.
+	lastYear = 9999
 )
 
 func newWriter(n *Node) *writer {
@@ -72,8 +75,10 @@ func newWriter(n *Node) *writer {
 	}
 	if last, ok := n.state.LastOf(n.cfg.Alias); ok {
 		w.head.prev = last.Hash
-		w.head.last = last.Path.Time()
-		w.head.suffix = math.MaxUint32 // the next path gets a later millisecond
+		if at := last.Path.Time(); at.Year() < lastYear {
+			w.head.last = at
+			w.head.suffix = math.MaxUint32 // the next path gets a later millisecond
+		}
 	}
 	go w.loop()
 	return w
