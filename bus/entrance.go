@@ -229,6 +229,9 @@ func (e *entrance) carry(conn *tls.Conn, in *inlink) {
 	if host, counts := e.bus.opts.Trusted(in.key); !counts || host != in.host {
 		cancel() // revoked since it was judged, when Recheck could not see it yet
 	}
+	if in.carries != (in.takes && e.bus.carries(in.host)) {
+		cancel() // the record has said since then whether it takes links
+	}
 	if in.up && e.bus.tree.isShut(time.Now()) {
 		cancel() // ended since it was judged, when look could not see it yet
 	}

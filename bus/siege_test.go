@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -424,6 +425,32 @@ func TestKeysThatCountNoLonger(t *testing.T) {
 	f.forget(t, hub.opts.Key)
 	leaf.Recheck()
 	awaitTrue(t, "the link to the hub to end", func() bool { return !onlyLink(t, leaf).Up })
+}
+
+// What the record says of a host while its link is taken counts for that link. It
+// prevents: a new hub behind which nobody is heard, until a word of another host comes.
+func TestHubThatIsKnownWhileItLinksCarries(t *testing.T) {
+	f := newFleet()
+	hub, second := newHost(t, f, "white"), newHost(t, f, "yellow")
+	hub.opts.Links, second.opts.Links = "127.0.0.1:0", "127.0.0.1:0"
+	var asked atomic.Int32
+	trusted := hub.opts.Trusted
+	hub.opts.Trusted = func(key string) (protocol.Name, bool) {
+		asked.Add(1)
+		return trusted(key)
+	}
+	hub.opts.Hubs = func() []Hub {
+		if asked.Load() < 2 { // when the link is judged, and when it is taken
+			return nil
+		}
+		return []Hub{{Alias: "yellow", Keys: []string{publicKey(t, second.opts.Key)}, Addresses: []string{"127.0.0.1:1"}}}
+	}
+	hub.start(t)
+	second.opts.Hubs = hubsOf(t, hub)
+	second.start(t)
+	awaitTrue(t, "the second hub to carry", func() bool {
+		return slices.ContainsFunc(hub.entrance.links(), func(in *inlink) bool { return in.carries })
+	})
 }
 
 // One member must not take all places of the links port.
