@@ -144,3 +144,16 @@ func TestPingThatIsNotAnswered(t *testing.T) {
 		}
 	}
 }
+
+// In a narrow terminal the revocation of the old key stood there as what to do
+// next, without its condition.
+func TestRotationSaysWhenToRevoke(t *testing.T) {
+	r := newRun(t)
+	r.atTerminal(40)
+	if code := r.do("host", "rotate"); code != exitDone {
+		t.Fatalf("exit %d, %s", code, r.err.String())
+	}
+	if got := r.out.String(); !strings.Contains(got, "if the old key was stolen: parley host revoke here --key UOLD\n") || strings.Contains(got, "next:") {
+		t.Errorf("a new key is answered with:\n%s", got)
+	}
+}

@@ -52,6 +52,8 @@ func runHostRotate(ctx context.Context, r control.RotateRequest, client control.
 		old = done.Old + ", counts no more"
 	}
 	field("old key", old)
-	v.next("parley host revoke "+done.Host.String()+" --key "+done.Old, "if the old key was stolen")
+	if v.out.Terminal { // not as what comes next: it cannot be undone
+		v.out.Printf("%s\n", v.out.Dim("if the old key was stolen: "+v.command("parley host revoke "+done.Host.String()+" --key "+done.Old)))
+	}
 	return nil
 }
