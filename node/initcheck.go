@@ -20,6 +20,8 @@ func (o InitOptions) noRecord(err error) error {
 			"cannot join: the repository %s is empty, it holds no record", o.Remote)
 	case errors.Is(err, gitsync.ErrForeign):
 		hint = "name a repository that holds a record of parley; a new record begins in an empty one"
+	case errors.Is(err, gitsync.ErrExists):
+		hint = "bring config.yaml back from a backup, or write it: fleet, alias, human and remote will do; then: parley up"
 	case errors.Is(err, gitsync.ErrRemote):
 		hint = "check the URL, and that this machine may use it, with: git ls-remote URL"
 	default:

@@ -16,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -154,7 +155,8 @@ func (n *Node) openHome() error {
 	}
 	key, err := readKey(keyFile(n.home))
 	if err != nil {
-		return err
+		return control.Errorf(control.KindFailed, "bring it back from a backup; without it this host cannot come back, only join with a new home "+
+			"under another name: parley --home DIR join URL --alias NAME", "%v", err)
 	}
 	n.signsWith.Store(key)
 	if n.start, err = nextStart(n.home, n.started); err != nil {
