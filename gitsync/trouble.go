@@ -107,7 +107,7 @@ var signs = []struct {
 	}},
 	{KindPermission, []string{
 		"permission to ", "permission denied", "access denied", "error: 403", "authorization failed", "write access", "read only", "read-only",
-		"not allowed to", "insufficient permission", "dubious ownership", "access rights", "forbidden",
+		"not allowed to", "insufficient permission", "dubious ownership", "forbidden",
 	}},
 	{KindUnreachable, []string{
 		"could not resolve", "no such host", "name resolution", "connection refused", "couldn't connect", "failed to connect",
@@ -115,6 +115,7 @@ var signs = []struct {
 		"hung up", "early eof", "unexpected disconnect", "broken pipe", "empty reply", "unable to access", "unable to connect",
 		"error: 5", "status code: 5", "eof",
 	}},
+	{KindPermission, []string{"access rights"}}, // git says it of whatever ended ssh
 }
 
 // noSpace is what is said of a full disk, ours or the remote's.

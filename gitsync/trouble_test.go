@@ -12,6 +12,10 @@ import (
 	"time"
 )
 
+// endOfSSH is how git ends whatever ended ssh: a host that could not be resolved
+// was taken for a right that was missing, with a pause of minutes.
+const endOfSSH = "\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n"
+
 // What git, ssh, hosting services and our own carrier say, word for word.
 func TestKindsOfTrouble(t *testing.T) {
 	for text, want := range map[string]Kind{
@@ -63,6 +67,12 @@ func TestKindsOfTrouble(t *testing.T) {
 		if got := kindOfText(text, false); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
 		}
+		if got := kindOfText(text+endOfSSH, false); got != want && want != KindOther {
+			t.Errorf("%q, as git ends it over ssh, is %q, want %q", text, got, want)
+		}
+	}
+	if got := kindOfText(endOfSSH, false); got != KindPermission {
+		t.Errorf("an ssh that says nothing is %q", got)
 	}
 	if got := kindOfText("remote: fatal: write error: No space left on device", true); got != KindFull {
 		t.Errorf("a remote without room is %q", got)
