@@ -87,7 +87,8 @@ type Options struct {
 // call every method of the Record but Run, Sync and Close.
 type Events struct {
 	// Arrived has messages that are new in main and that this node did not
-	// hold in its journal, in the order of their paths, at most 256 at a time.
+	// hold in its journal, in the order of their paths, at most 256 at a time;
+	// so it does those that lost their path and are new below data/conflicts.
 	// Their objects are durable.
 	Arrived func([]Letter)
 	// Files has the paths of other files that others changed in main: all

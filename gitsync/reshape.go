@@ -149,10 +149,11 @@ func (r *Record) moved(tip, tree objects.Hash) error {
 	var files []string
 	err := r.store.Diff(before, tree, func(d objects.Difference) error {
 		p, isMessage := messagePath(d.Path)
-		switch {
-		case !isMessage:
+		if !isMessage {
 			files = append(files, d.Path)
-		case d.New.Mode.IsFile() && d.New.Hash != d.Old.Hash && !r.holds(p, d.New.Hash):
+			p, isMessage = parseConflictPath(d.Path) // what lost its path may win it by a later word
+		}
+		if isMessage && d.New.Mode.IsFile() && d.New.Hash != d.Old.Hash && !r.holds(p, d.New.Hash) {
 			arrivals = append(arrivals, arrival{path: p, blob: d.New.Hash})
 		}
 		return nil
