@@ -96,6 +96,9 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 		if !errors.Is(err, ErrLocked) {
 			undo()
 		}
+		if ctx.Err() != nil { // git says so too, but as if the URL were to blame
+			err = control.Errorf(control.KindFailed, "", "cannot make a node: interrupted")
+		}
 		return InitResult{}, err
 	}
 	result.Notes = append(result.Notes, system.Warnings...)

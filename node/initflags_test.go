@@ -1,8 +1,13 @@
 package node
 
 import (
+	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
@@ -26,5 +31,20 @@ func TestWrongOptionsAreNamedAsTheyWereGiven(t *testing.T) {
 		if err := test.options.wrong("", test.err); !errors.As(err, &wrong) || wrong.Kind != control.KindUsage || wrong.Message != want {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// Ctrl-C while the remote was looked at was answered with advice about the URL.
+func TestInterruptedInit(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
+	_, err := Init(ctx, InitOptions{Home: home, Version: "test", Alias: "white", Human: "nat", Remote: bareRemote(t), Log: zerolog.Nop()})
+	said := new(control.Error)
+	if !errors.As(err, &said) || said.Message != "cannot make a node: interrupted" || said.Hint != "" {
+		t.Errorf("%v, hint %q", err, said.Hint)
+	}
+	if _, err := os.Stat(home.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was left behind: %v", err)
 	}
 }
