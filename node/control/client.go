@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"strconv"
 )
@@ -155,6 +156,9 @@ func (c *Client) broken(ctx context.Context, verb string, err error) error {
 		return Errorf(KindTimeout, "", "cannot %s: the node did not answer in time", verb)
 	case ctx.Err() != nil:
 		return Errorf(KindFailed, "", "cannot %s: interrupted", verb)
+	}
+	if asked := new(url.Error); errors.As(err, &asked) {
+		err = asked.Err // the URL is nothing that a person has asked for
 	}
 	return Errorf(KindUnavailable, "parley status", "cannot %s: the node went away before its answer was complete: %v", verb, err)
 }

@@ -154,6 +154,27 @@ func TestNoNode(t *testing.T) {
 	}
 }
 
+// A node that was killed while a command waited was reported with a URL of our own.
+func TestNodeThatDiesMeanwhile(t *testing.T) {
+	path := filepath.Join(shortDir(t), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() { // ends with the listener
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			_, _ = conn.Read(make([]byte, 1))
+			conn.Close()
+		}
+	}()
+	err = status(t, path)
+	wantKind(t, err, control.KindUnavailable)
+	if strings.Contains(err.Error(), "http") {
+		t.Error(err)
+	}
+}
+
 func status(t *testing.T, path string) error {
 	t.Helper()
 	_, err := control.NewClient(path, "0.1.0").Status(t.Context())
