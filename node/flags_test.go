@@ -15,14 +15,15 @@ import (
 )
 
 // Whoever may push brings what was signed to another path and another channel, with
-// other bytes at its own path and at a new one, a second message of one number, and what
-// is no message. Each is counted by its kind and named by verify, on hosts that were
-// there, after a start too, and on one that joins afterwards. It prevents: something wrong in the record
-// that only one of them tells of, or nobody.
+// other bytes at its own path and at a new one, mail with other bytes, a second message
+// of one number, and what is no message. Each is counted by its kind and named by
+// verify, on hosts that were there, after a start too, and on one that joins afterwards.
+// It prevents: something wrong in the record that only one of them tells of, or nobody.
 func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	home, second := initHome(t, func(o *InitOptions) { o.Remote = remote }), initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "black", "eve" })
+	home := initHome(t, func(o *InitOptions) { o.Remote = remote })
+	second := initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "black", "eve" })
 	fastFetch(t, home)
 	fastFetch(t, second)
 	n, _ := runNode(t, home)
@@ -37,8 +38,12 @@ func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
 	for _, l := range []gitsync.Letter{join, one, two} {
 		writeInto(t, clone, l.Path, l.Data)
 	}
-	pushAll(t, clone)
-	awaitHas(t, n, two.Path)
+	mail := plainMail(t, clone, "aaaaaaaa-0000-4000-8000-000000000001", "20260523T190100000", "eve", "nat", "hello")
+	push(t, clone)
+	for _, n := range []*Node{n, other} {
+		awaitHas(t, n, two.Path)
+		awaitHas(t, n, mail)
+	}
 
 	forged := bytes.Replace(two.Data, []byte("two"), []byte("six"), 1)
 	elsewhere := protocol.NewPath(protocol.NewChannelID([16]byte{7}), one.Path.Time(), 1)
@@ -49,6 +54,7 @@ func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
 	writeInto(t, clone, new, forged)
 	writeInto(t, clone, two.Path, forged)
 	writeInto(t, clone, none, []byte("garbage\n"))
+	writeInto(t, clone, mail, []byte("---\nfrom: eve\nto: nat\ntype: text\ntimestamp: 2026-05-23T19:01:00.000Z\n---\n\nhowdy\n"))
 	writeInto(t, clone, another.Path, another.Data)
 	pushAll(t, clone)
 	eventually(t, "what was changed is put right on the remote", func() bool { return shown(t, remote, two.Path.RepoPath()) == string(two.Data) })
@@ -56,7 +62,8 @@ func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
 	awaitHas(t, other, another.Path)
 
 	late, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "late", "cat" }))
-	want := []control.Flag{{Kind: "fork", Count: 1}, {Kind: "replay", Count: 2}, {Kind: "signature", Count: 2}, {Kind: "unreadable", Count: 1}}
+	want := []control.Flag{{Kind: "conflict", Count: 1}, {Kind: "fork", Count: 1}, {Kind: "replay", Count: 2}, {Kind: "signature", Count: 2},
+		{Kind: "unreadable", Count: 1}}
 	counted := func(n *Node) {
 		t.Helper()
 		eventually(t, n.cfg.Alias.String()+" counts all of it", func() bool {
