@@ -96,12 +96,12 @@ func (d *draft) place(p protocol.Path, blob objects.Hash, data []byte) (bool, er
 	return false, nil
 }
 
-// content reads a blob that is in the store or among the new ones.
+// content reads a message that is in the store or among the new ones.
 func (d *draft) content(blob objects.Hash) ([]byte, error) {
 	if data, ok := d.builder.Content(blob); ok {
 		return data, nil
 	}
-	return d.r.store.Blob(blob)
+	return letterData(d.r.store, blob)
 }
 
 // put changes files outside data; it returns those that differ.

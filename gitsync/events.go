@@ -94,7 +94,7 @@ func (r *Record) loadArrivals(arrivals []arrival) (letters []Letter, rest []arri
 		if size >= arrivedBytes {
 			return letters, arrivals[i:]
 		}
-		data, err := r.store.Blob(a.blob)
+		data, err := letterData(r.store, a.blob)
 		if err != nil {
 			r.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
 			r.untold.Store(true)

@@ -49,7 +49,7 @@ func (r *Record) Get(p protocol.Path) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot read %s: %w", p, ErrNotFound)
 	}
-	data, err := r.store.Blob(e.Hash)
+	data, err := letterData(r.store, e.Hash)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", p, err)
 	}
@@ -111,7 +111,7 @@ func readFile(store *objects.Store, tree objects.Hash, path string) ([]byte, boo
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	data, err := store.Blob(e.Hash)
+	data, _, err := content(store, e.Hash)
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot read %s: %w", path, err)
 	}
@@ -182,7 +182,7 @@ func (r *Record) WalkDamaged(ctx context.Context, visit func(Letter) error, dama
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		data, err := r.store.Blob(e.Hash)
+		data, err := letterData(r.store, e.Hash)
 		if err != nil {
 			return damaged(p, err)
 		}

@@ -41,7 +41,7 @@ func (r *Record) WalkSince(ctx context.Context, commit string, visit func(Letter
 	}
 	for i := 0; i < len(fresh) && err == nil; i++ {
 		var data []byte
-		if data, err = r.store.Blob(fresh[i].blob); err == nil {
+		if data, err = letterData(r.store, fresh[i].blob); err == nil {
 			err = errors.Join(ctx.Err(), visit(Letter{Path: fresh[i].path, Data: data, Recorded: true}))
 		}
 	}
@@ -81,7 +81,7 @@ func (r *Record) since(main objects.Hash, d objects.Difference) (p protocol.Path
 	case !isMessage || !d.New.Mode.IsFile():
 		return p, false, fmt.Errorf("%w: %s is gone or changed", ErrNotSince, d.Path)
 	}
-	old, err := r.store.Blob(d.Old.Hash)
+	old, err := letterData(r.store, d.Old.Hash)
 	if err != nil {
 		return p, false, err
 	}

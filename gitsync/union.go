@@ -58,7 +58,7 @@ func (u *union) keep(d objects.Difference) error {
 }
 
 func (u *union) keepMessage(p protocol.Path, e objects.Entry) error {
-	data, err := u.r.store.Blob(e.Hash)
+	data, err := letterData(u.r.store, e.Hash)
 	if err != nil {
 		return err
 	}
@@ -129,6 +129,7 @@ func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 		first, second, where = d.New, d.Old, "of this host"
 	}
 	var base, one, two []byte
+	large := false // one is too large to be merged
 	for _, v := range []struct {
 		entry objects.Entry
 		data  *[]byte
@@ -136,16 +137,17 @@ func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 		if v.entry.Hash == objects.Zero || !v.entry.Mode.IsFile() {
 			continue
 		}
-		var err error
-		if *v.data, err = u.r.store.Blob(v.entry.Hash); err != nil {
+		data, tooLarge, err := content(u.r.store, v.entry.Hash)
+		if err != nil {
 			return err
 		}
+		*v.data, large = data, large || tooLarge
 	}
-	merged, clashes := mergeFile(base, one, two)
-	if !first.Mode.IsFile() || !second.Mode.IsFile() {
+	merged, clashes := []byte(nil), []string{"what it is"}
+	if large || !first.Mode.IsFile() || !second.Mode.IsFile() {
 		u.draft.changes[d.Path] = objects.Change{Hash: first.Hash, Mode: first.Mode}
-		clashes = []string{"what it is"}
 	} else {
+		merged, clashes = mergeFile(base, one, two)
 		u.draft.changes[d.Path] = objects.Change{Hash: u.draft.builder.Blob(merged), Mode: first.Mode}
 	}
 	if len(clashes) == 0 {
@@ -177,7 +179,7 @@ func (u *union) describe() string {
 	}
 	letters := make([]Letter, 0, len(u.kept))
 	for _, k := range u.kept {
-		data, err := u.r.store.Blob(k.blob)
+		data, err := letterData(u.r.store, k.blob)
 		if err != nil {
 			return countLetters(make([]Letter, len(u.kept)))
 		}

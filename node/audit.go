@@ -154,7 +154,10 @@ func (n *Node) auditFiles(ctx context.Context) ([]control.Finding, error) {
 			found = append(found, damage(control.Finding{File: path}, err))
 			return nil
 		}
-		if err := parse(data); there && err != nil {
+		if err = tooLarge(data); err == nil {
+			err = parse(data)
+		}
+		if there && err != nil {
 			found = append(found, control.Finding{File: path, Kind: control.FindingUnreadable, Wrong: true, Text: "it cannot be read: " + err.Error()})
 		}
 		return nil

@@ -117,11 +117,22 @@ func taken[T any](data []byte, ok bool, parse func([]byte) (T, error), set func(
 	if !ok {
 		return nil
 	}
+	if err := tooLarge(data); err != nil {
+		return err
+	}
 	said, err := parse(data)
 	if err == nil {
 		set(said)
 	}
 	return err
+}
+
+// tooLarge says that a file is larger than those that the rules know ever are.
+func tooLarge(data []byte) error {
+	if len(data) > protocol.MaxFile {
+		return fmt.Errorf("it has more than %d bytes", protocol.MaxFile)
+	}
+	return nil
 }
 
 // takeHostFile takes in a host file. A key in one counts for nothing, nor does a command;

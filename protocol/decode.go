@@ -26,7 +26,7 @@ const MaxFile = 1 << 20
 // says which field is missing or wrong; such a file is skipped with one warning.
 func Decode(p Path, data []byte) (*Message, error) {
 	if len(data) > MaxFile {
-		return nil, fmt.Errorf("the file has %d bytes; a message has at most %d", len(data), MaxFile)
+		return nil, fmt.Errorf("the file has more than %d bytes; a message has at most %[1]d", MaxFile)
 	}
 	front, body, err := split(data)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"compress/zlib"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash"
 	"hash/crc32"
@@ -229,6 +230,9 @@ func (j *joiner) copyTree(e placed, raw []byte, in io.Reader, size int64) error 
 // copyVaried writes an object with other bytes than it had.
 func (j *joiner) copyVaried(e placed, raw []byte, in io.Reader, typ plumbing.ObjectType, size int64) error {
 	data, err := inflate(in, size)
+	if errors.As(err, new(*LargeError)) {
+		return j.putEntry(e.hash, raw)
+	}
 	if err != nil {
 		return err
 	}

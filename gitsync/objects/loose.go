@@ -49,8 +49,11 @@ func decodeLoose(in io.Reader) (plumbing.ObjectType, []byte, error) {
 		return 0, nil, fmt.Errorf("%w: %w", errCorrupt, err)
 	}
 	size, err := strconv.ParseInt(length, 10, 64)
-	if err != nil || size < 0 || size > maxObject {
+	if err != nil || size < 0 {
 		return 0, nil, fmt.Errorf("%w: an object of %q bytes", errCorrupt, length)
+	}
+	if size > maxObject {
+		return 0, nil, passLarge(io.MultiReader(r, z), size)
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {

@@ -129,8 +129,8 @@ func readEntryHeader(in io.ByteReader) (plumbing.ObjectType, int64, error) {
 			return 0, 0, fmt.Errorf("%w: %w", errCorrupt, err)
 		}
 		size |= int64(c&0x7f) << shift
-		if shift > 50 || size > maxObject {
-			return 0, 0, fmt.Errorf("%w: an object is larger than %d bytes", errCorrupt, maxObject)
+		if shift > 50 {
+			return 0, 0, fmt.Errorf("%w: the size of an object is none", errCorrupt)
 		}
 	}
 	return typ, size, nil
@@ -154,14 +154,15 @@ func readBack(in io.ByteReader) (int64, error) {
 	return n, nil
 }
 
-// inflate reads exactly size bytes and the check sum behind them.
+// inflate reads exactly size bytes and the check sum behind them, or says with a
+// *LargeError that these are too many.
 func inflate(in io.Reader, size int64) ([]byte, error) {
-	if size > maxObject {
-		return nil, fmt.Errorf("%w: an object is larger than %d bytes", errCorrupt, maxObject)
-	}
 	z, err := zlib.NewReader(in)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errCorrupt, err)
+	}
+	if size > maxObject {
+		return nil, passLarge(z, size)
 	}
 	var data bytes.Buffer
 	data.Grow(int(min(size, 1<<20)) + bytes.MinRead)

@@ -3,6 +3,7 @@ package objects
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 )
 
 // applyDeltas makes an object of its base; the last of the deltas comes first. The
@@ -29,8 +30,11 @@ func patch(out, base, delta []byte) ([]byte, error) {
 	}
 	delta = delta[n:]
 	size, n = binary.Uvarint(delta)
-	if n <= 0 || size > maxObject {
+	switch {
+	case n <= 0:
 		return nil, errDelta
+	case size > maxObject:
+		return nil, &LargeError{int64(min(size, math.MaxInt64))}
 	}
 	delta = delta[n:]
 	// What the header says of the size is believed as far as the rest may bear it out.

@@ -80,6 +80,9 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 	if err == nil {
 		return typ, data, nil
 	}
+	if errors.As(err, new(*LargeError)) {
+		return 0, nil, fmt.Errorf("cannot read object %s: %w", h, err)
+	}
 	// A gc, a repack or a push may have moved the object meanwhile.
 	if scanErr := s.rescan(); scanErr != nil {
 		return 0, nil, scanErr
@@ -97,13 +100,17 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 	return typ, data, nil
 }
 
-// Restore makes sure that an object that this repository must have can be read.
+// Restore makes sure that an object that this repository must have can be read, or would
+// be if it were not too large.
 func (s *Store) Restore(h Hash) error {
 	_, _, err := s.read(h, true)
+	if errors.As(err, new(*LargeError)) {
+		return nil
+	}
 	return err
 }
 
-// Blob returns the content of a blob.
+// Blob returns the content of a blob. The error is a *LargeError where it is too large.
 func (s *Store) Blob(h Hash) ([]byte, error) { return s.typed(h, plumbing.BlobObject) }
 
 // typed reads an object of a type. Commits may be asked for that this repository
@@ -139,8 +146,8 @@ func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
 		if err == nil && hashOf(typ, data) != h {
 			err = fmt.Errorf("%w: %s.pack has another object at %d", errCorrupt, p.base, offset)
 		}
-		if err == nil {
-			return typ, data, nil
+		if err == nil || errors.As(err, new(*LargeError)) {
+			return typ, data, err
 		}
 		if errors.Is(err, errCorrupt) {
 			s.noteDamaged(p)

@@ -1,0 +1,36 @@
+package gitsync
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Anybody who may push can bring a file of any size, in a push that is a thousand times
+// smaller. Such a file must keep no node from starting, taking in the remote or running
+// its agents, nor fill its memory.
+
+// letterData is the content of a blob at the path of a message, of which no more is kept
+// than shows that it is none.
+func letterData(store *objects.Store, blob objects.Hash) ([]byte, error) {
+	data, _, err := content(store, blob)
+	if len(data) > protocol.MaxFile+1 {
+		data = append([]byte(nil), data[:protocol.MaxFile+1]...)
+	}
+	return data, err
+}
+
+// content is that of a blob. For one that is too large to be held, which it reports,
+// stand other bytes: too many for anything that parley reads, and different ones for each
+// such blob.
+func content(store *objects.Store, blob objects.Hash) (data []byte, large bool, err error) {
+	data, err = store.Blob(blob)
+	if tooLarge := new(objects.LargeError); errors.As(err, &tooLarge) {
+		data = make([]byte, protocol.MaxFile+1)
+		copy(data, fmt.Sprintf("instead of %d bytes of the git object %s\n", tooLarge.Size, blob))
+		return data, true, nil
+	}
+	return data, false, err
+}
