@@ -63,7 +63,8 @@ const defaultFleet = "home"
 
 // Init makes a home: a key, the record (adopted from the remote where that
 // holds one), the configuration, and the signed message by which the host joins
-// the fleet. Where it fails nothing of it is left behind.
+// the fleet. Where it fails nothing of it is left behind, but for one case: the remote
+// may have taken that message, and nobody else could ever speak for the host.
 func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 	cfg, agents, err := o.decide()
 	if err != nil {
@@ -93,11 +94,15 @@ func Init(ctx context.Context, o InitOptions) (InitResult, error) {
 	}
 	result, err := o.fill(ctx, cfg, agents)
 	if err != nil {
+		unsure := new(unsureError)
+		if errors.As(err, &unsure) {
+			return InitResult{}, unsure.told(cfg.Alias, o.Home)
+		}
 		if !errors.Is(err, ErrLocked) {
 			undo()
 		}
 		if ctx.Err() != nil { // git says so too, but as if the URL were to blame
-			err = control.Errorf(control.KindFailed, "", "cannot make a node: interrupted")
+			err = errInterrupted
 		}
 		return InitResult{}, err
 	}
@@ -293,7 +298,7 @@ func (o InitOptions) join(ctx context.Context, result *InitResult) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	if err := n.record.Sync(ctx); err != nil {
-		return err
+		return n.unsure(ctx, err)
 	}
 	result.Reached, result.Hosts = n.addresses(), n.others()
 	n.mu.Lock()
