@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -202,6 +203,15 @@ func (b *Bus) Links() []Link {
 		return []Link{b.system.link()}
 	}
 	return b.links.list()
+}
+
+// Linked reports whether one of the Links is up. It asks nobody, so it takes no round
+// trip.
+func (b *Bus) Linked() bool {
+	if b.system != nil {
+		return b.system.up()
+	}
+	return slices.ContainsFunc(b.Links(), func(l Link) bool { return l.Up })
 }
 
 // watchLinks looks after the links until the bus closes.

@@ -76,6 +76,13 @@ func (s *system) disconnected(err error) {
 	}
 }
 
+// up reports whether the system carries the bus, as far as is known.
+func (s *system) up() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bus.conn.IsConnected() && s.denial() == ""
+}
+
 // link is the connection as a link.
 func (s *system) link() Link {
 	conn := s.bus.conn

@@ -102,6 +102,25 @@ func TestExistingSystemComesAndChanges(t *testing.T) {
 	}
 }
 
+// Whether there is a link is asked at every presence of another host, on the goroutine
+// that hands on what comes: it takes no round trip to the system. It prevents: a large
+// fleet at a system far away that hears everything late.
+func TestLinkedAsksNobody(t *testing.T) {
+	srv := startExisting(t, "127.0.0.1:0")
+	p := newBetween(t, srv.Addr().String())
+	h := newHost(t, newFleet(), "white")
+	h.opts.URL = "nats://" + p.address
+	h.start(t)
+	awaitUp(t, h)
+	p.silent.Store(true)
+	for range 30 { // with a round trip each, the connection would be given up meanwhile
+		if !h.Linked() {
+			t.Fatal("the system is down before that can be known")
+		}
+	}
+	p.silent.Store(false)
+}
+
 // A peer that greets with nothing, or without end, is given up.
 func TestGreetingIsBounded(t *testing.T) {
 	for name, talk := range map[string]func(net.Conn){

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
@@ -98,7 +97,7 @@ func (n *Node) takePlace() {
 // hear what it has stored, though some count as connected for a while.
 func (n *Node) hasLink() bool {
 	b := n.currentBus()
-	return b != nil && slices.ContainsFunc(b.Links(), func(l bus.Link) bool { return l.Up })
+	return b != nil && b.Linked()
 }
 
 func courierPlace(me protocol.Name, able bool, others []bus.Presence) int {
