@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -100,6 +101,14 @@ func (s *State) Host(alias protocol.Name) (*Host, bool) {
 // Hosts are the joined hosts by alias, without those that are out.
 func (s *State) Hosts() []*Host {
 	return slices.DeleteFunc(s.AllHosts(), (*Host).Out)
+}
+
+// BySeniority are the hosts of Hosts, the most senior first, those that nobody has
+// vouched for last.
+func (s *State) BySeniority() []*Host {
+	all := s.Hosts()
+	slices.SortStableFunc(all, func(a, b *Host) int { return cmp.Compare(a.rank, b.rank) })
+	return all
 }
 
 // AllHosts are the hosts that have ever joined, by alias.

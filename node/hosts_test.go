@@ -1,6 +1,8 @@
 package node
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -196,5 +199,36 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	}
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "revoked") {
 		t.Errorf("white ended with: %v", err)
+	}
+}
+
+// Whoever may push can add hosts of any name with addresses where nobody answers. It
+// prevents: a host that dials hundreds of those before the hub that is there.
+func TestSeniorHubsAreDialledFirst(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	for i, alias := range []protocol.Name{"white", "a-stranger", "black"} {
+		g := newGhost(t, n, alias)
+		public, err := g.key.PublicKey()
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := protocol.HostState{Host: alias, Key: public, Addresses: []string{fmt.Sprintf("192.0.2.%d:4223", i+1)}}
+		join := g.sign(protocol.Message{
+			From: alias.String(), To: []protocol.Address{{Name: alias.String()}}, Act: protocol.ActHostJoin,
+			Body: protocol.FormatHost(protocol.ActHostJoin, says),
+		}, n.system)
+		n.Receive([]gitsync.Letter{join}, byGit)
+		eventually(t, "the founder has vouched for it", func() bool {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			return len(n.state.Unvouched(n.cfg.Alias)) == 0 && len(n.state.Hosts()) == i+2
+		})
+	}
+	var order []protocol.Name
+	for _, hub := range n.hubs() {
+		order = append(order, hub.Alias)
+	}
+	if want := []protocol.Name{"white", "a-stranger", "black"}; !slices.Equal(order, want) {
+		t.Errorf("dialled in the order %q, want %q", order, want)
 	}
 }

@@ -12,7 +12,9 @@ import (
 )
 
 // hubs are the hosts that can be dialled: those that the operator names, then those
-// of the record, by alias. The bus asks before each round of dials.
+// of the record, the most senior first: who may push can add any number of hosts that
+// nobody answers for, and they must not be dialled before those that are there. The bus
+// asks before each round of dials.
 func (n *Node) hubs() []bus.Hub {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -28,7 +30,7 @@ func (n *Node) hubs() []bus.Hub {
 		}
 		all = append(all, hub)
 	}
-	for _, h := range n.state.Hosts() {
+	for _, h := range n.state.BySeniority() {
 		if addresses := n.reachable(h); h.Alias != n.cfg.Alias && len(addresses) > 0 {
 			all = append(all, bus.Hub{Alias: h.Alias, Keys: n.keysNow(h), Addresses: addresses})
 		}
