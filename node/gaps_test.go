@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -11,7 +12,9 @@ import (
 
 // Whoever tells of holes that are none is asked a few times, with growing pauses, and
 // holds up nobody else's. It prevents: a lying host that keeps the fleet busy.
-func TestGapsAreBounded(t *testing.T) {
+func TestGapsAreBounded(t *testing.T) { synctest.Test(t, testGapsAreBounded) }
+
+func testGapsAreBounded(t *testing.T) {
 	g := newGaps()
 	lie := func(host, by protocol.Name, n int) {
 		g.add(by, fleet.Gap{Host: host, Hash: protocol.Hash([]byte(fmt.Sprint(n)))}, end{})
