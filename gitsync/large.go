@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -17,7 +18,7 @@ import (
 func letterData(store *objects.Store, blob objects.Hash) ([]byte, error) {
 	data, _, err := content(store, blob)
 	if len(data) > protocol.MaxFile+1 {
-		data = append([]byte(nil), data[:protocol.MaxFile+1]...)
+		data = bytes.Clone(data[:protocol.MaxFile+1])
 	}
 	return data, err
 }

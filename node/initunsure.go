@@ -15,15 +15,20 @@ var errInterrupted = control.Errorf(control.KindFailed, "", "cannot make a node:
 // unsureError says that a push has failed, and that the remote may have what was pushed.
 type unsureError struct{ error }
 
-func (e *unsureError) Unwrap() error { return e.error }
-
 // unsure is err, the end of a push: as an unsureError where it was cut short and not
 // refused.
 func (n *Node) unsure(ctx context.Context, err error) error {
+	if n.cfg.Remote == "" {
+		return err
+	}
 	if ctx.Err() != nil { // git says so too, but as if the remote were to blame
 		return &unsureError{errors.New("the push was cut short")}
 	}
-	switch n.record.Status().Trouble.Kind {
+	trouble := n.record.Status().Trouble
+	if !trouble.Pushing {
+		return err // it could not even be fetched from
+	}
+	switch trouble.Kind {
 	case gitsync.KindUnreachable, gitsync.KindThrottled, gitsync.KindOther:
 		return &unsureError{err}
 	default:

@@ -185,7 +185,7 @@ func (s *Store) Check(ctx context.Context, found func(Damage)) error {
 		}
 		h := plumbing.NewHash(name)
 		typ, data, err := readLoose(s.dir, h)
-		if errors.Is(err, ErrNotFound) || err == nil && hashOf(typ, data) == h || errors.As(err, new(*LargeError)) {
+		if errors.Is(err, ErrNotFound) || err == nil && hashOf(typ, data) == h || isLarge(err) {
 			continue
 		}
 		found(Damage{File: s.below(path), Object: h, Text: "the loose object is damaged"})
@@ -221,7 +221,7 @@ func (s *Store) checkPack(ctx context.Context, p *pack, found func(Damage)) erro
 			var typ plumbing.ObjectType
 			var data []byte
 			typ, data, err = p.read(offset, s.readOnce)
-			if err == nil && hashOf(typ, data) == h || errors.Is(err, os.ErrNotExist) || errors.As(err, new(*LargeError)) {
+			if err == nil && hashOf(typ, data) == h || errors.Is(err, os.ErrNotExist) || isLarge(err) {
 				continue
 			}
 		}

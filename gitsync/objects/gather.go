@@ -76,7 +76,7 @@ func (g *gathering) begin(s *Store) { *g = gathering{store: s, trees: map[string
 // add takes an object in; one that is damaged, or too large to be read, stays as it is.
 func (g *gathering) add(h Hash) error {
 	typ, data, err := readLoose(g.store.dir, h)
-	if errors.Is(err, ErrNotFound) || errors.Is(err, errCorrupt) || errors.As(err, new(*LargeError)) || err == nil && hashOf(typ, data) != h {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, errCorrupt) || isLarge(err) || err == nil && hashOf(typ, data) != h {
 		return nil
 	}
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"compress/zlib"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash"
 	"hash/crc32"
@@ -230,7 +229,7 @@ func (j *joiner) copyTree(e placed, raw []byte, in io.Reader, size int64) error 
 // copyVaried writes an object with other bytes than it had.
 func (j *joiner) copyVaried(e placed, raw []byte, in io.Reader, typ plumbing.ObjectType, size int64) error {
 	data, err := inflate(in, size)
-	if errors.As(err, new(*LargeError)) {
+	if isLarge(err) {
 		return j.putEntry(e.hash, raw)
 	}
 	if err != nil {

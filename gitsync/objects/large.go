@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"errors"
 	"fmt"
 	"io"
 )
@@ -16,6 +17,8 @@ type LargeError struct{ Size int64 }
 func (e *LargeError) Error() string {
 	return fmt.Sprintf("it has %d bytes, and an object of more than %d is not read", e.Size, maxObject)
 }
+
+func isLarge(err error) bool { return errors.As(err, new(*LargeError)) }
 
 // passLarge reads an object that is said to have so many bytes without holding it. The
 // error is a *LargeError if it has, as far as maxPassed and its check sum show: a header

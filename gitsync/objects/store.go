@@ -80,7 +80,7 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 	if err == nil {
 		return typ, data, nil
 	}
-	if errors.As(err, new(*LargeError)) {
+	if isLarge(err) {
 		return 0, nil, fmt.Errorf("cannot read object %s: %w", h, err)
 	}
 	// A gc, a repack or a push may have moved the object meanwhile.
@@ -104,7 +104,7 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 // be if it were not too large.
 func (s *Store) Restore(h Hash) error {
 	_, _, err := s.read(h, true)
-	if errors.As(err, new(*LargeError)) {
+	if isLarge(err) {
 		return nil
 	}
 	return err
@@ -146,7 +146,7 @@ func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
 		if err == nil && hashOf(typ, data) != h {
 			err = fmt.Errorf("%w: %s.pack has another object at %d", errCorrupt, p.base, offset)
 		}
-		if err == nil || errors.As(err, new(*LargeError)) {
+		if err == nil || isLarge(err) {
 			return typ, data, err
 		}
 		if errors.Is(err, errCorrupt) {
