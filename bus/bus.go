@@ -36,22 +36,24 @@ type Bus struct {
 	fleetSub *nats.Subscription
 	inbox    string // answers to us arrive below it
 
-	queue     *queue
-	links     *links
-	system    *system // nil where the server is our own
-	questions chan question
-	waiting   waiting
-	services  services
-	discover  *discover
-	replays   *replays
-	budget    *budget
-	quiet     zerolog.Logger // for what others can make this host say
-	announced atomic.Uint64  // presences sent
+	queue      *queue
+	links      *links
+	system     *system // nil where the server is our own
+	questions  chan question
+	waiting    waiting
+	services   services
+	discover   *discover
+	replays    *replays
+	budget     *budget
+	quiet      zerolog.Logger // for what others can make this host say
+	announcing sync.Mutex     // held from when a presence is numbered until it is sent; guards announced
+	announced  uint64         // presences sent
 
 	dropped   atomic.Uint64
 	malformed atomic.Uint64
 	refused   atomic.Uint64
-	offence   atomic.Pointer[string] // the last that was refused, and why
+	offence   atomic.Pointer[string]    // the last that was refused, and why
+	offended  atomic.Pointer[time.Time] // when something was refused or could not be read last
 
 	ctx      context.Context // ends when Close begins
 	cancel   context.CancelFunc
@@ -239,6 +241,14 @@ func (b *Bus) Malformed() uint64 { return b.malformed.Load() }
 // Refused counts the letters, questions and answers whose signature or key does
 // not prove their sender, or whose time is too far from ours.
 func (b *Bus) Refused() uint64 { return b.refused.Load() }
+
+// Offended is when something was refused or could not be read last; zero: never.
+func (b *Bus) Offended() time.Time {
+	if at := b.offended.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
 
 // LastRefused says what of them was refused last and why, in one line; "" before the
 // first.

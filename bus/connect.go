@@ -104,6 +104,7 @@ func (b *Bus) disconnected(_ *nats.Conn, err error) {
 	}
 	if b.system != nil {
 		b.system.disconnected(err)
+		b.queue.unlinked("")
 	}
 	b.opts.Log.Info().Err(err).Msg("the connection to NATS is lost")
 }

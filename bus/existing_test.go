@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -91,6 +92,11 @@ func TestExistingSystemComesAndChanges(t *testing.T) {
 	h.awaitLinked(t, 1)
 	first.Shutdown()
 	first.WaitForShutdown()
+	awaitTrue(t, "the node hears that nobody can be heard any more", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return slices.Contains(h.unlinked, "")
+	})
 	awaitTrue(t, "the break", func() bool {
 		l := onlyLink(t, h)
 		return !l.Up && l.Problem == "it cannot be reached: nobody listens there: connection refused"

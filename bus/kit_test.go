@@ -81,6 +81,7 @@ type host struct {
 	heads    map[protocol.Name][]protocol.Head
 	presence map[protocol.Name]Presence
 	linked   int
+	unlinked []protocol.Name
 }
 
 // newHost is a host that is trusted by f but not started; its options may be
@@ -116,6 +117,7 @@ func (h *host) handlers() Handlers {
 		Bell:     func(from protocol.Name) { h.note(func() { h.bells[from]++ }) },
 		Presence: func(p Presence) { h.note(func() { h.presence[p.Host] = p }) },
 		Linked:   func() { h.note(func() { h.linked++ }) },
+		Unlinked: func(peer protocol.Name) { h.note(func() { h.unlinked = append(h.unlinked, peer) }) },
 	}
 }
 

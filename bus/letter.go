@@ -159,6 +159,9 @@ func decodePresence(data []byte) (Presence, error) {
 	if len(p.Wants) == 0 {
 		p.Wants = nil
 	}
+	if len(p.Lost) == 0 {
+		p.Lost = nil
+	}
 	return p, nil
 }
 
@@ -174,12 +177,14 @@ func checkPresence(p Presence) error {
 			return err
 		}
 	}
-	if len(p.Wants) > MaxWants {
-		return fmt.Errorf("it asks for %d hosts, more than %d", len(p.Wants), MaxWants)
-	}
-	for _, host := range p.Wants {
-		if _, err := protocol.ParseName(host.String()); err != nil {
-			return fmt.Errorf("it asks for a host: %w", err)
+	for _, hosts := range [][]protocol.Name{p.Wants, p.Lost} {
+		if len(hosts) > MaxWants {
+			return fmt.Errorf("it names %d hosts, more than %d", len(hosts), MaxWants)
+		}
+		for _, host := range hosts {
+			if _, err := protocol.ParseName(host.String()); err != nil {
+				return fmt.Errorf("it names a host: %w", err)
+			}
 		}
 	}
 	for _, text := range []string{p.Version, p.Run, p.Machine} {

@@ -19,8 +19,8 @@ const (
 	linksEager = 10 * time.Millisecond // while one is coming up
 	eagerFor   = 3 * time.Second       // after something happened to a link
 
-	// quietFor is how long a hub may be missing before that is worth a warning:
-	// a host that has just joined is refused until the others have its key.
+	// quietFor is how long a link may be missing before that is worth a warning: a
+	// host that has just joined is refused until the others have its key.
 	quietFor = 5 * time.Second
 )
 
@@ -157,8 +157,13 @@ func (l *links) read(leaf *server.LeafInfo, now time.Time) Link {
 	if known && before.Up == link.Up {
 		link.Since = before.Since
 	}
+	link.Young = l.bus.young(link, now)
 	return link
 }
+
+// young reports whether a link that is not up may be on its way, as many are for a
+// moment: that is no trouble yet.
+func (b *Bus) young(l Link, now time.Time) bool { return !l.Up && now.Sub(l.Since) < quietFor }
 
 // peerOf is the host at the other end of a link, whose key was proved, and its
 // address.

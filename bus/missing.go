@@ -14,15 +14,17 @@ import (
 // since down, if there is one: either it is connected, and the servers have not agreed
 // yet or do no longer, or nobody could be linked. A host that others have linked to
 // misses only hubs before it in the alphabet, and those that its operator names: the
-// others miss it. linked says that the server has a link; while one up is on its way
+// others miss it. That a hub does not know this host's key is not said in the first
+// moments: it reads it in the record meanwhile. linked says that the server has a link; while one up is on its way
 // there, what would be dialled without it is missing still.
 func (b *Bus) missing(down time.Time, linked bool) []Link {
 	if b.dialler == nil || linked && b.tree.frozen() {
 		return nil
 	}
+	young := b.young(Link{Since: down}, b.opts.Now())
 	if o := b.tree.dialled(); o != nil {
 		return []Link{{
-			Peer: hostAt(o.host, o.address), Host: o.host, Address: o.address, Out: true, HalfUp: true, Since: down, Problem: halfUp,
+			Peer: hostAt(o.host, o.address), Host: o.host, Address: o.address, Out: true, HalfUp: true, Since: down, Young: young, Problem: halfUp,
 		}}
 	}
 	targets := b.dialler.targets(true)
@@ -30,13 +32,13 @@ func (b *Bus) missing(down time.Time, linked bool) []Link {
 		targets = slices.DeleteFunc(targets, func(t target) bool { return t.hub.Alias > b.opts.Alias && !t.hub.Named })
 	}
 	failed := slices.DeleteFunc(slices.Clone(b.dialler.problems()), func(e *DialError) bool {
-		return !slices.ContainsFunc(targets, func(t target) bool { return t.address == e.Address })
+		return young && e.Cause == CauseKey || !slices.ContainsFunc(targets, func(t target) bool { return t.address == e.Address })
 	})
 	if len(targets) == 0 {
 		return nil
 	}
 	whom, problem := toldMissing(targets, grouped(failed))
-	return []Link{{Peer: whom, Out: true, Since: down, Problem: problem}}
+	return []Link{{Peer: whom, Out: true, Since: down, Young: young, Problem: problem}}
 }
 
 // failure is why a host was not linked, at one address or several.

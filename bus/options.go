@@ -105,7 +105,8 @@ type Handlers struct {
 	// again.
 	Linked func()
 	// Unlinked tells that the last link to the server of a host has ended: it may be
-	// gone, or be back in a moment. On an existing system there are no such links.
+	// gone, or be back in a moment. On an existing system there are no such links: it
+	// tells with "" that the connection to the system has ended.
 	Unlinked func(host protocol.Name)
 }
 
@@ -122,13 +123,16 @@ type Presence struct {
 	// Wants are hosts that the sender would like to hear from: it knows their keys
 	// since a moment ago. At most MaxWants.
 	Wants []protocol.Name `json:"wants,omitempty"`
+	// Lost are hosts that the sender can reach no more, since a moment ago: others may
+	// have heard them through it. At most MaxWants.
+	Lost  []protocol.Name `json:"lost,omitempty"`
 	Seen  time.Time       `json:"-"`     // when it was received, by our clock
 	Sent  time.Time       `json:"-"`     // when it was sent, by that of the host
 	Start uint64          `json:"start"` // rises with every start of its node: tells an old presence from a new one
 	Count uint64          `json:"count"` // set by Announce: rises within a run
 }
 
-// MaxWants is how many hosts one presence letter asks for.
+// MaxWants is how many hosts one presence letter asks for, or tells of.
 const MaxWants = 64
 
 // Addresses are the bound addresses, host:port, of a bus; "" where there is no
@@ -151,6 +155,7 @@ type Link struct {
 	HalfUp  bool          // connected, but not up yet
 	RTT     time.Duration // round trip, 0 while unknown
 	Since   time.Time     // when it came to be up, or down
+	Young   bool          // it is not up for so short a time only that it may be on its way
 	Problem string        // why it is not up, as far as known, or what is amiss though it is
 }
 

@@ -60,9 +60,13 @@ func (b *Bus) PublishHeads(heads []protocol.Head) error {
 // Ring rings the bell: the remote has moved.
 func (b *Bus) Ring() error { return b.publishLetter(protocol.KindBell, nil) }
 
-// Announce tells the fleet about this host; p.Host and p.Count are set.
+// Announce tells the fleet about this host; p.Host and p.Count are set. Who hears one
+// after a later one takes it for a repetition, so they are sent as they are numbered.
 func (b *Bus) Announce(p Presence) error {
-	p.Host, p.Count = b.opts.Alias, b.announced.Add(1)
+	b.announcing.Lock()
+	defer b.announcing.Unlock()
+	b.announced++
+	p.Host, p.Count = b.opts.Alias, b.announced
 	data, err := encodePresence(p)
 	if err != nil {
 		return fmt.Errorf("cannot announce this host: %w", err)

@@ -72,7 +72,8 @@ func (q *queue) linked() {
 	q.signal()
 }
 
-// unlinked queues that the last link to a host has ended, for which there is always
+// unlinked queues that the last link to a host, or with "" the connection to an existing
+// system, has ended, for which there is always
 // room: there are not many links.
 func (q *queue) unlinked(host protocol.Name) {
 	q.mu.Lock()

@@ -38,6 +38,7 @@ func (b *Bus) arrived(msg *nats.Msg) {
 
 func (b *Bus) countMalformed(msg *nats.Msg, err error) {
 	b.malformed.Add(1)
+	b.offend()
 	b.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("something on the bus cannot be read")
 }
 
@@ -45,7 +46,13 @@ func (b *Bus) countRefused(msg *nats.Msg, err error) {
 	b.refused.Add(1)
 	last := msg.Subject + ": " + err.Error()
 	b.offence.Store(&last)
+	b.offend()
 	b.opts.Log.Debug().Err(err).Str("subject", msg.Subject).Msg("a letter on the bus was refused")
+}
+
+func (b *Bus) offend() {
+	now := b.opts.Now()
+	b.offended.Store(&now)
 }
 
 // dispatch calls the handlers until the bus closes.

@@ -46,6 +46,7 @@ type Agent struct {
 	Open       string        // command line of its own interactive program
 	Paused     bool          // its mail waits
 	RunReplies bool          // "answers: true": run on answers to its own messages too (R13)
+	RunAs      string        // the user of the system as whom the command runs; "": the node's own
 	// DispatchSince is the commit of main when the agent was added: what it
 	// contains is shown and never run (R8). "" where main had no commit.
 	DispatchSince string
@@ -59,6 +60,7 @@ type Tier struct {
 	Exec  string // the command line, split as a shell would and run without one
 }
 
+// maxTierCount is less than a reader takes.
 const maxTierCount = 1000
 
 // Validate says all that is wrong with the agent as one *Error.
@@ -84,6 +86,9 @@ func (a Agent) problems() []Problem {
 	if a.Preset != "" && !isLine(a.Preset) {
 		add("preset", "%q contains control characters", a.Preset)
 	}
+	if a.RunAs != "" && !regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,31}$`).MatchString(a.RunAs) {
+		add("run_as", "%q is not the name of a user, nor a number of one", a.RunAs)
+	}
 	if !isText(a.Open) {
 		add("open", "the command %q contains control characters or bytes that are not UTF-8", a.Open)
 	}
@@ -99,6 +104,8 @@ func (a Agent) doorProblems() []Problem {
 		return []Problem{{Key: "door", Text: fmt.Sprintf("%q is not a door: use exec or inbox", a.Door)}}
 	case a.Door == DoorInbox && len(a.Tiers) > 0:
 		return []Problem{{Key: "tiers", Text: "an agent behind the inbox door runs no command and has no tiers"}}
+	case a.Door == DoorInbox && a.RunAs != "":
+		return []Problem{{Key: "run_as", Text: "an agent behind the inbox door runs no command: there is nothing to run as somebody"}}
 	case a.Door == DoorInbox && a.Input == InputPrompt:
 		return []Problem{{Key: "input", Text: "an agent behind the inbox door is given nothing: it asks"}}
 	case a.Door == DoorInbox:
@@ -129,10 +136,8 @@ func (a Agent) doorProblems() []Problem {
 
 func (t Tier) problems() []Problem {
 	var ps []Problem
-	// The name becomes a part of "chosen: host/tier/n" (R7).
-	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`).MatchString(t.Name) {
-		ps = append(ps, Problem{Key: "name", Text: fmt.Sprintf(
-			"%q is not the name of a tier: use 1 to 64 letters, digits, dots, _ and -", t.Name)})
+	if err := protocol.CheckTierName(t.Name); err != nil {
+		ps = append(ps, Problem{Key: "name", Text: err.Error()})
 	}
 	if t.Count < 1 || t.Count > maxTierCount {
 		ps = append(ps, Problem{Key: "count", Text: fmt.Sprintf("%d is not from 1 to %d", t.Count, maxTierCount)})

@@ -113,6 +113,7 @@ func agentFields(a *Agent) []field {
 		asField(textSetting("open", &a.Open)),
 		asField(boolSetting("paused", &a.Paused)),
 		asField(boolSetting("answers", &a.RunReplies)),
+		asField(textSetting("run_as", &a.RunAs)),
 		asField(textSetting("dispatch_since", &a.DispatchSince)),
 		asField(timeSetting("added", &a.Added)),
 	}
@@ -162,15 +163,21 @@ func timeSetting(key string, at *time.Time) setting {
 	}, func(t time.Time) string { return t.UTC().Format(time.RFC3339) })
 }
 
-// WriteAgent writes the agent's file into dir, in place of one it may have. After
-// a crash the old file or the new one is there, whole.
+// WriteAgent writes the agent's file into dir, in place of one it may have, of which
+// comments stay. After a crash the old file or the new one is there, whole.
 func WriteAgent(dir string, a Agent) error {
 	if err := a.Validate(); err != nil {
 		return fmt.Errorf("cannot write the agent %s: %w", a.Name, err)
 	}
+	file := filepath.Join(dir, a.Name.String()+agentExt)
 	data, err := renderAgent(a)
 	if err == nil {
-		err = writeAtomic(filepath.Join(dir, a.Name.String()+agentExt), data)
+		if old, readErr := readCapped(file); readErr == nil {
+			if edited, ok := editedAgent(old, data); ok {
+				data = edited
+			}
+		}
+		err = writeAtomic(file, data)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the agent %s: %w", a.Name, err)
@@ -191,6 +198,7 @@ type agentFile struct {
 	Timeout       string      `yaml:"timeout,omitempty"`
 	Paused        bool        `yaml:"paused,omitempty"`
 	Answers       bool        `yaml:"answers,omitempty"`
+	RunAs         string      `yaml:"run_as,omitempty"`
 	DispatchSince string      `yaml:"dispatch_since,omitempty"`
 	Added         string      `yaml:"added,omitempty"`
 }
@@ -216,7 +224,7 @@ func (c commandLine) MarshalYAML() (any, error) {
 func renderAgent(a Agent) ([]byte, error) {
 	f := agentFile{
 		Name: a.Name.String(), Door: a.Door, Dir: a.Dir, Answers: a.RunReplies, DispatchSince: a.DispatchSince,
-		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused,
+		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs,
 	}
 	if a.Input != InputText {
 		f.Input = a.Input

@@ -3,6 +3,7 @@ package configs
 import (
 	"net"
 	"net/url"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -28,8 +29,11 @@ type Config struct {
 	PushInterval time.Duration
 	// CourierGrace is how long another host's message may be missing from the
 	// remote before this host commits and pushes it in its place.
-	CourierGrace   time.Duration
-	MaxHops        int           // answers of agents to answers of agents before it stops (R13)
+	CourierGrace time.Duration
+	MaxHops      int // answers of agents to answers of agents before it stops (R13)
+	// MaxCommands is how many commands of agents run at once on this host; 0 (written
+	// "auto") lets the machine decide. Commands gives the figure to use.
+	MaxCommands    int
 	MessageLimit   int           // bytes of one message file
 	CommandTimeout time.Duration // for agents that set no timeout of their own
 	LogLevel       string        // trace, debug, info, warn or error
@@ -110,6 +114,15 @@ func (c Config) PushEvery() time.Duration {
 		return 10 * time.Second
 	}
 	return time.Second
+}
+
+// Commands is how many commands of agents run at once on this host: MaxCommands where
+// it is set, else two for each processor, because most of them wait for a model.
+func (c Config) Commands() int {
+	if c.MaxCommands != 0 {
+		return c.MaxCommands
+	}
+	return 2 * runtime.NumCPU()
 }
 
 func hosted(remote string) bool {

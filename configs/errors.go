@@ -13,6 +13,9 @@ import (
 // nobody has run "parley init" here.
 var ErrNoConfig = errors.New("there is no configuration")
 
+// LostHint is what to do with a home that holds a record and no configuration.
+const LostHint = "bring config.yaml back from a backup, or write it: fleet, alias, human and remote will do; then: parley up"
+
 // NotFoundError says that a home has no configuration. It matches ErrNoConfig
 // and fs.ErrNotExist.
 type NotFoundError struct {

@@ -49,6 +49,11 @@ func (h Home) SearchIndex() string { return filepath.Join(h.Cache(), "search") }
 // Socket is the control socket of the running node.
 func (h Home) Socket() string { return filepath.Join(h.Dir, "control.sock") }
 
+// AgentSocket is the socket of the running node on which everybody is an agent. It
+// lies in a folder of its own, so that a container can be given that and nothing else
+// of the home.
+func (h Home) AgentSocket() string { return filepath.Join(h.Dir, "door", "agent.sock") }
+
 // Lock is the file that the running node holds locked.
 func (h Home) Lock() string { return filepath.Join(h.Dir, "lock") }
 
@@ -121,9 +126,9 @@ func (h Home) checkContents() error {
 	if err != nil {
 		return fmt.Errorf("cannot look at the home %s: %w", h.Dir, err)
 	}
-	ours := make([]string, 0, 9)
+	ours := make([]string, 0, 10)
 	for _, path := range []string{
-		h.Config(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), h.Lock(), h.Log(),
+		h.Config(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}

@@ -29,7 +29,7 @@ func foreign(dir string, info fs.FileInfo) string {
 			return reason
 		}
 	}
-	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+	if mode := info.Mode().Perm(); othersMay(mode) {
 		return fmt.Sprintf("it is open to other users (mode %04o) and holds keys; run: chmod 700 %s", mode, shellWord(dir))
 	}
 	return ""
@@ -41,6 +41,9 @@ func foreignOwner(owner, self int) string {
 	}
 	return fmt.Sprintf("it belongs to another user (uid %d, and you are uid %d)", owner, self)
 }
+
+// othersMay reports whether a mode gives users other than the owner any right.
+func othersMay(mode fs.FileMode) bool { return mode&0o077 != 0 }
 
 // openToOthers reports whether users other than the owner can read a file.
 func openToOthers(info fs.FileInfo) bool { return info.Mode().Perm()&0o044 != 0 }

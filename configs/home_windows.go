@@ -18,5 +18,8 @@ func userHome(getenv func(string) string) (string, error) {
 // to others by inherited access lists, which file modes do not show.
 func foreign(string, fs.FileInfo) string { return "" }
 
+// othersMay finds nothing, for the same reason.
+func othersMay(fs.FileMode) bool { return false }
+
 // openToOthers finds nothing, for the same reason.
 func openToOthers(fs.FileInfo) bool { return false }

@@ -39,6 +39,7 @@ func settings(c *Config) []setting {
 		autoSetting("push_interval", &c.PushInterval),
 		durationSetting("courier_grace", &c.CourierGrace),
 		numberSetting("max_hops", &c.MaxHops),
+		autoNumberSetting("max_commands", &c.MaxCommands),
 		sizeSetting("message_limit", &c.MessageLimit),
 		durationSetting("command_timeout", &c.CommandTimeout),
 		wordSetting("log_level", &c.LogLevel),
@@ -111,13 +112,36 @@ func autoSetting(key string, at *time.Duration) setting {
 }
 
 func numberSetting(key string, at *int) setting {
-	return valueSetting(key, at, func(s string) (int, error) {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return 0, fmt.Errorf("%q is not a whole number", s)
+	return valueSetting(key, at, parseNumber, strconv.Itoa)
+}
+
+func parseNumber(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a whole number", s)
+	}
+	return n, nil
+}
+
+// autoNumberSetting is a number above zero, whose zero is written "auto".
+func autoNumberSetting(key string, at *int) setting {
+	parse := func(s string) (int, error) {
+		if s == "auto" {
+			return 0, nil
+		}
+		n, err := parseNumber(s)
+		if err != nil || n == 0 {
+			return 0, fmt.Errorf("%q is no number above zero: write auto, or one such as 8", s)
 		}
 		return n, nil
-	}, strconv.Itoa)
+	}
+	show := func(n int) string {
+		if n == 0 {
+			return "auto"
+		}
+		return strconv.Itoa(n)
+	}
+	return valueSetting(key, at, parse, show)
 }
 
 func sizeSetting(key string, at *int) setting { return valueSetting(key, at, parseSize, showSize) }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -21,6 +21,7 @@ const (
 	minTimeout  = time.Second
 	maxTimeout  = 24 * time.Hour
 	maxMaxHops  = 1000
+	maxCommands = 1000
 	// A message has up to 16 KiB of frontmatter, and NATS systems carry 1 MiB
 	// with their headers unless told otherwise.
 	minMessageLimit = 20 * kib
@@ -42,7 +43,7 @@ func (c Config) problems() []Problem {
 	add("fleet", checkName(c.Fleet, "the fleet that shares one record"))
 	add("alias", checkName(c.Alias, "this host's name in the fleet"))
 	add("human", checkName(c.Human, "the human who decides here"))
-	add("remote", checkRemote(c.Remote))
+	add("remote", gitremote.Check(c.Remote))
 	ps = append(ps, c.Bus.problems()...)
 	add("fetch_interval", checkRange(c.FetchInterval, minInterval, maxInterval, span.Exact))
 	if c.PushInterval != 0 {
@@ -50,6 +51,9 @@ func (c Config) problems() []Problem {
 	}
 	add("courier_grace", checkRange(c.CourierGrace, minInterval, maxInterval, span.Exact))
 	add("max_hops", checkRange(c.MaxHops, 1, maxMaxHops, strconv.Itoa))
+	if c.MaxCommands != 0 {
+		add("max_commands", checkRange(c.MaxCommands, 1, maxCommands, strconv.Itoa))
+	}
 	add("message_limit", checkRange(c.MessageLimit, minMessageLimit, maxMessageLimit, showSize))
 	add("command_timeout", checkRange(c.CommandTimeout, minTimeout, maxTimeout, span.Exact))
 	if levels := []string{"trace", "debug", "info", "warn", "error"}; !slices.Contains(levels, c.LogLevel) {
@@ -71,22 +75,6 @@ func checkRange[T int | time.Duration](v, low, high T, show func(T) string) erro
 		return fmt.Errorf("%s is not from %s to %s", show(v), show(low), show(high))
 	}
 	return nil
-}
-
-// checkRemote refuses what git would take for an option, and a path that would
-// mean another folder wherever the node is started.
-func checkRemote(remote string) error {
-	switch {
-	case remote == "":
-		return nil
-	case !isLine(remote) || strings.TrimSpace(remote) != remote:
-		return fmt.Errorf("%q contains control characters or surrounding space", remote)
-	case strings.HasPrefix(remote, "-"):
-		return fmt.Errorf("%q begins with a dash, which git takes for an option", remote)
-	case filepath.IsAbs(remote), strings.HasPrefix(remote, "/"), remoteHost(remote) != "", strings.Contains(remote, "://"):
-		return nil
-	}
-	return fmt.Errorf("%q is neither a git URL nor an absolute path", remote)
 }
 
 func (b Bus) problems() []Problem {

@@ -36,6 +36,28 @@ func (s *State) resolve(c Say, text string) (protocol.Address, error) {
 	return to, refuse(Unknown, s.suggest(to.Name)+"; to write to it all the same: parley send --anyway", "nobody is called %q", to.Name)
 }
 
+// Between is the channel that who has in common with the addressee, unless nothing could
+// be sent there. The error is a *Refusal.
+func (s *State) Between(who Who, addressee string) (protocol.ChannelID, error) {
+	to, err := s.resolve(Say{As: who}, addressee)
+	if err != nil {
+		return "", err
+	}
+	if to.Name == protocol.All {
+		return protocol.DeriveChannel(s.recordID, protocol.All), nil
+	}
+	return protocol.DeriveChannel(s.recordID, who.Name, to.Name), nil
+}
+
+// CheckName refuses a name that the fleet does not know, with those that are near it.
+// The error is a *Refusal.
+func (s *State) CheckName(name string) error {
+	if s.Known(name) {
+		return nil
+	}
+	return refuse(Unknown, s.suggest(name), "nobody is called %q", name)
+}
+
 // elsewhere are the other hosts that serve the participant's name.
 func (s *State) elsewhere(who Who) []protocol.Name {
 	return slices.DeleteFunc(s.servedOn(who.Name), func(h protocol.Name) bool { return h == who.Host })
@@ -46,9 +68,9 @@ func (s *State) elsewhere(who Who) []protocol.Name {
 func (s *State) checkHosted(c Say, to protocol.Address) error {
 	alias := protocol.Name(to.Host)
 	h, joined := s.Host(alias)
-	file, listed := s.files[alias]
+	file, listed := s.hostFile(alias)
 	if h.Out() {
-		return refuse(Forbidden, s.knownHosts(), "the host %s is out: its key was revoked by %s", alias, h.Keys()[len(h.keys)-1].By)
+		return refuse(Forbidden, s.knownHosts(), "the host %s is out: %s", alias, h.WhyOut())
 	}
 	if !joined && !listed {
 		return refuse(Unknown, s.knownHosts(), "no host is called %q", to.Host)
@@ -98,9 +120,9 @@ func (s *State) servedOn(name string) []protocol.Name {
 			on = append(on, h.Alias)
 		}
 	}
-	for alias, f := range s.files {
-		if _, joined := s.Host(alias); !joined && names(f, name) {
-			on = append(on, alias)
+	for _, f := range s.OtherPrograms() {
+		if names(f, name) {
+			on = append(on, f.Host)
 		}
 	}
 	slices.Sort(on)
@@ -121,10 +143,8 @@ func (s *State) roster() []string {
 	for _, h := range s.Hosts() {
 		add(h.Humans, h.Agents)
 	}
-	for alias, f := range s.files {
-		if _, joined := s.Host(alias); !joined {
-			add(f.Humans, f.Agents)
-		}
+	for _, f := range s.OtherPrograms() {
+		add(f.Humans, f.Agents)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

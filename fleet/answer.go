@@ -13,7 +13,7 @@ type Answer struct {
 	To      protocol.Path
 	Body    string
 	Act     protocol.Act // empty: a reply
-	ByAgent bool         // an agent's door answers, so the hops grow (R13)
+	ByAgent bool         // an agent answers, so the hops grow (R13)
 }
 
 func (c Answer) decide(s *State) ([]Draft, error) {
@@ -36,7 +36,7 @@ func (c Answer) decide(s *State) ([]Draft, error) {
 		d.Message.Act = protocol.ActReply
 	}
 	if c.ByAgent {
-		d.Message.Hops = asked.Hops + 1
+		d.because(s, asked)
 	}
 	return append([]Draft{d}, s.receiptFor(asked, c.As)...), nil
 }
@@ -51,21 +51,10 @@ func (s *State) answerable(p protocol.Path) (*Item, error) {
 		return nil, refuse(Forbidden, "", "%s is a receipt: nobody waits for an answer to it", p)
 	case s.Signature(it) == protocol.SignatureRefused:
 		return nil, refuse(Forbidden, "", "%s bears a wrong signature: it is not answered", p)
+	case !s.Answerable(it):
+		return nil, unanswerable(it)
 	}
 	return it, nil
-}
-
-// AuthorOf addresses the author of a message: at its host where that signed the
-// message and is not the one that answers, else by the bare name.
-func (s *State) AuthorOf(it *Item, here protocol.Name) protocol.Address {
-	to, err := protocol.ParseAddress(it.From)
-	if err != nil || to.Host != "" && !strings.Contains(it.From, "@") {
-		to = protocol.Address{Name: it.From} // a name of its own kind: the writer judges
-	}
-	if s.Signature(it) == protocol.SignatureValid && it.Host != here {
-		to.Host = it.Host.String()
-	}
-	return to
 }
 
 // Acknowledge leaves a receipt for a message. Where there is nothing to
@@ -81,25 +70,37 @@ func (c Acknowledge) decide(s *State) ([]Draft, error) {
 	if it == nil {
 		return nil, refuse(Unknown, "", "there is no message %s", c.Of)
 	}
-	return s.receiptFor(it, c.As), nil
+	drafts := s.receiptFor(it, c.As)
+	if len(drafts) > 0 && !s.Answerable(it) {
+		return nil, unanswerable(it)
+	}
+	return drafts, nil
 }
 
 // receiptFor is the receipt of who for the message: to its author, never to
 // all, never for a receipt, once (Crosstalk, "Message types").
 func (s *State) receiptFor(it *Item, who Who) []Draft {
-	if !s.Reaches(it, who) || s.IsRead(it.Path, who) {
+	if !s.Reaches(it, who) || s.isRead(it, who) {
 		return nil
 	}
 	return []Draft{{
 		Message: protocol.Message{
 			From: who.Name,
-			To:   []protocol.Address{{Name: it.From}},
+			To:   []protocol.Address{s.receiptTo(it)},
 			Type: protocol.TypeRead,
 			Act:  protocol.ActRead,
 			Ref:  it.Path.Rel(),
 		},
 		Channel: it.Path.Channel(),
 	}}
+}
+
+// receiptTo addresses a receipt: to the author's bare name, where that can be written.
+func (s *State) receiptTo(it *Item) protocol.Address {
+	if bare := (protocol.Address{Name: it.Author().Name}); protocol.CheckAddress(bare) == nil {
+		return bare
+	}
+	return s.AuthorOf(it, "")
 }
 
 // Stop ends a conversation of agents that has run too long (R13): the host
@@ -122,10 +123,10 @@ func (c Stop) decide(s *State) ([]Draft, error) {
 			Type: protocol.TypeText,
 			Act:  protocol.ActFailed,
 			Re:   protocol.Refer(asked.Path.Channel(), asked.Path),
-			Hops: asked.Hops + 1,
 			Body: c.Body,
 		},
 		Channel: asked.Path.Channel(),
 	}
+	d.because(s, asked)
 	return append([]Draft{d}, s.receiptFor(asked, c.As)...), nil
 }

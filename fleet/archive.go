@@ -16,7 +16,7 @@ var ErrArchive = errors.New("not an archive of this record")
 
 // archiveForm changes with the form of archives and with every rule by which the
 // fold makes a state out of messages: an older archive is then made anew.
-const archiveForm = "parley-archive-8"
+const archiveForm = "parley-archive-11"
 
 // The parts of an archive. Each lies anywhere in it; its end says where.
 const (
@@ -29,6 +29,7 @@ const (
 	partSuffixes        // by the suffix of the path, or by the path below the channel
 	partHashes          // by hash
 	partAnswers         // by the path that they answer
+	partAsides          // by the path because of which an agent wrote them, without answering it
 	partReceipts        // by the path that they acknowledge
 	partChained         // by the hash that they follow
 	partRequests        // by the id of the request

@@ -129,6 +129,8 @@ func TestArchivedFleetIsFoundAgain(t *testing.T) {
 		if diff := cmp.Diff(snapshot(plain), snapshot(icy)); diff != "" {
 			t.Fatalf("case %d:\n%s", seed, diff)
 		}
+		wantCounted(t, plain)
+		wantCounted(t, icy)
 		if diff := cmp.Diff(searches(plain, files), searches(icy, files)); diff != "" {
 			t.Fatalf("case %d: what is found differs:\n%s", seed, diff)
 		}
@@ -138,6 +140,63 @@ func TestArchivedFleetIsFoundAgain(t *testing.T) {
 			}
 		}
 	}
+}
+
+// wantCounted wants what is counted as messages come and go to be what a look at each
+// of them finds.
+func wantCounted(t *testing.T, s *State) {
+	t.Helper()
+	for _, c := range s.Channels() {
+		if said, want := fmt.Sprint(c.Messages, c.Last, c.Participants), looked(s, c.ID); said != want {
+			t.Fatalf("the channel %s is listed as %s and is %s", c.ID, said, want)
+		}
+	}
+	said, found := s.Totals(), Totals{Hosts: map[protocol.Name]HostTotals{}}
+	for it := range s.All() {
+		h := found.Hosts[it.Host]
+		switch it.kind() {
+		case kindWord:
+			found.HostWords++
+			continue
+		case kindReceipt:
+			found.Receipts++
+			h.Receipts++
+		default:
+			found.Messages++
+			h.Messages++
+			if s.Signature(it) != protocol.SignatureValid {
+				found.Unverified++
+			}
+			if found.Last = it.Timestamp; found.First.IsZero() {
+				found.First = it.Timestamp
+			}
+		}
+		found.Hosts[it.Host] = h
+	}
+	if said.Unsure {
+		found.Unverified, found.Unsure = said.Unverified, true
+	}
+	maps.DeleteFunc(said.Hosts, func(_ protocol.Name, h HostTotals) bool { return h == HostTotals{} })
+	if diff := cmp.Diff(found, said); diff != "" {
+		t.Fatalf("counted (-looked +counted):\n%s", diff)
+	}
+}
+
+// looked is what a look at each message of a channel says of it.
+func looked(s *State, c protocol.ChannelID) string {
+	messages, last, who := 0, time.Time{}, map[string]bool{}
+	for it := range s.Channel(c) {
+		if it.Type != protocol.TypeText {
+			continue
+		}
+		messages++
+		last = it.Timestamp
+		who[it.Author().Name] = true
+		for _, to := range it.To {
+			who[to.Name] = true
+		}
+	}
+	return fmt.Sprint(messages, last, slices.Sorted(maps.Keys(who)))
 }
 
 // searches is what the state finds in all ways that snapshot leaves out.
@@ -154,13 +213,10 @@ func searches(s *State, files []testFile) []string {
 			say(it.Depth, it.Path)
 		}
 	}
-	talks := Talks{}
-	for it := range s.All() {
-		talks.Add(it)
-	}
-	for _, c := range s.Channels(talks) {
+	for _, c := range s.Channels() {
 		say(c, s.Describe(c.ID))
 	}
+	say(fmt.Sprintf("%+v", s.Totals()))
 	say(s.CountChannels())
 	for _, f := range s.Verify(time.Unix(2e9, 0)) {
 		say(f)

@@ -16,6 +16,8 @@ const (
 	recordOnTime  // the timestamp is the time of the path
 	recordAtOnce  // the place is the timestamp
 	recordChained // prev is a SHA-256 in hex
+	recordNear    // the place is as if far dates counted too
+	recordUnattended
 )
 
 // How a reference to another message is kept.
@@ -100,7 +102,8 @@ func (w *pen) item(it *Item) {
 	prev, prevErr := hex.DecodeString(it.Prev)
 	chained := prevErr == nil && len(prev) == hashBytes && hex.EncodeToString(prev) == it.Prev
 	flags := when(it.sealed, recordSealed) | when(strict, recordStrict) | when(chained, recordChained) |
-		when(strict && at.Equal(it.Timestamp), recordOnTime) | when(it.Place.Equal(it.Timestamp), recordAtOnce)
+		when(strict && at.Equal(it.Timestamp), recordOnTime) | when(it.Place.Equal(it.Timestamp), recordAtOnce) |
+		when(it.reach.Equal(it.Place), recordNear) | when(it.Unattended, recordUnattended)
 	w.number(flags)
 	if hashErr != nil || len(hash) != hashBytes {
 		hash = make([]byte, hashBytes) // protocol.Hash makes no such hash
@@ -113,6 +116,9 @@ func (w *pen) item(it *Item) {
 	}
 	if flags&recordAtOnce == 0 {
 		w.time(it.Place)
+	}
+	if flags&recordNear == 0 {
+		w.time(it.reach)
 	}
 	w.rest(it, prev, chained)
 }
@@ -137,6 +143,7 @@ func (w *pen) rest(it *Item, prev []byte, chained bool) {
 	}
 	w.refer(it.Path.Channel(), it.Ref)
 	w.refer(it.Path.Channel(), it.Re)
+	w.refer(it.Path.Channel(), it.Because)
 	w.text(it.Request)
 	w.number(uint64(len(it.To)))
 	for _, a := range it.To {
@@ -247,6 +254,10 @@ func (r *cursor) head() (it Item, flags uint64) {
 	if flags&recordAtOnce == 0 {
 		it.Place = r.time()
 	}
+	it.reach = it.Place
+	if flags&recordNear == 0 {
+		it.reach = r.time()
+	}
 	it.placed = true
 	return it, flags
 }
@@ -263,7 +274,8 @@ func (r *cursor) item() *Item {
 	} else {
 		it.Prev = r.text()
 	}
-	it.Ref, it.Re = r.refer(it.Path.Channel()), r.refer(it.Path.Channel())
+	it.Ref, it.Re, it.Because = r.refer(it.Path.Channel()), r.refer(it.Path.Channel()), r.refer(it.Path.Channel())
+	it.Unattended = flags&recordUnattended != 0
 	it.Request = r.text()
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		it.To = append(it.To, protocol.Address{Name: r.word(), Host: r.word()})

@@ -20,6 +20,7 @@ type rest struct {
 	last    map[signer]*Item // the greatest path that each signed
 	signed  map[signer]int   // how many files each signed
 	forks   map[branch]struct{}
+	census  census
 }
 
 // append writes it down.
@@ -49,6 +50,7 @@ func (r *rest) append(w *pen, recordID, stamp string) {
 		w.text(at.run)
 		w.number(at.seq)
 	}
+	r.census.append(w)
 }
 
 // said writes what the item says of its host, if it does.
@@ -83,6 +85,7 @@ func (a *Archive) readRest(recordID string) error {
 	for n := c.number(); n > 0 && !c.bad; n-- {
 		a.rest.forks[branch{protocol.Name(c.text()), c.text(), c.text(), c.number()}] = struct{}{}
 	}
+	a.rest.census = c.census()
 	if c.bad {
 		return fmt.Errorf("%w: it is cut short", ErrArchive)
 	}

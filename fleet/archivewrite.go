@@ -188,12 +188,14 @@ func (b *binder) tables() {
 			fresh[part] = append(fresh[part], pair{key, f.index})
 		}
 		days[keyOf(f.Path.DayDir())]++
-		writers[keyOf(f.From)] += f.counts()
+		writers[keyOf(f.Author().Name)] += f.counts()
+		b.sn.rest.census.add(f.Item, 1)
 	}
 	for i := range b.sn.gone {
 		if it := b.sn.old.item(i); it != nil {
 			days[keyOf(it.Path.DayDir())]--
-			writers[keyOf(it.From)] -= it.counts()
+			writers[keyOf(it.Author().Name)] -= it.counts()
+			b.sn.rest.census.add(it, -1)
 		}
 	}
 	for part := partPaths; part <= partSeats; part++ {
@@ -209,6 +211,9 @@ func (it *Item) keys() map[int]uint64 {
 	keys := map[int]uint64{partPaths: pathKey(it.Path), partSuffixes: suffixKey(it.Path), partHashes: keyOf(it.Hash)}
 	if p, ok := it.AnsweredPath(); ok {
 		keys[partAnswers] = pathKey(p)
+	}
+	if p, ok := it.asideOf(); ok {
+		keys[partAsides] = pathKey(p)
 	}
 	if p, ok := it.ReadPath(); ok {
 		keys[partReceipts] = pathKey(p)

@@ -264,3 +264,38 @@ func BenchmarkWords(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkLists measures what is asked for whole, the list of channels and the numbers
+// of a record, in a state of which most lies in an archive: they must not take longer
+// where there are ten times as many messages.
+func BenchmarkLists(b *testing.B) {
+	for _, messages := range []int{10_000, 100_000} {
+		files := benchFiles(b, messages+1000, 0)
+		s := New(Anchor{RecordID: testRecord})
+		fold(b, s, files[:messages])
+		var out bytes.Buffer
+		if err := s.Snapshot().Write(&out, ""); err != nil {
+			b.Fatal(err)
+		}
+		a, err := OpenArchive(testRecord, out.Bytes())
+		if err != nil {
+			b.Fatal(err)
+		}
+		frozen := Restore(Anchor{RecordID: testRecord}, a)
+		fold(b, frozen, files[messages:])
+		b.Run(fmt.Sprintf("Channels/messages=%d", messages), func(b *testing.B) {
+			for b.Loop() {
+				if len(frozen.Channels()) == 0 {
+					b.Fatal("there are none")
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("Totals/messages=%d", messages), func(b *testing.B) {
+			for b.Loop() {
+				if t := frozen.Totals(); t.Messages+t.Receipts+t.HostWords < messages || t.Unsure {
+					b.Fatal(t)
+				}
+			}
+		})
+	}
+}

@@ -37,6 +37,17 @@ func (s *State) ChannelExists(c protocol.ChannelID) bool {
 	return false
 }
 
+// spelling is the channel that exists of those that an id can mean, which may be written
+// in another case than its folder; the id itself if there is none.
+func (s *State) spelling(c protocol.ChannelID) protocol.ChannelID {
+	for _, other := range c.Spellings() {
+		if s.ChannelExists(other) {
+			return other
+		}
+	}
+	return c
+}
+
 // CountChannels is how many channels Channels lists.
 func (s *State) CountChannels() int { return len(s.channelIDs()) }
 
@@ -60,44 +71,18 @@ func (s *State) channelIDs() map[protocol.ChannelID]bool {
 	return ids
 }
 
-// Talks is what is said in channels, message by message.
-type Talks map[protocol.ChannelID]*talk
-
-type talk struct {
-	messages int
-	last     time.Time
-	who      map[string]bool
-}
-
-// Add takes in a message; those of one channel come in the order of the record.
-func (t Talks) Add(it *Item) {
-	if it.Type != protocol.TypeText {
-		return
-	}
-	in := t[it.Path.Channel()]
-	if in == nil {
-		in = &talk{who: map[string]bool{}}
-		t[it.Path.Channel()] = in
-	}
-	in.messages++
-	in.last = it.Timestamp
-	in.who[it.From] = true
-	for _, to := range it.To {
-		in.who[to.Name] = true
-	}
-}
-
 // Channels are all channels but the one of the fleet's own book-keeping: those
-// with a name by name, then the others by id. What is said in them is as t has it.
-func (s *State) Channels(t Talks) []Channel {
+// with a name by name, then the others by id. It looks at a few messages of each.
+func (s *State) Channels() []Channel {
 	ids := s.channelIDs()
 	children := map[protocol.ChannelID][]protocol.ChannelID{}
 	for id, f := range s.channelFiles {
-		children[f.Parent] = append(children[f.Parent], id)
+		parent := s.spelling(f.Parent)
+		children[parent] = append(children[parent], id)
 	}
 	all := make([]Channel, 0, len(ids))
 	for c := range ids {
-		all = append(all, s.describe(c, t, children[c]))
+		all = append(all, s.describe(c, children[c]))
 	}
 	slices.SortFunc(all, func(a, b Channel) int {
 		if (a.Name == "") != (b.Name == "") {
@@ -110,28 +95,18 @@ func (s *State) Channels(t Talks) []Channel {
 
 // Describe is what the record says of one channel.
 func (s *State) Describe(c protocol.ChannelID) Channel {
-	t := Talks{}
-	for it := range s.Channel(c) {
-		t.Add(it)
-	}
 	var children []protocol.ChannelID
 	for id, f := range s.channelFiles {
-		if f.Parent == c {
+		if s.spelling(f.Parent) == c {
 			children = append(children, id)
 		}
 	}
-	return s.describe(c, t, children)
+	return s.describe(c, children)
 }
 
-func (s *State) describe(c protocol.ChannelID, t Talks, children []protocol.ChannelID) Channel {
-	channel := Channel{ChannelFile: s.channelFiles[c], ID: c, Children: children}
-	if in := t[c]; in != nil {
-		channel.Messages, channel.Last = in.messages, in.last
-		for name := range in.who {
-			channel.Participants = append(channel.Participants, name)
-		}
-	}
-	slices.Sort(channel.Participants)
+func (s *State) describe(c protocol.ChannelID, children []protocol.ChannelID) Channel {
+	channel := Channel{ChannelFile: s.channelFiles[c], ID: c, Children: children, Last: s.lastSaid(c)}
+	channel.Messages, channel.Participants = s.talkIn(c)
 	slices.Sort(channel.Children)
 	return channel
 }
@@ -140,7 +115,7 @@ func (s *State) describe(c protocol.ChannelID, t Talks, children []protocol.Chan
 // own first, as far as they exist.
 func (s *State) Purposes(c protocol.ChannelID) []protocol.ChannelFile {
 	var all []protocol.ChannelFile
-	for seen := map[protocol.ChannelID]bool{}; c != "" && !seen[c]; c = s.channelFiles[c].Parent {
+	for seen := map[protocol.ChannelID]bool{}; c != "" && !seen[c]; c = s.spelling(s.channelFiles[c].Parent) {
 		seen[c] = true
 		if f, ok := s.channelFiles[c]; ok {
 			all = append(all, f)
@@ -149,16 +124,36 @@ func (s *State) Purposes(c protocol.ChannelID) []protocol.ChannelFile {
 	return all
 }
 
-// FindChannel is the channel that text names: by its id, or by the name in its
-// CHANNEL.md. The error is a *Refusal.
+// ChannelName is what people call a channel, "" where it has no name.
+func (s *State) ChannelName(c protocol.ChannelID) string { return s.channelFiles[c].Name }
+
+// InCommon reports whether a message stands in the channel that its author and those
+// whom it is for have without anybody making it.
+func (s *State) InCommon(it *Item) bool {
+	names := []string{it.From}
+	for _, to := range it.To {
+		names = append(names, to.Name)
+	}
+	if it.ToAll() {
+		names = []string{protocol.All}
+	}
+	return it.Path.Channel() == protocol.DeriveChannel(s.recordID, names...)
+}
+
+// FindChannel is the channel that text names: by its id, by the name in its CHANNEL.md,
+// or by the eight hex digits with which its id begins. The error is a *Refusal.
 func (s *State) FindChannel(text string) (protocol.ChannelID, error) {
 	if id, err := protocol.ParseChannelID(text); err == nil {
-		if !s.ChannelExists(id) {
+		if id = s.spelling(id); !s.ChannelExists(id) {
 			return "", refuse(Unknown, "channels are listed by: parley channel list", "there is no channel %s", id)
 		}
 		return id, nil
 	}
-	switch named := s.channelsNamed(text); len(named) {
+	named := s.channelsNamed(text)
+	if len(named) == 0 {
+		named = s.channelsFrom(strings.ToLower(strings.TrimSuffix(text, "…")))
+	}
+	switch len(named) {
 	case 1:
 		return named[0], nil
 	case 0:
@@ -179,6 +174,22 @@ func (s *State) channelsNamed(name string) []protocol.ChannelID {
 	}
 	slices.Sort(named)
 	return named
+}
+
+// channelsFrom are the channels whose id begins with the eight hex digits, as lists show
+// it of those without a name.
+func (s *State) channelsFrom(start string) []protocol.ChannelID {
+	if len(start) != 8 {
+		return nil
+	}
+	var found []protocol.ChannelID
+	for id := range s.channelIDs() {
+		if strings.HasPrefix(id.String(), start+"-") {
+			found = append(found, id)
+		}
+	}
+	slices.Sort(found)
+	return found
 }
 
 func (s *State) suggestChannel(name string) string {
@@ -202,6 +213,8 @@ type NewChannel struct {
 	Name   string
 	Parent protocol.ChannelID // "" = none
 	About  string
+	// Members are whom a message to all there is for; none: everybody.
+	Members []string
 }
 
 // Found checks that such a channel can be made and says what its CHANNEL.md is
@@ -218,7 +231,16 @@ func (s *State) Found(c NewChannel, now time.Time) (protocol.ChannelFile, error)
 		return protocol.ChannelFile{}, refuse(Forbidden, "see it: parley channel show "+named[0].String(),
 			"cannot make a channel called %q: there is one, %s", name, named[0])
 	}
+	if err := s.checkMembers(c.Members); err != nil {
+		return protocol.ChannelFile{}, err
+	}
+	var members []string
+	for _, m := range c.Members {
+		if !slices.Contains(members, m) {
+			members = append(members, m)
+		}
+	}
 	return protocol.ChannelFile{
-		Name: name, CreatedBy: c.As.Name, CreatedAt: now, Parent: c.Parent, About: protocol.NormalBody(strings.TrimSpace(c.About)),
+		Name: name, CreatedBy: c.As.Name, CreatedAt: now, Parent: c.Parent, Members: members, About: protocol.NormalBody(strings.TrimSpace(c.About)),
 	}, nil
 }

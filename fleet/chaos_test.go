@@ -152,6 +152,9 @@ func (c *chaos) step() {
 		i--
 	}
 	h, at := c.hosts[i], c.now.Add(c.skew[i])
+	if c.IntN(10) == 0 { // dated about as far ahead as counts, or much farther
+		at = at.Add([]time.Duration{ClockReach - time.Second, ClockReach, ClockReach + time.Second, 70_000 * time.Hour}[c.IntN(4)])
+	}
 	d := Draft{Message: c.message(), Channel: protocol.DeriveChannel(testRecord, string("xy"[c.IntN(2)]))}
 	switch c.IntN(13) {
 	case 0, 1:
@@ -163,7 +166,7 @@ func (c *chaos) step() {
 	case 6:
 		c.rival(h, d.Message, at)
 	default:
-		d.Message.Timestamp, d.Message.Path = c.now, protocol.NewPath(d.Channel, c.now, c.Uint32())
+		d.Message.Timestamp, d.Message.Path = at, protocol.NewPath(d.Channel, at, c.Uint32())
 		if len(c.later) > 0 && c.IntN(2) == 0 {
 			d.Message.Path, c.later = c.later[0], c.later[1:]
 		}

@@ -9,7 +9,7 @@ type Handling int
 
 // The ways to handle a message.
 const (
-	Ignore  Handling = iota // it is not for this agent, or done already
+	Ignore  Handling = iota // it is not for this agent, done already, or could not be answered
 	Receipt                 // show it and leave a receipt, run nothing
 	Run                     // run the agent's command
 	Halt                    // the conversation has run too long: stop it and tell both sides
@@ -24,25 +24,23 @@ type Limits struct {
 // Handle says what the exec door of an agent does with a message (R4, R13).
 func (s *State) Handle(it *Item, who Who, limits Limits) Handling {
 	switch {
-	case !s.Reaches(it, who) || s.IsRead(it.Path, who):
+	case !s.Reaches(it, who) || s.isRead(it, who):
+		return Ignore
+	case !s.Answerable(it):
 		return Ignore
 	case !it.Act.Mail():
 		return Receipt
-	case it.Hops > limits.MaxHops:
-		return Halt
 	case s.answersOwn(it, who) && !limits.RunsReplies:
 		return Receipt
+	case s.Hops(it) > limits.MaxHops:
+		return Halt
 	}
 	return Run
 }
 
 // answersOwn reports whether it answers a message of the participant itself.
 func (s *State) answersOwn(it *Item, who Who) bool {
-	p, ok := it.AnsweredPath()
-	if !ok {
-		return false
-	}
-	asked := s.at(p)
+	asked := s.answered(it)
 	return asked != nil && s.wrote(asked, who)
 }
 
@@ -55,7 +53,7 @@ func (s *State) Misaddressed(it *Item, host protocol.Name) (agent string, yes bo
 		return "", false
 	}
 	for _, a := range it.To {
-		if a.Host != host.String() || h.declared[a.Name] {
+		if a.Host != host.String() || h.declared[a.Name] != nil {
 			continue
 		}
 		return a.Name, true

@@ -268,7 +268,7 @@ func (h *historian) vouches(host *Host) {
 // what it has said later of whom it serves.
 func (h *historian) fold(host *Host) {
 	host.Key = host.keys[len(host.keys)-1].key
-	host.declared = map[string]bool{}
+	host.declared = map[string]*Item{}
 	for _, it := range h.words.joins[host.Alias] {
 		if host.keyAt(it.Key) < 0 {
 			continue
@@ -276,13 +276,13 @@ func (h *historian) fold(host *Host) {
 		says := it.word.(protocol.HostState)
 		host.first = &says
 		if host.judge(it) == genuine {
-			host.take(says)
+			host.take(it, says)
 		}
 		break
 	}
 	for _, it := range h.words.agents[host.Alias] {
 		if host.judge(it) == genuine {
-			host.take(it.word.(protocol.HostState))
+			host.take(it, it.word.(protocol.HostState))
 		}
 	}
 }

@@ -17,11 +17,12 @@ type Host struct {
 	Addresses []string // where other hosts link up, see protocol.HostState
 	Humans    []protocol.Name
 	Agents    []protocol.HostedAgent
+	Unread    []string // lines of its last announcement that cannot be read
 
 	keys     []heldKey           // its history, the first key in front
 	rank     int                 // its place by seniority, the founder's being 0, or unranked
 	first    *protocol.HostState // what its join says; nil while only others have named it
-	declared map[string]bool
+	declared map[string]*Item    // whom it has ever declared, with the first word that did
 }
 
 // unranked is the rank of hosts that nobody has vouched for.
@@ -32,6 +33,21 @@ func (h *Host) Joined() bool { return h != nil && h.Key != "" }
 
 // Out reports whether the host's last key is revoked: what it says counts no more.
 func (h *Host) Out() bool { return h.Joined() && len(h.keys[len(h.keys)-1].revoked) > 0 }
+
+// Removed reports whether the host is out because it was removed from the fleet.
+func (h *Host) Removed() bool {
+	keys := h.Keys()
+	return h.Out() && keys[len(keys)-1].Removed
+}
+
+// WhyOut says why a host is out, and who said so.
+func (h *Host) WhyOut() string {
+	keys := h.Keys()
+	if h.Removed() {
+		return "it was removed from the fleet by " + keys[len(keys)-1].By
+	}
+	return "its key was revoked by " + keys[len(keys)-1].By
+}
 
 // Founder reports whether the host is the one that began the fleet.
 func (h *Host) Founder() bool { return h.Joined() && h.rank == 0 }
@@ -44,6 +60,7 @@ type HeldKey struct {
 	Ended   protocol.Path // the rotation by which the next one followed, the last that the host signed with it
 	Revoked time.Time     // when it was revoked; zero if it is not
 	By      string        // who revoked it: the host, or "human at host"
+	Removed bool          // because the host was removed from the fleet
 }
 
 // Keys are the keys of the host, the first one in front.
@@ -60,6 +77,7 @@ func (h *Host) Keys() []HeldKey {
 		if len(held.revoked) > 0 {
 			r := held.revoked[0]
 			k.Revoked, k.By = r.signedAt(), r.Host.String()
+			k.Removed = r.word.(protocol.Revocation).Removed
 			if r.Human != "" {
 				k.By = r.Human + " at " + k.By
 			}
@@ -79,16 +97,22 @@ func (h *Host) Serves(name string) (protocol.HostedAgent, bool) {
 	return protocol.HostedAgent{}, false
 }
 
-func (h *Host) take(says protocol.HostState) {
-	h.Addresses, h.Humans, h.Agents = says.Addresses, says.Humans, says.Agents
+func (h *Host) take(word *Item, says protocol.HostState) {
+	h.Addresses, h.Humans, h.Agents, h.Unread = says.Addresses, says.Humans, says.Agents, says.Unread
 	if says.Hostname != "" {
 		h.Hostname = says.Hostname
 	}
 	for _, n := range says.Humans {
-		h.declared[n.String()] = true
+		h.declare(n, word)
 	}
 	for _, a := range says.Agents {
-		h.declared[a.Name.String()] = true
+		h.declare(a.Name, word)
+	}
+}
+
+func (h *Host) declare(name protocol.Name, word *Item) {
+	if h.declared[name.String()] == nil {
+		h.declared[name.String()] = word
 	}
 }
 
@@ -185,13 +209,6 @@ func (s *State) KnowsKey(alias protocol.Name, key string) bool {
 	h, joined := s.Host(alias)
 	return joined && h.keyAt(key) >= 0
 }
-
-// SetHostFile tells the state what a host file of the record says. It counts
-// only for hosts without a key: those of other programs.
-func (s *State) SetHostFile(h protocol.HostState) { s.files[h.Host] = h }
-
-// DropHostFile forgets the host file of alias.
-func (s *State) DropHostFile(alias protocol.Name) { delete(s.files, alias) }
 
 // Signature is the state of a message's signature in this fleet: valid if a key
 // signed it that was its host's then and the host declared its author, refused if

@@ -31,7 +31,7 @@ func (c Join) decide(s *State) ([]Draft, error) {
 			"the fleet has a host called %s already, with another key", c.Host.Host)
 	case h.Out():
 		return nil, refuse(Forbidden, joinAnew,
-			"the key of %s was revoked by %s: the fleet takes no word of it any more", h.Alias, h.Keys()[len(h.keys)-1].By)
+			"%s is out, and the fleet takes no word of it any more: %s", h.Alias, h.WhyOut())
 	case h.first == nil: // others named it before it said a word
 		return []Draft{s.hostDraft(protocol.ActHostJoin, c.Host)}, nil
 	}
@@ -55,7 +55,7 @@ func (s *State) bearer(key string) protocol.Name {
 
 // says reports whether the host has said all of that already.
 func (h *Host) says(s protocol.HostState) bool {
-	return (s.Hostname == "" || h.Hostname == s.Hostname) && slices.Equal(h.Addresses, s.Addresses) &&
+	return len(h.Unread) == 0 && (s.Hostname == "" || h.Hostname == s.Hostname) && slices.Equal(h.Addresses, s.Addresses) &&
 		slices.Equal(h.Humans, s.Humans) && slices.EqualFunc(h.Agents, s.Agents, equalAgents)
 }
 

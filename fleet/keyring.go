@@ -139,7 +139,7 @@ func (k *keyring) signature(it *Item) protocol.Signature {
 	switch v := k.judge(it); {
 	case v.refused():
 		return protocol.SignatureRefused
-	case v != genuine, it.From != it.Host.String() && !k.hosts[it.Host].declared[it.From]:
+	case v != genuine, it.From != it.Host.String() && k.hosts[it.Host].declared[it.From] == nil:
 		return protocol.SignatureUnverified
 	}
 	return protocol.SignatureValid

@@ -99,9 +99,9 @@ func (s *State) shift(before, after *Host) (turned bool) {
 	return turned
 }
 
-func includes(all, some map[string]bool) bool {
+func includes(all, some map[string]*Item) bool {
 	for name := range some {
-		if !all[name] {
+		if all[name] == nil {
 			return false
 		}
 	}

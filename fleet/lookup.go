@@ -58,6 +58,24 @@ func (s *State) answersTo(p protocol.Path) []*Item {
 	}, s.answers[p])
 }
 
+// asidesOf are the messages that agents wrote because of the one at p, without answering
+// it, in no order.
+func (s *State) asidesOf(p protocol.Path) []*Item {
+	return s.under(partAsides, pathKey(p), func(it *Item) bool {
+		cause, ok := it.asideOf()
+		return ok && cause == p
+	}, s.asides[p])
+}
+
+// asideOf is the message because of which an agent wrote this one to somebody, where it
+// answers none: what it asked others on the way to its answer.
+func (it *Item) asideOf() (protocol.Path, bool) {
+	if it.Re != "" || it.Type != protocol.TypeText {
+		return protocol.Path{}, false
+	}
+	return it.CausePath()
+}
+
 // receiptsFor are the receipts for the message at p, in no order.
 func (s *State) receiptsFor(p protocol.Path) []*Item {
 	return s.under(partReceipts, pathKey(p), func(it *Item) bool {
@@ -166,6 +184,25 @@ func (s *State) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 		loose = loose[:s.channels[c].find(it)]
 	}
 	return weave(s.frozen(backward(frozen)), loose, true)
+}
+
+// ChannelAfter yields the messages of one channel that stand after a message, under the
+// same terms as All.
+func (s *State) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
+	frozen, begin := s.listed(partChannels, c.String()), s.archive.search(it)
+	from := sort.Search(frozen.len, func(i int) bool { return frozen.at(i) >= begin })
+	rest := numbers{frozen.len - from, func(i int) uint32 { return frozen.at(from + i) }}
+	loose := s.channels[c].all()
+	if len(loose) > 0 {
+		loose = loose[s.channels[c].find(it):]
+	}
+	return func(yield func(*Item) bool) {
+		for next := range weave(s.frozen(rest), loose, false) {
+			if next.Path != it.Path && !yield(next) {
+				return
+			}
+		}
+	}
 }
 
 // numbers are messages of an archive: how many, and which is the i-th.

@@ -14,12 +14,14 @@ type loose struct {
 	broadcasts []*Item                   // to all
 	receipts   map[protocol.Path][]*Item // by the message read
 	answers    map[protocol.Path][]*Item // by the message answered
+	asides     map[protocol.Path][]*Item // by the message because of which an agent wrote them, without answering it
 	byHash     map[string][]*Item
 	followers  map[string][]*Item // by the hash that prev names
 	requests   map[string][]*Item // by the id of the request
 	seats      map[branch][]*Item // by host, run and seq
 	days       map[string]int     // by folder, how many there are more than in the archive
 	writers    map[string]int     // the same, by author's name
+	counted    census             // the same, by what is asked for whole
 }
 
 func newLoose() loose {
@@ -29,12 +31,14 @@ func newLoose() loose {
 		mail:      map[string][]*Item{},
 		receipts:  map[protocol.Path][]*Item{},
 		answers:   map[protocol.Path][]*Item{},
+		asides:    map[protocol.Path][]*Item{},
 		byHash:    map[string][]*Item{},
 		followers: map[string][]*Item{},
 		requests:  map[string][]*Item{},
 		seats:     map[branch][]*Item{},
 		days:      map[string]int{},
 		writers:   map[string]int{},
+		counted:   newCensus(),
 	}
 }
 
@@ -48,6 +52,9 @@ func (l *loose) enter(it *Item) {
 	}
 	if p, ok := it.AnsweredPath(); ok {
 		l.answers[p] = append(l.answers[p], it)
+	}
+	if p, ok := it.asideOf(); ok {
+		l.asides[p] = append(l.asides[p], it)
 	}
 	if it.Request != "" {
 		l.requests[it.Request] = append(l.requests[it.Request], it)
@@ -78,6 +85,9 @@ func (l *loose) leave(it *Item) {
 	if p, ok := it.AnsweredPath(); ok {
 		drop(l.answers, p, it)
 	}
+	if p, ok := it.asideOf(); ok {
+		drop(l.asides, p, it)
+	}
 	if it.Request != "" {
 		drop(l.requests, it.Request, it)
 	}
@@ -105,7 +115,8 @@ func drop[K, V comparable](from map[K][]V, key K, v V) {
 // tally counts an item in, or with -1 out.
 func (l *loose) tally(it *Item, n int) {
 	l.days[it.Path.DayDir()] += n
-	l.writers[it.From] += n * it.counts()
+	l.writers[it.Author().Name] += n * it.counts()
+	l.counted.add(it, n)
 }
 
 func (l *loose) channel(c protocol.ChannelID) *sequence {

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -38,12 +40,25 @@ func (s *State) Memories(f MemoryFilter) []Memory {
 	by := s.superseded()
 	var all []Memory
 	for file, m := range s.memories {
+		m.Scope = s.spelling(m.Scope)
 		if (f.All || by[file] == "") && f.matches(m) && (m.Scope == "" || s.ChannelExists(m.Scope)) {
 			all = append(all, Memory{m, by[file]})
 		}
 	}
 	slices.SortFunc(all, func(a, b Memory) int { return compareMemories(a.Memory, b.Memory) })
 	return all
+}
+
+// ScopeProblem says what is wrong with the scope of the memory in that file, and what to
+// do; "" where nothing is. Such a memory is given to nobody: its scope is no channel of
+// the record, such as the id of a session (R10).
+func (s *State) ScopeProblem(file string) string {
+	m, ok := s.memories[file]
+	if !ok || m.Scope == "" || s.ChannelExists(s.spelling(m.Scope)) {
+		return ""
+	}
+	return fmt.Sprintf("its scope %s is no channel of the record (a session is none), so it is given to nobody: in a clone, write  scope: global  or the id of a channel, "+
+		"as parley channel list --json shows them, and push", m.Scope)
 }
 
 // Memory is the memory in that file.
@@ -123,7 +138,7 @@ func (s *State) Remembered(c Remember, now time.Time) (protocol.Memory, error) {
 	if scope != "" && scope != "global" {
 		channel, err := s.FindChannel(scope)
 		if err != nil {
-			return m, err
+			return m, wrongScope(scope, err)
 		}
 		m.Scope = channel
 	}
@@ -134,6 +149,16 @@ func (s *State) Remembered(c Remember, now time.Time) (protocol.Memory, error) {
 		return m, refuse(Senseless, "", "%v", err)
 	}
 	return m, nil
+}
+
+// wrongScope says what a scope may be, and why the one that was asked for is none.
+func wrongScope(scope string, err error) error {
+	hint := "--scope global, or a channel of: parley channel list"
+	var why *Refusal
+	if errors.As(err, &why) {
+		hint += "; " + why.Hint
+	}
+	return refuse(Unknown, hint, "cannot write the memory: its scope %q is neither global nor a channel of the record: %v", scope, err)
 }
 
 // replaceable is the memory of that name, unless another has replaced it.

@@ -121,7 +121,7 @@ func snapshot(s *State) string {
 	var b strings.Builder
 	for it := range s.All() {
 		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Stage(it.Path))
-		fmt.Fprintln(&b, "  answers", hashes(s.Answers(it.Path)), "channel", hashes(slices.Collect(s.Channel(it.Path.Channel()))))
+		fmt.Fprintln(&b, "  answers", hashes(s.Answers(it.Path)), s.Hops(it), "channel", hashes(slices.Collect(s.Channel(it.Path.Channel()))))
 	}
 	fmt.Fprintln(&b, s.Flags())
 	for _, h := range s.AllHosts() {

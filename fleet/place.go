@@ -20,38 +20,64 @@ func (s *State) Batch(f func()) {
 	f()
 }
 
-// placeOf is the place of a message: the latest of its timestamp and, plus one
+// stand is where a message stands.
+type stand struct {
+	place time.Time // in the order of the record
+	// reach is what place would be if far dates counted too. It is later than that of
+	// everything which comes before the message by any reference, so it shows circles,
+	// which a place that leaves far dates out need not. Nobody is told of it.
+	reach time.Time
+}
+
+func (a stand) equal(b stand) bool { return a.place.Equal(b.place) && a.reach.Equal(b.reach) }
+
+// standOf is where a message belongs. Its place is the latest of its timestamp and, plus one
 // millisecond each, the places of the messages it refers to and of its host's
 // message before it. So an answer never sorts before its question, whatever the
 // clocks say. References that run in a circle, which only a mischievous writer
 // makes, do not count: circle is the one that the message is in, if any. Nor does a
-// message that nobody signed and that stands farther ahead than clocks are apart: a
-// date that anybody can write must not take those who answer it, and all that their
-// hosts write from then on, to the end of the record for ever.
-func (s *State) placeOf(it *Item, circle map[protocol.Path]bool) time.Time {
-	place := it.Timestamp
+// message that stands farther ahead than clocks are apart, whoever signed it: its date
+// must not take those who answer it, and all that their hosts write from then on, to
+// the end of the record for ever. Only the host's own message before it counts
+// whatever its date: that came from the host's own clock.
+func (s *State) standOf(it *Item, circle map[protocol.Path]bool) stand {
+	own := stand{it.Timestamp, it.Timestamp}
 	for _, other := range s.before(it) {
-		t := other.newPlace().Add(time.Millisecond)
-		if !other.sealed && t.Sub(it.Timestamp) > ClockReach {
+		if other.Path == it.Path || circle[other.Path] {
 			continue
 		}
-		if t.After(place) && other.Path != it.Path && !circle[other.Path] {
-			place = t
+		at := other.newStand()
+		own.reach = latest(own.reach, at.reach.Add(time.Millisecond))
+		if t := at.place.Add(time.Millisecond); t.Sub(it.Timestamp) <= ClockReach || it.follows(other) {
+			own.place = latest(own.place, t)
 		}
 	}
-	return place
+	return own
+}
+
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// follows reports whether other is the message that the host wrote before it. What
+// anybody else wrote is not, though prev names it.
+func (it *Item) follows(other *Item) bool {
+	return it.sealed && other.sealed && it.Host == other.Host && it.Prev == other.Hash
 }
 
 // ClockReach is how far the clocks of hosts may be apart for everything to work: a
 // day and a half.
 const ClockReach = 36 * time.Hour
 
-// newPlace is where the message goes, or stays.
-func (it *Item) newPlace() time.Time {
+// newStand is where the message goes, or stays.
+func (it *Item) newStand() stand {
 	if it.moving {
 		return it.next
 	}
-	return it.Place
+	return stand{it.Place, it.reach}
 }
 
 // before are the messages that it refers to or follows, as far as they are
@@ -107,9 +133,9 @@ func (s *State) untangle(from []*Item) (moving []*Item) {
 		circle := circleOf(knot)
 		s.circled = s.circled || circle != nil
 		for _, it := range knot {
-			if place := s.placeOf(it, circle); !it.placed || !place.Equal(it.Place) {
+			if at := s.standOf(it, circle); !it.placed || !at.equal(it.newStand()) {
 				it = s.own(it)
-				it.moving, it.next = true, place
+				it.moving, it.next = true, at
 				moving = append(moving, it)
 			}
 		}
@@ -142,7 +168,7 @@ func (s *State) relax(from []*Item) (moving []*Item, ok bool) {
 	var todo agenda
 	for _, it := range from {
 		if now := s.at(it.Path); now != nil && now.Hash == it.Hash {
-			todo = append(todo, task{now, s.placeOf(now, nil)})
+			todo = append(todo, task{now, s.standOf(now, nil)})
 		}
 	}
 	heap.Init(&todo)
@@ -157,17 +183,17 @@ func (s *State) relax(from []*Item) (moving []*Item, ok bool) {
 		if held := s.items[it.Path]; held != nil {
 			it = held
 		}
-		place := s.placeOf(it, nil)
-		if (it.placed || it.moving) && place.Equal(it.newPlace()) {
+		at := s.standOf(it, nil)
+		if (it.placed || it.moving) && at.equal(it.newStand()) {
 			continue
 		}
 		it = s.own(it)
 		if !it.moving {
 			moving = append(moving, it)
 		}
-		it.moving, it.next = true, place
+		it.moving, it.next = true, at
 		for _, other := range s.after(it) {
-			if to := s.placeOf(other, nil); (other.placed || other.moving) && !to.Equal(other.newPlace()) {
+			if to := s.standOf(other, nil); (other.placed || other.moving) && !to.equal(other.newStand()) {
 				heap.Push(&todo, task{other, to})
 			}
 		}
@@ -177,17 +203,17 @@ func (s *State) relax(from []*Item) (moving []*Item, ok bool) {
 
 // task is a message that may have to move, and where to.
 type task struct {
-	it    *Item
-	place time.Time
+	it *Item
+	to stand
 }
 
-// agenda is tasks, as a heap: what goes furthest up comes first, because it is what
+// agenda is tasks, as a heap: what reaches least far comes first, because it is what
 // the others may come after.
 type agenda []task
 
 // Len, Less, Swap, Push and Pop are those of a heap.
 func (a agenda) Len() int           { return len(a) }
-func (a agenda) Less(i, j int) bool { return a[i].place.Before(a[j].place) }
+func (a agenda) Less(i, j int) bool { return a[i].to.reach.Before(a[j].to.reach) }
 func (a agenda) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
 func (a *agenda) Push(x any)        { *a = append(*a, x.(task)) }
 func (a *agenda) Pop() any {
@@ -208,7 +234,7 @@ func (s *State) move(moving []*Item) {
 		channel.takeOut(items)
 	}
 	for _, it := range moving {
-		it.Place, it.placed, it.moving = it.next, true, false
+		it.Place, it.reach, it.placed, it.moving = it.next.place, it.next.reach, true, false
 	}
 	s.order.putIn(moving)
 	for channel, items := range channels {

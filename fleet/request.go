@@ -42,11 +42,14 @@ func (s *State) Requested(host protocol.Name, id string, now time.Time) (*Item, 
 
 // Repeats reports whether a command to say something asks for what it is already:
 // the same author, addressees and, as far as the command names one, channel, and
-// the same message answered. Texts are not compared: a state holds none.
+// the same message answered. Texts are not compared: a state holds none. To all in a
+// channel may have become any list: that of who its members were then.
 func Repeats(c Command, it *Item) bool {
 	switch c := c.(type) {
 	case Say:
-		return it.From == c.As.Name && sameAddressees(c.To, it.To) && (c.Channel == "" || c.Channel == it.Path.Channel()) && answers(it, c.Re)
+		inChannel := c.channel() == it.Path.Channel()
+		addressed := sameAddressees(c.To, it.To) || inChannel && slices.Contains(c.To, protocol.All)
+		return it.From == c.As.Name && addressed && (c.Channel == "" || inChannel) && answers(it, c.Re)
 	case Answer:
 		return it.From == c.As.Name && answers(it, c.To)
 	}

@@ -13,6 +13,8 @@ type Revoke struct {
 	Human string        // who decided it (invariant 6)
 	Of    protocol.HostKey
 	Last  []protocol.RunEnd // see Ends
+	// Removed says that the host itself has ended.
+	Removed bool
 }
 
 func (c Revoke) decide(s *State) ([]Draft, error) {
@@ -22,7 +24,7 @@ func (c Revoke) decide(s *State) ([]Draft, error) {
 	if said := s.revocationsBy(c.By, c.Of); said >= maxRevocations {
 		return nil, refuse(Senseless, "", "the key %s of %s cannot be revoked once more: %d revocations of it by %s count, and no more do", c.Of.Key, c.Of.Host, said, c.By)
 	}
-	d := s.hostDraft(protocol.ActHostRevoke, protocol.Revocation{Host: c.By, Revokes: c.Of, Last: c.Last})
+	d := s.hostDraft(protocol.ActHostRevoke, protocol.Revocation{Host: c.By, Revokes: c.Of, Last: c.Last, Removed: c.Removed})
 	d.Message.Human = c.Human
 	return []Draft{d}, nil
 }

@@ -26,7 +26,11 @@ func (c Say) decide(s *State) ([]Draft, error) {
 	}
 	d := Draft{Message: protocol.Message{From: c.As.Name, Type: protocol.TypeText, Act: c.Act, Body: body}}
 	names := []string{c.As.Name}
-	for _, text := range c.To {
+	wanted, err := s.withMembers(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range wanted {
 		to, err := s.resolve(c, text)
 		if err != nil {
 			return nil, err
@@ -48,8 +52,7 @@ func (c Say) decide(s *State) ([]Draft, error) {
 	if d.Message.Act == "" {
 		d.Message.Act = defaultAct(&d.Message)
 	}
-	d.Channel = c.Channel
-	if d.Channel == "" {
+	if d.Channel = c.channel(); d.Channel == "" {
 		d.Channel = protocol.DeriveChannel(s.recordID, names...)
 	}
 	if c.Re.IsZero() {
@@ -58,21 +61,26 @@ func (c Say) decide(s *State) ([]Draft, error) {
 	return s.answering(c, d)
 }
 
+// channel is where the message goes, "" where that follows from who takes part.
+func (c Say) channel() protocol.ChannelID {
+	if c.Channel == "" && !c.Re.IsZero() {
+		return c.Re.Channel()
+	}
+	return c.Channel
+}
+
 // answering makes a message to chosen addressees the answer to another.
 func (s *State) answering(c Say, d Draft) ([]Draft, error) {
 	asked, err := s.answerable(c.Re)
 	if err != nil {
 		return nil, err
 	}
-	if c.Channel == "" {
-		d.Channel = c.Re.Channel()
-	}
 	if c.Act == "" {
 		d.Message.Act = protocol.ActReply
 	}
 	d.Message.Re = protocol.Refer(d.Channel, c.Re)
 	if c.ByAgent {
-		d.Message.Hops = asked.Hops + 1
+		d.because(s, asked)
 	}
 	return append([]Draft{d}, s.receiptFor(asked, c.As)...), nil
 }

@@ -32,8 +32,8 @@ type State struct {
 	last     map[signer]*Item // the greatest path that each signed
 	signed   map[signer]int   // how many files each signed
 	refused  tally
-	forks    map[branch]struct{}                  // where several messages of one host seem to stand
-	files    map[protocol.Name]protocol.HostState // host files of other programs
+	forks    map[branch]struct{}           // where several messages of one host seem to stand
+	files    map[string]protocol.HostState // host files, by path
 
 	// judged counts how often it may have changed which receipts count, shaken how
 	// often one that counted may count no more; frozenAt is when the archive was made.
@@ -63,7 +63,7 @@ func New(anchor Anchor) *State {
 		last:     map[signer]*Item{},
 		signed:   map[signer]int{},
 		forks:    map[branch]struct{}{},
-		files:    map[protocol.Name]protocol.HostState{},
+		files:    map[string]protocol.HostState{},
 
 		channelFiles: map[protocol.ChannelID]protocol.ChannelFile{},
 		memories:     map[string]protocol.Memory{},
@@ -83,8 +83,9 @@ type Item struct {
 	word   protocol.HostWord // what a host act says
 
 	placed bool      // it stands at its Place in the order
+	reach  time.Time // see stand
 	moving bool      // it goes to next
-	next   time.Time // its place to be
+	next   stand
 }
 
 // Len is the number of messages and receipts folded.
@@ -106,13 +107,22 @@ func (s *State) Item(p protocol.Path) (*Item, bool) {
 	return it, it != nil
 }
 
-// Answers are the messages that refer to p as what they answer, in the order of
-// the record.
+// Answers are the messages that answer the one at p, in the order of the record: those
+// that refer to it, and those of other programs that its receipts take (R15a).
 func (s *State) Answers(p protocol.Path) []*Item {
 	var answers sequence
 	for _, it := range s.answersTo(p) {
 		if s.Signature(it) != protocol.SignatureRefused {
 			answers.insert(it)
+		}
+	}
+	it := s.at(p)
+	if it == nil {
+		return answers.items
+	}
+	for _, r := range s.receiptsFor(p) {
+		if text := s.unsaidAnswer(r, it); text != nil {
+			answers.insert(text)
 		}
 	}
 	return answers.items
@@ -129,7 +139,7 @@ func (s *State) Stage(p protocol.Path) protocol.Stage {
 		return protocol.StageNone
 	}
 	for _, r := range s.receiptsFor(p) {
-		if s.receiptCounts(r) && s.addresses(it, r.From) {
+		if s.receiptCounts(r, it) && s.addresses(it, r.Author().Name) {
 			return protocol.StageRead
 		}
 	}

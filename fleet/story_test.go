@@ -30,9 +30,9 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	ID: say WHO@HOST -> TO[,TO]: TEXT      also: wormhole
 //	ID: answer WHO@HOST ID2: TEXT          by an agent's door; a human: reply; a failure: fail; too many hops: stop
 //	ID: read WHO@HOST ID2
-//	ID: tell WHO@HOST -> TO[,TO] [re=ID2] [in=CHANNEL] [anyway] [request=…]: TEXT   also: agenttell, by an agent's door
-//	channel NAME [parent=NAME]             a CHANNEL.md of that name
-//	ID: plain NAME -> TO [re=ID2]: TEXT    an unsigned file; plainread NAME ID2
+//	ID: tell WHO@HOST -> TO[,TO] [re=ID2] [because=ID2] [in=CHANNEL] [act=ACT] [anyway] [request=…]: TEXT   also: agenttell, by an agent's door
+//	channel NAME [parent=NAME] [members=A,B]   a CHANNEL.md of that name
+//	ID: plain NAME -> TO [re=ID2] [act=ACT]: TEXT    an unsigned file; plainread NAME ID2
 //	ID: forge WHO@HOST -> TO: TEXT         signed with another key; also: forged answer …, forged read …
 //	steal HOST humans=A agents=X           another key says that it is this host's
 //	clock HOST DURATION                    sets a host's clock off, or that of "plain" mail
@@ -306,17 +306,21 @@ func (s *story) command(line string) (Command, Who) {
 	return nil, who
 }
 
-// tellOf reads "tell who@host -> to [re=id] [in=channel] [anyway] [request=id]".
-func (s *story) tellOf(who Who, words []string) Command {
-	request := ""
+// tellOf reads "tell who@host -> to [re=id] [because=id] [in=channel] [anyway] [request=id]".
+func (s *story) tellOf(who Who, words []string) (command Command) {
+	request, because := "", protocol.Path{}
 	c := Say{As: who, To: strings.Split(words[3], ","), Body: s.text, ByAgent: words[0] == "agenttell"}
 	for _, word := range words[4:] {
 		key, value, _ := strings.Cut(word, "=")
 		switch key {
 		case "re":
 			c.Re = s.path(value)
+		case "because":
+			because = s.path(value)
 		case "in":
 			c.Channel = storyChannel(value)
+		case "act":
+			c.Act = protocol.Act(value)
 		case "anyway":
 			c.Anyway = true
 		case "request":
@@ -325,10 +329,14 @@ func (s *story) tellOf(who Who, words []string) Command {
 			s.Fatalf("what is %s: %s", word, s.line)
 		}
 	}
-	if request != "" {
-		return Requested{Command: c, ID: request}
+	command = c
+	if !because.IsZero() {
+		command = Called{Command: command, Because: because}
 	}
-	return c
+	if request != "" {
+		command = Requested{Command: command, ID: request}
+	}
+	return command
 }
 
 // storyChannel is the id of a channel that a story calls by name.
@@ -339,8 +347,13 @@ func storyChannel(name string) protocol.ChannelID {
 
 func (s *story) channelFile(words []string) protocol.ChannelFile {
 	f := protocol.ChannelFile{Name: words[0]}
-	if len(words) > 1 {
-		f.Parent = storyChannel(strings.TrimPrefix(words[1], "parent="))
+	for _, word := range words[1:] {
+		if parent, ok := strings.CutPrefix(word, "parent="); ok {
+			f.Parent = storyChannel(parent)
+		}
+		if members, ok := strings.CutPrefix(word, "members="); ok {
+			f.Members = strings.Split(members, ",")
+		}
 	}
 	return f
 }
@@ -404,15 +417,27 @@ func (s *story) plain(id, line string) {
 		}
 		m.To = append(m.To, a)
 	}
-	if len(words) > 4 {
-		asked := s.path(strings.TrimPrefix(words[4], "re="))
+	for _, word := range words[min(4, len(words)):] {
+		if act, ok := strings.CutPrefix(word, "act="); ok {
+			m.Act = protocol.Act(act)
+			continue
+		}
+		if room, ok := strings.CutPrefix(word, "in="); ok {
+			channel = storyChannel(room)
+			continue
+		}
+		asked := s.path(strings.TrimPrefix(word, "re="))
 		m.Re, channel = asked.Rel(), asked.Channel()
 	}
 	m.Path = protocol.NewPath(channel, s.now, uint32(len(s.files)))
+	const author = "author"
+	from := m.From
+	m.From = author
 	data, err := protocol.Encode(&m)
 	if err != nil {
 		s.Fatal(err)
 	}
+	data = bytes.Replace(data, []byte("from: "+author+"\n"), []byte("from: "+protocol.Quote(from)+"\n"), 1) // Encode writes no "name@host"
 	s.ids[id] = m.Path
 	s.apply(testFile{m.Path, data})
 }
@@ -445,6 +470,10 @@ func (s *story) expect(line string) bool {
 		got = string(s.state.at(s.path(words[1])).Act)
 	case words[0] == "hops":
 		got = fmt.Sprint(s.state.at(s.path(words[1])).Hops)
+	case words[0] == "hops!": // with those that only receipts tell of
+		got = fmt.Sprint(s.state.Hops(s.state.at(s.path(words[1]))))
+	case words[0] == "awaits":
+		got = fmt.Sprint(s.state.AwaitsReceipt(s.state.at(s.path(words[2])), s.who(words[1])))
 	case words[0] == "requested":
 		host := protocol.Name(words[1])
 		if it, ok := s.state.Requested(host, words[2], s.now.Add(s.clocks[host])); ok {

@@ -13,8 +13,8 @@ type ThreadItem struct {
 }
 
 // Thread is the whole conversation that the message at p is in: from the first
-// message, each with its answers below it in the order of the record. It is
-// empty if there is no such message.
+// message, each with its answers below it, and with what agents asked others because
+// of it, in the order of the record. It is empty if there is no such message.
 func (s *State) Thread(p protocol.Path) []ThreadItem {
 	root := s.at(p)
 	if root == nil {
@@ -22,15 +22,11 @@ func (s *State) Thread(p protocol.Path) []ThreadItem {
 	}
 	seen := map[protocol.Path]bool{root.Path: true}
 	for {
-		above, ok := root.AnsweredPath()
-		if !ok || seen[above] {
+		up := s.above(root)
+		if up == nil || seen[up.Path] {
 			break
 		}
-		up := s.at(above)
-		if up == nil {
-			break
-		}
-		seen[above] = true
+		seen[up.Path] = true
 		root = up
 	}
 	var tree []ThreadItem
@@ -39,14 +35,34 @@ func (s *State) Thread(p protocol.Path) []ThreadItem {
 		next := open[len(open)-1]
 		open = open[:len(open)-1]
 		tree = append(tree, next)
-		for _, answer := range slices.Backward(s.Answers(next.Path)) {
-			if !seen[answer.Path] {
-				seen[answer.Path] = true
-				open = append(open, ThreadItem{answer, next.Depth + 1})
+		for _, it := range slices.Backward(s.below(next.Path)) {
+			if !seen[it.Path] {
+				seen[it.Path] = true
+				open = append(open, ThreadItem{it, next.Depth + 1})
 			}
 		}
 	}
 	return tree
+}
+
+// above is the message that one stands below in a thread; nil if there is none.
+func (s *State) above(it *Item) *Item {
+	if p, ok := it.asideOf(); ok {
+		return s.at(p)
+	}
+	return s.answered(it)
+}
+
+// below are the messages that stand below the one at p in a thread, in the order of the
+// record.
+func (s *State) below(p protocol.Path) []*Item {
+	all := sequence{items: slices.Clone(s.Answers(p))}
+	for _, it := range s.asidesOf(p) {
+		if s.Signature(it) != protocol.SignatureRefused {
+			all.insert(it)
+		}
+	}
+	return all.items
 }
 
 // Progress is how far a message has come with one of its addressees.
@@ -65,13 +81,13 @@ func (s *State) Progress(it *Item) []Progress {
 	names := s.expected(it)
 	read, answered := map[string]bool{}, map[string]bool{}
 	for _, r := range s.receiptsFor(it.Path) {
-		if s.receiptCounts(r) && s.addresses(it, r.From) {
-			read[r.From] = true
+		if s.receiptCounts(r, it) && s.addresses(it, r.Author().Name) {
+			read[r.Author().Name] = true
 		}
 	}
 	for _, a := range s.Answers(it.Path) {
-		if s.addresses(it, a.From) {
-			answered[a.From] = true
+		if s.addresses(it, a.Author().Name) {
+			answered[a.Author().Name] = true
 		}
 	}
 	if it.ToAll() {
@@ -96,7 +112,7 @@ func (s *State) expected(it *Item) []string {
 	var names []string
 	if it.ToAll() {
 		for _, name := range s.roster() {
-			if name != it.From {
+			if name != it.Author().Name {
 				names = append(names, name)
 			}
 		}

@@ -22,7 +22,7 @@ func (s *State) Inbox(who Who, all bool) iter.Seq[*Item] {
 	slices.SortFunc(loose, byPlace)
 	return func(yield func(*Item) bool) {
 		for it := range weave(s.frozen(s.archivedMail(who.Name, all)), loose, false) {
-			if s.reaches(it, who) && (all || !s.IsRead(it.Path, who)) && !yield(it) {
+			if s.reaches(it, who) && (all || !s.isRead(it, who)) && !yield(it) {
 				return
 			}
 		}
@@ -72,7 +72,7 @@ func (s *State) Sees(it *Item, who Who) bool {
 
 func (s *State) addresses(it *Item, name string) bool {
 	if it.ToAll() {
-		return it.From != name
+		return it.Author().Name != name
 	}
 	return addressedBefore(it.To, name)
 }
@@ -94,7 +94,7 @@ func (s *State) reaches(it *Item, who Who) bool {
 // wrote reports whether the participant wrote the message itself: same name and
 // same host; of an unsigned message the name alone (R4).
 func (s *State) wrote(it *Item, who Who) bool {
-	return it.From == who.Name && (it.Host == who.Host || !it.sealed)
+	return it.by(who)
 }
 
 // chosenHost is the host whose instance of agent is to act on the message: the
@@ -143,29 +143,4 @@ func (s *State) group(agent, host string) []protocol.Instance {
 		}
 	}
 	return group
-}
-
-// IsRead reports whether a receipt of the participant for the message at p
-// counts.
-func (s *State) IsRead(p protocol.Path, who Who) bool {
-	for _, r := range s.receiptsFor(p) {
-		if r.From == who.Name && s.receiptCounts(r) {
-			return true
-		}
-	}
-	return false
-}
-
-// receiptCounts applies R9: a receipt counts from a host that serves or
-// declared its author, or unsigned where no host with a key does.
-func (s *State) receiptCounts(r *Item) bool {
-	if r.sealed {
-		return s.Signature(r) == protocol.SignatureValid
-	}
-	for _, h := range s.ring.hosts {
-		if h.declared[r.From] {
-			return false
-		}
-	}
-	return true
 }

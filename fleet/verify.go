@@ -119,7 +119,7 @@ func (v *Verification) message(it *Item) {
 	switch ahead := it.Timestamp.Sub(v.now); {
 	case ahead <= ClockReach:
 	case it.sealed:
-		v.note(it, FindingFuture, "it is dated %s: the clock of the host %s was wrong", it.Timestamp.Format(protocol.TimestampLayout), it.Host)
+		v.note(it, FindingFuture, "it is dated %s: the clock of the host %s was wrong, and answers of others do not stand behind it", it.Timestamp.Format(protocol.TimestampLayout), it.Host)
 	default:
 		v.note(it, FindingFuture, "it is dated %s, and nobody signed it: answers to it do not stand behind it", it.Timestamp.Format(protocol.TimestampLayout))
 	}

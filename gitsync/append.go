@@ -45,10 +45,13 @@ func (r *Record) Append(ctx context.Context, letters []Letter) error {
 	if err != nil {
 		if errors.Is(err, journal.ErrClosed) {
 			err = ErrClosed
+		} else if ctx.Err() == nil {
+			r.noteStored(err)
 		}
 		return fmt.Errorf("cannot store %d letters: %w", len(fresh), err)
 	}
 	failpoint.Hit(failpoint.Appended)
+	r.noteStored(nil)
 	for i, l := range fresh {
 		r.hold(l, blobs[i], ids[i])
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/span"
 )
 
@@ -18,13 +19,16 @@ type builtin struct {
 	remote string
 	store  *objects.Store
 
-	mu      sync.Mutex    // guards timeout
-	timeout time.Duration // that the next run may take
+	mu             sync.Mutex    // guards the fields below
+	usual, timeout time.Duration // that a run may take, and the next run
 }
 
 func newBuiltin(remote string, store *objects.Store) *builtin {
-	return &builtin{remote: remote, store: store, timeout: gitTimeout}
+	return &builtin{remote: remote, store: store, usual: gitTimeout, timeout: gitTimeout}
 }
+
+// errUnsaid says that nothing is known of what a push has done.
+var errUnsaid = errors.New("the remote has not said whether it took the push")
 
 // remoteSide is the other end of a transfer.
 type remoteSide interface {
@@ -36,7 +40,8 @@ type remoteSide interface {
 	// Where it succeeds nothing is missing.
 	fetch(ctx context.Context, tip, have objects.Hash) error
 	// push gives the remote what it lacks and moves its main from old to next;
-	// errRejected if it is not old any more.
+	// errRejected if it is not old any more, errUnsaid if the remote has taken
+	// everything and not said that it has moved main.
 	push(ctx context.Context, old, next objects.Hash) error
 	close()
 }
@@ -45,7 +50,7 @@ type remoteSide interface {
 func (b *builtin) patient() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.timeout = gitPatience
+	b.usual, b.timeout = gitPatience, gitPatience
 }
 
 // with connects, does something and disconnects, within the time that a run may
@@ -69,31 +74,28 @@ func (b *builtin) with(ctx context.Context, why service, do func(ctx context.Con
 		b.timeout = min(2*limit, gitPatience)
 		err = tooLong
 	case err == nil:
-		b.timeout = gitTimeout
+		b.timeout = b.usual
 	}
 	if err == nil || errors.Is(err, errNoMain) || errors.Is(err, errRejected) || errors.Is(err, ErrRemote) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrRemote, err)
+	return fitting(b.remote, fmt.Errorf("%w: %w", ErrRemote, hidden(err, b.remote)))
 }
 
 func (b *builtin) connect(ctx context.Context, why service) (remoteSide, error) {
-	if folder := localRemote(b.remote); folder != "" {
+	if folder := gitremote.Folder(b.remote); folder != "" {
 		return openLocalSide(folder, b.store)
 	}
 	return dialSide(ctx, b.remote, why, b.store)
 }
 
 // heads implements carrier.
-func (b *builtin) heads(ctx context.Context) ([]string, error) {
-	var names []string
-	err := b.with(ctx, toFetch, func(_ context.Context, side remoteSide) error {
-		for name := range side.branches() {
-			names = append(names, name)
-		}
+func (b *builtin) heads(ctx context.Context) (all map[string]objects.Hash, err error) {
+	err = b.with(ctx, toFetch, func(_ context.Context, side remoteSide) error {
+		all = side.branches()
 		return nil
 	})
-	return names, err
+	return all, err
 }
 
 const mainBranch = "main"
@@ -124,7 +126,7 @@ func (b *builtin) bring(ctx context.Context, side remoteSide, tip, known objects
 
 // push implements carrier.
 func (b *builtin) push(ctx context.Context, commit objects.Hash) error {
-	return b.with(ctx, toPush, func(ctx context.Context, side remoteSide) error {
+	err := b.with(ctx, toPush, func(ctx context.Context, side remoteSide) error {
 		old := side.branches()[mainBranch]
 		if old == commit {
 			return nil
@@ -140,11 +142,15 @@ func (b *builtin) push(ctx context.Context, commit objects.Hash) error {
 		}
 		return side.push(ctx, old, commit)
 	})
+	if errors.Is(err, errUnsaid) {
+		return confirmPush(ctx, b, commit)
+	}
+	return err
 }
 
 // fixHead implements carrier.
 func (b *builtin) fixHead(ctx context.Context) (note string, err error) {
-	if folder := localRemote(b.remote); folder != "" {
+	if folder := gitremote.Folder(b.remote); folder != "" {
 		return fixLocalHead(folder)
 	}
 	err = b.with(ctx, toFetch, func(_ context.Context, side remoteSide) error {

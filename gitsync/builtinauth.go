@@ -13,6 +13,8 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/parleyfleet/parley/internal/redact"
 )
 
 // authFor is how to prove who we are: by ssh with the agent's keys and those in
@@ -156,6 +158,15 @@ func shortened(err error) error {
 	return err
 }
 
+// hidden is an error that says nothing of what gets one into the remote.
+func hidden(err error, remote string) error {
+	if text := redact.In(err.Error(), remote); text != err.Error() {
+		return shortError{text: text, err: err}
+	}
+	return err
+}
+
+// shortError is an error with another text.
 type shortError struct {
 	text string
 	err  error

@@ -172,7 +172,10 @@ func (n *netSide) fetch(ctx context.Context, tip, have objects.Hash) error {
 	// The remote's word for it that the pack is enough is not taken: main may
 	// only name what can be read.
 	err = n.store.Missing(tip, have, func(*objects.Builder) error { return context.Cause(ctx) })
-	if err != nil {
+	switch {
+	case err != nil && len(n.adverts.Shallows) > 0:
+		return errShallow
+	case err != nil:
 		return fmt.Errorf("what was fetched is not whole: %w", err)
 	}
 	return nil
@@ -206,18 +209,25 @@ func (n *netSide) push(ctx context.Context, old, next objects.Hash) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if report == nil {
+	if report == nil && err != nil {
 		return explained(err)
 	}
-	for _, status := range report.CommandStatuses {
-		switch {
-		case lostRace(status.Status):
-			return errRejected
-		case status.Error() != nil:
-			return errors.New(refusal(status.Status, said.String()))
+	if report != nil {
+		for _, status := range report.CommandStatuses {
+			switch {
+			case lostRace(status.Status):
+				return errRejected
+			case status.Error() != nil:
+				return errors.New(refusal(status.Status, said.String()))
+			case err == nil && status.ReferenceName == mainRef:
+				return nil
+			}
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return errUnsaid
 }
 
 // lostRace tells a push that came second from one that will never be let in.

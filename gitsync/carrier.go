@@ -3,8 +3,12 @@ package gitsync
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
@@ -13,17 +17,18 @@ import (
 // durable in the store before a ref names it; it moves no ref of ours but
 // fetchedRef. Errors match ErrRemote where the remote cannot be used.
 type carrier interface {
-	// heads are the names of the remote's branches.
-	heads(ctx context.Context) ([]string, error)
+	// heads are the remote's branches and the commits that they name.
+	heads(ctx context.Context) (map[string]objects.Hash, error)
 	// fetchMain brings the remote's main to fetchedRef; errNoMain if it has none.
 	fetchMain(ctx context.Context) error
 	// push makes commit the remote's main, if that is one of its ancestors;
-	// errRejected if it is not, or no longer.
+	// errRejected if it is not, or no longer. It succeeds only where the remote has
+	// said that main is there.
 	push(ctx context.Context, commit objects.Hash) error
 	// fixHead makes the HEAD of a remote on this machine name main, or says how
 	// to (R1).
 	fixHead(ctx context.Context) (note string, err error)
-	// patient lets the next run take long: the first fetch brings everything.
+	// patient lets every run take long: the first fetch brings everything.
 	patient()
 }
 
@@ -38,55 +43,142 @@ var (
 // user's ssh configuration and credentials; else parley's own.
 func newCarrier(opts Options, dir string, store *objects.Store) carrier {
 	if _, err := exec.LookPath("git"); err == nil && !opts.Builtin {
-		return newGitProgram(dir, opts.Remote)
+		return newGitProgram(dir, opts.Remote, store)
 	}
 	return newBuiltin(opts.Remote, store)
 }
 
 // heads implements carrier.
-func (g *gitProgram) heads(ctx context.Context) ([]string, error) {
-	out, err := g.run(ctx, "ls-remote", "--heads", "--end-of-options", g.remote)
+func (g *gitProgram) heads(ctx context.Context) (map[string]objects.Hash, error) {
+	out, err := g.run(ctx, "ls-remote", "--heads", "--end-of-options", g.at)
 	if err != nil {
-		return nil, err
+		return nil, fitting(g.remote, err)
 	}
-	var names []string
-	for line := range strings.Lines(out) {
-		if _, ref, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-			names = append(names, strings.TrimPrefix(ref, headsPrefix))
+	all := map[string]objects.Hash{}
+	for line := range strings.Lines(out.told) {
+		hex, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		name, isHead := strings.CutPrefix(ref, headsPrefix)
+		switch {
+		case !isHead:
+		case len(hex) > len(objects.Zero.String()):
+			return nil, errSHA256
+		case plumbing.IsHash(hex):
+			all[name] = plumbing.NewHash(hex)
 		}
 	}
-	return names, nil
+	return all, nil
 }
 
 const headsPrefix = "refs/heads/"
 
 // patient implements carrier.
-func (g *gitProgram) patient() { g.timeout.Store(int64(gitPatience)) }
+func (g *gitProgram) patient() {
+	g.usual = gitPatience
+	g.timeout.Store(int64(gitPatience))
+}
 
 // fetchMain implements carrier.
 func (g *gitProgram) fetchMain(ctx context.Context) error {
-	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules", "--no-write-fetch-head",
-		"--end-of-options", g.remote, "+"+mainRef+":"+fetchedRef)
+	out, err := g.run(ctx, "-c", "fetch.output=full", "fetch", "--verbose", "--no-tags", "--no-prune", "--no-recurse-submodules",
+		"--no-write-fetch-head", "--end-of-options", g.at, "+"+mainRef+":"+fetchedRef)
 	var failed *gitError
-	if errors.As(err, &failed) && strings.Contains(failed.output, "couldn't find remote ref") {
+	switch {
+	case errors.As(err, &failed) && strings.Contains(failed.output, "couldn't find remote ref"):
 		return errNoMain
+	case err != nil:
+		return fitting(g.remote, err)
+	case broughtMain(out.said):
+		return nil
+	case strings.Contains(out.said, "shallow roots"):
+		return errShallow
+	}
+	return g.confirmFetch(ctx)
+}
+
+// broughtMain reports whether git says of the remote's main, and of no other branch,
+// that fetchedRef names it now.
+func broughtMain(said string) bool {
+	for line := range strings.Lines(said) {
+		words := strings.Fields(line)
+		at := slices.Index(words, "->")
+		if !strings.HasPrefix(line, " ! ") && at > 0 && at+1 < len(words) && words[at-1] == mainBranch && words[at+1] == fetchedRef {
+			return true
+		}
+	}
+	return false
+}
+
+// confirmFetch compares what was fetched with the remote's main, where git has not
+// said that it is that: there are ways to fetch nothing, or another branch, that git
+// calls a success.
+func (g *gitProgram) confirmFetch(ctx context.Context) error {
+	heads, err := g.heads(ctx)
+	if err != nil {
+		return err
+	}
+	tip, ok := heads[mainBranch]
+	if !ok {
+		return errNoMain
+	}
+	fetched, _, err := g.store.Ref(fetchedRef)
+	if err == nil && fetched != tip {
+		err = fmt.Errorf("%w: git fetch: it brought nothing, and main of the remote is at %s", ErrRemote, brief(tip))
 	}
 	return err
 }
 
 // push implements carrier.
 func (g *gitProgram) push(ctx context.Context, commit objects.Hash) error {
-	_, err := g.run(ctx, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
-		"--end-of-options", g.remote, commit.String()+":"+mainRef)
+	out, err := g.run(ctx, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
+		"--end-of-options", g.at, commit.String()+":"+mainRef)
 	var failed *gitError
-	if errors.As(err, &failed) && wasRace(failed.output) {
+	switch {
+	case err == nil && tookMain(out.told, commit):
+		return nil
+	case err == nil:
+		return confirmPush(ctx, g, commit)
+	case !errors.As(err, &failed):
+		return err
+	case wasRace(failed.output):
 		return errRejected
-	}
-	if failed != nil {
+	default:
 		failed.explain()
 		failed.line = g.hide(failed.line)
 	}
-	return err
+	return fitting(g.remote, err)
+}
+
+// tookMain reports whether git says to the end that the remote's main is commit now.
+func tookMain(told string, commit objects.Hash) bool {
+	taken, done := false, false
+	for line := range strings.Lines(told) {
+		line = strings.TrimSuffix(line, "\n")
+		flag, rest, _ := strings.Cut(line, "\t")
+		refs, _, isRef := strings.Cut(rest, "\t")
+		switch {
+		case isRef && refs == commit.String()+":"+mainRef:
+			taken = flag == " " || flag == "*" || flag == "=" // moved, new, there already
+		case line == "Done":
+			done = true
+		}
+	}
+	return taken && done
+}
+
+// confirmPush asks the remote for its main, after a push that nothing speaks against
+// and of which nobody has said that it has moved main.
+func confirmPush(ctx context.Context, c carrier, commit objects.Hash) error {
+	heads, err := c.heads(ctx)
+	if err != nil {
+		return err
+	}
+	switch tip, ok := heads[mainBranch]; {
+	case !ok:
+		return fmt.Errorf("%w: the push said nothing of main, and %w", ErrRemote, lacksMain(heads))
+	case tip != commit:
+		return fmt.Errorf("%w: the push said nothing of main, which is at %s there", ErrRemote, brief(tip))
+	}
+	return nil
 }
 
 // explain has the error say why the remote refused a push: git's own last line

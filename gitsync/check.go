@@ -15,11 +15,13 @@ type Damage struct {
 }
 
 // Check reads every file of the record and everything that main needs, mends what
-// it can and returns what it found.
-func (r *Record) Check(ctx context.Context) ([]Damage, error) {
+// it can and returns what it found. step is told how many objects were read since it
+// was last called, by several goroutines at once.
+func (r *Record) Check(ctx context.Context, step func(objects int)) ([]Damage, error) {
 	defer r.replaceDamaged()
 	var found []objects.Damage
-	if err := r.store.Check(ctx, func(d objects.Damage) { found = append(found, d) }); err != nil {
+	well, err := r.store.Check(ctx, step, func(d objects.Damage) { found = append(found, d) })
+	if err != nil {
 		return nil, fmt.Errorf("cannot check the record: %w", err)
 	}
 	var all []Damage
@@ -36,12 +38,21 @@ func (r *Record) Check(ctx context.Context) ([]Damage, error) {
 		}
 		all = append(all, damage)
 	}
-	missing, err := r.checkMain(ctx)
+	// What has been read is not read again.
+	missing, err := r.checkMain(ctx, func(h objects.Hash) error {
+		if well.Has(h) {
+			return nil
+		}
+		return r.store.Restore(h)
+	})
 	return append(all, missing...), err
 }
 
+// Objects is about how many objects Check reads.
+func (r *Record) Objects() int { return r.store.Objects() }
+
 // checkMain looks for every commit of main, and for everything in its newest tree.
-func (r *Record) checkMain(ctx context.Context) ([]Damage, error) {
+func (r *Record) checkMain(ctx context.Context, restore func(objects.Hash) error) ([]Damage, error) {
 	tip, tree := r.mainTip()
 	var all []Damage
 	lost := func(what string, err error) {
@@ -54,7 +65,7 @@ func (r *Record) checkMain(ctx context.Context) ([]Damage, error) {
 		if ctx.Err() != nil {
 			return all, fmt.Errorf("cannot check the record: %w", context.Cause(ctx))
 		}
-		if err := r.store.Restore(h); err != nil {
+		if err := restore(h); err != nil {
 			lost("commit "+h.String(), err)
 			continue
 		}
@@ -70,11 +81,11 @@ func (r *Record) checkMain(ctx context.Context) ([]Damage, error) {
 			}
 		}
 	}
-	err := r.checkTree(ctx, tree, "", lost)
+	err := r.checkTree(ctx, tree, "", restore, lost)
 	return all, err
 }
 
-func (r *Record) checkTree(ctx context.Context, tree objects.Hash, prefix string, lost func(string, error)) error {
+func (r *Record) checkTree(ctx context.Context, tree objects.Hash, prefix string, restore func(objects.Hash) error, lost func(string, error)) error {
 	entries, err := r.store.Tree(tree)
 	if err != nil {
 		lost("the folder "+prefix, err)
@@ -86,11 +97,11 @@ func (r *Record) checkTree(ctx context.Context, tree objects.Hash, prefix string
 		}
 		switch {
 		case e.Mode.IsDir():
-			if err := r.checkTree(ctx, e.Hash, prefix+e.Name+"/", lost); err != nil {
+			if err := r.checkTree(ctx, e.Hash, prefix+e.Name+"/", restore, lost); err != nil {
 				return err
 			}
 		case e.Mode.IsFile():
-			if err := r.store.Restore(e.Hash); err != nil {
+			if err := restore(e.Hash); err != nil {
 				lost(prefix+e.Name, err)
 			}
 		}

@@ -19,25 +19,39 @@ const (
 
 // commit brings what is stored into main: letters of this node at once, those
 // of peers when their grace is over, or all of them. It first takes in what
-// others did to main.
+// others did to main. While a part of main is not on the disk it commits nothing.
 func (r *Record) commit(ctx context.Context, all bool) error {
 	r.work.Lock()
 	defer r.work.Unlock()
 	for ctx.Err() == nil {
 		if err := r.takeInMain(); err != nil {
-			return err
+			return r.because(err)
 		}
 		letters, files := r.choose(all)
-		if len(letters) == 0 && len(files) == 0 {
-			return nil
+		if len(letters) == 0 && len(files) == 0 || r.broken() != "" {
+			tip, _ := r.mainTip()
+			if err := r.stands(tip); err != nil || len(letters) == 0 && len(files) == 0 {
+				return err
+			}
 		}
 		failpoint.Hit(failpoint.CommitChosen)
 		err := r.commitChosen(letters, files)
 		if err != nil && !errors.Is(err, objects.ErrRefMoved) {
-			return fmt.Errorf("cannot commit %d messages: %w", len(letters), err)
+			return fmt.Errorf("cannot commit %d messages: %w", len(letters), r.because(err))
 		}
 	}
 	return fmt.Errorf("cannot commit: %w", context.Cause(ctx))
+}
+
+// because is why a commit failed: what the disk has lost, where it has. The caller
+// holds work.
+func (r *Record) because(err error) error {
+	tip, _ := r.mainTip()
+	if damage := r.stands(tip); damage != nil {
+		return damage
+	}
+	r.suspect(err)
+	return err
 }
 
 // choose takes what is to be committed now.
@@ -74,7 +88,8 @@ func (r *Record) nextGrace() (time.Duration, bool) {
 
 // commitChosen makes one commit on main. The caller holds work.
 func (r *Record) commitChosen(letters []*heldLetter, files map[string][]byte) error {
-	tip, base := r.mainTip()
+	before, base := r.mainTip()
+	tip := before
 	d := draft{r: r, base: base, changes: map[string]objects.Change{}}
 	var said []Letter
 	for _, h := range letters {
@@ -103,6 +118,9 @@ func (r *Record) commitChosen(letters []*heldLetter, files map[string][]byte) er
 	}
 	failpoint.Hit(failpoint.MainMoved)
 	r.committed(tip, tree, said, files)
+	if err := r.stands(before); err != nil {
+		return err // they are in main and cannot be read from it: the journal keeps them
+	}
 	r.recorded(letters)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/config"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/gitremote"
 )
 
 const (
@@ -44,15 +45,15 @@ func checkConfig(dir string) error {
 	}
 	extensions := c.Section("extensions")
 	if format := extensions.Option("objectformat"); format != "" && !strings.EqualFold(format, "sha1") {
-		return fmt.Errorf("%s has %s objects; parley needs SHA-1: make it anew with \"git init --bare --object-format=sha1\"", repoName, format)
+		return errSHA256
 	}
 	if storage := extensions.Option("refstorage"); storage != "" && !strings.EqualFold(storage, "files") {
-		return fmt.Errorf("%s keeps its refs as %s; run \"git refs migrate --ref-format=files\" in it", repoName, storage)
+		return fmt.Errorf("it keeps its refs as %s; run \"git refs migrate --ref-format=files\" in it", storage)
 	}
 	return nil
 }
 
-// remoteOf is the remote that the record was last shared with.
+// remoteOf is the remote that the record was last shared with, as noted names it.
 func remoteOf(dir string) (string, error) {
 	c, err := readConfig(dir)
 	if err != nil {
@@ -61,13 +62,23 @@ func remoteOf(dir string) (string, error) {
 	return c.Section("remote").Subsection("origin").Option("url"), nil
 }
 
+// noted is a remote as it is noted in the record: without what gets one in, because the
+// repository may be copied and read.
+func noted(remote string) string {
+	address, _ := gitremote.Split(remote)
+	if gitremote.HasQuery(address) {
+		address, _, _ = strings.Cut(address, "?")
+	}
+	return address
+}
+
 // setRemote notes the remote, for Open and for people who run git by hand.
 func setRemote(dir, remote string) error {
 	c, err := readConfig(dir)
 	if err != nil {
 		return err
 	}
-	c.SetOption("remote", "origin", "url", remote)
+	c.SetOption("remote", "origin", "url", noted(remote))
 	c.SetOption("remote", "origin", "fetch", "+"+mainRef+":"+remoteRef)
 	return writeConfig(dir, c)
 }
@@ -109,18 +120,15 @@ func checkVersion(store *objects.Store, tree objects.Hash) error {
 // whose pin names no root commit of this repository too: its signatures would all
 // be wrong.
 func (r *Record) recordID(tip objects.Hash) (objects.Hash, error) {
+	id, pinned, err := pinnedID(r.dir)
+	if err != nil {
+		return objects.Zero, err
+	}
+	if c, err := r.store.CommitAt(id); pinned && err == nil && len(c.Parents) == 0 {
+		return id, nil
+	}
 	path := filepath.Join(r.dir, idName)
-	text, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return objects.Zero, fmt.Errorf("cannot read which record this is: %w", err)
-	}
-	if pinned := strings.TrimSpace(string(text)); plumbing.IsHash(pinned) {
-		id := plumbing.NewHash(pinned)
-		if c, err := r.store.CommitAt(id); err == nil && len(c.Parents) == 0 {
-			return id, nil
-		}
-	}
-	if err == nil {
+	if _, err := os.Stat(path); err == nil {
 		r.log.Warn().Msgf("the note which record this is, %s, was damaged; it is written again", idName)
 	}
 	root, err := r.store.Root(tip)
@@ -128,4 +136,15 @@ func (r *Record) recordID(tip objects.Hash) (objects.Hash, error) {
 		return objects.Zero, err
 	}
 	return root, objects.WriteFile(path, []byte(root.String()+"\n"))
+}
+
+// pinnedID is the root commit that record.git says is the record's; ok is false where it
+// says none.
+func pinnedID(dir string) (id objects.Hash, ok bool, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, idName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return objects.Zero, false, fmt.Errorf("cannot read which record this is: %w", err)
+	}
+	pinned := strings.TrimSpace(string(text))
+	return plumbing.NewHash(pinned), plumbing.IsHash(pinned), nil
 }

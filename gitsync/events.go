@@ -74,6 +74,8 @@ func (r *Record) tellArrived(arrivals []arrival) {
 	}
 	slices.SortFunc(arrivals, func(a, b arrival) int { return a.path.Compare(b.path) })
 	r.countArriving(len(arrivals), 0)
+	r.tellArriving(true)
+	defer r.tellArriving(false)
 	for batch := range slices.Chunk(arrivals, arrivedBatch) {
 		r.events.add(func() {
 			for rest := batch; len(rest) > 0; {
@@ -83,6 +85,12 @@ func (r *Record) tellArrived(arrivals []arrival) {
 			}
 			r.countArriving(0, len(batch))
 		})
+	}
+}
+
+func (r *Record) tellArriving(more bool) {
+	if r.opts.Events.Arriving != nil {
+		r.events.add(func() { r.opts.Events.Arriving(more) })
 	}
 }
 
@@ -145,6 +153,12 @@ func (r *Record) tellMoved() {
 func (r *Record) tellTrouble(t Trouble) {
 	if r.opts.Events.Trouble != nil {
 		r.events.add(func() { r.opts.Events.Trouble(t) })
+	}
+}
+
+func (r *Record) tellDamaged(why string) {
+	if r.opts.Events.Damaged != nil {
+		r.events.add(func() { r.opts.Events.Damaged(why) })
 	}
 }
 

@@ -8,12 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 	"unicode"
 
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/span"
 )
 
@@ -23,27 +27,41 @@ const (
 	// bring a large fetch to its end some time.
 	gitTimeout  = 60 * time.Second
 	gitPatience = 16 * time.Minute
+	// gitAsking bounds a question to the program that needs no network.
+	gitAsking = 10 * time.Second
 	// gitLinger is how long git and its helpers may take to end when they are told to,
-	// before they are killed.
-	gitLinger = 2 * time.Second
+	// before they are killed, and how long what they have started may keep their
+	// output open after they have ended.
+	gitLinger = time.Second
 )
 
 // gitProgram is the git program working on one repository: the carrier where
 // it is installed. Everything that runs it goes through run.
 type gitProgram struct {
 	dir    string
-	remote string
+	remote string           // as configured; "" where dir itself is worked on
+	at     string           // the remote as git is told it: others see that in the list of processes
+	login  *gitremote.Login // what the remote asks for; nil where the user's own set-up knows
+	store  *objects.Store   // of dir; nil where nothing is fetched
 
-	ssh sync.Once
-	env []string // set by ssh
+	mu  sync.Mutex // guards env
+	env []string   // see environment; nil until it is known
 
-	timeout atomic.Int64 // nanoseconds that the next run may take
+	usual   time.Duration // that a run may take
+	timeout atomic.Int64  // nanoseconds that the next run may take
 }
 
-func newGitProgram(dir, remote string) *gitProgram {
-	g := &gitProgram{dir: dir, remote: remote}
+func newGitProgram(dir, remote string, store *objects.Store) *gitProgram {
+	g := &gitProgram{dir: dir, remote: remote, store: store, usual: gitTimeout}
+	g.at, g.login = gitremote.Split(remote)
 	g.timeout.Store(int64(gitTimeout))
 	return g
+}
+
+// output is what a run of the git program wrote.
+type output struct {
+	told string // its answer, on standard output
+	said string // what it has to say besides, on standard error
 }
 
 // gitError is a run of the git program that failed.
@@ -61,41 +79,49 @@ func (e *gitError) Unwrap() error { return e.err }
 // repository, English messages, everything it writes fsynced, no gc of its own.
 // When its time is over, or ctx ends, it is told to end, with all its helpers, and
 // killed if that takes longer than gitLinger. It needs git 2.29 or newer.
-func (g *gitProgram) run(ctx context.Context, args ...string) (string, error) {
-	g.ssh.Do(func() { g.env = append(gitEnvironment(os.Environ()), g.sshEnvironment(context.WithoutCancel(ctx))...) })
+func (g *gitProgram) run(ctx context.Context, args ...string) (output, error) {
+	env, err := g.environment(ctx)
+	if err != nil {
+		return output{}, err
+	}
 	limit := time.Duration(g.timeout.Load())
 	tooLong := fmt.Errorf("no answer within %s", span.Text(limit))
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLong)
 	defer cancel()
-	out, err := g.exec(ctx, g.env, args...)
+	out, err := g.exec(ctx, env, args...)
 	switch {
 	case err == nil:
-		g.timeout.Store(int64(gitTimeout))
+		g.timeout.Store(int64(g.usual))
 	case errors.Is(context.Cause(ctx), tooLong):
 		g.timeout.Store(int64(min(2*limit, gitPatience)))
 	}
 	return out, err
 }
 
-func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (string, error) {
+func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (output, error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
-		return "", fmt.Errorf("%w: the git program is not installed; install the package \"git\" of your system (git-scm.com)", ErrRemote)
+		return output{}, fmt.Errorf("%w: the git program is not installed; install the package \"git\" of your system (git-scm.com)", ErrRemote)
 	}
 	fixed := []string{
 		"--git-dir=" + g.dir,
 		"-c", "core.fsync=all", "-c", "fetch.unpackLimit=1", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 		"-c", "protocol.ext.allow=never", "-c", "core.hooksPath=" + os.DevNull, "-c", "push.gpgSign=false",
 	}
-	cmd := exec.CommandContext(ctx, program, append(fixed, args...)...)
+	cmd := exec.CommandContext(ctx, program, slices.Concat(fixed, g.askUs(), args)...)
 	cmd.Env = env
 	cmd.Dir = filepath.Dir(g.dir)
 	cmd.WaitDelay = gitLinger
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	end := ownGroup(cmd)
-	if err := cmd.Run(); err != nil {
-		line := lastMeaningfulLine(errOut.String())
+	err = cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
+		err = nil // git has done its work; what it started, such as a shared connection of ssh, stays
+	}
+	out := output{told: stdout.String(), said: stderr.String()}
+	if err != nil {
+		line := lastMeaningfulLine(out.said)
 		if ctx.Err() != nil {
 			end()
 			err = errors.Join(err, context.Cause(ctx))
@@ -103,24 +129,47 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (st
 		} else if line == "" {
 			line = err.Error()
 		}
-		return out.String(), &gitError{verb: args[0], line: g.hide(line), output: out.String() + errOut.String(), err: errors.Join(ErrRemote, err)}
+		return out, &gitError{verb: args[0], line: g.hide(line), output: out.told + out.said, err: errors.Join(ErrRemote, err)}
 	}
-	return out.String(), nil
+	return out, nil
 }
 
-// sshEnvironment keeps ssh from asking questions, unless the user has an own
+// environment is the environment of the program: that of this process without what
+// would mislead git, and an ssh that asks no questions, unless the user has an own
 // idea of how to run it.
-func (g *gitProgram) sshEnvironment(ctx context.Context) []string {
+func (g *gitProgram) environment(ctx context.Context) ([]string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.env != nil {
+		return g.env, nil
+	}
+	env := gitEnvironment(os.Environ())
+	own, err := g.ownSSH(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	if !own {
+		env = append(env, "GIT_SSH_COMMAND=ssh -o BatchMode=yes")
+	}
+	if g.login != nil {
+		env = append(env, loginUser+"="+g.login.User, loginPassword+"="+g.login.Password)
+	}
+	g.env = env
+	return env, nil
+}
+
+// ownSSH reports whether the user has said how git is to run ssh.
+func (g *gitProgram) ownSSH(ctx context.Context, env []string) (bool, error) {
 	if os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != "" {
-		return nil
+		return true, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, gitAsking, fmt.Errorf("no answer within %s", span.Text(gitAsking)))
 	defer cancel()
-	own, err := g.exec(ctx, gitEnvironment(os.Environ()), "config", "--get", "core.sshCommand")
-	if err == nil && strings.TrimSpace(own) != "" {
-		return nil
+	own, err := g.exec(ctx, env, "config", "--get", "core.sshCommand")
+	if ctx.Err() != nil {
+		return false, err
 	}
-	return []string{"GIT_SSH_COMMAND=ssh -o BatchMode=yes"}
+	return err == nil && strings.TrimSpace(own.told) != "", nil // it fails where nothing is said
 }
 
 // gitEnvironment is environ without what would point git at another repository.
@@ -143,12 +192,25 @@ func gitEnvironment(environ []string) []string {
 	return append(out, "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "LC_ALL=C")
 }
 
-// hide takes the password of the remote out of a text.
-func (g *gitProgram) hide(text string) string {
-	if shown := redact(g.remote); shown != g.remote {
-		text = strings.ReplaceAll(text, g.remote, shown)
+// hide takes what gets one into the remote out of a text.
+func (g *gitProgram) hide(text string) string { return redact.In(text, g.remote) }
+
+// The name and password for a remote, in the environment of git: only the same user
+// can read that of a process, while everybody can read its command line.
+const (
+	loginUser     = "PARLEY_REMOTE_USER"
+	loginPassword = "PARLEY_REMOTE_PASSWORD"
+)
+
+// askUs has git ask for the name and password that the remote's URL holds, of nobody
+// but its environment, and only for the server to which they belong.
+func (g *gitProgram) askUs() []string {
+	if g.login == nil {
+		return nil
 	}
-	return text
+	const say = `!f() { test "$1" = get && printf 'username=%s\npassword=%s\n' "$` + loginUser + `" "$` + loginPassword + `"; }; f`
+	helper := "credential." + g.login.At + ".helper="
+	return []string{"-c", helper, "-c", helper + say} // the first forgets all others, of this server only
 }
 
 // lastMeaningfulLine is what a person needs to know of git's complaints.

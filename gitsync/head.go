@@ -6,17 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/gitremote"
 )
 
 // fixHead implements carrier.
 func (g *gitProgram) fixHead(ctx context.Context) (note string, err error) {
-	if folder := localRemote(g.remote); folder != "" {
+	if folder := gitremote.Folder(g.remote); folder != "" {
 		if !isBare(folder) {
 			return "", nil
 		}
-		remote := newGitProgram(filepath.Clean(folder), "")
+		remote := newGitProgram(filepath.Clean(folder), "", nil)
 		head, err := remote.run(ctx, "symbolic-ref", "--quiet", "HEAD")
-		if err == nil && strings.TrimSpace(head) == mainRef {
+		if err == nil && strings.TrimSpace(head.told) == mainRef {
 			return "", nil
 		}
 		if _, err := remote.run(ctx, "symbolic-ref", "HEAD", mainRef); err != nil {
@@ -24,11 +26,11 @@ func (g *gitProgram) fixHead(ctx context.Context) (note string, err error) {
 		}
 		return headSet(folder), nil
 	}
-	out, err := g.run(ctx, "ls-remote", "--symref", "--end-of-options", g.remote, "HEAD")
+	out, err := g.run(ctx, "ls-remote", "--symref", "--end-of-options", g.at, "HEAD")
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the HEAD of the remote: %w", err)
 	}
-	if strings.HasPrefix(out, "ref: "+mainRef+"\t") {
+	if strings.HasPrefix(out.told, "ref: "+mainRef+"\t") {
 		return "", nil
 	}
 	return headNote, nil

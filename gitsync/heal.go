@@ -27,29 +27,34 @@ func (r *Record) moveMain(current, next objects.Hash) error {
 	return r.store.MoveRef(mainRef, current, next)
 }
 
-// healMain puts main back where its ref does not hold the name of a commit that
-// is there: to the latest of the commits that are known to have been its tip.
-// Where there is none it leaves the ref alone, and opening the record says why.
+// healMain puts main back where its ref does not hold the name of a commit that is
+// there: to the commit that it was moved to last. Where that cannot be read either,
+// restoreMain goes on.
 func (r *Record) healMain() error {
 	trouble := r.brokenMain()
 	if trouble == "" {
 		return r.healForeign()
 	}
-	best := objects.Zero
-	for _, candidate := range r.knownTips() {
-		if r.isTip(candidate) && (best == objects.Zero || r.isBehind(best, candidate)) {
-			best = candidate
-		}
-	}
-	if best == objects.Zero {
-		r.log.Error().Msg("main is broken (" + trouble + ") and nothing says what it was")
+	noted := r.notedTip()
+	if !r.isTip(noted) {
+		r.log.Error().Msg("main was broken (" + trouble + "), and so is the commit that it was moved to last")
 		return nil
 	}
-	if err := r.store.ResetRef(mainRef, best); err != nil {
+	if err := r.store.ResetRef(mainRef, noted); err != nil {
 		return fmt.Errorf("cannot put main back: %w", err)
 	}
-	r.log.Warn().Stringer("commit", best).Msg("main was broken (" + trouble + "); it is put back")
+	r.log.Warn().Stringer("commit", noted).Msg("main was broken (" + trouble + "); it is put back")
 	return nil
+}
+
+// notedTip is the commit that main was moved to last, or was about to be; Zero where
+// nobody knows.
+func (r *Record) notedTip() objects.Hash {
+	data, err := os.ReadFile(filepath.Join(r.dir, tipName))
+	if text := strings.TrimSpace(string(data)); err == nil && plumbing.IsHash(text) {
+		return plumbing.NewHash(text)
+	}
+	return objects.Zero
 }
 
 // healForeign puts main back where it shares no commit with what this program moved
@@ -59,12 +64,10 @@ func (r *Record) healForeign() error {
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(filepath.Join(r.dir, tipName))
-	noted := strings.TrimSpace(string(data))
-	if err != nil || noted == main.String() || !plumbing.IsHash(noted) || !r.isTip(plumbing.NewHash(noted)) {
+	tip := r.notedTip()
+	if tip == main || !r.isTip(tip) {
 		return nil
 	}
-	tip := plumbing.NewHash(noted)
 	if _, shared, err := r.store.MergeBase(main, tip); err != nil || shared {
 		return nil
 	}
@@ -121,24 +124,11 @@ func (r *Record) brokenMain() string {
 	return ""
 }
 
-// knownTips are the commits that main may have named last.
-func (r *Record) knownTips() []objects.Hash {
-	var tips []objects.Hash
-	if data, err := os.ReadFile(filepath.Join(r.dir, tipName)); err == nil {
-		if text := strings.TrimSpace(string(data)); plumbing.IsHash(text) {
-			tips = append(tips, plumbing.NewHash(text))
-		}
-	}
-	for _, ref := range []string{remoteRef, fetchedRef} {
-		if tip, ok, err := r.store.Ref(ref); err == nil && ok {
-			tips = append(tips, tip)
-		}
-	}
-	return tips
-}
-
 // isTip reports whether a commit and its tree can be read.
 func (r *Record) isTip(h objects.Hash) bool {
+	if h == objects.Zero {
+		return false
+	}
 	tree, err := r.store.TreeOf(h)
 	if err != nil {
 		return false
@@ -147,13 +137,8 @@ func (r *Record) isTip(h objects.Hash) bool {
 	return err == nil
 }
 
-func (r *Record) isBehind(old, new objects.Hash) bool {
-	yes, err := r.store.IsAncestor(old, new)
-	return err == nil && yes
-}
-
-// clearWay removes what may keep a fetch from succeeding: locks that a killed git
-// left, and a note of the last fetch that cannot be read. The caller holds share,
+// clearWay puts right what may keep a fetch from succeeding: locks that a killed git
+// left, files that git takes no folder for a repository without, and a note of the last fetch that cannot be read. The caller holds share,
 // and nobody else moves fetchedRef.
 func (r *Record) clearWay() {
 	removed, err := r.store.RemoveStaleLock(fetchedRef)
@@ -164,7 +149,7 @@ func (r *Record) clearWay() {
 	for _, what := range did {
 		r.log.Warn().Msg("record tidied: " + what)
 	}
-	if err := errors.Join(err, otherErr, r.healRemote()); err != nil {
+	if err := errors.Join(err, otherErr, r.completeRepository(), r.healRemote()); err != nil {
 		r.log.Warn().Err(err).Msg("cannot clear the way for the next fetch")
 	}
 }

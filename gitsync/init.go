@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/gitremote"
 )
 
 const (
@@ -115,15 +116,8 @@ func (f *founding) makeRepository() error {
 	if err := f.clear(); err != nil {
 		return fmt.Errorf("cannot clear away an unfinished record: %w", err)
 	}
-	for _, dir := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
-		if err := os.MkdirAll(filepath.Join(f.dir, filepath.FromSlash(dir)), 0o755); err != nil {
-			return fmt.Errorf("cannot make the repository: %w", err)
-		}
-	}
-	for _, file := range []struct{ name, text string }{{"HEAD", "ref: " + mainRef + "\n"}, {"config", bareConfig}} {
-		if err := objects.WriteFile(filepath.Join(f.dir, file.name), []byte(file.text)); err != nil {
-			return err
-		}
+	if _, err := makeBare(f.dir); err != nil {
+		return err
 	}
 	var err error
 	if f.store, err = objects.Open(f.dir, f.opts.Log); err != nil {
@@ -191,31 +185,65 @@ func (f *founding) foundShared(ctx context.Context) (Found, error) {
 	return found, nil
 }
 
-func (f *founding) adopt(ctx context.Context) (Found, error) {
+// branches are what the remote has; none where it is empty. One that has others than
+// main holds something else, and one of a kind that cannot be shared is refused.
+func (f *founding) branches(ctx context.Context) (map[string]objects.Hash, error) {
+	if err := checkFolder(gitremote.Folder(f.opts.Remote)); err != nil {
+		return nil, fmt.Errorf("cannot use the remote: %w", err)
+	}
 	heads, err := f.git.heads(ctx)
+	switch {
+	case errors.Is(err, ErrUnfit):
+		return nil, fmt.Errorf("cannot use the remote: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("cannot reach the remote: %w", err)
+	}
+	if _, ok := heads[mainBranch]; ok || len(heads) == 0 {
+		return heads, nil
+	}
+	why := lacksMain(heads)
+	if !errors.Is(why, ErrUnfit) {
+		why = fmt.Errorf("%w: %w; give an empty repository or one with a record", ErrForeign, why)
+	}
+	return nil, fmt.Errorf("cannot use the remote: %w", why)
+}
+
+// bring fetches the remote's main.
+func (f *founding) bring(ctx context.Context) (objects.Hash, error) {
+	if err := f.git.fetchMain(ctx); err != nil {
+		return objects.Zero, fmt.Errorf("cannot fetch main: %w", err)
+	}
+	if err := f.store.Rescan(); err != nil {
+		return objects.Zero, err
+	}
+	tip, _, err := f.store.Ref(fetchedRef)
+	return tip, err
+}
+
+func (f *founding) adopt(ctx context.Context) (Found, error) {
+	heads, err := f.branches(ctx)
 	if err != nil {
-		return Found{}, fmt.Errorf("cannot reach the remote: %w", err)
+		return Found{}, err
 	}
 	if len(heads) == 0 {
 		return Found{}, errNoMain
 	}
-	err = f.git.fetchMain(ctx)
-	if errors.Is(err, errNoMain) {
-		return Found{}, fmt.Errorf("%w: the remote has the branch %s but no main; give an empty repository or one with a record",
-			ErrForeign, heads[0])
-	}
-	if err != nil {
-		return Found{}, fmt.Errorf("cannot fetch main: %w", err)
-	}
-	if err := f.store.Rescan(); err != nil {
-		return Found{}, err
-	}
-	tip, _, err := f.store.Ref(fetchedRef)
+	tip, err := f.bring(ctx)
 	if err != nil {
 		return Found{}, err
 	}
-	if err := f.check(tip); err != nil {
+	whole, err := f.complete(tip)
+	if err == nil {
+		err = f.check(whole)
+	}
+	if err != nil {
 		return Found{}, fmt.Errorf("cannot adopt what the remote holds: %w", err)
+	}
+	if whole != tip {
+		if err := f.pushAdded(ctx, whole); err != nil {
+			return Found{}, err
+		}
+		tip = whole
 	}
 	root, err := f.store.Root(tip)
 	if err != nil {
@@ -232,9 +260,6 @@ func (f *founding) adopt(ctx context.Context) (Found, error) {
 func (f *founding) check(tip objects.Hash) error {
 	tree, err := f.store.TreeOf(tip)
 	if err != nil {
-		return err
-	}
-	if err := f.store.Weigh(objects.Zero, tree, mostFetched); err != nil {
 		return err
 	}
 	if err := checkVersion(f.store, tree); err != nil {

@@ -13,9 +13,14 @@ import (
 // smaller. Such a file must keep no node from starting, taking in the remote or running
 // its agents, nor fill its memory.
 
+// blobs is where blobs are read: a store, or what reads many of its.
+type blobs interface {
+	Blob(objects.Hash) ([]byte, error)
+}
+
 // letterData is the content of a blob at the path of a message, of which no more is kept
 // than shows that it is none.
-func letterData(store *objects.Store, blob objects.Hash) ([]byte, error) {
+func letterData(store blobs, blob objects.Hash) ([]byte, error) {
 	data, _, err := content(store, blob)
 	if len(data) > protocol.MaxFile+1 {
 		data = bytes.Clone(data[:protocol.MaxFile+1])
@@ -26,7 +31,7 @@ func letterData(store *objects.Store, blob objects.Hash) ([]byte, error) {
 // content is that of a blob. For one that is too large to be held, which it reports,
 // stand other bytes: too many for anything that parley reads, and different ones for each
 // such blob.
-func content(store *objects.Store, blob objects.Hash) (data []byte, large bool, err error) {
+func content(store blobs, blob objects.Hash) (data []byte, large bool, err error) {
 	data, err = store.Blob(blob)
 	if tooLarge := new(objects.LargeError); errors.As(err, &tooLarge) {
 		data = make([]byte, protocol.MaxFile+1)

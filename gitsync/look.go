@@ -16,6 +16,8 @@ func (r *Record) Fetch(ctx context.Context) error {
 	if r.opts.Remote == "" {
 		return r.commit(ctx, false)
 	}
+	ctx, done := r.whileOnline(ctx)
+	defer done()
 	r.share.Lock()
 	defer r.share.Unlock()
 	err := r.fetch(ctx)

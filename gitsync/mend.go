@@ -21,6 +21,8 @@ const (
 	// mendApart is the least time between two fetches for it, and how long what
 	// was fetched is kept.
 	mendApart = time.Minute
+	// mendAnswer is how long the remote may take to say what it has.
+	mendAnswer = 20 * time.Second
 )
 
 // mender brings damaged and missing objects back: from the journal, or from the
@@ -74,7 +76,7 @@ func (m *mender) fromRemote(h objects.Hash) (plumbing.ObjectType, []byte, error)
 		}
 		return 0, nil, errors.New("the remote has it not either")
 	}
-	m.failed = m.fetch()
+	m.failed = m.fetch(m.r.online)
 	m.fetched = time.Now()
 	if m.failed != nil {
 		return 0, nil, m.failed
@@ -86,15 +88,39 @@ func (m *mender) fromRemote(h objects.Hash) (plumbing.ObjectType, []byte, error)
 	return typ, data, err
 }
 
+// takeAll brings everything that the remote has into the record, whatever the record
+// itself has of it. The caller holds it with Hold until refs name it.
+func (m *mender) takeAll(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fetched = time.Now()
+	if m.failed = m.fetch(ctx); m.failed != nil {
+		return m.failed
+	}
+	err := m.r.store.TakePacks(m.copy)
+	m.copy, m.fetched = nil, time.Time{}
+	if err = errors.Join(err, os.RemoveAll(filepath.Join(m.r.opts.Dir, mendName))); err != nil {
+		return fmt.Errorf("cannot take in what was fetched: %w", err)
+	}
+	m.r.log.Warn().Msg("everything that the remote has was fetched anew")
+	return nil
+}
+
 // fetch brings the remote's main into a new repository beside the record.
-func (m *mender) fetch() error {
+func (m *mender) fetch(ctx context.Context) error {
 	f := founding{opts: m.r.opts, dir: filepath.Join(m.r.opts.Dir, mendName)}
 	m.copy = nil
 	if err := f.makeRepository(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), gitPatience)
+	ctx, cancel := context.WithTimeout(ctx, gitPatience)
 	defer cancel()
+	// Whether anybody answers is known soon; only what is on its way may take long.
+	quick, give := context.WithTimeout(ctx, mendAnswer)
+	defer give()
+	if _, err := f.git.heads(quick); err != nil {
+		return fmt.Errorf("cannot reach the remote: %w", err)
+	}
 	if err := f.git.fetchMain(ctx); err != nil {
 		return fmt.Errorf("cannot fetch the remote: %w", err)
 	}
@@ -136,8 +162,9 @@ func (r *Record) journaled(blob objects.Hash) ([]byte, bool) {
 		return held.data, true
 	}
 	r.state.mu.Unlock()
-	e, err := r.journal.Read(held.id)
-	return e.Data, err == nil && objects.BlobHash(e.Data) == blob
+	entries, err := r.journal.Read(held.id)
+	data := entries[held.id].Data
+	return data, err == nil && objects.BlobHash(data) == blob
 }
 
 // replaceDamaged puts other packs in the place of those in which damage was found.

@@ -228,10 +228,19 @@ func TestOpenHealsMain(t *testing.T) {
 	}
 	t.Run("nothing knows", func(t *testing.T) {
 		h := newHome(t, "a", "")
+		h.append(t, testLetter(1, 1))
+		h.sync(t)
+		tip := h.Tip()
 		h.close(t)
-		writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(mainRef)), "")
-		if _, err := Open(t.Context(), h.opts); err == nil || !strings.Contains(err.Error(), "refs/heads/main") {
-			t.Errorf("Open: %v", err)
+		for _, file := range []string{filepath.FromSlash(mainRef), tipName} {
+			writeFile(t, filepath.Join(h.repo(), file), "")
+		}
+		h.open(t)
+		if h.Tip() != tip {
+			t.Errorf("main is %s, was %s", h.Tip(), tip)
+		}
+		if len(h.Lost()) == 0 {
+			t.Error("it is not said that something may be missing")
 		}
 	})
 }

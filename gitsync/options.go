@@ -25,6 +25,9 @@ var (
 	ErrForeign = errors.New("not a record of this fleet")
 	// ErrRemote says that the shared repository could not be reached or used.
 	ErrRemote = errors.New("the remote cannot be used")
+	// ErrUnfit says that it could be reached, and that no record can be shared
+	// through a repository of its kind.
+	ErrUnfit = errors.New("a repository of this kind cannot be shared")
 	// ErrInUse says that another process has the record open.
 	ErrInUse = errors.New("the record is in use by another process")
 	// ErrClosed says that the record was closed.
@@ -62,6 +65,9 @@ type Options struct {
 	PushInterval  time.Duration // least time between two pushes; 0 means 1 s
 	Grace         time.Duration // before letters of peers are committed here; 0 means 30 s
 
+	// Patient lets every fetch and push take as long as a large record needs: somebody
+	// waits for it, and can end it.
+	Patient bool
 	// Builtin fetches and pushes without the git program even where that is
 	// installed.
 	Builtin bool
@@ -77,8 +83,12 @@ type Options struct {
 	// Describe is the commit message for letters, in the order of the journal;
 	// nil means "N messages". It must not call the Record.
 	Describe func([]Letter) string
-	// Check looks at a record that Init is about to adopt; an error refuses it,
-	// and nothing is left behind. read reads one file of its main.
+	// Adopt says which files a record that Init is about to adopt lacks: they are
+	// added in one commit, which is pushed. What is there already cannot be among
+	// them, and nothing is changed or removed. nil: none. An error refuses the record.
+	Adopt func(main Tree) (add map[string][]byte, err error)
+	// Check looks at a record that Init is about to adopt, with what Adopt adds; an
+	// error refuses it, and nothing is left behind. read reads one file of its main.
 	Check func(read func(path string) ([]byte, bool, error)) error
 }
 
@@ -91,6 +101,10 @@ type Events struct {
 	// so it does those that lost their path and are new below data/conflicts.
 	// Their objects are durable.
 	Arrived func([]Letter)
+	// Arriving is told true before what came together with one fetch is told to
+	// Arrived, and false after the last of it: what one message means can depend on
+	// another, such as its receipt.
+	Arriving func(more bool)
 	// Files has the paths of other files that others changed in main: all
 	// outside data/channels, and what is no message below it.
 	Files func(changed []string)
@@ -104,6 +118,10 @@ type Events struct {
 	// Trouble says that the remote cannot be used, with a new kind, or with
 	// KindNone that it can be used: for the first time, or again.
 	Trouble func(Trouble)
+	// Damaged says why a part of main is not on this disk any more, so that nothing
+	// is committed and letters stay in the journal; with "" that this is over, and that
+	// Lost says what is missing after it.
+	Damaged func(why string)
 	// Notice has what an operator should know, one sentence: what somebody did to
 	// the remote, or two versions of one file. nil: it goes to the log.
 	Notice func(string)
@@ -147,6 +165,8 @@ type Status struct {
 	RemoteTip    string // last known commit of the remote's main, or ""
 	Unrecorded   int    // letters in the journal only
 	CommitError  string // why they could not be committed, or ""
+	Broken       string // why a part of main is not on this disk any more, or ""
+	StoreError   error  // why nothing new can be stored, or nil
 	Unpushed     int    // messages in main that the remote lacks, 1 where it lacks only other files; 0 without a remote
 	LastFetch    time.Time
 	LastPush     time.Time

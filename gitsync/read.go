@@ -200,6 +200,9 @@ func (r *Record) WalkDamaged(ctx context.Context, visit func(Letter) error, dama
 			err = visit(l)
 		}
 	}
+	if err != nil && objects.IsDamage(err) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot walk the record: %w", err)
 	}
@@ -243,6 +246,9 @@ func (r *Record) EachFile(ctx context.Context, visit func(path string, plain boo
 		}
 		return visit(path, e.Mode.IsFile())
 	})
+	if err != nil && objects.IsDamage(err) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot list the record: %w", err)
 	}

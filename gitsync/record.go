@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync/journal"
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -38,7 +39,9 @@ type Record struct {
 	store   *objects.Store
 	journal *journal.Journal
 	git     carrier
-	dir     string // record.git
+	online  context.Context // what speaks to the remote ends with it; see whileOnline
+	hangUp  func()          // ends online
+	dir     string          // record.git
 	unlock  func() error
 	mender  mender
 
@@ -50,11 +53,15 @@ type Record struct {
 	// jitterTrouble is what was last warned of the rule for rejected pushes; share
 	// guards it.
 	jitterTrouble string
+	refilledAt    time.Time // when everything was last fetched anew; share guards it
 
 	commitBell chan struct{} // there may be something to commit
 	shareBell  chan struct{} // there may be something to push
 	fetchBell  chan struct{} // the remote may have moved
 	retryBell  chan struct{} // what failed is worth another try
+
+	standing standing // work guards it
+	noted    string   // what notePacks noted; the commit loop's alone
 
 	events eventQueue
 	untold atomic.Bool // a message that came with main could not be told
@@ -92,6 +99,10 @@ type state struct {
 	lastFetch, lastPush time.Time
 	pushes, rejected    int       // that the remote took, and those that came after another's
 	commitErr           string    // why the last commit failed
+	broken              string    // why main cannot be read from the disk, or ""
+	lost                losses    // what main had and this disk cannot give
+	storeErr            error     // why letters could not be stored when that was tried last
+	storeTried          time.Time // when that was
 	stopBy              time.Time // see StopBy
 	closed              bool
 
@@ -111,20 +122,17 @@ type heldLetter struct {
 }
 
 // Open opens the record below opts.Dir, and what an earlier run left in the
-// journal. It puts right what a crash leaves behind, and logs that. Errors:
-// ErrNoRecord, ErrInUse, ErrForeign if upstream/CROSSTALK-VERSION is not 5.0 (R1).
+// journal. It puts right what a crash leaves behind, and logs that; of what the disk
+// has lost it brings back what the remote or the journal has, goes on without the rest
+// and names that: see Lost. Errors: ErrNoRecord, ErrInUse, ErrForeign if
+// upstream/CROSSTALK-VERSION is not 5.0 (R1).
+// When ctx ends nothing is fetched or pushed any more, but the last push of Run.
 func Open(ctx context.Context, opts Options) (*Record, error) {
 	opts, err := opts.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the record: %w", err)
 	}
 	dir := filepath.Join(opts.Dir, repoName)
-	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("cannot open the record: %w in %s", ErrNoRecord, opts.Dir)
-		}
-		return nil, fmt.Errorf("cannot open the record: %w", err)
-	}
 	r := &Record{
 		opts:       opts,
 		log:        opts.Log,
@@ -136,7 +144,12 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		retryBell:  make(chan struct{}, 1),
 		events:     eventQueue{wake: make(chan struct{}, 1)},
 	}
+	if err := r.isThere(); err != nil {
+		return nil, fmt.Errorf("cannot open the record: %w", err)
+	}
+	r.goOnline(ctx)
 	r.state.held = map[protocol.Path][]*heldLetter{}
+	r.state.lost = newLosses()
 	r.state.files = map[string][]byte{}
 	r.state.mine = map[string]objects.Hash{}
 	if err := r.open(ctx, dir); err != nil {
@@ -154,8 +167,11 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if r.unlock, err = lockFile(filepath.Join(journalDir, lockName)); err != nil {
 		return err
 	}
-	if err := checkConfig(dir); err != nil {
+	if err := r.completeRepository(); err != nil {
 		return err
+	}
+	if err := checkConfig(dir); err != nil {
+		return fmt.Errorf("%s: %w", repoName, err)
 	}
 	if r.store, err = objects.Open(dir, r.log); err != nil {
 		return err
@@ -166,6 +182,9 @@ func (r *Record) open(ctx context.Context, dir string) error {
 		return fmt.Errorf("cannot remove what is left of mending: %w", err)
 	}
 	r.git = newCarrier(r.opts, dir, r.store)
+	if r.opts.Patient {
+		r.git.patient()
+	}
 	did, err := r.store.Repair(mainRef, remoteRef, fetchedRef)
 	for _, what := range did {
 		r.log.Info().Msg("record tidied: " + what)
@@ -173,25 +192,32 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.healMain(); err != nil {
-		return err
-	}
-	if err := r.healRemote(); err != nil {
-		return err
-	}
-	if err := r.openMain(); err != nil {
-		return err
-	}
-	if err := r.openRemote(dir); err != nil {
-		return err
-	}
+	// What the disk has lost may be in the journal, so that is read first.
 	if r.journal, err = journal.Open(journalDir, journal.Options{}); err != nil {
 		return err
 	}
 	if err := r.replay(ctx); err != nil {
 		return err
 	}
-	return r.settle()
+	for _, step := range []func() error{
+		r.healMain,
+		func() error { return r.restoreMain(ctx) },
+		r.healRemote,
+		r.openMain,
+		func() error { return r.openRemote(dir) },
+		r.reunite,
+		r.recordPresent,
+		r.settle,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	r.keepFirst()
+	r.notePacks()
+	_, err = r.store.Shaken() // what was amiss has been looked at
+	r.store.Settle()
+	return err
 }
 
 func (r *Record) openMain() error {
@@ -226,7 +252,12 @@ func (r *Record) openRemote(dir string) error {
 	}
 	r.state.unpushed = map[protocol.Path]time.Time{}
 	known, err := remoteOf(dir)
-	if err != nil || known != r.opts.Remote {
+	if err == nil && known != noted(known) { // an earlier version noted passwords
+		known = noted(known)
+		err = setRemote(dir, known)
+	}
+	// What a query asks for is not noted, so that nobody knows whether it is the same.
+	if err != nil || known != noted(r.opts.Remote) || gitremote.HasQuery(r.opts.Remote) {
 		return err
 	}
 	tip, ok, err := r.store.Ref(remoteRef)
@@ -241,8 +272,7 @@ func (r *Record) openRemote(dir string) error {
 	return nil
 }
 
-// replay takes in what earlier runs left in the journal; what is in main
-// already is only waiting for the remote.
+// replay takes in what earlier runs left in the journal.
 func (r *Record) replay(ctx context.Context) error {
 	entries, trouble := r.journal.Replayed()
 	for _, what := range trouble {
@@ -259,7 +289,7 @@ func (r *Record) replay(ctx context.Context) error {
 		}
 		r.hold(Letter{Path: p, Data: e.Data, Peer: e.Peer}, objects.BlobHash(e.Data), e.ID)
 	}
-	return r.recordPresent()
+	return nil
 }
 
 // Close ends the use of the record; what was stored stays. End Run before. It
@@ -269,6 +299,7 @@ func (r *Record) Close() error {
 		r.state.mu.Lock()
 		r.state.closed = true
 		r.state.mu.Unlock()
+		r.hangUp()
 		// The reverse of open: the lock goes last.
 		var errs []error
 		if r.journal != nil {
@@ -276,6 +307,9 @@ func (r *Record) Close() error {
 		}
 		if r.store != nil {
 			errs = append(errs, r.mender.rest(true), r.store.Seal())
+			if r.id != objects.Zero {
+				r.notePacks()
+			}
 		}
 		if r.unlock != nil {
 			errs = append(errs, r.unlock())
@@ -302,10 +336,11 @@ func (r *Record) Status() Status {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	s := Status{
-		Remote:       redact(r.opts.Remote),
+		Remote:       redact.Remote(r.opts.Remote),
 		Tip:          r.state.tip.String(),
 		Unrecorded:   len(r.state.pending),
 		CommitError:  r.state.commitErr,
+		StoreError:   r.state.storeErr,
 		Unpushed:     r.countUnpushed(),
 		LastFetch:    r.state.lastFetch,
 		LastPush:     r.state.lastPush,
@@ -315,6 +350,7 @@ func (r *Record) Status() Status {
 		JournalBytes: r.journal.Bytes(),
 		Pushes:       r.state.pushes,
 		Rejected:     r.state.rejected,
+		Broken:       r.state.broken,
 		Arriving:     r.state.arriving,
 		Arrived:      r.state.arrived,
 	}

@@ -80,7 +80,8 @@ func (r *Record) release(letters []*heldLetter) {
 }
 
 // recordPresent finds letters that are only waiting to be in main and are in it
-// already, because others brought them.
+// already, because others brought them. Of what main names and the disk has lost the
+// journal has the only copy, which is put back.
 func (r *Record) recordPresent() error {
 	r.state.mu.Lock()
 	tree := r.state.tree
@@ -92,9 +93,15 @@ func (r *Record) recordPresent() error {
 		if err != nil {
 			return err
 		}
-		if ok {
-			present = append(present, h)
+		if !ok {
+			continue
 		}
+		if !r.store.Has(h.blob) {
+			if err := r.store.Restore(h.blob); err != nil {
+				return err
+			}
+		}
+		present = append(present, h)
 	}
 	r.recorded(present)
 	return nil

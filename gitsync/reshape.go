@@ -145,6 +145,11 @@ func (r *Record) ownOnly(tip, other objects.Hash) (bool, error) {
 // caller settles after, when it knows what the remote has.
 func (r *Record) moved(tip, tree objects.Hash) error {
 	_, before := r.mainTip()
+	return r.movedFrom(before, tip, tree)
+}
+
+// movedFrom is moved for who knows what was told of: the files of before.
+func (r *Record) movedFrom(before, tip, tree objects.Hash) error {
 	var arrivals []arrival
 	var files []string
 	err := r.store.Diff(before, tree, func(d objects.Difference) error {

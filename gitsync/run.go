@@ -2,7 +2,6 @@ package gitsync
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -17,18 +16,19 @@ const (
 	ringJitter = 200 * time.Millisecond // so that a fleet does not fetch in one instant
 	retryFirst = 100 * time.Millisecond
 	retryLast  = 5 * time.Second
-	drainLimit = 3 * time.Second // for the last push, where StopBy does not say less
+	drainLimit = 2500 * time.Millisecond // for the last push, where StopBy does not say less
 	drainLeast = 500 * time.Millisecond
 )
 
 // Run commits, pushes and fetches until ctx ends. Then it commits all that is
-// stored and tries one last push, for at most three seconds; what that does not
+// stored and tries one last push, for a few seconds at most; what that does not
 // bring away stays in the journal. It returns an error only if the last commit
-// failed. Run it once.
+// failed. Nothing is fetched or pushed after it. Run it once.
 func (r *Record) Run(ctx context.Context) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot run: %w", ErrClosed)
 	}
+	defer context.AfterFunc(ctx, r.hangUp)()
 	var loops, telling sync.WaitGroup
 	tell, stopTelling := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopTelling()
@@ -52,7 +52,7 @@ func (r *Record) drain(ctx context.Context) error {
 	if !r.needsPush() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, r.drainTime(), errors.New("the node stops"))
+	ctx, cancel := context.WithTimeoutCause(ctx, r.drainTime(), stopping{})
 	defer cancel()
 	r.share.Lock()
 	defer r.share.Unlock()
@@ -62,12 +62,14 @@ func (r *Record) drain(ctx context.Context) error {
 	return nil
 }
 
-// StopBy says until when Run should have ended, once its ctx has: the last push is
-// given no longer. Everything stored is committed all the same.
+// StopBy says that Run is about to be ended, and until when it should have: nothing is
+// fetched or pushed any more but the last push, which is given no longer. Everything
+// stored is committed all the same.
 func (r *Record) StopBy(at time.Time) {
 	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
 	r.state.stopBy = at
+	r.state.mu.Unlock()
+	r.hangUp()
 }
 
 func (r *Record) drainTime() time.Duration {
@@ -76,7 +78,7 @@ func (r *Record) drainTime() time.Duration {
 	if r.state.stopBy.IsZero() {
 		return drainLimit
 	}
-	return min(drainLimit, max(drainLeast, time.Until(r.state.stopBy)))
+	return min(drainLimit, max(drainLeast, time.Until(r.state.stopBy)-gitLinger))
 }
 
 // Ring says that the remote moved, as another host tells it: fetch soon. Many
@@ -110,9 +112,11 @@ func (r *Record) commitLoop(ctx context.Context) {
 		}
 		r.noteCommit(err)
 		r.replaceDamaged()
+		r.lookForRoom()
 		if err := r.store.Retire(); err != nil {
 			r.log.Warn().Err(err).Msg("a replaced pack stays")
 		}
+		r.notePacks()
 	}
 }
 
@@ -153,6 +157,8 @@ func (r *Record) awaitCommit(ctx context.Context, pause time.Duration) bool {
 // this node's to push. While one of them fails it is tried again with growing
 // pauses; while fetching fails, pushing would fail as well.
 func (r *Record) shareLoop(ctx context.Context) {
+	ctx, done := r.whileOnline(ctx)
+	defer done()
 	fetch := effort{do: r.fetch, apart: r.opts.FetchInterval, trouble: &r.state.fetchTrouble}
 	push := effort{do: r.pushUntilTaken, apart: r.opts.PushInterval, trouble: &r.state.pushTrouble}
 	for ctx.Err() == nil {

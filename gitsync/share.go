@@ -18,11 +18,17 @@ func (r *Record) fetch(ctx context.Context) error {
 
 func (r *Record) fetchOnce(ctx context.Context) error {
 	failpoint.Hit(failpoint.Fetching)
+	if err := r.refill(ctx); err != nil {
+		return err
+	}
 	err := r.git.fetchMain(ctx)
 	tip := objects.Zero
 	switch {
 	case errors.Is(err, errNoMain):
 	case err != nil:
+		r.work.Lock()
+		r.suspect(err)
+		r.work.Unlock()
 		r.clearWay()
 		return fmt.Errorf("cannot fetch main: %w", err)
 	default:
@@ -37,6 +43,7 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 		err = r.takeInRemote(tip)
 	}
 	if err != nil {
+		r.suspect(err)
 		return fmt.Errorf("cannot take in the remote's main: %w", err)
 	}
 	return nil
@@ -72,6 +79,9 @@ func (r *Record) takeInRemote(tip objects.Hash) error {
 		return err
 	}
 	if tip != known {
+		if err := r.related(tip); err != nil {
+			return err // nothing of it is ours, so nothing is put back
+		}
 		if err := r.reportLoss(known, tip); err != nil {
 			return err
 		}
@@ -92,6 +102,19 @@ func (r *Record) takeInRemote(tip objects.Hash) error {
 		}
 	}
 	return r.remoteIs(tip)
+}
+
+// related refuses a tip that has no commit in common with the record.
+func (r *Record) related(tip objects.Hash) error {
+	if tip == objects.Zero {
+		return nil
+	}
+	ours, _ := r.mainTip()
+	_, ok, err := r.store.MergeBase(ours, tip)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: its history does not begin with %s", ErrForeign, r.id)
+	}
+	return err
 }
 
 // remoteIs notes the remote's tip, which main has as an ancestor.
@@ -128,8 +151,8 @@ func (r *Record) pinRemote(tip objects.Hash) error {
 			return err
 		}
 	}
-	noted, err := remoteOf(r.dir)
-	if err != nil || noted == r.opts.Remote {
+	known, err := remoteOf(r.dir)
+	if err != nil || known == noted(r.opts.Remote) {
 		return err
 	}
 	return setRemote(r.dir, r.opts.Remote)
@@ -207,13 +230,15 @@ func (r *Record) Sync(ctx context.Context) error {
 	if r.opts.Remote == "" {
 		return r.commit(ctx, true)
 	}
+	online, done := r.whileOnline(ctx)
+	defer done()
 	r.share.Lock()
 	defer r.share.Unlock()
-	if err := r.fetch(ctx); err != nil {
+	if err := r.fetch(online); err != nil {
 		return errors.Join(err, r.commit(ctx, true))
 	}
 	if err := r.commit(ctx, true); err != nil {
 		return err
 	}
-	return r.pushUntilTaken(ctx)
+	return r.pushUntilTaken(online)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -294,6 +295,10 @@ func TestAnotherRecordIsRefused(t *testing.T) {
 	if got := a.Status().Trouble.Text; !strings.Contains(got, a.ID()) || strings.Contains(got, "\n") {
 		t.Errorf("RemoteError = %q", got)
 	}
+	// A stranger's history is no loss of ours: nothing is said to be put back into it.
+	if said := a.log.String(); strings.Contains(said, "put back") || strings.Contains(said, "rewritten") {
+		t.Errorf("the log says: %s", said)
+	}
 }
 
 func TestUnreachableRemote(t *testing.T) {
@@ -460,7 +465,7 @@ func TestRemotePasswordIsNotShown(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("Init: %v", err)
 	}
-	if got := redact(remote); strings.Contains(got, "secret") {
+	if got := redact.Remote(remote); strings.Contains(got, "secret") {
 		t.Errorf("redact = %q", got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/internal/redact"
 )
 
 // Kind says why the remote cannot be used, in a word for programs.
@@ -27,6 +29,7 @@ const (
 	KindThrottled      Kind = "throttled"      // it asks for fewer requests
 	KindForeign        Kind = "foreign"        // it holds another record
 	KindHuge           Kind = "huge"           // it holds more than anybody has written
+	KindUnfit          Kind = "unfit"          // no record can be shared through a repository of its kind
 	KindNeedsGit       Kind = "needs-git"      // only the git program can do it
 	KindDisk           Kind = "disk"           // this machine has no room
 	KindOther          Kind = "other"
@@ -64,6 +67,8 @@ func (k Kind) Advice() string {
 		return "check remote in config.yaml: it must hold this fleet's record"
 	case KindHuge:
 		return "look who pushed it (git log) and set main of the remote back to the commit before"
+	case KindUnfit:
+		return "mend it there, or name another with parley remote set"
 	case KindNeedsGit:
 		return "install the git program"
 	case KindDisk:
@@ -130,14 +135,20 @@ func (r *Record) kindOf(err error) Kind {
 	if errors.Is(err, objects.ErrHuge) {
 		return KindHuge
 	}
+	if errors.Is(err, ErrUnfit) {
+		return KindUnfit
+	}
 	text := err.Error()
 	pushing := strings.HasPrefix(text, "cannot push")
 	var failed *gitError
 	if errors.As(err, &failed) {
 		text += "\n" + failed.output
 	}
-	if r.opts.Remote != "" {
-		text = strings.ReplaceAll(text, r.opts.Remote, "")
+	address, _ := gitremote.Split(r.opts.Remote)
+	for _, name := range []string{r.opts.Remote, address, redact.Remote(r.opts.Remote)} {
+		if name != "" {
+			text = strings.ReplaceAll(text, name, "")
+		}
 	}
 	return kindOfText(text, pushing)
 }
@@ -244,5 +255,5 @@ func (r *Record) logTrouble(t Trouble) {
 		r.log.Info().Msg("the remote can be used again")
 		return
 	}
-	r.log.Warn().Str("remote", redact(r.opts.Remote)).Str("kind", string(t.Kind)).Msg(t.Text)
+	r.log.Warn().Str("remote", redact.Remote(r.opts.Remote)).Str("kind", string(t.Kind)).Msg(t.Text)
 }

@@ -161,7 +161,7 @@ func TestThrottledRemoteIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHome(t, "a", "")
 		h.Record.opts.Remote = server.URL + "/x.git"
-		h.Record.git = newGitProgram(h.repo(), h.Record.opts.Remote)
+		h.Record.git = newGitProgram(h.repo(), h.Record.opts.Remote, h.store)
 		runFor(t, 10*time.Minute, h)
 		if s := h.Status(); s.Trouble.Kind != KindThrottled {
 			t.Errorf("status %+v", s.Trouble)
@@ -197,7 +197,7 @@ func TestTroubleOfRealRemotes(t *testing.T) {
 	} {
 		h := newHome(t, "a", "")
 		h.Record.opts.Remote = remote
-		for _, c := range []carrier{newGitProgram(h.repo(), remote), newBuiltin(remote, h.store)} {
+		for _, c := range []carrier{newGitProgram(h.repo(), remote, h.store), newBuiltin(remote, h.store)} {
 			h.Record.git = c
 			err := h.fetch(t.Context())
 			if got := h.state.fetchTrouble; err == nil || got == nil || got.Kind != want {

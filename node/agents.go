@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,17 +28,24 @@ func (n *Node) Agents(context.Context) ([]control.Agent, error) {
 	return all, nil
 }
 
-// agentView is an agent as it is shown. The caller holds mu.
-func (n *Node) agentView(a configs.Agent) control.Agent {
+// servedView is how an agent is served, as it is shown.
+func servedView(a configs.Agent) control.Agent {
 	v := control.Agent{
-		Name: a.Name, Door: a.Door, Input: inputOf(a), Profile: a.Profile.String(), Preset: a.Preset, Dir: a.Dir, Paused: a.Paused,
+		Name: a.Name, Door: a.Door, Input: inputOf(a), Profile: a.Profile.String(), Preset: a.Preset, Dir: a.Dir, Paused: a.Paused, RunAs: a.RunAs,
 	}
 	if len(a.Tiers) > 0 {
 		v.Command = a.Tiers[0].Exec
 	}
+	return v
+}
+
+// agentView is an agent as it is shown, with what waits for it. The caller holds mu.
+func (n *Node) agentView(a configs.Agent) control.Agent {
+	v := servedView(a)
 	if w := n.workers[a.Name]; w != nil {
 		v.Queued = len(w.queue)
 		v.Running = len(w.held) - len(w.queue)
+		v.Held = n.slots.waits(w.wake)
 	}
 	if a.Door == configs.DoorInbox {
 		for range n.state.Inbox(n.me(a.Name.String()), false) {
@@ -76,6 +84,9 @@ func (n *Node) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 		return configs.Agent{}, err
 	}
 	a.Added, a.DispatchSince = n.now(), n.record.Tip()
+	if err := n.checkUser(a); err != nil {
+		return configs.Agent{}, err
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.serves(a.Name.String()) {
@@ -86,11 +97,16 @@ func (n *Node) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 		return configs.Agent{}, control.Errorf(control.KindConflict, "choose another name",
 			"cannot add the agent %s: that is the name of this host's human", a.Name)
 	}
+	return a, n.checkProfile("add", a)
+}
+
+// checkProfile refuses a profile that is not there. The caller holds mu.
+func (n *Node) checkProfile(do string, a configs.Agent) error {
 	if _, _, ok := n.state.Profile(a.Profile.String()); a.Profile != "" && !ok {
-		return configs.Agent{}, control.Errorf(control.KindNotFound, "write it: parley agent profile "+a.Profile.String()+" --set FILE",
-			"cannot add the agent %s: there is no actor profile called %q", a.Name, a.Profile)
+		return control.Errorf(control.KindNotFound, "write it: parley agent profile "+a.Profile.String()+" --set FILE",
+			"cannot %s the agent %s: there is no actor profile called %q", do, a.Name, a.Profile)
 	}
-	return a, nil
+	return nil
 }
 
 // agentFrom is the agent that a request describes.
@@ -100,9 +116,13 @@ func agentFrom(r control.AddAgentRequest) (configs.Agent, error) {
 	}
 	name, err := protocol.ParseName(r.Name)
 	if err != nil {
-		return usage("", "cannot add the agent: %v", err)
+		hint := ""
+		if near := nameFrom(r.Name, ""); near != "" {
+			hint = "write it as: " + near
+		}
+		return usage(hint, "cannot add the agent: %v", err)
 	}
-	a := configs.Agent{Name: name, Door: configs.DoorExec, Dir: r.Dir, Preset: r.Preset, Profile: protocol.Name(r.Profile)}
+	a := configs.Agent{Name: name, Door: configs.DoorExec, Dir: r.Dir, RunAs: r.RunAs, Preset: r.Preset, Profile: protocol.Name(r.Profile)}
 	var preset configs.Preset
 	if r.Preset != "" {
 		if preset, err = configs.FindPreset(r.Preset); err != nil {
@@ -122,16 +142,21 @@ func agentFrom(r control.AddAgentRequest) (configs.Agent, error) {
 		a.Timeout = cmp.Or(r.Timeout, preset.Timeout)
 		a.Input = cmp.Or(a.Input, configs.InputText)
 	}
-	if err := checkCommands(a); err != nil {
-		return usage("", "cannot add the agent %s: %v", name, err)
-	}
-	if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir() || !filepath.IsAbs(a.Dir)) {
-		return usage("", "cannot add the agent %s: %s is not a folder that the node can enter", name, a.Dir)
-	}
-	if err := a.Validate(); err != nil {
+	if err := checkAgent(a); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
 	}
 	return a, nil
+}
+
+// checkAgent says why an agent could not be served so.
+func checkAgent(a configs.Agent) error {
+	if err := checkCommands(a); err != nil {
+		return err
+	}
+	if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir() || !filepath.IsAbs(a.Dir)) {
+		return fmt.Errorf("%s is not a folder that the node can enter", a.Dir)
+	}
+	return a.Validate()
 }
 
 // checkCommands reports why a command line of the agent could not be run.
@@ -183,8 +208,8 @@ func (n *Node) PauseAgent(_ context.Context, r control.PauseRequest) (control.Ag
 	if err != nil {
 		return control.Agent{}, err
 	}
-	if a.Door != configs.DoorExec {
-		return control.Agent{}, control.Errorf(control.KindRefused, "", "%s asks for its mail itself: there is nothing to pause", a.Name)
+	if err := mayPause(a); err != nil {
+		return control.Agent{}, err
 	}
 	a.Paused = r.Paused
 	if err := configs.WriteAgent(n.home.Agents(), a); err != nil {
@@ -202,6 +227,14 @@ func (n *Node) PauseAgent(_ context.Context, r control.PauseRequest) (control.Ag
 		w.nudge()
 	}
 	return n.agentView(a), nil
+}
+
+// mayPause refuses to pause an agent of which the node runs nothing.
+func mayPause(a configs.Agent) error {
+	if a.Door != configs.DoorExec {
+		return control.Errorf(control.KindRefused, "", "%s asks for its mail itself: there is nothing to pause", a.Name)
+	}
+	return nil
 }
 
 // served is the agent of that name that is served here.

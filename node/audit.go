@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
@@ -16,24 +17,17 @@ import (
 // Verify implements control.Service.
 func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 	var v control.Verification
-	damaged, err := n.auditDisk(ctx, &v)
+	far := n.verifying.begin(n.record.Objects() + n.size())
+	defer n.verifying.end(far)
+	damaged, err := n.auditDisk(ctx, &v, far)
 	if err != nil {
 		return v, asError(err)
 	}
-	err = n.record.WalkDamaged(ctx, func(l gitsync.Letter) error {
-		v.Messages++
-		if f, found := n.audit(l); found {
-			v.Findings = append(v.Findings, f)
-		}
-		return nil
-	}, func(p protocol.Path, err error) error {
-		v.Messages++
-		v.Findings = append(v.Findings, damage(control.Finding{Path: p}, err))
-		return nil
-	})
+	err = n.auditMessages(ctx, &v, far)
 	if err != nil && !damaged {
 		return v, asError(err)
 	}
+	n.auditLost(&v)
 	inState, err := n.auditState(ctx)
 	if err != nil {
 		return v, asError(err)
@@ -55,6 +49,27 @@ func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 		}
 	}
 	return v, nil
+}
+
+// auditMessages looks at all files that are messages, by all processors at once, because
+// checking signatures takes most of the time.
+func (n *Node) auditMessages(ctx context.Context, v *control.Verification, far *progress) error {
+	var mu sync.Mutex // guards v
+	note := func(f control.Finding, found bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if v.Messages++; found {
+			v.Findings = append(v.Findings, f)
+		}
+		far.step(1)
+	}
+	return n.record.Scan(ctx, func(l gitsync.Letter) error {
+		note(n.audit(l))
+		return nil
+	}, func(p protocol.Path, err error) error {
+		note(damage(control.Finding{Path: p}, err), true)
+		return nil
+	})
 }
 
 // auditState looks at the messages of the state, and holds nobody up for it. A hole in
@@ -85,8 +100,8 @@ func damage(f control.Finding, err error) control.Finding {
 
 // auditDisk has the record read all its files, and mend what it can. damaged says
 // that something is nowhere whole, so that what follows cannot read everything.
-func (n *Node) auditDisk(ctx context.Context, v *control.Verification) (damaged bool, err error) {
-	found, err := n.record.Check(ctx)
+func (n *Node) auditDisk(ctx context.Context, v *control.Verification, far *progress) (damaged bool, err error) {
+	found, err := n.record.Check(ctx, far.step)
 	for _, d := range found {
 		f := control.Finding{File: d.File, Kind: control.FindingMended, Text: d.Text}
 		if !d.Mended {
@@ -105,7 +120,7 @@ func (n *Node) auditDisk(ctx context.Context, v *control.Verification) (damaged 
 
 // audit says what is to be said of a file that is not part of the state.
 func (n *Node) audit(l gitsync.Letter) (f control.Finding, found bool) {
-	examined := n.state.Examine(l.Path, l.Data)
+	examined, hash := n.state.Examine(l.Path, l.Data), protocol.Hash(l.Data)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	err := n.state.Check(examined)
@@ -115,16 +130,21 @@ func (n *Node) audit(l gitsync.Letter) (f control.Finding, found bool) {
 	switch {
 	case errors.As(err, &refusal):
 		f.Kind, f.Text = control.FindingRefused, "it is refused: "+refusal.Err.Error()
-		if from, copied := n.state.Original(protocol.Hash(l.Data)); copied {
+		if from, copied := n.state.Original(hash); copied {
 			f.Text += "; it is a copy of " + from.String() + ", and a signature holds at its own path only"
 		}
 	case err != nil && !errors.Is(err, fleet.ErrKnown):
 		f.Kind, f.Text = control.FindingUnreadable, "it is no message: "+err.Error()
-	case there && it.Hash != protocol.Hash(l.Data):
+	case there && it.Hash != hash:
 		f.Kind, f.Wrong = control.FindingConflict, false
 		f.Text = "another file has won its path; this one is kept below data/conflicts"
-	default:
+	case !there:
 		return f, false
+	default:
+		lines := unreadLines(it, l.Data)
+		f.Kind, f.Wrong = control.FindingUnreadable, false
+		f.Text = "lines of it cannot be read by this version of parley, and the rest counts: " + unreadText(lines)
+		return f, len(lines) > 0
 	}
 	return f, true
 }
@@ -157,12 +177,26 @@ func (n *Node) auditFiles(ctx context.Context) ([]control.Finding, error) {
 		if err = tooLarge(data); err == nil {
 			err = parse(data)
 		}
-		if there && err != nil {
+		switch problem := n.scopeProblem(path); {
+		case there && err != nil:
 			found = append(found, control.Finding{File: path, Kind: control.FindingUnreadable, Wrong: true, Text: "it cannot be read: " + err.Error()})
+		case there && problem != "":
+			found = append(found, control.Finding{File: path, Kind: control.FindingUnreadable, Wrong: true, Text: problem})
 		}
 		return nil
 	})
 	return found, err
+}
+
+// scopeProblem is what is wrong with the scope of the memory at a path, if that is one.
+func (n *Node) scopeProblem(path string) string {
+	file, is := protocol.ParseMemoryPath(path)
+	if !is {
+		return ""
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.state.ScopeProblem(file)
 }
 
 // isMessagePath reports whether a message can lie at path.

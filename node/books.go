@@ -2,7 +2,6 @@ package node
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/gitsync"
@@ -25,6 +24,9 @@ func (n *Node) readBooks() error {
 	if err != nil {
 		return err
 	}
+	n.mu.Lock()
+	n.checkFolders(channels)
+	n.mu.Unlock()
 	for _, id := range channels {
 		if c, err := protocol.ParseChannelID(id); err == nil {
 			paths = append(paths, protocol.ChannelFilePath(c))
@@ -35,13 +37,14 @@ func (n *Node) readBooks() error {
 			return err
 		}
 	}
+	n.checkScopes(paths)
 	n.checkProfiles()
 	return nil
 }
 
 // readBook takes in one file of the record as it stands in main, or that it is
-// gone. A file that cannot be read is warned about once, and counts as not
-// there.
+// gone. A file that cannot be read counts as not there, and is warned about until it
+// is mended.
 func (n *Node) readBook(path string) error {
 	take := n.taker(path)
 	if take == nil {
@@ -53,11 +56,28 @@ func (n *Node) readBook(path string) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := take(data, ok); err != nil && !n.warned[path+protocol.Hash(data)] {
-		n.warned[path+protocol.Hash(data)] = true
-		n.notice("%s cannot be read: %v", path, err)
+	if err := take(data, ok); err != nil {
+		n.wrong(path, "%s cannot be read: %v", path, err)
+	} else {
+		n.mended(path)
 	}
 	return nil
+}
+
+// checkScopes warns once of memories whose scope is no channel.
+func (n *Node) checkScopes(paths []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, path := range paths {
+		file, is := protocol.ParseMemoryPath(path)
+		if !is {
+			continue
+		}
+		if problem := n.state.ScopeProblem(file); problem != "" && !n.warned[path+problem] {
+			n.warned[path+problem] = true
+			n.notice("%s: %s", path, problem)
+		}
+	}
 }
 
 func isHostFile(path string) bool {
@@ -140,20 +160,39 @@ func tooLarge(data []byte) error {
 // the operator is warned.
 func (n *Node) takeHostFile(path string) func(data []byte, ok bool) error {
 	return func(data []byte, ok bool) error {
-		return taken(data, ok, protocol.ParseHostFile, func(says protocol.HostState) {
-			n.state.SetHostFile(says)
+		n.state.DropHostFile(path)
+		var key, commands, parts string // what is wrong with it
+		err := taken(data, ok, protocol.ParseHostFile, func(says protocol.HostState) {
+			n.state.SetHostFile(path, says)
+			if len(says.Unread) > 0 {
+				parts = "cannot be read in part: that is left out, and the rest counts: " + unreadText(says.Unread)
+			}
 			h, joined := n.state.Host(says.Host)
 			if !joined {
 				return
 			}
 			// A key that the host had before is what its file says until the host renders it.
 			if says.Key != "" && !n.state.KnowsKey(says.Host, says.Key) {
-				n.notice("%s holds another key than the record gives to %s: %s is ignored, %s counts", path, says.Host, says.Key, h.Key)
+				key = fmt.Sprintf("holds another key than the record gives to %s: %s is ignored, %s counts", says.Host, says.Key, h.Key)
 			}
 			if agents := protocol.HostFileCommands(data); len(agents) > 0 {
-				n.notice("%s states a command for %s: the node of %s has not written it, and no host runs it", path, strings.Join(agents, ", "), says.Host)
+				commands = fmt.Sprintf("states a command for %s: the node of %s has not written it, and no host runs it", strings.Join(agents, ", "), says.Host)
 			}
 		})
+		n.warnOfFile(path, "key", key)
+		n.warnOfFile(path, "commands", commands)
+		n.warnOfFile(path, "parts", parts)
+		return err
+	}
+}
+
+// warnOfFile warns of what a file says that it should not, or that it says that no
+// more. The caller holds mu.
+func (n *Node) warnOfFile(path, what, wrong string) {
+	if about := what + " in " + path; wrong != "" {
+		n.wrong(about, "%s %s", path, wrong)
+	} else {
+		n.putRight(about)
 	}
 }
 
@@ -165,27 +204,53 @@ func (n *Node) filesChanged(paths []string) {
 		if err := n.readBook(path); err != nil {
 			n.log.Error().Err(err).Msg("cannot take in a file that changed")
 		}
-		if path != own {
-			continue
-		}
-		if err := n.renderHostFile(n.hostState()); err != nil {
-			n.log.Warn().Err(err).Msg("cannot render this host's file")
+		switch path {
+		case own:
+			if err := n.renderHostFile(n.hostState()); err != nil {
+				n.log.Warn().Err(err).Msg("cannot render this host's file")
+			}
+		case identityFile:
+			n.warnOfIdentity()
 		}
 	}
+	n.checkFoldersOf(paths)
+	n.checkScopes(paths)
 	n.checkProfiles()
 }
 
-// noteConflict tells of a file that two sides changed in the same place, where
-// another host kept both versions.
-func (n *Node) noteConflict(path string) {
-	file, is := gitsync.ConflictOf(path)
+// warnOfIdentity says while the node runs what it would say at its next start, which
+// would be the last.
+func (n *Node) warnOfIdentity() {
+	err := checkIdentity(n.record, n.cfg)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	known := slices.ContainsFunc(n.notices, func(told string) bool { return strings.Contains(told, path) })
-	if is && !known {
+	if err != nil {
+		n.wrong(identityFile, "this node will not start again: %v", err)
+	} else {
+		n.mended(identityFile)
+	}
+}
+
+// noteConflict tells of a file that two sides changed in the same place, where
+// another host kept both versions, until the version that lost is taken away.
+func (n *Node) noteConflict(path string) {
+	file, is := gitsync.ConflictOf(path)
+	if !is {
+		return
+	}
+	_, there, err := n.record.ReadFile(path)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case err != nil: // it is told of when it is looked at again
+	case !there:
+		n.notices.forget(path)
+	case !n.notices.mention(path):
 		n.notice("%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
 	}
 }
+
+const aboutProfiles = "actor profiles"
 
 // checkProfiles halts the exec doors while two actor profiles have one name, and
 // lets them go on when that is over (Crosstalk, "Managing actors").
@@ -198,9 +263,9 @@ func (n *Node) checkProfiles() {
 	}
 	switch {
 	case halted != "" && halted != n.halted:
-		n.notice("no agent is run: %s; rename or remove one in a clone and push", halted)
+		n.wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
 	case halted == "" && n.halted != "":
-		n.log.Info().Msg("the actor profiles are in order again: agents are run")
+		n.mended(aboutProfiles)
 		for _, w := range n.workers {
 			w.nudge()
 		}

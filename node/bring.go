@@ -18,7 +18,7 @@ func (n *Node) bring(it *fleet.Item) {
 	if agent, yes := n.state.Misaddressed(it, n.cfg.Alias); yes {
 		n.warnOnce(it.Path, "%s is addressed to %s@%s, which is not served here", it.Path, agent, n.cfg.Alias)
 	}
-	if it.Host == "" && n.serves(it.From) {
+	if author := it.Author(); it.Host == "" && n.serves(author.Name) && (author.Host == "" || author.Host == n.cfg.Alias.String()) {
 		n.warnOnce(it.Path, "%s claims to be from %s, but this node did not write it", it.Path, it.From)
 	}
 }
@@ -58,9 +58,9 @@ func (n *Node) openDoor(a configs.Agent, taking, killing context.Context) {
 // fill queues what waits for a worker's agent and is not queued yet.
 func (n *Node) fill(w *worker) {
 	n.mu.Lock()
-	waiting := slices.Collect(n.state.Inbox(w.who(), false))
+	waiting, agent := slices.Collect(n.state.Inbox(w.who(), false)), w.agent
 	n.mu.Unlock()
-	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return n.old(w.agent, it.Path) })
+	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return n.old(agent, it.Path) })
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, it := range waiting {

@@ -10,17 +10,13 @@ import (
 )
 
 // Channels implements control.Service.
-func (n *Node) Channels(ctx context.Context) ([]control.Channel, error) {
-	talks := fleet.Talks{}
-	if err := n.each(ctx, talks.Add); err != nil {
-		return nil, asError(err)
-	}
+func (n *Node) Channels(context.Context) ([]control.Channel, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	channels := n.state.Channels(talks)
+	channels := n.state.Channels()
 	all := make([]control.Channel, len(channels))
 	for i, c := range channels {
-		all[i] = channelView(c)
+		all[i] = n.channelView(c)
 	}
 	return all, nil
 }
@@ -33,25 +29,26 @@ func (n *Node) Channel(_ context.Context, r control.ChannelRequest) (control.Cha
 	if err != nil {
 		return control.Channel{}, asError(err)
 	}
-	return channelView(n.state.Describe(id)), nil
+	return n.channelView(n.state.Describe(id)), nil
 }
 
-func channelView(c fleet.Channel) control.Channel {
+// channelView is a channel as it is shown. The caller holds mu.
+func (n *Node) channelView(c fleet.Channel) control.Channel {
 	return control.Channel{
-		ID: c.ID, Name: c.Name, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, Parent: c.Parent, About: c.About,
+		ID: c.ID, Name: c.Name, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, Parent: c.Parent, ParentName: n.state.ChannelName(c.Parent), Members: c.Members, About: c.About,
 		Messages: c.Messages, Last: c.Last, Participants: c.Participants, Children: c.Children,
 	}
 }
 
 // NewChannel implements control.Service.
 func (n *Node) NewChannel(ctx context.Context, r control.NewChannelRequest) (control.Channel, error) {
-	who, err := n.actor(r.As, nil)
+	who, err := n.actor(ctx, r.As)
 	if err != nil {
 		return control.Channel{}, err
 	}
 	defer n.writing.Unlock()
 	n.writing.Lock()
-	file, err := n.found(fleet.NewChannel{As: who, Name: r.Name, About: r.About}, r.Parent)
+	file, err := n.found(fleet.NewChannel{As: who, Name: r.Name, About: r.About, Members: r.Members}, r.Parent)
 	if err != nil {
 		return control.Channel{}, asError(err)
 	}
@@ -66,6 +63,42 @@ func (n *Node) NewChannel(ctx context.Context, r control.NewChannelRequest) (con
 		return control.Channel{}, asError(err)
 	}
 	return n.Channel(ctx, control.ChannelRequest{Channel: id.String()})
+}
+
+// ChangeMembers implements control.Service.
+func (n *Node) ChangeMembers(ctx context.Context, r control.MembersRequest) (control.Channel, error) {
+	if _, err := n.actor(ctx, r.As); err != nil {
+		return control.Channel{}, err
+	}
+	defer n.writing.Unlock()
+	n.writing.Lock()
+	id, members, err := n.membersAfter(r)
+	if err != nil {
+		return control.Channel{}, asError(err)
+	}
+	path := protocol.ChannelFilePath(id)
+	old, _, err := n.record.ReadFile(path)
+	if err != nil {
+		return control.Channel{}, asError(err)
+	}
+	data, err := protocol.SetChannelMembers(old, members)
+	if err != nil {
+		return control.Channel{}, asError(err)
+	}
+	if err := n.writeBook(ctx, path, data); err != nil {
+		return control.Channel{}, asError(err)
+	}
+	return n.Channel(ctx, control.ChannelRequest{Channel: id.String()})
+}
+
+func (n *Node) membersAfter(r control.MembersRequest) (id protocol.ChannelID, members []string, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if id, err = n.state.FindChannel(r.Channel); err != nil {
+		return id, nil, err
+	}
+	members, err = n.state.MembersAfter(fleet.ChangeMembers{Channel: id, Add: r.Add, Remove: r.Remove})
+	return id, members, err
 }
 
 func (n *Node) found(c fleet.NewChannel, parent string) (file protocol.ChannelFile, err error) {

@@ -43,7 +43,7 @@ func (n *Node) confirm(p bus.Presence) {
 			n.log.Debug().Err(err).Stringer("host", p.Host).Time("said", p.Sent).Msg("an old presence was not confirmed")
 			return
 		}
-		if n.live.setClock(p, ping.Clock) {
+		if n.live.setClock(p, ping.Clock.Duration()) {
 			n.takePresence(p)
 		}
 	})

@@ -36,7 +36,7 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	n, stop = runNode(t, home)
 	defer stop()
 	status, err := n.Status(t.Context())
-	if err != nil || !strings.Contains(strings.Join(status.Warned, " "), "1 messages of record.git are damaged") {
+	if err != nil || !strings.Contains(strings.Join(status.Warned, " "), "1 of the messages, files and folders of record.git are lost") {
 		t.Errorf("status warns %q, %v", status.Warned, err)
 	}
 	if m, err := n.Show(t.Context(), control.ShowRequest{Path: kept.Path.String()}); err != nil || m.Body != "the one that is kept" {
@@ -59,8 +59,8 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	n.mu.Lock()
 	w := n.workers["echo"]
 	n.mu.Unlock()
-	if it, _, ok := w.take(); ok {
-		t.Errorf("the agent was about to run %s", it.Path)
+	if j, ok := w.take(); ok {
+		t.Errorf("the agent was about to run %s", j.it.Path)
 	}
 }
 

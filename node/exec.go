@@ -22,17 +22,19 @@ import (
 // never wait for each other. Its goroutines run from start until the context
 // given there ends.
 type worker struct {
-	n     *Node
-	agent configs.Agent
-	wake  chan struct{}
-	work  sync.WaitGroup
-	end   context.CancelFunc
+	n    *Node
+	name protocol.Name
+	wake chan struct{}
+	work sync.WaitGroup
+	end  context.CancelFunc
 
 	// Guarded by the node's mu.
+	agent   configs.Agent // as it is served now; what runs keeps what it began with
 	queue   []*fleet.Item
 	held    map[protocol.Path]bool      // queued or running
 	running map[string]int              // by tier
 	waits   map[protocol.Path]time.Time // until when, for what its host wrote before it
+	expects map[protocol.Path]time.Time // until when, for the receipt that says what it answers
 	paused  bool
 }
 
@@ -40,15 +42,21 @@ type worker struct {
 // agent answers in order. What was lost is asked for meanwhile.
 const holePatience = 2 * time.Second
 
+// receiptFetches is for how many fetches a message waits for the receipt that may say
+// that it is the answer to this agent's own: two programs that answer whatever they are
+// sent would else never end.
+const receiptFetches = 2
+
 func newWorker(n *Node, a configs.Agent) *worker {
 	return &worker{
-		n: n, agent: a, wake: make(chan struct{}, 1),
-		held: map[protocol.Path]bool{}, running: map[string]int{}, waits: map[protocol.Path]time.Time{}, paused: a.Paused,
+		n: n, name: a.Name, agent: a, wake: make(chan struct{}, 1),
+		held: map[protocol.Path]bool{}, running: map[string]int{}, waits: map[protocol.Path]time.Time{}, expects: map[protocol.Path]time.Time{}, paused: a.Paused,
 	}
 }
 
-func (w *worker) who() fleet.Who { return w.n.me(w.agent.Name.String()) }
+func (w *worker) who() fleet.Who { return w.n.me(w.name.String()) }
 
+// limits are those of the agent. The caller holds the node's mu.
 func (w *worker) limits() fleet.Limits {
 	return fleet.Limits{MaxHops: w.n.cfg.MaxHops, RunsReplies: w.agent.RunReplies}
 }
@@ -56,6 +64,12 @@ func (w *worker) limits() fleet.Limits {
 // add queues a message that the state says is this agent's to handle. The
 // caller holds the node's mu.
 func (w *worker) add(it *fleet.Item) {
+	if w.n.state.Reaches(it, w.who()) && !w.n.state.Answerable(it) {
+		w.n.warnOnce(it.Path, "%s is from %q: no answer can be addressed to that name, so %s is not run for it", it.Path, it.From, w.agent.Name)
+	}
+	if it.Type == protocol.TypeRead && len(w.expects) > 0 {
+		w.nudge() // it may be the receipt that a message waits for
+	}
 	if w.held[it.Path] || w.n.state.Handle(it, w.who(), w.limits()) == fleet.Ignore {
 		return
 	}
@@ -63,6 +77,11 @@ func (w *worker) add(it *fleet.Item) {
 	if _, hole := w.n.state.GapBefore(it); hole {
 		w.waits[it.Path] = time.Now().Add(holePatience)
 		time.AfterFunc(holePatience, w.nudge)
+	}
+	if w.n.state.AwaitsReceipt(it, w.who()) {
+		patience := max(holePatience, receiptFetches*w.n.cfg.FetchInterval)
+		w.expects[it.Path] = time.Now().Add(patience)
+		time.AfterFunc(patience, w.nudge)
 	}
 	i, _ := slices.BinarySearchFunc(w.queue, it, byPlace)
 	w.queue = slices.Insert(w.queue, i, it)
@@ -84,43 +103,76 @@ func byPlace(a, b *fleet.Item) int {
 func (w *worker) start(taking, killing context.Context) {
 	taking, w.end = context.WithCancel(taking)
 	w.work.Go(func() {
+		defer w.n.slots.leave(w.wake)
 		for {
 			select {
 			case <-w.wake:
 			case <-taking.Done():
 				return
 			}
-			for it, tier, ok := w.take(); ok; it, tier, ok = w.take() {
+			for taking.Err() == nil {
+				j, ok := w.take()
+				if !ok {
+					break
+				}
 				w.work.Go(func() {
-					w.handle(killing, it, tier)
-					w.release(it, tier)
+					w.handle(killing, j)
+					w.release(j)
 				})
 			}
 		}
 	})
 }
 
-// take removes the oldest queued message whose tier has a free slot. While the
-// agent is paused, or nobody can say who it is, its mail waits.
-func (w *worker) take() (*fleet.Item, configs.Tier, bool) {
+// job is a message that is being handled.
+type job struct {
+	it       *fleet.Item
+	agent    configs.Agent
+	tier     configs.Tier
+	handling fleet.Handling
+}
+
+// take removes the oldest queued message that can be handled now: its tier has a free
+// worker and, where the agent's command is to run, the host a free slot.
+func (w *worker) take() (job, bool) {
 	w.n.mu.Lock()
 	defer w.n.mu.Unlock()
-	if w.paused || w.n.halted != "" || w.n.lost > 0 {
-		return nil, configs.Tier{}, false
+	j, at, ok := w.next()
+	switch {
+	case !ok:
+		w.n.slots.leave(w.wake)
+		return job{}, false
+	case j.handling == fleet.Run && !w.n.slots.claim(w.wake):
+		return job{}, false
+	}
+	w.queue = slices.Delete(w.queue, at, at+1)
+	w.running[j.tier.Name]++
+	return j, true
+}
+
+// next is the oldest queued message whose tier has a free worker. While the agent is
+// paused, nobody can say who it is, or another node of this host may do the same, its
+// mail waits. The caller holds the node's mu.
+func (w *worker) next() (j job, at int, ok bool) {
+	if w.paused || w.n.halted != "" || w.n.broken != "" || len(w.n.lost) > 0 || w.n.coming || !w.n.mayRun() {
+		return job{}, 0, false
 	}
 	waiting := w.awaited()
 	for i, it := range w.queue {
 		if first, waits := waiting[it.Host]; waits && it.Path.Compare(first) >= 0 {
 			continue
 		}
-		tier := w.tierFor(it)
-		if w.running[tier.Name] < tier.Count {
-			w.queue = slices.Delete(w.queue, i, i+1)
-			w.running[tier.Name]++
-			return it, tier, true
+		if until, expected := w.expects[it.Path]; expected {
+			if time.Now().Before(until) && w.n.state.AwaitsReceipt(it, w.who()) {
+				continue
+			}
+			delete(w.expects, it.Path)
+		}
+		if tier := w.tierFor(it); w.running[tier.Name] < tier.Count {
+			return job{it, w.agent, tier, w.n.state.Handle(it, w.who(), w.limits())}, i, true
 		}
 	}
-	return nil, configs.Tier{}, false
+	return job{}, 0, false
 }
 
 // awaited is, by host, the first message that waits for what its host wrote before it.
@@ -154,99 +206,128 @@ func (w *worker) tierFor(it *fleet.Item) configs.Tier {
 	return w.agent.Tiers[0]
 }
 
-func (w *worker) release(it *fleet.Item, tier configs.Tier) {
+func (w *worker) release(j job) {
+	if j.handling == fleet.Run {
+		w.n.slots.release(w.wake)
+	}
 	w.n.mu.Lock()
 	defer w.n.mu.Unlock()
-	delete(w.held, it.Path)
-	w.running[tier.Name]--
+	delete(w.held, j.it.Path)
+	w.running[j.tier.Name]--
 	w.nudge()
 }
 
 // handle does with one message what the rules say. Where the node stops before
 // the result is stored, nothing was done and the next start does it.
-func (w *worker) handle(ctx context.Context, it *fleet.Item, tier configs.Tier) {
-	w.n.mu.Lock()
-	handling := w.n.state.Handle(it, w.who(), w.limits())
-	w.n.mu.Unlock()
-	switch handling {
+func (w *worker) handle(ctx context.Context, j job) {
+	it := j.it
+	switch j.handling {
 	case fleet.Receipt:
 		w.keep(ctx, it, fleet.Acknowledge{As: w.who(), Of: it.Path})
 	case fleet.Halt:
 		w.keep(ctx, it, fleet.Stop{As: w.who(), At: it.Path, Body: fmt.Sprintf(
 			"FAILED | the conversation was stopped: %d answers of agents in a row (max_hops is %d); %s was not run.\nA human can go on with: parley reply %s TEXT",
-			it.Hops, w.n.cfg.MaxHops, w.agent.Name, it.Path)})
+			w.n.hops(it), w.n.cfg.MaxHops, w.name, it.Path)})
 	case fleet.Run:
-		w.run(ctx, it, tier)
+		w.run(ctx, j)
 	}
 }
 
+// hops is how many answers of agents in a row lead to the message.
+func (n *Node) hops(it *fleet.Item) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.state.Hops(it)
+}
+
 // run asks the agent and stores its answer, or why there is none (R16).
-func (w *worker) run(ctx context.Context, it *fleet.Item, tier configs.Tier) {
+func (w *worker) run(ctx context.Context, j job) {
+	it := j.it
 	asked, err := w.n.loadItem(it)
 	if err != nil {
 		w.n.log.Error().Err(err).Stringer("path", it.Path).Msg("cannot read the message for its agent")
 		return
 	}
-	result := w.execute(ctx, asked, tier)
+	result := w.execute(ctx, asked, j)
 	if result.Failure == door.Canceled {
 		return
 	}
-	w.n.log.Info().Stringer("agent", w.agent.Name).Stringer("path", it.Path).Stringer("failure", result.Failure).
+	w.n.log.Info().Stringer("agent", w.name).Stringer("path", it.Path).Stringer("failure", result.Failure).
 		Stringer("elapsed", result.Elapsed.Round(time.Microsecond)).Msg("agent ran")
 	answer := fleet.Answer{As: w.who(), To: it.Path, Body: result.Output, ByAgent: true}
 	if result.Failure != door.None {
 		answer.Act = protocol.ActFailed
 		answer.Body = w.failure(result)
 	} else if result.Truncated {
-		answer.Body += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", w.agent.Name, len(result.Output))
+		answer.Body += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", w.name, len(result.Output))
 	}
 	w.keep(ctx, it, answer)
 }
 
 func (w *worker) failure(r door.Result) string {
-	text := fmt.Sprintf("FAILED | %s: %s", w.agent.Name, r.Problem())
+	text := fmt.Sprintf("FAILED | %s: %s", w.name, r.Problem())
 	if out := strings.TrimSpace(r.Output); out != "" {
 		text += "\nIt had printed:\n" + out
 	}
 	return text
 }
 
-func (w *worker) execute(ctx context.Context, asked *protocol.Message, tier configs.Tier) door.Result {
-	given, err := w.n.givenFor(w.agent, asked)
+func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job) door.Result {
+	given, err := w.n.givenFor(j.agent, asked)
 	if err != nil {
 		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 	}
-	return w.n.runCommand(ctx, w.agent, tier, given.Text,
+	return w.n.runCommand(ctx, j.agent, j.tier, given.Text, asked.Path,
 		"PARLEY_FROM="+asked.From,
 		"PARLEY_MESSAGE="+asked.Path.String(),
 		"PARLEY_CHANNEL="+asked.Path.Channel().String(),
 	)
 }
 
-// runCommand runs the command of an agent's tier with an input.
-func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tier, input string, env ...string) door.Result {
+// runCommand runs the command of an agent's tier with an input. because is the message
+// that it is for, zero for none.
+func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tier, input string, because protocol.Path, env ...string) door.Result {
 	argv, err := door.SplitCommand(tier.Exec)
 	if err != nil {
 		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 	}
-	return door.Run(ctx, door.Command{
+	c := door.Command{
 		Argv:         argv,
 		Dir:          a.Dir,
 		Stdin:        []byte(input),
 		Placeholders: a.Input == configs.InputPrompt,
 		Timeout:      cmp.Or(a.Timeout, n.cfg.CommandTimeout),
 		MaxOutput:    n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
-		Env:          append(n.environment(a), env...),
-	})
+		Kept:         n.keeper,
+	}
+	run := n.callers.Begin(a.Name, because, c.Timeout)
+	c.Run, c.Began = run.ID, run.Began
+	c.Env = append(n.environment(a, run.Token), env...)
+	if a.RunAs != "" {
+		if err := n.asUser(a, &c); err != nil {
+			run.End(false)
+			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
+		}
+	}
+	result := door.Run(ctx, c)
+	run.End(result.Left)
+	if result.Left {
+		n.mu.Lock()
+		n.notice("the keeper of a run of %s was ended by somebody: what it has started may go on, and programs without a parent that began since "+
+			"are not taken for the operator's, until the node is started anew", a.Name)
+		n.mu.Unlock()
+	}
+	return result
 }
 
 // environment tells a command which agent it is, and how it can use parley.
-func (n *Node) environment(a configs.Agent) []string {
+func (n *Node) environment(a configs.Agent, token string) []string {
 	return []string{
 		"PATH=" + searchPath(),
 		"PARLEY_HOME=" + n.home.Dir,
 		"PARLEY_AGENT=" + a.Name.String(),
 		"PARLEY_HOST=" + n.cfg.Alias.String(),
+		"PARLEY_TOKEN=" + token,
 	}
 }
 
@@ -274,7 +355,7 @@ func (w *worker) keep(ctx context.Context, it *fleet.Item, c fleet.Command) {
 		if err == nil || ctx.Err() != nil {
 			return
 		}
-		w.n.log.Error().Err(err).Stringer("agent", w.agent.Name).Stringer("path", it.Path).Msg("cannot store the agent's answer")
+		w.n.log.Error().Err(err).Stringer("agent", w.name).Stringer("path", it.Path).Msg("cannot store the agent's answer")
 		if isRefusal(err) {
 			// Nothing will make it good; without a receipt the next start would
 			// run the agent again.

@@ -12,11 +12,8 @@ import (
 )
 
 // FleetStatus implements control.Service.
-func (n *Node) FleetStatus(ctx context.Context) (control.FleetStatus, error) {
-	hosts, err := n.Hosts(ctx)
-	if err != nil {
-		return control.FleetStatus{}, err
-	}
+func (n *Node) FleetStatus(ctx context.Context, r control.HostsRequest) (control.FleetStatus, error) {
+	hosts := n.hostViews(r.All)
 	// What others have is compared with what was here before they were asked, so
 	// that a message on its way is no gap.
 	mine := n.report()
@@ -58,7 +55,7 @@ func (n *Node) askHost(ctx context.Context, row *control.FleetHost, mine protoco
 	}
 	if err == nil {
 		reported(row, mine, theirs)
-		row.RTT = took
+		row.RTT = control.Seconds(took)
 	} else {
 		row.Problem = asError(noAnswer(row.Alias, askWait, err)).Error()
 	}
@@ -80,6 +77,6 @@ func reported(row *control.FleetHost, mine, theirs protocol.Report) {
 	row.Behind, row.Ahead = lag(mine, theirs)
 	for _, l := range theirs.Links {
 		row.Links = append(row.Links, control.LinkStatus{
-			Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem})
+			Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: control.Seconds(l.RTT), Problem: l.Problem})
 	}
 }

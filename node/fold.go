@@ -28,12 +28,15 @@ const (
 // fold makes the state: from the cache and what the record has got since or, where
 // that cannot be, from the whole record.
 func (n *Node) fold(ctx context.Context) error {
-	err := n.foldCached(ctx)
+	err := errLost
+	if len(n.record.Lost()) == 0 {
+		err = n.foldCached(ctx)
+	}
 	if err != nil && ctx.Err() == nil {
 		if !errors.Is(err, errNoCache) {
 			n.log.Info().Err(err).Msg("the cache of the state is of no use; the whole record is read")
 		}
-		if err = n.foldAll(ctx); err == nil && n.state.Len() >= leastLoose {
+		if err = n.foldRest(ctx); err == nil && n.state.Len() >= leastLoose {
 			n.freezeOrSay()
 			debug.FreeOSMemory() // reading it all took memory that is not needed any more
 		}
@@ -41,7 +44,27 @@ func (n *Node) fold(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the record: %w", err)
 	}
+	n.sayAllUnreadLines()
+	n.tellLost()
 	return n.readBooks()
+}
+
+// errLost says that the cache holds messages that the record has lost.
+var errLost = errors.New("the record has lost messages")
+
+// foldRest reads the whole record, or what is left of it where the disk has damaged a
+// folder.
+func (n *Node) foldRest(ctx context.Context) error {
+	err := n.foldAll(ctx)
+	if !errors.Is(err, gitsync.ErrDamaged) {
+		return err
+	}
+	n.log.Error().Err(err).Msg("a folder of the record is damaged; what can be read is put together")
+	if err := n.record.Recover(ctx); err != nil {
+		return err
+	}
+	n.nameLost()
+	return n.foldAll(ctx)
 }
 
 // foldCached takes the state from the cache and adds what is new in the record.
@@ -78,27 +101,18 @@ func (n *Node) foldAll(ctx context.Context) error {
 		return err
 	}
 	defer n.answerMeanwhile(total)()
-	lost := 0
+	var damaged []string
 	err = n.take(ctx, total, func(visit func(gitsync.Letter) error) error {
 		return n.record.WalkDamaged(ctx, visit, func(p protocol.Path, err error) error {
 			n.log.Error().Err(err).Stringer("path", p).Msg("a message of the record is damaged, and there is no copy")
-			lost++
+			damaged = append(damaged, p.RepoPath())
 			return nil
 		})
 	})
-	n.tellLost(lost)
-	return err
-}
-
-// tellLost says what it means that messages are lost. No agent is run without them:
-// they may say what it has done already.
-func (n *Node) tellLost(lost int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.lost = lost; lost > 0 {
-		n.notice("no agent is run: %d messages of record.git are damaged on this disk and there is no copy; "+
-			"\"parley record verify\" names them; stop the node and bring record.git back from a backup", n.lost)
+	if err == nil && len(damaged) > 0 {
+		err = n.record.NoteLost(damaged)
 	}
+	return err
 }
 
 // portion is some files on their way into the state.

@@ -84,13 +84,14 @@ func (n *Node) freezeOrSay() {
 	err := n.freeze()
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	const about = "the cache of the state"
 	switch {
 	case err == nil:
+		n.mended(about)
 		n.log.Debug().Int("messages", n.state.Len()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
-	case !errors.Is(err, errUnsettled) && !n.cacheFails:
-		n.notice("cannot write the cache of the state, starts will take longer: %v", err)
+	case !errors.Is(err, errUnsettled):
+		n.wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
 	}
-	n.cacheFails = err != nil && (n.cacheFails || !errors.Is(err, errUnsettled))
 }
 
 // freeze brings what lies in memory into the cache, as far as it is in main. What
@@ -107,10 +108,10 @@ func (n *Node) freeze() error {
 	}
 	n.storing.Lock()
 	n.mu.Lock()
-	sn, flaws, lost := n.state.Snapshot(), slices.Clone(n.flaws), n.lost
+	sn, flaws, lost := n.state.Snapshot(), slices.Clone(n.flaws), len(n.lost) > 0 || n.broken != ""
 	n.mu.Unlock()
 	n.storing.Unlock()
-	if lost > 0 {
+	if lost {
 		return errUnsettled // they would be missing from the cache once they are back
 	}
 	whole := sn.Only(func(p protocol.Path, hash string, contested bool) (kept bool) {

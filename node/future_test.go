@@ -49,6 +49,36 @@ func TestMailFromTheYear9999DragsNobodyAlong(t *testing.T) {
 	}
 }
 
+// Mail that any key signed and dated 9998 is answered like any other. It prevents: its
+// signature exempted it, and who had answered it once stood behind it for ever.
+func TestSignedMailFromTheYear9998DragsNobodyAlong(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	n, stop := runNode(t, home)
+	addExec(t, n, "shout", "tr a-z A-Z")
+	g := newGhost(t, n, "eve")
+	join := g.join("mallory")
+	g.now = time.Date(9998, 12, 31, 23, 59, 59, 0, time.UTC)
+	late := g.sign(protocol.Message{From: "mallory", To: []protocol.Address{{Name: "shout"}}, Act: protocol.ActHey, Body: "are you there"},
+		protocol.DeriveChannel(n.record.ID(), "mallory", "shout"))
+	n.Receive([]gitsync.Letter{join, late}, byBus)
+	answers := []control.Message{answerTo(t, n, late.Path)}
+	for range 2 {
+		answers = append(answers, answerTo(t, n, say(t, n, "shout", "now").Path))
+		stop()
+		n, stop = runNode(t, home)
+	}
+	all := everything(t, n)
+	if last := all[len(all)-1]; last.Path != late.Path {
+		t.Errorf("%s stands last, want the mail of 9998", last.Path)
+	}
+	for _, m := range answers {
+		if off := time.Since(m.Timestamp); off.Abs() > time.Hour {
+			t.Errorf("%s is dated %s", m.Path, m.Timestamp)
+		}
+	}
+}
+
 // Who has a host's key can date a message at the end of all times. The host writes on when
 // it is started anew, so that it can change its key. It prevents: a host that can say
 // nothing any more, because no path comes after that one.
@@ -68,7 +98,7 @@ func TestThiefAtTheEndOfTimesSilencesNobody(t *testing.T) {
 			t.Errorf("%s is dated %s", m.Path, m.Timestamp)
 		}
 	}
-	if _, err := n.RotateKey(t.Context(), control.RotateRequest{}); err != nil {
+	if _, err := n.RotateKey(t.Context(), control.RotateRequest{Phrase: "rotate " + n.cfg.Alias.String()}); err != nil {
 		t.Error(err)
 	}
 }

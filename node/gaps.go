@@ -199,12 +199,15 @@ func (g *gaps) rest(key told, o outcome) {
 	}
 }
 
-// counts are how many gaps are known, and how many were left to git since the start.
+// counts are how many gaps there are that were asked for in vain, and how many were
+// left to git since the start. Most close in a moment.
 func (g *gaps) counts() (open int, givenUp uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.chains {
-		open += len(c.wants)
+		if c.fails+c.busies > 0 {
+			open += len(c.wants)
+		}
 	}
 	return open, g.givenUp
 }

@@ -118,12 +118,16 @@ func (n *Node) fence(about string) (string, error) {
 }
 
 // Prompt implements control.Service.
-func (n *Node) Prompt(_ context.Context, r control.PromptRequest) (control.Prompt, error) {
+func (n *Node) Prompt(ctx context.Context, r control.PromptRequest) (control.Prompt, error) {
 	f, err := n.find(r.Path)
 	if err != nil {
 		return control.Prompt{}, err
 	}
-	a, err := n.promptedAgent(f.item, r.As)
+	as := r.As
+	if c := control.CallerOf(ctx); as == "" && c.Kind != control.Operator {
+		as = c.Name.String() // an agent sees what it is given itself
+	}
+	a, err := n.promptedAgent(f.item, as)
 	if err != nil {
 		return control.Prompt{}, err
 	}
@@ -188,12 +192,12 @@ func (n *Node) TestAgent(ctx context.Context, r control.TestRequest) (control.Te
 		}
 		input = prompt.Build(about).Text
 	}
-	result := n.runCommand(ctx, a, a.Tiers[0], input, "PARLEY_FROM="+n.cfg.Human.String())
+	result := n.runCommand(ctx, a, a.Tiers[0], input, protocol.Path{}, "PARLEY_FROM="+n.cfg.Human.String())
 	if result.Failure == door.Canceled {
 		return control.TestResult{}, asError(ctx.Err())
 	}
 	return control.TestResult{
 		Agent: a.Name.String(), Command: a.Tiers[0].Exec, Input: input, Answer: result.Output, Problem: result.Problem(),
-		Stderr: result.Stderr, Elapsed: result.Elapsed,
+		Stderr: result.Stderr, Elapsed: control.Seconds(result.Elapsed),
 	}, nil
 }

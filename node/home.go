@@ -47,6 +47,23 @@ func takeLock(home configs.Home) (*flock.Flock, error) {
 	return lock, nil
 }
 
+// sayOpened says what in the home was open to other users until this start: who could
+// read a key may have read it.
+func (n *Node) sayOpened(opened []configs.Opened) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, o := range opened {
+		switch {
+		case o.Err != nil:
+			n.notice("%v", o.Err)
+		case o.Key:
+			n.notice("%s was open to other users of this machine (mode %04o), and is not any more: if somebody may have read it, take a new key: parley host rotate", o.Path, o.Mode)
+		default:
+			n.notice("%s was open to other users of this machine (mode %04o), and is not any more", o.Path, o.Mode)
+		}
+	}
+}
+
 // serverID is what tells the name of the bus server from others: a random part that
 // is kept with the key, and a mark of this place. Servers of one name throw each
 // other off, and a home that was copied must get as far as being told to stay out.
@@ -83,6 +100,12 @@ func author(c configs.Config) gitsync.Author {
 // identityFile belongs to the fleet: who it is (Crosstalk, "Your identity", R1).
 const identityFile = "local/CROSSTALK.md"
 
+// fleetFile names the fleet where identityFile, which another program wrote, does not.
+const fleetFile = "local/PARLEY.md"
+
+// versionFile says of which form the record is (R1).
+const versionFile = "upstream/CROSSTALK-VERSION"
+
 type identity struct {
 	Name  string `yaml:"name"`
 	Email string `yaml:"email"`
@@ -102,21 +125,47 @@ func parseIdentity(data []byte) (identity, error) {
 	return id, nil
 }
 
+// configured reports whether somebody has filled in who it is.
+func (id identity) configured() bool {
+	return id.Name != "" && id.Email != "" && id.Name != "CONFIGURE" && id.Email != "CONFIGURE"
+}
+
+// readIdentity reads who a record is from its files; ok is false where it does not say.
+func readIdentity(read func(path string) ([]byte, bool, error)) (id identity, ok bool, err error) {
+	data, ok, err := read(identityFile)
+	if err != nil {
+		return id, false, fmt.Errorf("cannot read %s of the record: %w", identityFile, err)
+	}
+	if !ok {
+		return id, false, nil
+	}
+	if id, err = parseIdentity(data); err != nil {
+		return id, true, fmt.Errorf("%s of the record: %w", identityFile, err)
+	}
+	if id.Fleet != "" {
+		return id, true, nil
+	}
+	if data, ok, err = read(fleetFile); err != nil || !ok {
+		return id, true, err
+	}
+	more, err := parseIdentity(data)
+	if err != nil {
+		return id, true, fmt.Errorf("%s of the record: %w", fleetFile, err)
+	}
+	id.Fleet = more.Fleet
+	return id, true, nil
+}
+
 // checkIdentity is the gate of the seed: a record whose identity is missing or
 // not configured is not written to.
 func checkIdentity(record *gitsync.Record, cfg configs.Config) error {
-	data, ok, err := record.ReadFile(identityFile)
-	if err != nil {
-		return fmt.Errorf("cannot read %s of the record: %w", identityFile, err)
-	}
-	if !ok {
-		return fmt.Errorf("cannot use the record: it has no %s, which names the fleet", identityFile)
-	}
-	id, err := parseIdentity(data)
+	id, ok, err := readIdentity(record.ReadFile)
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot use the record: %s: %w", identityFile, err)
-	case id.Name == "" || id.Email == "" || id.Name == "CONFIGURE" || id.Email == "CONFIGURE":
+		return fmt.Errorf("cannot use the record: %w", err)
+	case !ok:
+		return fmt.Errorf("cannot use the record: it has no %s, which names the fleet", identityFile)
+	case !id.configured():
 		return fmt.Errorf("cannot use the record: name or email in its %s is still to be configured: edit it in a clone and push", identityFile)
 	case id.Fleet != "" && id.Fleet != cfg.Fleet.String():
 		return fmt.Errorf("cannot use the record: it belongs to the fleet %q, the configuration says %q", id.Fleet, cfg.Fleet)

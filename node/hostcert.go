@@ -77,6 +77,8 @@ func askable(host control.Host, what string) error {
 	switch host.State {
 	case control.HostHere:
 		return control.Errorf(control.KindUsage, "see how it fares: parley status", "cannot %s %s: that is this host itself", what, alias)
+	case control.HostRemoved:
+		return control.Errorf(control.KindRefused, "since when: parley host show "+alias, "cannot %s %s: it was removed from the fleet", what, alias)
 	case control.HostRevoked:
 		return control.Errorf(control.KindRefused, "since when: parley host show "+alias,
 			"cannot %s %s: its key is revoked, and what it says is refused", what, alias)

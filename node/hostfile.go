@@ -42,6 +42,26 @@ func (n *Node) publishHost(ctx context.Context) error {
 	return n.renderHostFile(says)
 }
 
+// retireHostFile has the file of a host that is out say so: programs that know no keys
+// would go on writing to its agents. The word of its revocation is the truth, this is
+// its rendering.
+func (n *Node) retireHostFile(alias protocol.Name) {
+	n.mu.Lock()
+	h, _ := n.state.Host(alias)
+	n.mu.Unlock()
+	path := protocol.HostFilePath(alias)
+	old, _, err := n.record.ReadFile(path)
+	if err == nil {
+		old, err = protocol.RetireHostFile(old, protocol.HostState{Host: alias, Key: h.Key, Hostname: h.Hostname}, n.now())
+	}
+	if err == nil {
+		err = n.record.PutFile(path, old)
+	}
+	if err != nil {
+		n.log.Warn().Err(err).Msg("cannot say in the host's file that it is out")
+	}
+}
+
 func (n *Node) renderHostFile(says protocol.HostState) error {
 	path := protocol.HostFilePath(n.cfg.Alias)
 	old, _, err := n.record.ReadFile(path)

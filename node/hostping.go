@@ -42,11 +42,12 @@ func (n *Node) ping(ctx context.Context, host protocol.Name) (control.Ping, erro
 	asked := n.now()
 	answer, took, err := n.ask(ctx, host, questionPing)
 	if err != nil {
-		return control.Ping{Alias: host, RTT: took}, err
+		return control.Ping{Alias: host, RTT: control.Seconds(took)}, err
 	}
 	n.live.measure(host, took)
 	pong, err := protocol.DecodePong(answer)
-	return control.Ping{Alias: host, RTT: took, Clock: pong.Now.Sub(asked.Add(took / 2)), Version: pong.Version}, err
+	clock := pong.Now.Sub(asked.Add(took / 2))
+	return control.Ping{Alias: host, RTT: control.Seconds(took), Clock: control.Seconds(clock), Version: pong.Version}, err
 }
 
 // ask asks a host a question, and says how long the answer took.

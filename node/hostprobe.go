@@ -61,7 +61,7 @@ func (n *Node) hubOf(alias protocol.Name) bus.Hub {
 
 func (n *Node) probeView(alias protocol.Name, p bus.Probed) control.ProbedAddress {
 	v := control.ProbedAddress{
-		Address: p.Address, Works: p.Works(), Cause: string(p.Cause), Reason: p.Reason, RTT: p.Took, Clock: p.Clock, Version: p.Version,
+		Address: p.Address, Works: p.Works(), Cause: string(p.Cause), Reason: p.Reason, RTT: control.Seconds(p.Took), Clock: control.Seconds(p.Clock), Version: p.Version,
 	}
 	if alias == n.cfg.Alias && p.Cause == bus.CauseSelf {
 		v.Works, v.Cause, v.Reason, v.Version = true, "", "", n.version // its own key answered

@@ -73,7 +73,7 @@ func TestHostsAreShownAndPinged(t *testing.T) {
 		t.Errorf("white is shown as %+v, %v", h, err)
 	}
 	ping, err := hub.PingHost(t.Context(), control.PingRequest{Alias: "white"})
-	if err != nil || ping.RTT <= 0 || ping.RTT > askWait || ping.Clock.Abs() > time.Second || ping.Version != "test" {
+	if err != nil || ping.RTT <= 0 || ping.RTT.Duration() > askWait || ping.Clock.Duration().Abs() > time.Second || ping.Version != "test" {
 		t.Errorf("ping: %+v, %v", ping, err)
 	}
 	stop()
@@ -136,6 +136,23 @@ func TestAKilledHostIsAway(t *testing.T) {
 	seenAs(t, hub, "black", control.HostLive)
 }
 
+// A host that is killed is away soon for those, too, who heard it through another one.
+// Their clock stands still, so that it is not the time that does it.
+func TestAKilledHostIsAwayForThoseBehindAnother(t *testing.T) {
+	t.Parallel()
+	hub, _ := aHub(t)
+	stands := time.Now()
+	black, _ := runNodeAt(t, homeLinkedTo(t, hub, "black"), func() time.Time { return stands })
+	white, _, _ := linkedTo(t, hub, "white")
+	seenAs(t, black, "white", control.HostLive)
+	seenAs(t, black, "oracle-world", control.HostLive)
+	if err := white.currentBus().Close(); err != nil {
+		t.Fatal(err)
+	}
+	seenAs(t, black, "white", control.HostAway)
+	seenAs(t, black, "oracle-world", control.HostLive)
+}
+
 // A link that is made anew at once, or a host that is heard another way, takes nobody
 // away.
 func TestAHostThatIsThereStaysLive(t *testing.T) {
@@ -146,6 +163,10 @@ func TestAHostThatIsThereStaysLive(t *testing.T) {
 		if _, live := hub.live.presenceOf("white"); !live {
 			t.Errorf("%s is away, after a link that ended %s after its last word", white.cfg.Alias, ended.Sub(seen.Seen))
 		}
+	}
+	hub.lookFor(t.Context(), "", hub.now()) // the connection to an existing system was back in time
+	if _, live := hub.live.presenceOf("white"); !live {
+		t.Error("white is away, although there is a link")
 	}
 	l := newLive(time.Now)
 	for _, host := range []protocol.Name{"white", "black"} {
@@ -164,7 +185,7 @@ func TestClockDifferenceIsMeasured(t *testing.T) {
 	clock.forward(3 * time.Minute)
 	seenAs(t, hub, "white", control.HostLive)
 	ping, err := hub.PingHost(t.Context(), control.PingRequest{Alias: "white"})
-	if err != nil || (ping.Clock-3*time.Minute).Abs() > time.Second {
+	if err != nil || (ping.Clock.Duration()-3*time.Minute).Abs() > time.Second {
 		t.Errorf("ping: %+v, %v, want a clock three minutes ahead", ping, err)
 	}
 	clock.forward(48 * time.Hour)
@@ -193,7 +214,7 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	if row := fleetRows(t, hub)["white"]; row.State != control.HostRevoked || row.Answered || row.Problem != "" {
 		t.Errorf("white in the fleet: %+v, want it revoked and not asked", row)
 	}
-	people, err := hub.List(t.Context())
+	people, err := hub.List(t.Context(), control.HostsRequest{})
 	if err != nil || len(people) != 1 {
 		t.Errorf("these can be reached: %+v, %v, want nobody on white", people, err)
 	}

@@ -16,15 +16,23 @@ import (
 const gitLasts = 15 * time.Minute
 
 // Hosts implements control.Service.
-func (n *Node) Hosts(context.Context) ([]control.Host, error) {
+func (n *Node) Hosts(_ context.Context, r control.HostsRequest) ([]control.Host, error) {
+	return n.hostViews(r.All), nil
+}
+
+// hostViews are the hosts of the fleet as they are shown: all, or those that are not
+// out.
+func (n *Node) hostViews(all bool) []control.Host {
 	near := n.neighbours()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	all := []control.Host{}
+	views := []control.Host{}
 	for _, h := range n.state.AllHosts() {
-		all = append(all, n.hostView(h, near))
+		if all || !h.Out() {
+			views = append(views, n.hostView(h, near))
+		}
 	}
-	return all, nil
+	return views
 }
 
 // Host implements control.Service.
@@ -60,12 +68,15 @@ func (n *Node) hostView(h *fleet.Host, near map[protocol.Name]bus.Link) control.
 	n.presenceView(&v)
 	if h.Out() {
 		v.State, v.Since = control.HostRevoked, time.Time{}
+		if h.Removed() {
+			v.State = control.HostRemoved
+		}
 	}
 	if v.State == control.HostLive {
-		v.RTT = n.live.roundTrip(h.Alias)
+		v.RTT = control.Seconds(n.live.roundTrip(h.Alias))
 	}
 	if link, ok := near[h.Alias]; ok {
-		v.RTT = cmp.Or(link.RTT, v.RTT)
+		v.RTT = cmp.Or(control.Seconds(link.RTT), v.RTT)
 		if link.Out || v.Address == "" { // of one that dials this host, the port means nothing
 			v.Address = link.Address
 		}
@@ -79,7 +90,7 @@ func (n *Node) presenceView(v *control.Host) {
 	p, live := n.live.presenceOf(v.Alias)
 	v.Version, v.LastSeen = p.Version, p.Seen
 	if live {
-		v.State, v.Since, v.Clock = control.HostLive, p.Since, p.Sent.Sub(p.Seen)
+		v.State, v.Since, v.Clock = control.HostLive, p.Since, control.Seconds(p.Sent.Sub(p.Seen))
 		return
 	}
 	v.State = control.HostAway
@@ -108,7 +119,7 @@ func keysView(h *fleet.Host) []control.HostKey {
 	var all []control.HostKey
 	for _, k := range h.Keys() {
 		all = append(all, control.HostKey{
-			Key: k.Key, Fingerprint: fingerprint(k.Key), Since: k.Since, Until: k.Until, Revoked: k.Revoked, RevokedBy: k.By})
+			Key: k.Key, Fingerprint: fingerprint(k.Key), Since: k.Since, Until: k.Until, Revoked: k.Revoked, RevokedBy: k.By, Removed: k.Removed})
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/user"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,21 +17,26 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // InitOptions say what a new node is called. Home and Version are required;
-// what is empty gets a default: the fleet's name from the record or "home", the
+// what is empty gets a default: the fleet's name from the record or the human's, the
 // alias from the machine's name, the human from the user's.
 type InitOptions struct {
-	Home      configs.Home
-	Version   string
-	Fleet     string
-	Alias     string
-	Human     string
-	Remote    string
-	Join      bool        // the remote must hold a record already
+	Home    configs.Home
+	Version string
+	Fleet   string
+	Alias   string
+	Human   string
+	Remote  string
+	Join    bool // the remote must hold a record already
+	// Adopt takes over a record that another program of the format began. It is told
+	// what that means before anything is written; an error ends it. nil: only a record
+	// that parley can use as it is, is taken.
+	Adopt     func(Adoption) error
 	Listen    string      // bus.listen of the configuration
 	Advertise []string    // bus.advertise of the configuration
 	Hubs      []string    // bus.hubs of the configuration
@@ -59,7 +66,9 @@ type Found struct {
 	Addresses   []string
 }
 
-const defaultFleet = "home"
+// namelessFleet is the fleet of a record that names none. All hosts must call it the
+// same, whoever their humans are, or they would not hear each other on the bus.
+const namelessFleet = "home"
 
 // Init makes a home: a key, the record (adopted from the remote where that
 // holds one), the configuration, and the signed message by which the host joins
@@ -135,17 +144,21 @@ func (o InitOptions) config() (configs.Config, error) {
 		flag, given, fallback string
 		at                    *protocol.Name
 	}{
-		{"--fleet", o.Fleet, defaultFleet, &cfg.Fleet},
 		{"--alias", o.Alias, nameFrom(alias, "host"), &cfg.Alias},
 		{"--human", o.Human, nameFrom(human, "human"), &cfg.Human},
+		{"--fleet", o.Fleet, "", &cfg.Fleet},
 	} {
 		text := field.given
 		if text == "" {
-			text = field.fallback
+			text = cmp.Or(field.fallback, cfg.Human.String())
 		}
 		name, err := protocol.ParseName(text)
 		if err != nil {
-			return cfg, control.Errorf(control.KindUsage, "", "cannot make a node: %s: %v", field.flag, err)
+			hint := ""
+			if near := nameFrom(text, ""); near != "" {
+				hint = "write it as: " + field.flag + " " + near
+			}
+			return cfg, control.Errorf(control.KindUsage, hint, "cannot make a node: %s: %v", field.flag, err)
 		}
 		*field.at = name
 	}
@@ -155,7 +168,7 @@ func (o InitOptions) config() (configs.Config, error) {
 	return cfg, nil
 }
 
-// nameFrom makes a name of what the system calls a machine or a user.
+// nameFrom makes a name of what the system, or a person, calls a machine or a user.
 func nameFrom(s, fallback string) string {
 	s, _, _ = strings.Cut(strings.ToLower(s), ".")
 	s = strings.Trim(regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(s, "-"), "-_")
@@ -224,13 +237,17 @@ func (o InitOptions) found(ctx context.Context, cfg configs.Config, agents []con
 		files[protocol.FounderPath] = founder
 		return files
 	}
-	if o.Join {
+	if o.Join || o.Adopt != nil {
 		files = nil
 	}
-	found, err := gitsync.Init(ctx, gitsync.Options{
+	options := gitsync.Options{
 		Dir: o.Home.Dir, Remote: cfg.Remote, Author: author(cfg), Log: o.Log, Now: o.Now,
 		Check: func(read func(string) ([]byte, bool, error)) error { return o.adopt(&cfg, public, read) },
-	}, files)
+	}
+	if o.Adopt != nil {
+		o.complete(&options, cfg)
+	}
+	found, err := gitsync.Init(ctx, options, files)
 	if err != nil {
 		return InitResult{}, o.noRecord(err)
 	}
@@ -245,25 +262,51 @@ func (o InitOptions) found(ctx context.Context, cfg configs.Config, agents []con
 	return InitResult{Config: cfg, Record: found.ID, Key: public, Adopted: found.Adopted, Notes: found.Notes}, nil
 }
 
+// complete has a record that another program began get what it lacks, once that was
+// shown and agreed to. If others push meanwhile it is looked at again, and asked again
+// only where that makes a difference.
+func (o InitOptions) complete(options *gitsync.Options, cfg configs.Config) {
+	var agreed *Adoption
+	var now Adoption
+	options.Adopt = func(tree gitsync.Tree) (map[string][]byte, error) {
+		s, err := o.survey(cfg, tree)
+		if err != nil {
+			return nil, err
+		}
+		now = s.Adoption
+		return s.add, nil
+	}
+	check := options.Check
+	options.Check = func(read func(string) ([]byte, bool, error)) error {
+		if err := check(read); err != nil || agreed != nil && slices.Equal(agreed.Add, now.Add) {
+			return err
+		}
+		asked := now
+		agreed = &asked
+		return o.Adopt(now)
+	}
+}
+
 // adopt looks at a record that is about to be adopted: its fleet's name becomes
 // ours, or must be the one that was asked for, and the alias must be free.
 func (o InitOptions) adopt(cfg *configs.Config, key string, read func(string) ([]byte, bool, error)) error {
-	data, ok, err := read(identityFile)
-	if err != nil || !ok {
-		return errors.Join(err, fmt.Errorf("the record has no %s, which names its fleet", identityFile))
-	}
-	id, err := parseIdentity(data)
-	if err != nil {
-		return fmt.Errorf("%s of the record: %w", identityFile, err)
+	id, ok, err := readIdentity(read)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return fmt.Errorf("the record has no %s, which names its fleet", identityFile)
 	}
 	switch {
 	case id.Fleet != "" && o.Fleet != "" && id.Fleet != o.Fleet:
 		return control.Errorf(control.KindRefused, "leave --fleet out to join it, or name another remote",
-			"cannot make a node: the record at %s belongs to the fleet %q, not %q", o.Remote, id.Fleet, o.Fleet)
+			"cannot make a node: the record at %s belongs to the fleet %q, not %q", redact.Remote(o.Remote), id.Fleet, o.Fleet)
 	case id.Fleet != "":
 		if cfg.Fleet, err = protocol.ParseName(id.Fleet); err != nil {
 			return fmt.Errorf("%s of the record: fleet %w", identityFile, err)
 		}
+	case o.Fleet == "":
+		cfg.Fleet = namelessFleet
 	}
 	host, ok, err := read(protocol.HostFilePath(cfg.Alias))
 	if err != nil || !ok {
@@ -272,12 +315,17 @@ func (o InitOptions) adopt(cfg *configs.Config, key string, read func(string) ([
 	if says, err := protocol.ParseHostFile(host); err == nil && says.Key == key {
 		return nil
 	}
+	which := fmt.Sprintf("has a host called %s already", cfg.Alias)
+	if since, removed := protocol.HostFileRemoved(host); removed {
+		which = fmt.Sprintf("had a host called %s, which was removed on %s: what it wrote bears its name, so that is given to no other",
+			cfg.Alias, since.Format("2006-01-02"))
+	}
 	hint := "choose another name for this one: --alias NAME"
 	if o.From != "" {
 		hint = "choose another alias for this one in the config.yaml of " + o.From
 	}
 	return control.Errorf(control.KindConflict, hint,
-		"cannot make a node: the fleet has a host called %s already", cfg.Alias)
+		"cannot make a node: the fleet %s", which)
 }
 
 // join writes the message by which the host enters the fleet, commits it and

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -16,12 +17,20 @@ func (o InitOptions) noRecord(err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, gitsync.ErrNoRecord):
-		return control.Errorf(control.KindNotFound, "begin one there: parley init --remote "+o.Remote,
-			"cannot join: the repository %s is empty, it holds no record", o.Remote)
+		doing := "join"
+		if o.Adopt != nil {
+			doing = "adopt a record"
+		}
+		return control.Errorf(control.KindNotFound, "begin one there: parley init --remote "+redact.Remote(o.Remote),
+			"cannot %s: the repository %s is empty, it holds no record", doing, redact.Remote(o.Remote))
+	case errors.Is(err, gitsync.ErrForeign) && o.Adopt != nil:
+		hint = "only a record of Crosstalk 5.0, or one that is older and says no other version there, can be taken over"
 	case errors.Is(err, gitsync.ErrForeign):
-		hint = "name a repository that holds a record of parley; a new record begins in an empty one"
+		hint = "name a repository that holds a record of parley; a new record begins in an empty one, and one that " +
+			"another program of the Crosstalk format began is taken over with: parley init --remote URL --adopt"
 	case errors.Is(err, gitsync.ErrExists):
-		hint = "bring config.yaml back from a backup, or write it: fleet, alias, human and remote will do; then: parley up"
+		hint = configs.LostHint
+	case errors.Is(err, gitsync.ErrUnfit): // it says itself what to do
 	case errors.Is(err, gitsync.ErrRemote):
 		hint = "check the URL, and that this machine may use it, with: git ls-remote URL"
 	default:

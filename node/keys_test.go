@@ -24,7 +24,7 @@ import (
 // rotated gives a node's host a new key.
 func rotated(t *testing.T, n *Node, overlap time.Duration) control.Rotation {
 	t.Helper()
-	r, err := n.RotateKey(t.Context(), control.RotateRequest{Overlap: overlap})
+	r, err := n.RotateKey(t.Context(), control.RotateRequest{Overlap: overlap, Phrase: control.RotatePhrase(n.cfg.Alias)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	if s := signatureOn(n, theirs.Path); s != protocol.SignatureValid {
 		t.Fatalf("before the revocation the thief's word is %q: the test shows nothing", s)
 	}
-	done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: n.cfg.Alias, Key: r.Old})
+	done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: n.cfg.Alias, Key: r.Old, Phrase: control.RevokePhrase(n.cfg.Alias)})
 	if err != nil || done.Later != 1 || done.Forks != 0 || done.Out {
 		t.Errorf("revoked: %+v, %v", done, err)
 	}
@@ -189,7 +189,7 @@ func TestRevokedHostIsOut(t *testing.T) {
 	if err != nil || !plan.Out || plan.Later != 0 || plan.Runs == 0 || !plan.Path.IsZero() {
 		t.Fatalf("tried: %+v, %v", plan, err)
 	}
-	if _, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "white"}); err != nil {
+	if _, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "white", Phrase: "revoke white"}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the revocation is pushed", func() bool { s := a.record.Status(); return s.Unpushed+s.Unrecorded == 0 })
@@ -293,7 +293,7 @@ func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
 	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone"}); err == nil || !strings.Contains(err.Error(), "one message can name") {
 		t.Errorf("without a last message: %+v, %v", done, err)
 	}
-	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone", After: own.String()}); err != nil || done.Later != 200 || done.Runs != 1 {
+	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone", After: own.String(), Phrase: "revoke gone"}); err != nil || done.Later != 200 || done.Runs != 1 {
 		t.Errorf("with it: %+v, %v", done, err)
 	}
 	// A slip that would leave out all that the host wrote: a message that counts for nothing.

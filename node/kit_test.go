@@ -49,6 +49,7 @@ func runNodeAt(t testing.TB, home configs.Home, now func() time.Time) (n *Node, 
 // runNodeWith is runNode with options of the test's own.
 func runNodeWith(t testing.TB, o Options) (n *Node, stop func()) {
 	t.Helper()
+	o.Keeper = true
 	o.Log = zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	n, err := Open(t.Context(), o)
 	if err != nil {

@@ -19,8 +19,8 @@ var layout embed.FS
 // identity (R1).
 func recordFiles(cfg configs.Config) map[string][]byte {
 	files := map[string][]byte{
-		".gitattributes":             []byte("data/** -text\n"),
-		"upstream/CROSSTALK-VERSION": []byte("5.0\n"),
+		".gitattributes": []byte("data/** -text\n"),
+		versionFile:      []byte("5.0\n"),
 		identityFile: fmt.Appendf(nil,
 			"---\nname: %[1]s\nemail: %[1]s@parley.local\nfleet: %[1]s\n---\n\nThis record belongs to the fleet %[1]s.\n"+
 				"It began with the random number %[2]s, so that no two records are alike.\n", cfg.Fleet, randomHex(16)),

@@ -28,6 +28,7 @@ type live struct {
 	presence map[protocol.Name]bus.Presence  // the last of each host, those that left too
 	clocks   map[protocol.Name]time.Duration // those of hosts less ours, as they answered; see believes
 	missing  []protocol.Name                 // hosts that joined and were not heard
+	lost     []protocol.Name                 // hosts that can be reached no more
 	measured map[protocol.Name]time.Duration // round trips to hosts, since they came
 	heard    map[protocol.Path][]protocol.Name
 	order    map[protocol.Name][]protocol.Path // of heard, by who told of them first, oldest first
@@ -35,6 +36,7 @@ type live struct {
 	change   chan struct{} // closed and replaced at every change
 
 	confirming map[protocol.Name]time.Time // when hosts were asked last whether they said what came
+	looked     map[protocol.Name]time.Time // when hosts were looked for last because another one lost them
 }
 
 func newLive(now func() time.Time) *live {
@@ -48,6 +50,7 @@ func newLive(now func() time.Time) *live {
 		clocks:   map[protocol.Name]time.Duration{},
 
 		confirming: map[protocol.Name]time.Time{},
+		looked:     map[protocol.Name]time.Time{},
 	}
 }
 

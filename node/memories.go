@@ -13,7 +13,7 @@ import (
 
 // AddMemory implements control.Service.
 func (n *Node) AddMemory(ctx context.Context, r control.AddMemoryRequest) (control.Memory, error) {
-	who, err := n.actor(r.As, nil)
+	who, err := n.actor(ctx, r.As)
 	if err != nil {
 		return control.Memory{}, err
 	}
@@ -65,7 +65,7 @@ func (n *Node) Memories(_ context.Context, r control.MemoriesRequest) ([]control
 	memories := n.state.Memories(f)
 	all := make([]control.Memory, len(memories))
 	for i, m := range memories {
-		all[i] = memoryView(m)
+		all[i] = n.memoryView(m)
 	}
 	return all, nil
 }
@@ -81,13 +81,14 @@ func (n *Node) Memory(_ context.Context, r control.MemoryRequest) (control.Memor
 		return control.Memory{}, asError(err)
 	}
 	m, _ := n.state.Memory(file)
-	return memoryView(m), nil
+	return n.memoryView(m), nil
 }
 
-func memoryView(m fleet.Memory) control.Memory {
+// memoryView is a memory as it is shown. The caller holds mu.
+func (n *Node) memoryView(m fleet.Memory) control.Memory {
 	return control.Memory{
 		File: m.File, From: m.From, Via: m.Via, Timestamp: m.Timestamp, Subject: m.Subject,
-		Scope: cmp.Or(m.Scope.String(), globalScope), Tags: m.Tags, Session: m.Session,
+		Scope: cmp.Or(m.Scope.String(), globalScope), ScopeName: n.state.ChannelName(m.Scope), Tags: m.Tags, Session: m.Session,
 		Supersedes: m.Supersedes, SupersededBy: m.SupersededBy, Body: m.Body,
 	}
 }

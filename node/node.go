@@ -16,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -31,8 +32,18 @@ type Options struct {
 	// how many messages have been read; nil: nobody.
 	Progress func(done, total int)
 
-	anew       bool // what can be computed is thrown away first
-	queueBytes int  // see bus.Options
+	// Moved says that the home belongs where it is now, and that the one of which it
+	// looks like a copy is gone for good.
+	Moved bool
+
+	// Keeper says that this program is a keeper where it is asked to (keeper.Asked).
+	// Then everything that an agent's command starts is known as that agent's, on Linux.
+	Keeper bool
+
+	anew       bool    // what can be computed is thrown away first
+	acceptLoss bool    // what the disk has lost is given up
+	remote     *string // in place of that of the configuration, and runs of git may take long; nil: that one
+	queueBytes int     // see bus.Options
 }
 
 // Node is one host of a fleet.
@@ -46,6 +57,10 @@ type Node struct {
 	start     uint64 // rises with every start
 	lock      *flock.Flock
 	signsWith atomic.Pointer[hostKey] // this host's key
+	callers   *caller.Book
+	keeper    bool
+	opened    []configs.Opened // what of the home was open to other users before
+	doorsteps doorsteps        // sockets of agents that run as other users
 	record    *gitsync.Record
 	anchor    fleet.Anchor
 	keys      keyWork
@@ -57,6 +72,8 @@ type Node struct {
 	killing   context.Context                // of doors: ends when running commands must
 	system    protocol.ChannelID             // where the hosts and their keys are told
 	live      *live
+	slots     *slots // for commands of agents
+	lookout   *lookout
 	held      *heldBack
 	refusals  *refusals
 	delivery  delivery
@@ -74,6 +91,7 @@ type Node struct {
 	cache     stateCache
 	progress  func(done, total int) // of reading the record, at the start
 	sofar     reading
+	verifying verifying
 
 	mu      sync.Mutex // guards what follows
 	state   *fleet.State
@@ -81,18 +99,21 @@ type Node struct {
 	workers map[protocol.Name]*worker
 	feeds   map[*feed]struct{}
 	warned  map[string]bool
-	notices []string
+	notices notices // what status warns of
 	refused int
-	flaws   []flaw                   // files of the record that are no messages
-	halted  string                   // why no agent is run, "" where they are
-	lost    int                      // messages that the disk has lost: no agent is run then
-	first   protocol.Path            // of the messages written here since the start
-	runs    map[string]bool          // in which this node wrote
-	firsts  map[string]protocol.Path // first message of each run of another node with this name
-	twin    time.Time                // when a second node of this name and key was last heard
-	indexer *indexer                 // nil where messages cannot be searched
-
-	cacheFails bool // the cache of the state could not be written, and that was said
+	brought int                         // messages that git has brought since the start
+	flaws   []flaw                      // files of the record that are no messages
+	halted  string                      // why no agent is run, "" where they are
+	lost    []string                    // what the disk has lost, as Record.Lost names it: no agent is run then
+	broken  string                      // why record.git cannot be read, "" where it can: no agent is run then
+	strays  int                         // folders below data/channels that are no channels and were warned of
+	coming  bool                        // a fetch is being taken in: no agent is run until its receipts are there too
+	first   protocol.Path               // of the messages written here since the start
+	runs    map[string]bool             // in which this node wrote
+	firsts  map[string]protocol.Path    // first message of each run of another node with this name
+	asked   map[protocol.Name]time.Time // when agents with an inbox last asked for their mail
+	twin    time.Time                   // when a second node of this name and key was last heard
+	indexer *indexer                    // nil where messages cannot be searched
 }
 
 // ErrLocked says that another node runs on the same home.
@@ -105,27 +126,35 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		o.Now = time.Now
 	}
 	n := &Node{
-		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
-		live: newLive(o.Now), held: newHeldBack(o.Now), refusals: newRefusals(o.Log), delivery: newDelivery(o.queueBytes),
+		keeper: o.Keeper,
+		home:   o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
+		live: newLive(o.Now), lookout: newLookout(o.Moved), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		run: randomHex(4), greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
 		firsts: map[string]protocol.Path{}, keys: newKeyWork(),
+		asked: map[protocol.Name]time.Time{},
 	}
 	defer func() {
 		if err != nil {
 			n.Close()
 		}
 	}()
-	if err := n.openHome(); err != nil {
+	if err := n.openHome(o); err != nil {
 		return nil, err
+	}
+	if err := n.openRecord(ctx, o.remote != nil); err != nil {
+		return nil, err
+	}
+	n.nameLost()
+	if o.acceptLoss {
+		if err := n.record.AcceptLoss(); err != nil {
+			return nil, err
+		}
 	}
 	if o.anew {
 		if err := n.discard(); err != nil {
 			return nil, err
 		}
-	}
-	if err := n.openRecord(ctx); err != nil {
-		return nil, err
 	}
 	if err := n.fold(ctx); err != nil {
 		return nil, err
@@ -133,24 +162,46 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.rightKey(); err != nil {
 		return nil, err
 	}
+	n.sayOpened(n.opened)
 	n.writer = newWriter(n)
 	return n, nil
 }
 
 // openHome checks the home, takes its lock and reads what the operator decided.
-func (n *Node) openHome() error {
+func (n *Node) openHome(o Options) error {
 	if err := n.home.Check(); err != nil {
+		return err
+	}
+	noted, err := n.checkOrigin(o.Moved)
+	if err != nil {
 		return err
 	}
 	cfg, err := configs.Load(n.home.Config())
 	if err != nil {
 		return err
 	}
-	n.cfg = cfg
+	if o.remote != nil {
+		cfg.Remote = *o.remote
+	}
+	n.cfg, n.slots = cfg, newSlots(cfg.Commands())
 	if n.lock, err = takeLock(n.home); err != nil {
 		return err
 	}
+	if n.opened, err = n.home.Tighten(); err != nil {
+		return err
+	}
+	if !noted {
+		if err := n.noteOrigin(o.Moved); err != nil {
+			return err
+		}
+	}
 	if n.agents, err = configs.ReadAgents(n.home.Agents()); err != nil {
+		return err
+	}
+	if err := n.checkUsers(); err != nil {
+		return err
+	}
+	if err := n.openCallers(); err != nil {
 		return err
 	}
 	key, err := readKey(keyFile(n.home))
@@ -165,7 +216,7 @@ func (n *Node) openHome() error {
 	return nil
 }
 
-func (n *Node) openRecord(ctx context.Context) error {
+func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	record, err := n.openOrFetch(ctx, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
@@ -173,17 +224,20 @@ func (n *Node) openRecord(ctx context.Context) error {
 		FetchInterval: n.cfg.FetchInterval,
 		PushInterval:  n.cfg.PushEvery(),
 		Grace:         n.cfg.CourierGrace,
+		Patient:       patient,
 		Log:           n.log.With().Str("part", "record").Logger(),
 		Now:           n.now,
 		Prefer:        n.prefer,
 		Describe:      describe,
 		Events: gitsync.Events{
 			Arrived:  n.arrived,
+			Arriving: n.arriving,
 			Files:    n.filesChanged,
 			Recorded: n.recorded,
 			Pushed:   n.pushed,
 			Moved:    n.remoteMoved,
 			Trouble:  n.remoteTrouble,
+			Damaged:  n.recordDamaged,
 			Notice:   n.recordNotice,
 		},
 	})
@@ -234,19 +288,6 @@ func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 
 // me is a participant on this host.
 func (n *Node) me(name string) fleet.Who { return fleet.Who{Name: name, Host: n.cfg.Alias} }
-
-// maxNotices bounds what status repeats of the warnings since the start; all of
-// them are in the log.
-const maxNotices = 20
-
-// notice warns the operator, in the log and in status. The caller holds mu.
-func (n *Node) notice(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	n.log.Warn().Msg(text)
-	if n.notices = append(n.notices, text); len(n.notices) > maxNotices {
-		n.notices = n.notices[1:]
-	}
-}
 
 // random fills b from the system's random source, which does not fail.
 func random(b []byte) { _, _ = rand.Read(b) }

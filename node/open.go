@@ -35,6 +35,9 @@ func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, 
 			return control.Opening{}, asError(err)
 		}
 	}
+	n.mu.Lock()
+	name := n.state.ChannelName(channel)
+	n.mu.Unlock()
 	about, earlier := n.surroundings(a, channel, protocol.Path{})
 	if about.History, err = n.history(earlier); err != nil {
 		return control.Opening{}, asError(err)
@@ -43,8 +46,8 @@ func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, 
 		return control.Opening{}, asError(err)
 	}
 	o := control.Opening{
-		Agent: a.Name.String(), Channel: channel, Argv: argv, Dir: a.Dir, Context: prompt.Context(about).Text,
-		Env: append(n.environment(a), "PARLEY_CHANNEL="+channel.String()),
+		Agent: a.Name.String(), Channel: channel, ChannelName: name, Argv: argv, Dir: a.Dir, Context: prompt.Context(about).Text,
+		Env: append(n.environment(a, n.callers.Standing(a.Name)), "PARLEY_CHANNEL="+channel.String()),
 	}
 	for i, word := range argv {
 		if strings.Contains(word, configs.PlaceholderContext) {

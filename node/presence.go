@@ -22,6 +22,7 @@ func (n *Node) announceAlways(ctx context.Context) {
 		n.announce()
 		spoke := time.Now()
 		n.takePlace() // hosts that were not heard of for a while are gone
+		n.twinGone()
 		select {
 		case <-tick.C:
 		case <-n.greet:
@@ -46,7 +47,7 @@ func (n *Node) announceAs(live bool) {
 	p := bus.Presence{
 		Host: n.cfg.Alias, Live: live, Since: n.started, Version: n.version, Agents: []string{},
 		Pushes: n.record.CanPush(), Run: n.run, Machine: hostname(), Start: n.start,
-		Wants: n.live.takeMissing(),
+		Wants: n.live.takeMissing(), Lost: n.live.takeLost(),
 	}
 	n.mu.Lock()
 	for _, a := range n.agents {
@@ -66,6 +67,9 @@ func (n *Node) sawHost(p bus.Presence) {
 		}
 		return
 	}
+	if p.Live {
+		n.lookout.answered.happened()
+	}
 	if n.live.believes(p) {
 		n.takePresence(p)
 	} else {
@@ -75,6 +79,7 @@ func (n *Node) sawHost(p bus.Presence) {
 
 func (n *Node) takePresence(p bus.Presence) {
 	n.wanted(p)
+	n.lostBehind(p)
 	if n.live.see(p) {
 		nudge(n.greet) // it does not know of this host yet
 	}
@@ -98,6 +103,23 @@ func (n *Node) takePlace() {
 func (n *Node) hasLink() bool {
 	b := n.currentBus()
 	return b != nil && b.Linked()
+}
+
+// pusher is the host that pushes for all, where this one has a place among those that
+// do; "" where each pushes for itself.
+func (n *Node) pusher(place int) (first protocol.Name) {
+	if place == 0 {
+		return ""
+	}
+	if n.record.CanPush() {
+		first = n.cfg.Alias
+	}
+	for _, p := range n.live.present() {
+		if p.Pushes && (first == "" || p.Host < first) {
+			first = p.Host
+		}
+	}
+	return first
 }
 
 func courierPlace(me protocol.Name, able bool, others []bus.Presence) int {

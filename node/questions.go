@@ -38,6 +38,9 @@ func (n *Node) report() protocol.Report {
 	}
 	if b := n.currentBus(); b != nil {
 		for _, l := range b.Links() {
+			if l.Young {
+				l.HalfUp, l.Problem = false, ""
+			}
 			report.Links = append(report.Links, protocol.LinkReport{
 				Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem})
 		}

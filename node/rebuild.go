@@ -9,18 +9,20 @@ import (
 
 // Rebuilt says what Rebuild made.
 type Rebuilt struct {
-	Messages int // messages and receipts in the state
-	Indexed  int // messages whose words are in the index
+	Messages int      // messages and receipts in the state
+	Indexed  int      // messages whose words are in the index
+	Lost     []string // what the disk has lost and nobody could give back, as Record.Lost names it
 	Elapsed  time.Duration
 }
 
 // Rebuild throws away all that a home holds and that can be computed, and computes
-// it anew from the record and the journal. indexing is told, as o.Progress is of
+// it anew from the record and the journal; of a damaged record, from what can be read.
+// With acceptLoss the rest is given up: agents run again. indexing is told, as o.Progress is of
 // reading, how many messages have been indexed; nil: nobody. ErrLocked says that a
 // node runs on the home.
-func Rebuild(ctx context.Context, o Options, indexing func(done, total int)) (_ Rebuilt, err error) {
+func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done, total int)) (_ Rebuilt, err error) {
 	began := time.Now()
-	o.anew = true
+	o.anew, o.acceptLoss = true, acceptLoss
 	n, err := Open(ctx, o)
 	if err != nil {
 		return Rebuilt{}, err
@@ -31,10 +33,12 @@ func Rebuild(ctx context.Context, o Options, indexing func(done, total int)) (_ 
 			err = closing
 		}
 	}()
-	if err := n.freeze(); err != nil {
-		return Rebuilt{}, fmt.Errorf("cannot write the cache of the state: %w", err)
+	done := Rebuilt{Messages: n.state.Len(), Lost: n.record.Lost()}
+	if len(done.Lost) == 0 { // else the cache would lack what may come back
+		if err := n.freeze(); err != nil {
+			return Rebuilt{}, fmt.Errorf("cannot write the cache of the state: %w", err)
+		}
 	}
-	done := Rebuilt{Messages: n.state.Len()}
 	if done.Indexed, err = n.indexAll(ctx, indexing); err != nil {
 		return Rebuilt{}, fmt.Errorf("cannot make the index of words: %w", err)
 	}

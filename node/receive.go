@@ -59,6 +59,10 @@ func (n *Node) receive(letters []gitsync.Letter, examined []fleet.Examined, by w
 	n.takeIn(arrived)
 	if by == byBus {
 		n.acknowledge(letters)
+	} else {
+		n.mu.Lock()
+		n.brought += len(fresh)
+		n.mu.Unlock()
 	}
 	return len(fresh)
 }
@@ -83,13 +87,21 @@ func (n *Node) check(letters []gitsync.Letter, examined []fleet.Examined, by way
 // arrived is git's door.
 func (n *Node) arrived(letters []gitsync.Letter) { n.Receive(letters, byGit) }
 
+// arriving has the doors wait while what one fetch brought is taken in, a part at a
+// time: among what comes later are receipts for what came first.
+func (n *Node) arriving(more bool) {
+	n.mu.Lock()
+	n.coming = more
+	n.mu.Unlock()
+	if !more {
+		n.nudgeWorkers()
+	}
+}
+
 // publish takes in what the writer has stored and tells the other hosts.
 func (n *Node) publish(ws []written) {
 	n.wrote(ws)
 	defer nudge(n.delivery.wrote)
-	for i := range ws {
-		ws[i].examined = n.state.ExamineOwn(ws[i].message.Path, ws[i].data)
-	}
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
 		for _, w := range ws {
@@ -160,6 +172,7 @@ func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
 		nudge(n.delivery.keys)
 		nudge(n.rehost)
 		nudge(n.keys.moved)
+		n.sayUnreadLines(it.Host)
 	}
 	if it.Act == protocol.ActHostRevoke {
 		holes = n.awaited()
@@ -243,6 +256,7 @@ func (n *Node) pushed(paths []protocol.Path) { n.live.changed(paths) }
 // remoteTrouble has the couriers ranked anew, here and on the other hosts: the
 // remote can be used, or it cannot.
 func (n *Node) remoteTrouble(gitsync.Trouble) {
+	n.lookout.fetched.happened() // messages are told before how the fetch ended
 	n.takePlace()
 	n.announce()
 }
@@ -251,7 +265,7 @@ func (n *Node) remoteTrouble(gitsync.Trouble) {
 func (n *Node) recordNotice(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !slices.Contains(n.notices, text) {
+	if !n.notices.mention(text) {
 		n.notice("%s", text)
 	}
 }

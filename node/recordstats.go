@@ -23,45 +23,31 @@ func (n *Node) RecordStats(ctx context.Context) (control.RecordStats, error) {
 	n.mu.Lock()
 	s.Channels = n.state.CountChannels()
 	s.Memories = len(n.state.Memories(fleet.MemoryFilter{}))
-	hosts := map[protocol.Name]*control.HostStats{}
+	t := n.state.Totals()
+	s.Messages, s.Receipts, s.HostWords, s.Unverified, s.First, s.Last = t.Messages, t.Receipts, t.HostWords, t.Unverified, t.First, t.Last
 	for _, h := range n.state.Hosts() {
-		s.Hosts = append(s.Hosts, control.HostStats{Alias: h.Alias})
-	}
-	for i := range s.Hosts {
-		hosts[s.Hosts[i].Alias] = &s.Hosts[i]
+		wrote := control.HostStats{Alias: h.Alias, Messages: t.Hosts[h.Alias].Messages, Receipts: t.Hosts[h.Alias].Receipts}
+		if last, ok := n.state.LastOf(h.Alias); ok {
+			wrote.Last = last.Timestamp
+		}
+		s.Hosts = append(s.Hosts, wrote)
 	}
 	n.mu.Unlock()
-	return s, asError(n.each(ctx, func(it *fleet.Item) { n.count(&s, hosts[it.Host], it) }))
+	if t.Unsure {
+		s.Unverified, err = n.countUnverified(ctx)
+	}
+	return s, asError(err)
 }
 
-// count adds one message to the numbers. The caller holds mu.
-func (n *Node) count(s *control.RecordStats, h *control.HostStats, it *fleet.Item) {
-	if it.Act.HostWord() {
-		s.HostWords++
-		return
-	}
-	if h == nil {
-		h = new(control.HostStats) // written by another program
-	}
-	if it.Type == protocol.TypeRead {
-		s.Receipts++
-		h.Receipts++
-		return
-	}
-	s.Messages++
-	h.Messages++
-	if n.state.Signature(it) != protocol.SignatureValid {
-		s.Unverified++
-	}
-	if s.First.IsZero() || it.Timestamp.Before(s.First) {
-		s.First = it.Timestamp
-	}
-	if it.Timestamp.After(s.Last) {
-		s.Last = it.Timestamp
-	}
-	if it.Timestamp.After(h.Last) {
-		h.Last = it.Timestamp
-	}
+// countUnverified looks at each message: whether a revocation leaves it in shows there
+// alone.
+func (n *Node) countUnverified(ctx context.Context) (count int, err error) {
+	err = n.each(ctx, func(it *fleet.Item) {
+		if !it.Act.HostWord() && it.Type != protocol.TypeRead && n.state.Signature(it) != protocol.SignatureValid {
+			count++
+		}
+	})
+	return count, err
 }
 
 // diskUse is how many bytes the files below a folder have. What goes while it is

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -21,12 +22,12 @@ func (n *Node) openOrFetch(ctx context.Context, o gitsync.Options) (*gitsync.Rec
 	if n.cfg.Remote == "" {
 		return nil, n.noRecord("")
 	}
-	n.log.Warn().Str("remote", n.cfg.Remote).Msg("record.git is gone: fetching the record anew")
+	n.log.Warn().Str("remote", redact.Remote(n.cfg.Remote)).Msg("record.git is gone: fetching the record anew")
 	o.Check = n.checkOurs
 	_, err = gitsync.Init(ctx, o, nil)
 	switch {
 	case errors.Is(err, gitsync.ErrNoRecord):
-		return nil, n.noRecord(", and the repository " + n.cfg.Remote + " is empty")
+		return nil, n.noRecord(", and the repository " + redact.Remote(n.cfg.Remote) + " is empty")
 	case err != nil:
 		return nil, fmt.Errorf("cannot fetch the record anew: %w", err)
 	}
@@ -45,7 +46,7 @@ func (n *Node) checkOurs(read func(string) ([]byte, bool, error)) error {
 		return err
 	}
 	if says, err := protocol.ParseHostFile(data); !ok || err != nil || !hasSeed(n.home, says.Key) {
-		return fmt.Errorf("the record at %s is another one: it does not know the host %s with its key", n.cfg.Remote, n.cfg.Alias)
+		return fmt.Errorf("the record at %s is another one: it does not know the host %s with its key", redact.Remote(n.cfg.Remote), n.cfg.Alias)
 	}
 	return nil
 }

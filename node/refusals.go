@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -19,13 +20,14 @@ const maxRefused = 64
 // whose subjects it came. It is bounded, because who sends garbage has plenty.
 type refusals struct {
 	log zerolog.Logger
+	now func() time.Time
 
 	mu sync.Mutex // guards by
 	by map[protocol.Name]*control.BusRefusal
 }
 
-func newRefusals(log zerolog.Logger) *refusals {
-	return &refusals{log: log, by: map[protocol.Name]*control.BusRefusal{}}
+func newRefusals(log zerolog.Logger, now func() time.Time) *refusals {
+	return &refusals{log: log, now: now, by: map[protocol.Name]*control.BusRefusal{}}
 }
 
 // add counts a message that came on a subject of from. The first of each host is
@@ -44,7 +46,7 @@ func (r *refusals) add(from protocol.Name, p protocol.Path, why error) {
 		r.by[from] = known
 	}
 	known.Count++
-	known.Last = p.String() + ": " + why.Error()
+	known.Last, known.At = p.String()+": "+why.Error(), r.now()
 	r.log.WithLevel(level).Err(why).Stringer("from", from).Stringer("path", p).Msg("a message on the bus was refused")
 }
 

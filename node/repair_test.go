@@ -98,7 +98,7 @@ func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {
 	hear(t, a, all[1:])
 	b.Receive(all[:1], byBus)
 	hear(t, b, all[1:4])
-	if _, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone"}); err != nil {
+	if _, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone", Phrase: "revoke gone"}); err != nil {
 		t.Fatal(err)
 	}
 	awaitAll(t, b, all)

@@ -15,11 +15,17 @@ func (n *Node) RevokeKey(ctx context.Context, r control.RevokeRequest) (control.
 	if err != nil || r.Try {
 		return done, err
 	}
+	if err := typed(r.Phrase, control.RevokePhrase(r.Host), "revoke the key"); err != nil {
+		return control.Revocation{}, err
+	}
 	ws, err := n.act(ctx, c, protocol.Path{})
 	if err != nil {
 		return control.Revocation{}, asError(err)
 	}
 	done.Path = ws[0].message.Path
+	if done.Out {
+		n.retireHostFile(done.Host)
+	}
 	return done, nil
 }
 
@@ -114,12 +120,6 @@ func (n *Node) leaveIfOut() {
 	if !joined || !h.Out() {
 		return
 	}
-	keys := h.Keys()
-	err := control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley --home DIR join URL --alias NAME",
-		"this host is out of the fleet: its key was revoked by %s", keys[len(keys)-1].By)
-	select {
-	case n.expelled <- err:
-		n.log.Error().Msg(err.Error())
-	default: // it ends already
-	}
+	n.stayOut(control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley --home DIR join URL --alias NAME",
+		"this host is out of the fleet: %s", h.WhyOut()))
 }

@@ -24,6 +24,12 @@ func (n *Node) RotateKey(ctx context.Context, r control.RotateRequest) (control.
 	if r.Overlap < 0 || r.Overlap > maxOverlap {
 		return control.Rotation{}, control.Errorf(control.KindUsage, "", "cannot change the key: the overlap is to be from 0 to %s, not %s", span.Text(maxOverlap), span.Text(r.Overlap))
 	}
+	if r.Try {
+		return control.Rotation{Host: n.cfg.Alias, Old: n.ownKey().public}, nil
+	}
+	if err := typed(r.Phrase, control.RotatePhrase(n.cfg.Alias), "change the key"); err != nil {
+		return control.Rotation{}, err
+	}
 	n.keys.changing.Lock()
 	defer n.keys.changing.Unlock()
 	old := n.ownKey()

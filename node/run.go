@@ -2,8 +2,10 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
+	"net"
 	"sync"
 	"time"
 
@@ -52,6 +54,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	close(open)
 	go n.announceAlways(ctx)
 	go n.watchHosts(ctx)
+	go n.lookAround(ctx)
 	n.startKeys(&down)
 	n.sayUnknownHubs()
 	n.log.Info().Stringer("host", n.cfg.Alias).Stringer("fleet", n.cfg.Fleet).Str("record", n.record.ID()).Msg("node is up")
@@ -76,21 +79,38 @@ func (n *Node) serveControl(open <-chan struct{}, down *teardown) (<-chan error,
 	if err != nil {
 		return nil, err
 	}
+	agents, err := control.Listen(n.home.AgentSocket())
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
 	ctx, cancel := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
 	served := make(chan error, 1)
-	go func() { // ends with ctx
-		select {
-		case <-open:
-		case <-ctx.Done():
-		}
-		served <- control.Serve(ctx, listener, n, control.Info{
-			Version: n.version, API: control.API, Errors: log.New(n.log, "", 0)})
-		close(served)
-	}()
+	info := control.Info{Version: n.version, API: control.API, Errors: log.New(n.log, "", 0), Refused: n.logRefused()}
+	serve := func(l net.Listener, judge func(control.Calling) (control.Caller, error)) {
+		info := info
+		info.Judge = judge
+		serving.Go(func() { // ends with ctx
+			select {
+			case <-open:
+			case <-ctx.Done():
+			}
+			if err := control.Serve(ctx, l, n, info); err != nil {
+				select {
+				case served <- err:
+				default: // another one has failed before
+				}
+			}
+		})
+	}
+	serve(listener, n.callers.Judge)
+	serve(agents, n.callers.JudgeAgent)
+	n.doorsteps.open(func(l net.Listener) { serve(l, n.callers.JudgeAgent) })
 	down.push(func() {
+		n.doorsteps.shut()
 		cancel()
-		for range served {
-		}
+		serving.Wait()
+		n.doorsteps.remove()
 	})
 	return served, nil
 }
@@ -181,6 +201,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 // linked tells a host that came into reach of this one.
 func (n *Node) linked() {
 	n.announce()
+	n.lookout.linked.happened()
 	nudge(n.delivery.linked)
 }
 

@@ -38,7 +38,7 @@ func (n *Node) startIndex(down *teardown) {
 		n.log.Error().Err(err).Msg("messages cannot be searched")
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.notice("messages cannot be searched: %v", err)
+		n.wrong("search", "messages cannot be searched: %v", err)
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -228,7 +228,21 @@ func (n *Node) Search(ctx context.Context, r control.SearchRequest) (control.Sea
 	if err != nil {
 		return control.SearchResult{}, asError(err)
 	}
-	return control.SearchResult{Hits: n.views(n.present(found.Hits)), Total: found.Total, Pending: x.pending()}, nil
+	words := q.Matcher()
+	result := control.SearchResult{Total: found.Total, Pending: x.pending()}
+	for _, m := range n.views(n.present(found.Hits)) {
+		result.Hits = append(result.Hits, control.MessageHit{Message: m, Excerpt: excerpt(words, m.Body)})
+	}
+	result.Memories, result.MemoriesTotal = n.searchMemories(q, words)
+	return result, nil
+}
+
+func excerpt(words search.Matcher, text string) []control.Fragment {
+	var all []control.Fragment
+	for _, f := range words.Excerpt(text) {
+		all = append(all, control.Fragment{Text: f.Text, Hit: f.Hit})
+	}
+	return all
 }
 
 // present are the hits that the record still holds with the same bytes.

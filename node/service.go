@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -54,43 +53,9 @@ func diskHint(err error) string {
 	return ""
 }
 
-// actor decides who acts (R14): the one named; else the only agent that asks
-// for its mail here, because that is who types the commands; else the human.
-// An agent behind the exec door is named by its environment, so it is never
-// guessed; nor is an agent taken to write to itself.
-func (n *Node) actor(as string, to []string) (fleet.Who, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if as != "" {
-		if as == n.cfg.Human.String() || n.serves(as) {
-			return n.me(as), nil
-		}
-		return fleet.Who{}, control.Errorf(control.KindRefused, "who can act here is listed by: parley agent list",
-			"%q is neither an agent served here nor the human of this host", as)
-	}
-	if speaker := n.speaker(); !n.addressedHere(to, speaker) {
-		return n.me(speaker.String()), nil
-	}
-	return n.me(n.cfg.Human.String()), nil
-}
-
-// speaker is who acts where nothing else is said (see actor). The caller holds mu.
-func (n *Node) speaker() protocol.Name {
-	var asking []protocol.Name
-	for _, a := range n.agents {
-		if a.Door == configs.DoorInbox {
-			asking = append(asking, a.Name)
-		}
-	}
-	if len(asking) == 1 {
-		return asking[0]
-	}
-	return n.cfg.Human
-}
-
 // Send implements control.Service.
 func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message, error) {
-	who, err := n.actor(r.As, r.To)
+	who, err := n.actor(ctx, r.As)
 	if err != nil {
 		return control.Message{}, err
 	}
@@ -105,7 +70,7 @@ func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message
 		}
 		c = fleet.Requested{Command: c, ID: r.Request}
 	}
-	ws, err := n.act(ctx, c, about)
+	ws, err := n.act(ctx, called(ctx, c), about)
 	if err != nil {
 		return control.Message{}, asError(err)
 	}
@@ -230,8 +195,8 @@ func (n *Node) targets(m *protocol.Message) []protocol.Name {
 }
 
 // Inbox implements control.Service.
-func (n *Node) Inbox(_ context.Context, r control.InboxRequest) ([]control.Message, error) {
-	who, err := n.actor(r.As, nil)
+func (n *Node) Inbox(ctx context.Context, r control.InboxRequest) ([]control.Message, error) {
+	who, err := n.reader(ctx, r.As)
 	if err != nil {
 		return nil, err
 	}
@@ -244,6 +209,9 @@ func (n *Node) Inbox(_ context.Context, r control.InboxRequest) ([]control.Messa
 	}
 	all := n.factsOfAll(box)
 	n.mu.Unlock()
+	if len(box) > 0 && !r.All {
+		n.gave(ctx, box[len(box)-1].Path)
+	}
 	return n.views(all), nil
 }
 
@@ -253,13 +221,14 @@ func (n *Node) Read(ctx context.Context, r control.ReadRequest) (control.Message
 	if err != nil {
 		return control.Message{}, err
 	}
-	who, err := n.actor(r.As, nil)
+	who, err := n.reader(ctx, r.As)
 	if err != nil {
 		return control.Message{}, err
 	}
-	if _, err := n.act(ctx, fleet.Acknowledge{As: who, Of: f.item.Path}, f.item.Path); err != nil {
+	if _, err := n.act(ctx, called(ctx, fleet.Acknowledge{As: who, Of: f.item.Path}), f.item.Path); err != nil {
 		return control.Message{}, asError(err)
 	}
+	n.gave(ctx, f.item.Path)
 	return n.viewNow(f.item)
 }
 
@@ -277,13 +246,4 @@ func (n *Node) Show(_ context.Context, r control.ShowRequest) (control.Message, 
 func (n *Node) Stop(context.Context) error {
 	n.stop()
 	return nil
-}
-
-// addressedHere reports whether one of the addresses means a participant of this
-// host, with or without the host's name.
-func (n *Node) addressedHere(to []string, name protocol.Name) bool {
-	return slices.ContainsFunc(to, func(text string) bool {
-		a, err := protocol.ParseAddress(text)
-		return err == nil && a.Name == name.String() && (a.Host == "" || a.Host == n.cfg.Alias.String())
-	})
 }

@@ -31,8 +31,11 @@ func BenchmarkStart(b *testing.B) {
 		senders.Wait()
 		stop()
 		for name, prepare := range map[string]func() error{
-			"cached": func() error { _, err := Rebuild(b.Context(), Options{Home: home, Log: zerolog.Nop()}, nil); return err },
-			"anew":   func() error { return os.RemoveAll(home.Cache()) },
+			"cached": func() error {
+				_, err := Rebuild(b.Context(), Options{Home: home, Log: zerolog.Nop()}, false, nil)
+				return err
+			},
+			"anew": func() error { return os.RemoveAll(home.Cache()) },
 		} {
 			b.Run(fmt.Sprintf("messages=%d/%s", messages, name), func(b *testing.B) {
 				if err := prepare(); err != nil {

@@ -59,12 +59,12 @@ func TestRebuild(t *testing.T) {
 	t.Parallel()
 	home, n, stop := busyHome(t)
 	before := answers(t, n)
-	if _, err := Rebuild(t.Context(), Options{Home: home}, nil); err == nil || !strings.Contains(err.Error(), ErrLocked.Error()) {
+	if _, err := Rebuild(t.Context(), Options{Home: home}, false, nil); err == nil || !strings.Contains(err.Error(), ErrLocked.Error()) {
 		t.Errorf("while the node runs: %v", err)
 	}
 	stop()
 	indexing := 0
-	done, err := Rebuild(t.Context(), Options{Home: home}, func(done, total int) { indexing = total - done })
+	done, err := Rebuild(t.Context(), Options{Home: home}, false, func(done, total int) { indexing = total - done })
 	if err != nil || done.Messages != len(everythingIn(before)) || done.Indexed == 0 || indexing != 0 {
 		t.Errorf("rebuilt %+v, %d left to be indexed, %v", done, indexing, err)
 	}

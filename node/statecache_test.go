@@ -66,9 +66,9 @@ func answers(t *testing.T, n *Node) []string {
 	say("agents", agents, err)
 	channels, err := n.Channels(ctx)
 	say("channels", channels, err)
-	list, err := n.List(ctx)
+	list, err := n.List(ctx, control.HostsRequest{})
 	for i := range list {
-		list[i].Live, list[i].State, list[i].Since = false, "", time.Time{} // of the moment
+		list[i].Live, list[i].State, list[i].Since, list[i].Asked = false, "", time.Time{}, time.Time{} // of the moment
 	}
 	say("list", list, err)
 	stats, err := n.RecordStats(ctx)
@@ -385,8 +385,8 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 	eventually(t, "the hosts know each other", func() bool {
 		n.record.Ring()
 		m.record.Ring()
-		a, _ := n.List(t.Context())
-		b, _ := m.List(t.Context())
+		a, _ := n.List(t.Context(), control.HostsRequest{})
+		b, _ := m.List(t.Context(), control.HostsRequest{})
 		return len(a) == 3 && len(b) == 3
 	})
 	talking, done := context.WithCancel(t.Context())

@@ -15,28 +15,35 @@ import (
 )
 
 // Status implements control.Service.
-func (n *Node) Status(context.Context) (control.Status, error) {
+func (n *Node) Status(ctx context.Context) (control.Status, error) {
 	r := n.record.Status()
 	s := control.Status{
 		Version: n.version, API: control.API, Fleet: n.cfg.Fleet, Host: n.cfg.Alias, Human: n.cfg.Human,
 		Home: n.home.Dir, PID: os.Getpid(), Since: n.started,
 		Record: control.RecordStatus{
 			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.Trouble.Text, Trouble: troubleView(r),
-			Courier:    r.Place,
+			Courier: r.Place, Pusher: n.pusher(r.Place),
 			Unrecorded: r.Unrecorded, CommitError: r.CommitError, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
 			Pushes: r.Pushes, Rejected: r.Rejected, Arriving: r.Arriving, Arrived: r.Arrived,
 		},
 		Bus:   n.busStatus(),
 		Hosts: n.hostStatus(),
 	}
+	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.slots.usage()
+	if r.StoreError != nil {
+		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), diskHint(r.StoreError)
+	}
 	clocks := n.clockWarnings()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s.Speaker = n.speaker()
+	s.Speaker = n.speaker(ctx)
 	s.Record.Messages = n.state.Len()
 	s.Refused = n.refused
 	s.Flags = n.flags()
-	s.Warned = slices.Concat(n.unknownHubs(), n.notices, clocks)
+	s.Warned = slices.Concat(n.damageWarnings(), n.unknownHubs(), n.notices.texts(n.now()), clocks)
+	if open := n.home.OpenToOthers(); open != "" {
+		s.Warned = append(s.Warned, open)
+	}
 	for _, a := range n.agents {
 		s.Agents = append(s.Agents, n.agentView(a))
 	}
@@ -66,7 +73,7 @@ func (n *Node) busStatus() control.BusStatus {
 	}
 	at := b.Addresses()
 	s := control.BusStatus{Clients: at.Clients, Links: at.Links, Advertised: at.Advertised, Dropped: b.Dropped(),
-		Unreadable: b.Malformed(), Letters: b.Refused(), Letter: b.LastRefused(), Refused: n.refusals.list()}
+		Unreadable: b.Malformed(), Letters: b.Refused(), Letter: b.LastRefused(), Offended: b.Offended(), Refused: n.refusals.list()}
 	s.Held, s.HeldDropped = n.held.counts()
 	if system := n.natsBus.Load(); system != nil {
 		s.URL, s.Context, s.As = redact.URLs(system.URL), system.Context, system.As()
@@ -80,16 +87,12 @@ func (n *Node) busStatus() control.BusStatus {
 
 func linkView(l bus.Link) control.LinkStatus {
 	return control.LinkStatus{
-		Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem}
+		Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, Connecting: l.Young, RTT: control.Seconds(l.RTT), Problem: l.Problem}
 }
 
 func (n *Node) hostStatus() []control.HostStatus {
-	hosts, _ := n.Hosts(context.Background()) // it never fails
 	var all []control.HostStatus
-	for _, h := range hosts {
-		if h.State == control.HostRevoked {
-			continue
-		}
+	for _, h := range n.hostViews(false) {
 		s := control.HostStatus{
 			Alias: h.Alias, State: h.State, Here: h.State == control.HostHere, Live: isLive(h), Since: h.Since,
 			LastSeen: h.LastSeen, Version: h.Version, Agents: []string{},
@@ -104,32 +107,49 @@ func (n *Node) hostStatus() []control.HostStatus {
 
 func isLive(h control.Host) bool { return h.State == control.HostHere || h.State == control.HostLive }
 
+// isHeld reports whether an agent's messages wait because the host runs no more
+// commands at once.
+func (n *Node) isHeld(agent protocol.Name) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	w := n.workers[agent]
+	return w != nil && n.slots.waits(w.wake)
+}
+
 // List implements control.Service.
-func (n *Node) List(ctx context.Context) ([]control.Participant, error) {
-	hosts, err := n.Hosts(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (n *Node) List(_ context.Context, r control.HostsRequest) ([]control.Participant, error) {
 	all := []control.Participant{}
-	for _, h := range hosts {
-		if h.State == control.HostRevoked {
-			continue
-		}
+	for _, h := range n.hostViews(r.All) {
 		since := h.Since
 		if !isLive(h) {
 			since = h.LastSeen
 		}
 		add := func(name protocol.Name, kind string) {
-			all = append(all, control.Participant{
+			p := control.Participant{
 				Name: name, Kind: kind, Host: h.Alias, Live: isLive(h), Here: h.State == control.HostHere,
 				State: h.State, Since: since, Address: h.Address, RTT: h.RTT,
-			})
+				Held: kind == "agent" && h.State == control.HostHere && n.isHeld(name),
+			}
+			if p.Here {
+				n.addDoor(&p)
+			}
+			all = append(all, p)
 		}
 		for _, a := range h.Agents {
 			add(a, "agent")
 		}
 		for _, human := range h.Humans {
 			add(human, "human")
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, f := range n.state.OtherPrograms() {
+		for _, a := range f.Agents {
+			all = append(all, control.Participant{Name: a.Name, Kind: "agent", Host: f.Host, State: control.HostOther})
+		}
+		for _, human := range f.Humans {
+			all = append(all, control.Participant{Name: human, Kind: "human", Host: f.Host, State: control.HostOther})
 		}
 	}
 	return all, nil

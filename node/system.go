@@ -26,6 +26,6 @@ func (n *Node) warnOf(s configs.System) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, warning := range s.Warnings {
-		n.notice("%s", warning)
+		n.wrong(warning, "%s", warning)
 	}
 }

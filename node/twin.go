@@ -18,7 +18,6 @@ import (
 // that was started later stays out.
 func (n *Node) sawTwin(p bus.Presence) {
 	n.mu.Lock()
-	first := n.twin.IsZero()
 	n.twin = n.now()
 	n.mu.Unlock()
 	if p.Since.Before(n.started) || p.Since.Equal(n.started) && p.Run < n.run {
@@ -26,11 +25,22 @@ func (n *Node) sawTwin(p bus.Presence) {
 			onMachine(p.Machine), p.Since.Format(shownTime))
 		return
 	}
-	if first {
-		n.recordNotice("another node with the name and key of this host was started" + " " + onMachine(p.Machine) +
-			"at " + p.Since.Format(shownTime) + ": it is told to stay out; " + twinHint)
-	}
+	n.mu.Lock()
+	n.wrong(aboutTwinThere, "another node with the name and key of this host was started %sat %s: it is told to stay out; %s",
+		onMachine(p.Machine), p.Since.Format(shownTime), twinHint)
+	n.mu.Unlock()
 	n.announce()
+}
+
+const aboutTwinThere = "another node of this host on the bus"
+
+// twinGone notes that a second node of this name is no longer heard.
+func (n *Node) twinGone() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.now().Sub(n.twin) >= presenceLasts {
+		n.mended(aboutTwinThere)
+	}
 }
 
 const twinHint = "each machine needs a home and a name of its own: parley --home DIR join URL --alias NAME"
@@ -67,7 +77,11 @@ func (n *Node) lookForTwin(it *fleet.Item) {
 	}
 	// By the bus twins tell each other who was first.
 	met := !n.twin.IsZero() && n.now().Sub(n.twin) < presenceLasts
-	if met || n.state.Signature(it) != protocol.SignatureValid || !it.Path.Time().After(n.started) || n.runs[it.Run] {
+	if met || n.runs[it.Run] || n.state.Signature(it) != protocol.SignatureValid {
+		return
+	}
+	n.lookout.noteForeign(it)
+	if !it.Path.Time().After(n.started) {
 		return
 	}
 	if theirs := n.firstOfRun(it); n.first.IsZero() || theirs.Compare(n.first) < 0 {
@@ -121,10 +135,15 @@ func (n *Node) wrote(ws []written) {
 
 // expel ends the node: it must stay out of the fleet.
 func (n *Node) expel(format string, args ...any) {
-	err := control.Errorf(control.KindConflict, twinHint, "this node stays out of the fleet: "+format, args...)
+	n.stayOut(control.Errorf(control.KindConflict, twinHint, "this node stays out of the fleet: "+format, args...))
+}
+
+// stayOut ends the node for that reason. It runs no agent any more.
+func (n *Node) stayOut(why *control.Error) {
+	n.lookout.out.Store(true)
 	select {
-	case n.expelled <- err:
-		n.log.Error().Msg(err.Error())
+	case n.expelled <- why:
+		n.log.Error().Msg(why.Error())
 	default: // it ends already
 	}
 }

@@ -20,7 +20,13 @@ import (
 // startNode runs a node that may end by itself; ended has why.
 func startNode(t *testing.T, home configs.Home) (n *Node, ended <-chan error) {
 	t.Helper()
-	n, err := Open(t.Context(), Options{Home: home, Version: "test", Log: zerolog.Nop()})
+	return startNodeWith(t, Options{Home: home, Version: "test", Log: zerolog.Nop()})
+}
+
+// startNodeWith is startNode with options of the test's own.
+func startNodeWith(t *testing.T, o Options) (n *Node, ended <-chan error) {
+	t.Helper()
+	n, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +103,17 @@ func copied(t *testing.T, home configs.Home) configs.Home {
 	return to
 }
 
+// imaged is a copy of a home that does not know that it is one, as in the image of a
+// whole machine, or made by an earlier version.
+func imaged(t *testing.T, home configs.Home) configs.Home {
+	t.Helper()
+	to := copied(t, home)
+	if err := os.Remove(to.Origin()); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
 func fastFetch(t *testing.T, home configs.Home) {
 	t.Helper()
 	changeConfig(t, home, func(c *configs.Config) { c.FetchInterval = 100 * time.Millisecond })
@@ -125,7 +142,7 @@ func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 	leaf := initHome(t, func(o *InitOptions) {
 		o.Alias, o.Remote, o.Hubs = "leaf", hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
 	})
-	copy := copied(t, leaf)
+	copy := imaged(t, leaf)
 	first, firstEnded := startNode(t, leaf)
 	eventually(t, "the first is linked", func() bool { return len(hub.live.present()) == 1 })
 	_, ended := startNode(t, copy)
@@ -152,7 +169,7 @@ func TestACopiedHomeStaysOutOfTheRecord(t *testing.T) {
 	t.Parallel()
 	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", bareRemote(t) })
 	fastFetch(t, home)
-	copy := copied(t, home)
+	copy := imaged(t, home)
 	first, firstEnded := startNode(t, home)
 	say(t, first, "all", "I am the first")
 	eventually(t, "the first has pushed", func() bool { return first.record.Status().Unpushed+first.record.Status().Unrecorded == 0 })
@@ -177,7 +194,7 @@ func TestARestoredHomeIsNoTwin(t *testing.T) {
 	say(t, n, "all", "after the backup")
 	eventually(t, "it is pushed", func() bool { return n.record.Status().Unpushed+n.record.Status().Unrecorded == 0 })
 	stop()
-	again, ended := startNode(t, backup)
+	again, ended := startNodeWith(t, Options{Home: backup, Version: "test", Log: zerolog.Nop(), Moved: true})
 	eventually(t, "it is fetched", func() bool { return len(everything(t, again)) == 2 })
 	say(t, again, "all", "restored")
 	wantRunning(t, again, ended, "")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -11,10 +12,11 @@ import (
 // be heard another way, before that host is looked for.
 const relinkTime = 1500 * time.Millisecond
 
-// unlinked is the bus's news that the last link to a host has ended. A moment later
-// the host is asked whether it is still there: a node that was killed says nothing any
-// more, and is shown as away then, not only when its last word is 15 s old. Where no
-// link is left, none of the others can be heard either.
+// unlinked is the bus's news that the last link to a host has ended, or with "" the
+// connection to an existing NATS system. A moment later the host is asked whether it is
+// still there: a node that was killed says nothing any more, and is shown as away then,
+// not only when its last word is 15 s old. Where no link is left, none of the others can
+// be heard either. Who heard it through this host is told.
 func (n *Node) unlinked(host protocol.Name) {
 	ended := n.now()
 	n.aside(func(ctx context.Context) {
@@ -31,10 +33,28 @@ func (n *Node) lookFor(ctx context.Context, host protocol.Name, ended time.Time)
 		return
 	case !n.hasLink():
 		n.live.gone(ended, "")
-	case !n.answers(ctx, host):
+	case host != "" && !n.answers(ctx, host):
 		n.live.gone(ended, host)
+		n.live.lose(host)
+		nudge(n.greet)
 	}
 	n.takePlace()
+}
+
+// lostBehind asks the hosts that another one can reach no more whether they are there,
+// each now and then: what a host says of others is no more than a reason to look.
+func (n *Node) lostBehind(p bus.Presence) {
+	for _, host := range p.Lost {
+		if host == n.cfg.Alias || !n.live.mayLookFor(host) {
+			continue
+		}
+		n.aside(func(ctx context.Context) {
+			if ended := n.now(); !n.answers(ctx, host) {
+				n.live.gone(ended, host)
+				n.takePlace()
+			}
+		})
+	}
 }
 
 // answers reports whether a host answers now.
@@ -50,6 +70,37 @@ func (l *live) heardSince(host protocol.Name, then time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.presence[host].Seen.After(then)
+}
+
+// lose notes a host that can be reached no more, to be told once.
+func (l *live) lose(host protocol.Name) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.lost) < bus.MaxWants {
+		l.lost = append(l.lost, host)
+	}
+}
+
+// takeLost are the hosts to be told of.
+func (l *live) takeLost() []protocol.Name {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lost := l.lost
+	l.lost = nil
+	return lost
+}
+
+// mayLookFor reports whether a host counts as connected and may be asked whether it is,
+// and notes that it was.
+func (l *live) mayLookFor(host protocol.Name) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if last, asked := l.looked[host]; !l.lasts(l.presence[host]) || asked && now.Sub(last).Abs() < presenceEvery {
+		return false
+	}
+	l.looked[host] = now
+	return true
 }
 
 // gone notes that a host, or with "" every host, cannot be reached any more, as far as

@@ -16,11 +16,16 @@ type facts struct {
 	signature protocol.Signature
 	stage     protocol.Stage
 	progress  []fleet.Progress
+	channel   string // its name, "" for none
+	direct    bool   // it is the channel that those who take part have in common
 }
 
 // factsOf collects the facts of a message. The caller holds mu.
 func (n *Node) factsOf(it *fleet.Item) facts {
-	return facts{item: it, signature: n.state.Signature(it), stage: n.state.Stage(it.Path), progress: n.state.Progress(it)}
+	return facts{
+		item: it, signature: n.state.Signature(it), stage: n.state.Stage(it.Path), progress: n.state.Progress(it),
+		channel: n.state.ChannelName(it.Path.Channel()), direct: n.state.InCommon(it),
+	}
 }
 
 // factsOfAll collects the facts of several messages. The caller holds mu.
@@ -41,15 +46,24 @@ func (n *Node) view(f facts) (control.Message, error) {
 	}
 	it := f.item
 	m := control.Message{
-		Path: it.Path, Channel: it.Path.Channel(), From: it.From, To: it.Names(), Timestamp: it.Timestamp,
-		Type: it.Type, Act: it.Act, Ref: it.Ref, Re: it.Re, Host: it.Host, Run: it.Run, Seq: it.Seq, Request: it.Request,
-		Heard: n.live.hearers(it.Path), Signature: f.signature, Body: whole.Body,
+		Path: it.Path, Channel: it.Path.Channel(), ChannelName: f.channel, Direct: f.direct, From: it.From, To: it.Names(), Timestamp: it.Timestamp,
+		Type: it.Type, Act: it.Act, Ref: wholePath(it.Ref, it.ReadPath), Re: wholePath(it.Re, it.AnsweredPath), Host: it.Host, Run: it.Run, Seq: it.Seq, Request: it.Request,
+		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Heard: n.live.hearers(it.Path), Signature: f.signature, Body: whole.Body,
 	}
 	m.Stage = max(f.stage, n.ownStage(it, m.Heard))
 	for _, p := range f.progress {
 		m.Addressees = append(m.Addressees, addressee(p))
 	}
 	return m, nil
+}
+
+// wholePath is a reference with its channel, whatever its author wrote; one that is no
+// path stays as it is.
+func wholePath(written string, resolve func() (protocol.Path, bool)) string {
+	if p, ok := resolve(); ok {
+		return p.String()
+	}
+	return written
 }
 
 func addressee(p fleet.Progress) control.Addressee {
@@ -102,8 +116,12 @@ func (n *Node) find(text string) (facts, error) {
 	defer n.mu.Unlock()
 	var found []*fleet.Item
 	if p, err := protocol.ParsePath(text); err == nil {
-		if it, ok := n.state.Item(p); ok {
-			found = append(found, it)
+		for _, c := range p.Channel().Spellings() {
+			q, _ := protocol.JoinPath(c, p.Rel())
+			if it, ok := n.state.Item(q); ok {
+				found = append(found, it)
+				break
+			}
 		}
 	} else if it, ok := n.belowName(text); ok {
 		found = append(found, it)

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -21,6 +22,10 @@ func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message
 	if given != 1 || r.Within <= 0 {
 		return control.Message{}, control.Errorf(control.KindUsage, "", "a wait needs one of re, from and to, and a time above zero")
 	}
+	who, err := n.reader(ctx, r.As)
+	if err != nil {
+		return control.Message{}, err
+	}
 	f := n.follow()
 	defer n.unfollow(f)
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
@@ -30,9 +35,22 @@ func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message
 		if err != nil {
 			return control.Message{}, err
 		}
+		defer n.lendSlot(who.Name, asked.item)()
 		return n.awaitAnswer(ctx, f, asked.item.Path, r)
 	}
 	return n.awaitNext(ctx, f, r)
+}
+
+// lendSlot frees a slot of the agent of this host that waits for the answer to its own
+// message: the answer may come from an agent here that has none.
+func (n *Node) lendSlot(who string, asked *fleet.Item) (takeBack func()) {
+	n.mu.Lock()
+	w := n.workers[protocol.Name(who)]
+	n.mu.Unlock()
+	if w == nil || asked.From != who || asked.Host != n.cfg.Alias {
+		return func() {}
+	}
+	return n.slots.lend(w.wake)
 }
 
 // awaitAnswer returns the first answer to the message, which may be there.
@@ -42,6 +60,7 @@ func (n *Node) awaitAnswer(ctx context.Context, f *feed, asked protocol.Path, r 
 		answers := n.state.Answers(asked)
 		n.mu.Unlock()
 		if len(answers) > 0 {
+			n.gave(ctx, answers[0].Path)
 			return n.viewNow(answers[0])
 		}
 		select {
@@ -67,6 +86,7 @@ func (n *Node) awaitNext(ctx context.Context, f *feed, r control.WaitRequest) (c
 			ok = ok && wanted(it)
 			n.mu.Unlock()
 			if ok {
+				n.gave(ctx, p)
 				return n.viewNow(it)
 			}
 		}
@@ -80,29 +100,16 @@ func (n *Node) awaitNext(ctx context.Context, f *feed, r control.WaitRequest) (c
 
 // waitedFor says which messages end a wait. It is called with mu held.
 func (n *Node) waitedFor(r control.WaitRequest) (func(*fleet.Item) bool, error) {
-	text := r.From
-	if text == "" {
-		text = r.To
-	}
-	who, err := protocol.ParseAddress(text)
-	if text == protocol.All {
-		who, err = protocol.Address{Name: protocol.All}, nil
-	}
+	who, err := n.knownAddress(cmp.Or(r.From, r.To))
 	if err != nil {
-		return nil, control.Errorf(control.KindUsage, "", "cannot wait: %v", err)
-	}
-	n.mu.Lock()
-	known := n.state.Known(who.Name) || who.Name == protocol.All
-	n.mu.Unlock()
-	if !known {
-		return nil, control.Errorf(control.KindNotFound, "see who can be reached: parley ls", "nobody is called %q", who.Name)
+		return nil, err
 	}
 	return func(it *fleet.Item) bool {
 		switch {
 		case it.Type != protocol.TypeText || it.Act.HostWord() || n.state.Signature(it) == protocol.SignatureRefused:
 			return false
 		case r.From != "":
-			return it.From == who.Name && (who.Host == "" || it.Host.String() == who.Host)
+			return wroteAt(it, who)
 		case it.ToAll():
 			return true
 		}
@@ -113,6 +120,28 @@ func (n *Node) waitedFor(r control.WaitRequest) (func(*fleet.Item) bool, error) 
 		}
 		return false
 	}, nil
+}
+
+// knownAddress reads whom a person named, as long as the fleet knows somebody of that
+// name; or "all".
+func (n *Node) knownAddress(text string) (protocol.Address, error) {
+	if text == protocol.All {
+		return protocol.Address{Name: protocol.All}, nil
+	}
+	who, err := protocol.ParseAddress(text)
+	if err != nil {
+		return who, control.Errorf(control.KindUsage, "", "cannot find %q: %v", text, err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return who, asError(n.state.CheckName(who.Name))
+}
+
+// wroteAt reports whether somebody wrote the message, at the host that the address
+// names or at any.
+func wroteAt(it *fleet.Item, who protocol.Address) bool {
+	author := it.Author()
+	return author.Name == who.Name && (who.Host == "" || it.Host.String() == who.Host || author.Host == who.Host)
 }
 
 func waited(ctx context.Context, hint string, r control.WaitRequest) error {

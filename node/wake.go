@@ -9,7 +9,7 @@ import (
 // Wake implements control.Service.
 func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, error) {
 	n.mu.Lock()
-	before := n.state.Len()
+	before := n.brought
 	served := r.Agent == "" || n.serves(r.Agent)
 	n.mu.Unlock()
 	if !served {
@@ -30,7 +30,7 @@ func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, 
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	woken.Arrived = max(0, n.state.Len()-before)
+	woken.Arrived = n.brought - before
 	for _, a := range n.agents {
 		if r.Agent == "" || r.Agent == a.Name.String() {
 			woken.Agents = append(woken.Agents, n.agentView(a))

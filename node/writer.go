@@ -48,8 +48,8 @@ type writing struct {
 // written is a message that is stored.
 type written struct {
 	message  *protocol.Message // with its body
-	examined fleet.Examined    // once it is stored
-	item     *fleet.Item       // once it is taken in
+	examined fleet.Examined
+	item     *fleet.Item // once it is taken in
 	data     []byte
 }
 
@@ -223,9 +223,13 @@ func (w *writer) sign(r *writing) error {
 				Hint:   "send a shorter text, or raise message_limit in config.yaml on every host",
 			}
 		}
+		examined := w.n.state.ExamineOwn(m.Path, data)
+		if err := examined.Err(); err != nil { // others would refuse it too, and the chain would have a hole for ever
+			return &fleet.Refusal{Reason: fmt.Sprintf("cannot write the message: it would be read by nobody: %v", err)}
+		}
 		w.head.prev = protocol.Hash(data)
 		r.letters = append(r.letters, gitsync.Letter{Path: m.Path, Data: data})
-		r.written = append(r.written, written{message: &m, data: data})
+		r.written = append(r.written, written{message: &m, examined: examined, data: data})
 	}
 	return nil
 }

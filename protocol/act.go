@@ -15,6 +15,7 @@ const (
 	ActHey        Act = "hey"         // a message from one to one
 	ActTell       Act = "tell"        // a message to a list or a party
 	ActBroadcast  Act = "broadcast"   // a message to all
+	ActNote       Act = "note"        // for the eyes of those addressed: it runs nobody
 	ActReply      Act = "reply"       // an answer
 	ActFailed     Act = "failed"      // an answer that says why there is none (R16)
 	ActRead       Act = "read"        // a receipt
@@ -69,8 +70,8 @@ func (a Act) HostWord() bool {
 	return false
 }
 
-// Mail reports whether the act is one that an agent's door takes to the agent.
-// Receipts, failures and the book-keeping of the fleet are shown, never run.
+// Mail reports whether the act is one for which an agent's command is run. Notes,
+// receipts, failures and the book-keeping of the fleet are shown and run nobody.
 func (a Act) Mail() bool {
-	return a != ActRead && a != ActFailed && !a.HostWord()
+	return a != ActNote && a != ActRead && a != ActFailed && !a.HostWord()
 }

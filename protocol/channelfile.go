@@ -3,10 +3,13 @@ package protocol
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
 )
 
 // channelFileName is the file of a channel's directory that describes it.
@@ -26,7 +29,53 @@ type ChannelFile struct {
 	CreatedBy string
 	CreatedAt time.Time // UTC; zero if not said
 	Parent    ChannelID // of a sub-channel; "" otherwise
+	Members   []string  // whom a message to all there is for; none: everybody of the fleet
 	About     string    // purpose, participants, how to behave: read by people and given to agents
+}
+
+// maxMembers bounds the members of a channel: a message to all of them names each.
+const maxMembers = 256
+
+// CheckMember reports why s cannot be a member of a channel: a member is a name that
+// can be addressed, without a host, because a host may change.
+func CheckMember(s string) error {
+	a, err := ParseAddress(s)
+	switch {
+	case s == All:
+		return fmt.Errorf("%q addresses everybody: leave the members out for that", s)
+	case err != nil:
+		return err
+	case a.Host != "":
+		return fmt.Errorf("%q names a host: a member is a name alone", s)
+	}
+	return nil
+}
+
+// checkMembers refuses members that a reader would pass over.
+func checkMembers(members []string) error {
+	if len(members) > maxMembers {
+		return fmt.Errorf("a channel has %d members at most", maxMembers)
+	}
+	for i, m := range members {
+		if err := CheckMember(m); err != nil {
+			return err
+		}
+		if slices.Contains(members[:i], m) {
+			return fmt.Errorf("%q stands twice", m)
+		}
+	}
+	return nil
+}
+
+// readMembers are the members that a CHANNEL.md names, as far as they can be.
+func readMembers(values []string) []string {
+	var members []string
+	for _, m := range values {
+		if CheckMember(m) == nil && !slices.Contains(members, m) && len(members) < maxMembers {
+			members = append(members, m)
+		}
+	}
+	return members
 }
 
 // ChannelFilePath is the path of a channel's CHANNEL.md from the record's root.
@@ -51,6 +100,9 @@ func EncodeChannelFile(c ChannelFile) ([]byte, error) {
 	if err := CheckLabel(c.Name); err != nil {
 		return nil, fmt.Errorf("cannot write the channel: its name: %w", err)
 	}
+	if err := checkMembers(c.Members); err != nil {
+		return nil, fmt.Errorf("cannot write the channel: its members: %w", err)
+	}
 	var w frontmatter
 	w.text("name", c.Name)
 	w.text("parent", c.Parent.String())
@@ -58,6 +110,7 @@ func EncodeChannelFile(c ChannelFile) ([]byte, error) {
 	if !c.CreatedAt.IsZero() {
 		w.plain("created_at", c.CreatedAt.UTC().Format(TimestampLayout))
 	}
+	w.block("members", c.Members)
 	file, err := w.finish(c.About)
 	if err == nil {
 		err = checkSize(file, maxBookBytes)
@@ -68,8 +121,50 @@ func EncodeChannelFile(c ChannelFile) ([]byte, error) {
 	return file, nil
 }
 
+// SetChannelMembers is a CHANNEL.md with other members. All else that stands in it
+// stays, also what other programs wrote there.
+func SetChannelMembers(old []byte, members []string) ([]byte, error) {
+	file, err := withMembers(old, members)
+	if err == nil {
+		err = checkSize(file, maxBookBytes)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the channel's members: %w", err)
+	}
+	return file, nil
+}
+
+func withMembers(old []byte, members []string) ([]byte, error) {
+	if err := checkMembers(members); err != nil {
+		return nil, err
+	}
+	if _, err := ParseChannelFile(old); err != nil {
+		return nil, err
+	}
+	front, body, err := split(old)
+	if err != nil {
+		return nil, err
+	}
+	root, err := mapping(front)
+	if err != nil {
+		return nil, err
+	}
+	unset(root, "members")
+	if len(members) > 0 {
+		list := &yaml.Node{Kind: yaml.SequenceNode} // a line each, so that changes of two hosts can be merged
+		for _, m := range members {
+			list.Content = append(list.Content, scalar(m))
+		}
+		set(root, "members", list)
+	}
+	return renderFile(root, NormalBody(body), func(file []byte) error {
+		_, err := ParseChannelFile(file)
+		return err
+	})
+}
+
 // ParseChannelFile reads a CHANNEL.md. Only the name is required; a time or a
-// parent that cannot be read counts as not said.
+// parent that cannot be read counts as not said, a member as not named.
 func ParseChannelFile(data []byte) (ChannelFile, error) {
 	fs, body, err := document(data, maxBookBytes)
 	if err != nil {
@@ -81,6 +176,7 @@ func ParseChannelFile(data []byte) (ChannelFile, error) {
 	}
 	c.CreatedAt, _ = parseTimestamp(fs.text("created_at"))
 	c.Parent, _ = ParseChannelID(fs.text("parent"))
+	c.Members = readMembers(fs.list("members"))
 	return c, nil
 }
 

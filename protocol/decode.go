@@ -285,6 +285,8 @@ func (m *Message) takeField(key, value string) {
 		if n, err := strconv.Atoi(value); err == nil && n >= 0 {
 			m.Hops = n
 		}
+	case "because":
+		m.Because = value
 	case "host":
 		m.Host, _ = ParseName(value)
 	case "run":
@@ -301,6 +303,8 @@ func (m *Message) takeField(key, value string) {
 		}
 	case "human":
 		m.Human = value
+	case "unattended":
+		m.Unattended = value == unattended
 	case "key":
 		m.Key = value
 	case "sig":

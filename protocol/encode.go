@@ -17,6 +17,9 @@ import (
 // UTC, to the millisecond.
 const TimestampLayout = "2006-01-02T15:04:05.000Z"
 
+// unattended is the value of the field of that name.
+const unattended = "yes"
+
 // Encode writes m as a file of the strict form: fields in a fixed order, what
 // YAML would retype in quotes, one newline at the end. It refuses what a reader
 // would skip. Act is left out where the body's first word already says it.
@@ -36,12 +39,16 @@ func Encode(m *Message) ([]byte, error) {
 	}
 	w.text("re", m.Re)
 	w.count("hops", uint64(m.Hops))
+	w.text("because", m.Because)
 	w.text("host", m.Host.String())
 	w.text("run", m.Run)
 	w.count("seq", m.Seq)
 	w.text("prev", m.Prev)
 	w.text("request", m.Request)
 	w.text("human", m.Human)
+	if m.Unattended {
+		w.text("unattended", unattended)
+	}
 	w.list("chosen", formatChoices(m.Chosen))
 	for _, f := range m.Extra {
 		w.plain(Quote(f.Key), w.quote(f.Key, f.Value))
@@ -93,11 +100,8 @@ func (m *Message) checkNames() error {
 		return err
 	}
 	for _, a := range m.To {
-		switch read, err := ParseAddress(a.String()); {
-		case err != nil:
+		if err := CheckAddress(a); err != nil {
 			return err
-		case read != a:
-			return fmt.Errorf("the addressee %q would be read as %q", a, read)
 		}
 	}
 	for _, c := range m.Chosen {
@@ -122,8 +126,8 @@ func checkExtra(extra []Field) error {
 
 func ownField(key string) bool {
 	switch key {
-	case "from", "to", "type", "timestamp", "ref", "via", "act", "re", "hops",
-		"host", "run", "seq", "prev", "request", "human", "chosen", "key", "sig":
+	case "from", "to", "type", "timestamp", "ref", "via", "act", "re", "hops", "because",
+		"host", "run", "seq", "prev", "request", "human", "unattended", "chosen", "key", "sig":
 		return true
 	}
 	return false
@@ -174,6 +178,16 @@ func (w *frontmatter) list(key string, values []string) {
 	}
 	if len(values) > 0 {
 		w.plain(key, "["+strings.Join(quoted, ", ")+"]")
+	}
+}
+
+// block writes values as a list with one a line, and none as nothing.
+func (w *frontmatter) block(key string, values []string) {
+	if len(values) > 0 {
+		w.WriteString(key + ":\n")
+	}
+	for _, v := range values {
+		w.WriteString("  - " + w.quote(key, v) + "\n")
 	}
 }
 

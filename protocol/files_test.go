@@ -35,7 +35,7 @@ func TestChannelFile(t *testing.T) {
 		t.Errorf("written again: %v\n%s", err, data)
 	}
 	lenient := strings.ReplaceAll("---\nname: yes\ncreated_at: soon\nparent: nobody\nmood: good\n---", "\n", "\r\n")
-	if c, err := ParseChannelFile([]byte(lenient)); err != nil || c != (ChannelFile{Name: "yes"}) {
+	if c, err := ParseChannelFile([]byte(lenient)); err != nil || !cmp.Equal(c, ChannelFile{Name: "yes"}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, bad := range []string{"", "no frontmatter", "---\ncreated_by: x\n---\n", "---\nname: \"a\\nb\"\n---\n", "---\nname: &a x\n---\n"} {
@@ -43,14 +43,61 @@ func TestChannelFile(t *testing.T) {
 			t.Errorf("%q was read as %+v", bad, c)
 		}
 	}
-	if id, ok := ParseChannelFilePath(ChannelFilePath(fileChannel)); !ok || id != fileChannel {
-		t.Errorf("path of the file: %s", id)
+	for _, c := range fileChannel.Spellings() {
+		if id, ok := ParseChannelFilePath(ChannelFilePath(c)); !ok || id != c {
+			t.Errorf("path of the file: %s", id)
+		}
 	}
 	for _, path := range []string{"data/channels/CHANNEL.md", "data/channels/x/CHANNEL.md", "hosts/CHANNEL.md",
-		"data/channels/" + strings.ToUpper(fileChannel.String()) + "/CHANNEL.md", ChannelFilePath(fileChannel) + "/x"} {
+		ChannelFilePath(fileChannel) + "/x"} {
 		if _, ok := ParseChannelFilePath(path); ok {
 			t.Errorf("%s is no CHANNEL.md", path)
 		}
+	}
+}
+
+// Members are names, one a line; what is none is passed over, as a program that does
+// not know the field passes over all of it.
+func TestChannelMembers(t *testing.T) {
+	c := ChannelFile{Name: "sprint", Members: []string{"mawjs", "on", "Dr. No", "李"}}
+	data, err := EncodeChannelFile(c)
+	want := "---\nname: sprint\nmembers:\n  - mawjs\n  - \"on\"\n  - Dr. No\n  - 李\n---\n"
+	if err != nil || string(data) != want {
+		t.Errorf("%v\n%s", err, data)
+	}
+	if got, err := ParseChannelFile(data); err != nil || !cmp.Equal(got, c) {
+		t.Errorf("read again: %+v, %v", got, err)
+	}
+	lenient := "---\nname: x\nmembers: [a, a, all, b@white, white:c, \"\", d]\n---\n"
+	if got, err := ParseChannelFile([]byte(lenient)); err != nil || !cmp.Equal(got.Members, []string{"a", "d"}) {
+		t.Errorf("%q, %v", got.Members, err)
+	}
+	for field, want := range map[string][]string{"mawjs": {"mawjs"}, "{a: b}": nil, "[[a]]": nil, "": nil} {
+		got, err := ParseChannelFile([]byte("---\nname: x\nmembers: " + field + "\n---\n"))
+		if err != nil || !cmp.Equal(got.Members, want) {
+			t.Errorf("%s: %q, %v", field, got.Members, err)
+		}
+	}
+	for _, bad := range [][]string{{All}, {"a", "a"}, {"a@b"}, {"a\nb"}, {""}} {
+		if data, err := EncodeChannelFile(ChannelFile{Name: "x", Members: bad}); err == nil {
+			t.Errorf("%q was written: %s", bad, data)
+		}
+	}
+}
+
+// Other members leave everything else in a CHANNEL.md as others wrote it: a peer's own
+// fields were lost where the file was written anew.
+func TestSetChannelMembersKeepsTheRest(t *testing.T) {
+	old := "---\n# by hand\nname: sprint\nmood: [good, \"007\"]\nnested:\n  a: b\ncreated_at: 2026-05-24T17:00:00.000Z\n---\n\nWhat we do.\n\n---\n\nMore.\n"
+	with, err := SetChannelMembers([]byte(old), []string{"mawjs", "volt"})
+	if want := strings.Replace(old, ".000Z\n---\n", ".000Z\nmembers:\n  - mawjs\n  - volt\n---\n", 1); err != nil || string(with) != want {
+		t.Errorf("%v\n%s", err, with)
+	}
+	if without, err := SetChannelMembers(with, nil); err != nil || string(without) != old {
+		t.Errorf("taken out again: %v\n%s", err, without)
+	}
+	if file, err := SetChannelMembers([]byte("no channel"), nil); err == nil {
+		t.Errorf("written into what is none: %s", file)
 	}
 }
 
@@ -159,8 +206,14 @@ func FuzzFiles(f *testing.F) {
 		if c, err := ParseChannelFile(data); err == nil {
 			if again, err := EncodeChannelFile(c); err == nil {
 				c.CreatedAt = c.CreatedAt.Truncate(time.Millisecond)
-				if d, err := ParseChannelFile(again); err != nil || d != c {
+				if d, err := ParseChannelFile(again); err != nil || !cmp.Equal(c, d) {
 					t.Errorf("%+v became %+v, %v", c, d, err)
+				}
+			}
+			c.Members = []string{"mawjs", "volt"}
+			if with, err := SetChannelMembers(data, c.Members); err == nil {
+				if d, err := ParseChannelFile(with); err != nil || !cmp.Equal(c, d) {
+					t.Errorf("with members %+v became %+v, %v\n%s", c, d, err, with)
 				}
 			}
 		}

@@ -19,7 +19,7 @@ func FormatFounder(h HostState) ([]byte, error) {
 	set(root, "alias", scalar(h.Host.String()))
 	set(root, "key", scalar(h.Key))
 	set(root, "humans", names(h.Humans))
-	return renderHostFile(root, founderText)
+	return encodeFile(root, founderText)
 }
 
 // ParseFounder reads a file that FormatFounder wrote. Fields that it does not know

@@ -3,19 +3,17 @@ package protocol
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
-
-// InboxTier is the tier of an agent that asks for its mail instead of being
-// run.
-const InboxTier = "inbox"
 
 // HostState is what a host says of itself in the bodies of host-join and
 // host-agents: its key (host-join only), where other hosts reach it, who it
 // serves and who its humans are. A later host-agents replaces the addresses,
 // humans and agents of an earlier one, and the hostname where it says one.
+//
+// Of a host file the names are as they stand there, and Unread is what of it cannot be
+// read: see ParseHostFile.
 type HostState struct {
 	Host     Name
 	Key      string // public nkey
@@ -25,6 +23,9 @@ type HostState struct {
 	Addresses []string
 	Humans    []Name
 	Agents    []HostedAgent
+	// Unread are the lines of the body that cannot be read, as they stand there. Each
+	// is left out alone: the host's other agents must not vanish with it.
+	Unread []string
 }
 
 // HostedAgent is an agent that a host serves, with its tiers in their order.
@@ -33,16 +34,6 @@ type HostedAgent struct {
 	Name  Name
 	Tiers []Tier
 }
-
-// Tier is a named slot of an agent with a number of parallel workers.
-type Tier struct {
-	Name  string
-	Count int
-}
-
-// maxTierCount bounds what one tier may declare, so that a file cannot make a
-// reader build a huge group.
-const maxTierCount = 1024
 
 // Instances are the agent's workers on host: tiers in order, each repeated
 // count times (R6).
@@ -64,6 +55,11 @@ func (a HostedAgent) Instances(host Name) []Instance {
 //	address: 192.0.2.7:4223
 //	human: nat
 //	agent: mawjs, opus*1, haiku*5
+//	serves: codex, gpt-4.1*1
+//
+// An agent stands on a line "serves" where one of its tiers has a name that parley
+// 0.1.0 cannot read on a line "agent": that version would refuse the whole message for
+// it, and passes over lines that it does not know.
 func FormatHost(act Act, h HostState) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s | host: %s\n", strings.ToUpper(string(act)), h.Host)
@@ -80,13 +76,26 @@ func FormatHost(act Act, h HostState) string {
 		fmt.Fprintf(&b, "human: %s\n", n)
 	}
 	for _, a := range h.Agents {
-		fmt.Fprintf(&b, "agent: %s", a.Name)
+		fmt.Fprintf(&b, "%s: %s", a.lineKey(), a.Name)
 		for _, t := range a.Tiers {
-			fmt.Fprintf(&b, ", %s*%d", t.Name, t.Count)
+			b.WriteString(", " + t.String())
 		}
 		b.WriteByte('\n')
 	}
+	for _, line := range h.Unread {
+		b.WriteString(line + "\n")
+	}
 	return NormalBody(b.String())
+}
+
+// lineKey is the key of the line that names the agent, see FormatHost.
+func (a HostedAgent) lineKey() string {
+	for _, t := range a.Tiers {
+		if _, err := ParseName(t.Name); err != nil {
+			return "serves"
+		}
+	}
+	return "agent"
 }
 
 // oneLine drops control characters, so that a field cannot write other lines.
@@ -100,10 +109,17 @@ func oneLine(s string) string {
 }
 
 // ParseHost reads a body that FormatHost wrote. Lines that it does not know are
-// passed over, so that later versions may say more.
+// passed over, so that later versions may say more. A line that it knows and cannot
+// read is left out and kept in Unread. The error says that the body does not name its
+// host.
 func ParseHost(body string) (HostState, error) {
 	var h HostState
-	host, err := readWord(body, h.take)
+	host, err := readWord(body, func(key, value string) error {
+		if h.take(key, value) != nil {
+			h.Unread = append(h.Unread, key+": "+value)
+		}
+		return nil
+	})
 	if err != nil {
 		return HostState{}, err
 	}
@@ -127,7 +143,7 @@ func (h *HostState) take(key, value string) error {
 		if !slices.Contains(h.Humans, n) {
 			h.Humans = append(h.Humans, n)
 		}
-	case "agent":
+	case "agent", "serves":
 		a, err := parseHostedAgent(value)
 		if err != nil {
 			return err
@@ -158,16 +174,4 @@ func parseHostedAgent(s string) (HostedAgent, error) {
 		a.Tiers = append(a.Tiers, t)
 	}
 	return a, nil
-}
-
-func parseTier(s string) (Tier, error) {
-	name, count, ok := strings.Cut(s, "*")
-	if _, err := ParseName(name); err != nil || !ok {
-		return Tier{}, fmt.Errorf("%q is not a tier such as opus*1", s)
-	}
-	n, err := strconv.Atoi(count)
-	if err != nil || n < 1 || n > maxTierCount {
-		return Tier{}, fmt.Errorf("tier %q: the count is not a number from 1 to %d", s, maxTierCount)
-	}
-	return Tier{Name: name, Count: n}, nil
 }

@@ -85,6 +85,17 @@ func TestHostFieldsStayOnTheirLine(t *testing.T) {
 func TestParseHostRefuses(t *testing.T) {
 	for _, body := range []string{
 		"", "hello", "HOST-JOIN | host:", "HOST-JOIN | host: ", "HOST-JOIN | host: White", "HOST-JOIN | host: all", "\nHOST-JOIN | host: white",
+	} {
+		if h, err := protocol.ParseHost(body); err == nil {
+			t.Errorf("%q was read as %+v", body, h)
+		}
+	}
+}
+
+// A line that cannot be read is left out alone. Before, the whole announcement was
+// refused for it, and all agents of its host vanished.
+func TestUnreadableLinesOfAHostAreLeftOut(t *testing.T) {
+	for _, body := range []string{
 		hostBody + "\nhuman: Nat W.", hostBody + "\nhuman: ", hostBody + "\nagent: ", hostBody + "\nagent: all", hostBody + "\nagent: mawjs, opus*1",
 		hostBody + "\nagent: x, opus", hostBody + "\nagent: x, opus*0", hostBody + "\nagent: x, opus*-1", hostBody + "\nagent: x, opus*1025",
 		hostBody + "\nagent: x, opus*99999999999999999999", hostBody + "\nagent: x, *1", hostBody + "\nagent: x, a b*1", hostBody + "\nagent: x,opus*1",
@@ -92,8 +103,35 @@ func TestParseHostRefuses(t *testing.T) {
 		hostBody + "\naddress: ", hostBody + "\naddress: white", hostBody + "\naddress: white:0", hostBody + "\naddress: 0.0.0.0:4223",
 		hostBody + "\naddress: white:1\naddress: a:1\naddress: b:1\naddress: c:1\naddress: d:1\naddress: e:1",
 	} {
-		if h, err := protocol.ParseHost(body); err == nil {
-			t.Errorf("%q was read as %+v", body, h)
+		h, err := protocol.ParseHost(body)
+		if err != nil || len(h.Unread) == 0 {
+			t.Errorf("%q was read as %+v, %v", body, h, err)
+		}
+		if again, err := protocol.ParseHost(protocol.FormatHost(protocol.ActHostJoin, h)); err != nil || sameHost(h, again) != "" {
+			t.Errorf("%q became %+v, %v", body, again, err)
+		}
+		want := hostState()
+		if h.Unread, h.Addresses = nil, want.Addresses; sameHost(want, h) != "" {
+			t.Errorf("%q says otherwise\n%s", body, sameHost(want, h))
+		}
+	}
+}
+
+// An agent whose tier parley 0.1.0 cannot read stands on a line that it passes over, so
+// that it still reads the others; what 0.1.0 wrote of such an agent is read.
+func TestTiersAreCalledLikeModels(t *testing.T) {
+	h := protocol.HostState{Host: "white", Agents: []protocol.HostedAgent{
+		{Name: "a", Tiers: []protocol.Tier{{Name: "opus", Count: 1}}},
+		{Name: "b", Tiers: []protocol.Tier{{Name: "opus", Count: 1}, {Name: "gpt-4.1", Count: 2}}},
+		{Name: "c", Tiers: []protocol.Tier{{Name: "meta-llama/Llama-3", Count: 1}}},
+	}}
+	const body = "HOST-AGENTS | host: white\nagent: a, opus*1\nserves: b, opus*1, gpt-4.1*2\nserves: c, meta-llama/Llama-3*1"
+	if got := protocol.FormatHost(protocol.ActHostAgents, h); got != body {
+		t.Errorf("got\n%s", got)
+	}
+	for _, text := range []string{body, strings.ReplaceAll(body, "serves", "agent")} {
+		if got, err := protocol.ParseHost(text); err != nil || sameHost(h, got) != "" {
+			t.Errorf("%v (-want +got)\n%s", err, sameHost(h, got))
 		}
 	}
 }
@@ -117,4 +155,18 @@ func FuzzParseHost(f *testing.F) {
 			t.Fatalf("(-first +again)\n%s\n%q", diff, again)
 		}
 	})
+}
+
+// A host of an earlier version passes over the line that says that a host was removed,
+// and one of this version reads it back.
+func TestTheRevocationOfARemovedHost(t *testing.T) {
+	of := protocol.HostKey{Host: "white", Key: "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4"}
+	r := protocol.Revocation{Host: "oracle-world", Revokes: of, Removed: true}
+	body := protocol.FormatRevocation(r)
+	if got, err := protocol.ParseRevocation(body); err != nil || !got.Removed || got.Revokes != of {
+		t.Errorf("it reads %+v, %v\n%s", got, err, body)
+	}
+	if got, err := protocol.ParseRevocation(strings.Replace(body, "removed: yes", "moved: elsewhere", 1)); err != nil || got.Removed {
+		t.Errorf("a line that is not known: %+v, %v", got, err)
+	}
 }

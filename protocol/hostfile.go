@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"gopkg.in/yaml.v3"
 )
@@ -22,6 +23,20 @@ func HostFilePath(alias Name) string { return HostsDir + "/" + alias.String() + 
 // wrote into others, and the text below, stays (R12). Commands are never
 // written: an actor's tier carries its count alone.
 func UpdateHostFile(old []byte, h HostState) ([]byte, error) {
+	file, err := updateHostFile(old, h)
+	if err == nil {
+		err = checkHostFile(file)
+	}
+	if err != nil && len(old) > 0 { // something that a person wrote there makes it unreadable
+		file, err = updateHostFile(nil, h)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the host file of %s: %w", h.Host, err)
+	}
+	return file, nil
+}
+
+func updateHostFile(old []byte, h HostState) ([]byte, error) {
 	root, body := hostFileParts(old)
 	set(root, "alias", scalar(h.Host.String()))
 	set(root, "key", scalar(h.Key))
@@ -31,21 +46,58 @@ func UpdateHostFile(old []byte, h HostState) ([]byte, error) {
 	setAddresses(root, h.Addresses)
 	set(root, "humans", names(h.Humans))
 	set(root, "actors", actors(h.Agents))
-	file, err := renderHostFile(root, body)
-	if err != nil {
-		return nil, fmt.Errorf("cannot write the host file of %s: %w", h.Host, err)
-	}
-	if _, err := ParseHostFile(file); err != nil {
-		// The encoder puts some comments where they break the YAML.
-		dropComments(root)
-		if file, err = renderHostFile(root, body); err != nil {
-			return nil, fmt.Errorf("cannot write the host file of %s: %w", h.Host, err)
-		}
-	}
-	return file, nil
+	unset(root, "removed")
+	return renderFile(root, body, checkHostFile)
 }
 
-func renderHostFile(root *yaml.Node, body string) ([]byte, error) {
+// checkHostFile says what of a host file its reader would leave out.
+func checkHostFile(file []byte) error {
+	h, err := ParseHostFile(file)
+	if err == nil && len(h.Unread) > 0 {
+		err = fmt.Errorf("%q cannot be read", h.Unread[0])
+	}
+	return err
+}
+
+// RetireHostFile is UpdateHostFile for a host that is out since then: it serves nobody
+// and is reached nowhere, and the field removed says since when. Its name stays taken.
+func RetireHostFile(old []byte, h HostState, since time.Time) ([]byte, error) {
+	h.Agents, h.Humans, h.Addresses = nil, nil, nil
+	file, err := UpdateHostFile(old, h)
+	if err != nil {
+		return nil, err
+	}
+	root, body := hostFileParts(file)
+	set(root, "removed", scalar(since.UTC().Format(TimestampLayout)))
+	return encodeFile(root, body)
+}
+
+// HostFileRemoved is since when a host is out by its file; ok is false for a host that
+// is not.
+func HostFileRemoved(file []byte) (since time.Time, ok bool) {
+	root, _ := hostFileParts(file)
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "removed" {
+			since, err := time.Parse(TimestampLayout, root.Content[i+1].Value)
+			return since, err == nil
+		}
+	}
+	return time.Time{}, false
+}
+
+// renderFile is the file of a frontmatter that was changed, and its text. Comments go
+// where the file could not be read with them: the encoder puts some of them where they
+// break the YAML.
+func renderFile(root *yaml.Node, body string, check func([]byte) error) ([]byte, error) {
+	file, err := encodeFile(root, body)
+	if err != nil || check(file) == nil {
+		return file, err
+	}
+	dropComments(root)
+	return encodeFile(root, body)
+}
+
+func encodeFile(root *yaml.Node, body string) ([]byte, error) {
 	var out bytes.Buffer
 	enc := yaml.NewEncoder(&out)
 	enc.SetIndent(2)
@@ -92,16 +144,21 @@ func set(root *yaml.Node, key string, value *yaml.Node) {
 	root.Content = append(root.Content, scalar(key), value)
 }
 
+// unset takes the field key out of a mapping.
+func unset(root *yaml.Node, key string) {
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == key {
+			root.Content = slices.Delete(root.Content, i, i+2)
+			return
+		}
+	}
+}
+
 // setAddresses writes the addresses, and takes the field out where there are
 // none: a host that only dials has nothing to say there.
 func setAddresses(root *yaml.Node, addresses []string) {
 	if len(addresses) == 0 {
-		for i := 0; i+1 < len(root.Content); i += 2 {
-			if root.Content[i].Value == "addresses" {
-				root.Content = slices.Delete(root.Content, i, i+2)
-				return
-			}
-		}
+		unset(root, "addresses")
 		return
 	}
 	n := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
@@ -148,6 +205,10 @@ func actors(list []HostedAgent) *yaml.Node {
 // An address that nobody could dial is passed over. A tier's
 // command ("cli", or the bare string of the shorthand) is passed over: what
 // arrives through the record is never run (R12).
+//
+// Other programs call hosts and actors as they like, so the names need only be such as
+// can be addressed. An actor, human or tier that cannot be read is left out, and Unread
+// says which.
 func ParseHostFile(data []byte) (HostState, error) {
 	front, _, err := split(data)
 	if err != nil {
@@ -172,11 +233,10 @@ func ParseHostFile(data []byte) (HostState, error) {
 func (h *HostState) takeFileField(key string, value *yaml.Node) error {
 	switch key {
 	case "alias":
-		host, err := ParseName(value.Value)
-		if err != nil {
+		if err := CheckForeignName(value.Value); err != nil {
 			return fmt.Errorf("field alias: %w", err)
 		}
-		h.Host = host
+		h.Host = Name(value.Value)
 	case "key":
 		h.Key = value.Value
 	case "hostname":
@@ -187,45 +247,48 @@ func (h *HostState) takeFileField(key string, value *yaml.Node) error {
 		}
 	case "humans":
 		for _, n := range value.Content {
-			if name, err := ParseName(n.Value); err == nil && !slices.Contains(h.Humans, name) {
-				h.Humans = append(h.Humans, name)
+			if name := Name(n.Value); !h.addressable("human", n.Value) || slices.Contains(h.Humans, name) {
+				continue
 			}
+			h.Humans = append(h.Humans, Name(n.Value))
 		}
 	case "actors":
-		agents, err := fileActors(value)
-		if err != nil {
-			return fmt.Errorf("field actors: %w", err)
-		}
-		h.Agents = agents
+		h.takeFileActors(value)
 	}
 	return nil
 }
 
-func fileActors(n *yaml.Node) ([]HostedAgent, error) {
-	if key := repeated(n); key != nil {
-		return nil, fmt.Errorf("line %d repeats an actor", key.Line)
+// addressable reports whether a name of a host file can be addressed, and notes one that
+// cannot.
+func (h *HostState) addressable(kind, name string) bool {
+	if CheckForeignName(name) != nil || name == All {
+		h.Unread = append(h.Unread, kind+": "+oneLine(name))
+		return false
 	}
-	var agents []HostedAgent
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		name, err := ParseName(n.Content[i].Value)
-		if err != nil {
-			return nil, err
+	return true
+}
+
+func (h *HostState) takeFileActors(actors *yaml.Node) {
+	for i := 0; i+1 < len(actors.Content); i += 2 {
+		name, tiers := actors.Content[i], actors.Content[i+1]
+		if name.Kind != yaml.ScalarNode || slices.ContainsFunc(h.Agents, func(a HostedAgent) bool { return a.Name.String() == name.Value }) {
+			h.Unread = append(h.Unread, "actor: "+oneLine(name.Value)+" (twice, or no plain name)")
+			continue
 		}
-		a := HostedAgent{Name: name}
-		tiers := n.Content[i+1]
-		if key := repeated(tiers); key != nil {
-			return nil, fmt.Errorf("actor %s: line %d repeats a tier", name, key.Line)
+		if !h.addressable("actor", name.Value) {
+			continue
 		}
-		for j := 0; j+1 < len(tiers.Content); j += 2 {
-			t, err := parseTier(tiers.Content[j].Value + "*" + fileCount(tiers.Content[j+1]))
-			if err != nil {
-				return nil, fmt.Errorf("actor %s: %w", name, err)
+		a := HostedAgent{Name: Name(name.Value)}
+		for tier, value := range eachField(tiers) {
+			t, err := parseTier(tier + "*" + fileCount(value))
+			if err != nil || slices.ContainsFunc(a.Tiers, func(u Tier) bool { return u.Name == t.Name }) {
+				h.Unread = append(h.Unread, "actor "+name.Value+", tier: "+oneLine(tier))
+				continue
 			}
 			a.Tiers = append(a.Tiers, t)
 		}
-		agents = append(agents, a)
+		h.Agents = append(h.Agents, a)
 	}
-	return agents, nil
 }
 
 // fileCount is the count of a tier: its field "count", else 1.

@@ -21,24 +21,27 @@ func (i Instance) String() string {
 	return i.Host.String() + "/" + i.Tier + "/" + strconv.Itoa(i.N)
 }
 
-// ParseInstance reads "host/tier/n".
+// ParseInstance reads "host/tier/n". A tier may have slashes of its own, so it is read
+// from both ends.
 func ParseInstance(s string) (Instance, error) {
-	parts := strings.Split(s, "/")
-	if len(parts) != 3 {
+	alias, rest, _ := strings.Cut(s, "/")
+	last := strings.LastIndexByte(rest, '/')
+	if last < 0 {
 		return Instance{}, fmt.Errorf("%q is not an instance: it should look like host/tier/0", s)
 	}
-	host, err := ParseName(parts[0])
+	tier, number := rest[:last], rest[last+1:]
+	host, err := ParseName(alias)
 	if err != nil {
 		return Instance{}, fmt.Errorf("instance %q: host %w", s, err)
 	}
-	if _, err := ParseName(parts[1]); err != nil {
-		return Instance{}, fmt.Errorf("instance %q: tier %w", s, err)
+	if err := CheckTierName(tier); err != nil {
+		return Instance{}, fmt.Errorf("instance %q: %w", s, err)
 	}
-	n, err := strconv.Atoi(parts[2])
-	if err != nil || n < 0 || strconv.Itoa(n) != parts[2] {
-		return Instance{}, fmt.Errorf("instance %q: %q is not a number from 0", s, parts[2])
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 || strconv.Itoa(n) != number {
+		return Instance{}, fmt.Errorf("instance %q: %q is not a number from 0", s, number)
 	}
-	return Instance{Host: host, Tier: parts[1], N: n}, nil
+	return Instance{Host: host, Tier: tier, N: n}, nil
 }
 
 // Select is the index of the instance that acts on the message at rel (the path

@@ -60,9 +60,14 @@ func TestParseInstance(t *testing.T) {
 	if got, err := protocol.ParseInstance("oracle-world/opus/12"); err != nil || got != want || got.String() != "oracle-world/opus/12" {
 		t.Errorf("got %s, %v", got, err)
 	}
+	for s, tier := range map[string]string{"a/gpt-4.1/0": "gpt-4.1", "a/meta/Llama/3/12": "meta/Llama/3", "a/B/0": "B", "a/b/0/1": "b/0", "a///0": "/"} {
+		if got, err := protocol.ParseInstance(s); err != nil || got.Tier != tier || got.String() != s {
+			t.Errorf("%q: got %+v, %v", s, got, err)
+		}
+	}
 	for _, s := range []string{
-		"", "a", "a/b", "a/b/c", "a/b/0/1", "a/b/-1", "a/b/+1", "a/b/01", "a/b/ 1", "a/b/1e3", "a/b/99999999999999999999", "a/b/",
-		"/b/0", "a//0", "A/b/0", "a/B/0", "all/b/0", "a/b/٣", "a/b/0\n",
+		"", "a", "a/b", "a/b/c", "a/0", "a/b c/0", "a/b=/0", "a/b/-1", "a/b/+1", "a/b/01", "a/b/ 1", "a/b/1e3", "a/b/99999999999999999999", "a/b/",
+		"/b/0", "a//0", "A/b/0", "all/b/0", "a/b/٣", "a/b/0\n",
 	} {
 		if got, err := protocol.ParseInstance(s); err == nil {
 			t.Errorf("%q was read as %s", s, got)

@@ -148,7 +148,7 @@ func ParseMemory(file string, data []byte) (Memory, error) {
 	}
 	if scope := fs.text("scope"); scope != "" && scope != globalScope {
 		if m.Scope, err = ParseChannelID(scope); err != nil {
-			return Memory{}, fmt.Errorf("field scope: %w; or it should be global", err)
+			return Memory{}, fmt.Errorf("field scope: %q is neither global nor the id of a channel: write global, or the name of a folder of %s", scope, ChannelsDir)
 		}
 	}
 	return m, nil

@@ -31,18 +31,22 @@ type Message struct {
 	Ref       string    // receipts: the message read, below the channel's directory
 	Via       string    // who committed on behalf of From
 
-	Act     Act      // what the message does; Decode fills it in where the file leaves it out
-	Re      string   // the message it answers: below the channel, or "<uuid>/path"
-	Hops    int      // 1 + that of the message it answers, on answers of agents
-	Host    Name     // the sending host
-	Run     string   // eight hex digits that a node draws when it starts
-	Seq     uint64   // counter within the run, from 1
-	Prev    string   // hex SHA-256 of the host's previous file
-	Request string   // what the sender's program calls its request, so that it is carried out once
-	Human   string   // the human who took the decision that the message carries
-	Chosen  []Choice // the instance that is to act, per addressed agent (R7)
-	Key     string   // public nkey of the sending host
-	Sig     string   // signature, base64url
+	Act     Act    // what the message does; Decode fills it in where the file leaves it out
+	Re      string // the message it answers: below the channel, or "<uuid>/path"
+	Hops    int    // on what an agent writes because of a message: 1 + that message's (R13)
+	Because string // that message: below the channel, or "<uuid>/path"
+	Host    Name   // the sending host
+	Run     string // eight hex digits that a node draws when it starts
+	Seq     uint64 // counter within the run, from 1
+	Prev    string // hex SHA-256 of the host's previous file
+	Request string // what the sender's program calls its request, so that it is carried out once
+	Human   string // the human who took the decision that the message carries
+	// Unattended says that the host could not tell which program gave it the message
+	// in the name of From (R37).
+	Unattended bool
+	Chosen     []Choice // the instance that is to act, per addressed agent (R7)
+	Key        string   // public nkey of the sending host
+	Sig        string   // signature, base64url
 
 	Extra []Field // fields that parley does not know, in their order
 	Body  string  // without the file's final newline
@@ -74,6 +78,10 @@ type Choice struct {
 
 // AnsweredPath is the message that m answers, where Re names one.
 func (m *Message) AnsweredPath() (Path, bool) { return m.resolve(m.Re) }
+
+// CausePath is the message because of which an agent wrote m, where Because names
+// one.
+func (m *Message) CausePath() (Path, bool) { return m.resolve(m.Because) }
 
 // ReadPath is the message that the receipt m acknowledges.
 func (m *Message) ReadPath() (Path, bool) {

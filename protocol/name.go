@@ -120,6 +120,18 @@ func newAddress(whole, name, alias string) (Address, error) {
 	return Address{Name: name, Host: alias}, nil
 }
 
+// CheckAddress says why a file cannot name a as an addressee, if it cannot: it would be
+// read as another one, or as none.
+func CheckAddress(a Address) error {
+	switch read, err := ParseAddress(a.String()); {
+	case err != nil:
+		return err
+	case read != a:
+		return fmt.Errorf("the addressee %q would be read as %q", a, read)
+	}
+	return nil
+}
+
 // String returns the form that is written into a message: "name" or
 // "name@alias".
 func (a Address) String() string {

@@ -22,22 +22,29 @@ const (
 )
 
 var (
-	channelPattern = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	channelPattern = regexp.MustCompile(`^[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}$`)
 	dayPattern     = regexp.MustCompile(`^[0-9]{4}/[0-9]{2}/[0-9]{2}/`)
 	stampPattern   = regexp.MustCompile(`^[0-9]{9}Z-[0-9a-f]{8,}\.md$`)
 )
 
-// ChannelID names a channel: a UUID in lower case. Only ParseChannelID,
-// NewChannelID and DeriveChannel make one.
+// ChannelID names a channel: a UUID as its folder spells it. Parley writes lower case,
+// others capitals too (uuidgen of macOS), and answers have to lie in the same folder. So
+// two folders that differ in case are two channels. Only ParseChannelID, NewChannelID
+// and DeriveChannel make one.
 type ChannelID string
 
-// ParseChannelID reads a UUID; upper case is folded.
+// ParseChannelID reads a UUID in any case, which stays as it is.
 func ParseChannelID(s string) (ChannelID, error) {
-	id := strings.ToLower(s)
-	if !channelPattern.MatchString(id) {
+	if !channelPattern.MatchString(s) {
 		return "", fmt.Errorf("%q is not a channel id: it should be a UUID such as adfe0356-0f71-49a9-80a0-fb76883cd974", s)
 	}
-	return ChannelID(id), nil
+	return ChannelID(s), nil
+}
+
+// Spellings are the forms in which the folder of a channel may be meant that somebody
+// names: as it stands, in lower case and in capitals.
+func (c ChannelID) Spellings() []ChannelID {
+	return slices.Compact([]ChannelID{c, ChannelID(strings.ToLower(c.String())), ChannelID(strings.ToUpper(c.String()))})
 }
 
 // NewChannelID makes a UUID v4 from 16 random bytes, which the caller draws.

@@ -54,8 +54,9 @@ func TestPathForms(t *testing.T) {
 	if q := path(t, p.RepoPath()); q != p {
 		t.Errorf("with data/channels/ before it: %s", q)
 	}
-	if q := path(t, strings.ToUpper(testChannel)+"/"+testRel); q != p {
-		t.Errorf("with the channel in capitals: %s", q)
+	capitals := path(t, strings.ToUpper(testChannel)+"/"+testRel) // another folder, which stays as it is spelled
+	if capitals == p || capitals.RepoPath() != "data/channels/"+strings.ToUpper(testChannel)+"/"+testRel {
+		t.Errorf("with the channel in capitals: %s", capitals)
 	}
 }
 
@@ -155,8 +156,11 @@ func TestPathInJSON(t *testing.T) {
 }
 
 func TestParseChannelID(t *testing.T) {
-	if id, err := protocol.ParseChannelID(strings.ToUpper(testChannel)); err != nil || id != testChannel {
-		t.Errorf("got %s, %v", id, err)
+	capitals := protocol.ChannelID(strings.ToUpper(testChannel))
+	for _, want := range []protocol.ChannelID{testChannel, capitals} {
+		if id, err := protocol.ParseChannelID(want.String()); err != nil || id != want || !slices.Contains(id.Spellings(), testChannel) || !slices.Contains(id.Spellings(), capitals) {
+			t.Errorf("got %s, %v", id, err)
+		}
 	}
 	for _, s := range []string{"", "all", testChannel + "0", testChannel[1:], testChannel + "\n", "../" + testChannel, strings.ReplaceAll(testChannel, "-", "")} {
 		if id, err := protocol.ParseChannelID(s); err == nil {

@@ -18,6 +18,9 @@ type Revocation struct {
 	// each names the one that it follows. What the key signed in other runs is refused
 	// too. A run whose chain forks has several ends.
 	Last []RunEnd
+	// Removed says that the host itself has ended, not that its key was lost: for
+	// people, the key counts as little.
+	Removed bool
 }
 
 // RunEnd is the last message of a run that counts. The hash says which it is, run and
@@ -42,10 +45,15 @@ const maxRunEnds = 100_000
 //	HOST-REVOKE | host: oracle-world
 //	revokes: white U…
 //	last: 0badcafe 7 5f…
+//
+// and "removed: yes" where it says so.
 func FormatRevocation(r Revocation) string {
 	var b strings.Builder
 	b.WriteString(wordHead(ActHostRevoke, r.Host))
 	fmt.Fprintf(&b, "revokes: %s %s\n", r.Revokes.Host, r.Revokes.Key)
+	if r.Removed {
+		b.WriteString("removed: yes\n")
+	}
 	for _, e := range r.Last {
 		fmt.Fprintf(&b, "last: %s %d %s\n", e.Run, e.Seq, e.Hash)
 	}
@@ -81,6 +89,8 @@ func (r *Revocation) take(key, value string) (err error) {
 		}
 		r.Revokes, err = parseHostKey(value)
 		return err
+	case "removed":
+		r.Removed = value == "yes"
 	case "last":
 		e, err := parseRunEnd(value)
 		if err != nil {

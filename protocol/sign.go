@@ -46,7 +46,23 @@ func Sign(m *Message, recordID string, key nkeys.KeyPair) ([]byte, error) {
 		return nil, fmt.Errorf("cannot sign the message: %w", err)
 	}
 	m.Sig = base64.RawURLEncoding.EncodeToString(sig)
-	return withSig(unsigned, m.Sig)
+	file, err := withSig(unsigned, m.Sig)
+	if err == nil {
+		err = checkWhole(file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the message: %w", err)
+	}
+	return file, nil
+}
+
+// checkWhole refuses a file that has become too long for a reader with its last line.
+func checkWhole(file []byte) error {
+	if len(file) > MaxFile {
+		return fmt.Errorf("it would have more than %d bytes", MaxFile)
+	}
+	_, _, err := split(file)
+	return err
 }
 
 // withSig adds the signature to a file that Encode wrote without one, as Encode would

@@ -73,7 +73,7 @@ func (s Subjects) Message(m *Message) string {
 	case m.ToAll():
 		return s.join(m.Host, string(KindBroadcast))
 	case len(m.To) != 1 || m.Act.HostWord():
-		return s.join(m.Host, string(KindChannel), m.Path.Channel().String())
+		return s.join(m.Host, string(KindChannel), strings.ToLower(m.Path.Channel().String()))
 	}
 	to := m.To[0]
 	host := to.Host

@@ -7,28 +7,20 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// acting tells a person at a terminal in whose name a command acts, where they did
-// not say it there (R14): nobody is to read another's mail, or to speak for somebody
-// else, without noticing. as is what the request said, acted who it was; "" where
-// the answer does not say.
-func (v view) acting(ctx context.Context, as, acted string, client control.Service) {
-	if !v.err.Terminal || v.json {
-		return
-	}
-	if as != "" {
-		if as == v.agent {
-			v.err.Printf("%s\n", v.err.Dim("as "+term.Line(as)+", because PARLEY_AGENT says so"))
-		}
+// acting tells a person at a terminal in whose name a command acts, where that is an
+// agent and they did not say it there (R14): nobody is to read another's mail, or to
+// speak for somebody else, without noticing. as is what the request said.
+func (v view) acting(ctx context.Context, as string, client control.Service) {
+	if !v.err.Terminal || v.json || as != "" {
 		return
 	}
 	s, err := client.Status(ctx)
-	if err != nil {
-		return // what is asked next says why
+	if err != nil || s.Speaker == "" || s.Speaker == s.Human {
+		return // what is asked next says what is wrong
 	}
-	if acted == "" {
-		acted = s.Speaker.String()
+	why := "because its token says so"
+	if v.agent == s.Speaker.String() {
+		why = "because PARLEY_AGENT says so"
 	}
-	if acted != "" && acted != s.Human.String() {
-		v.err.Printf("%s\n", v.err.Dim("as "+term.Line(acted)+", the only agent with an inbox here; as yourself: --as "+s.Human.String()))
-	}
+	v.err.Printf("%s\n", v.err.Dim("as "+term.Line(s.Speaker.String())+", "+why))
 }

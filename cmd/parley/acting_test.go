@@ -8,10 +8,10 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Whoever typed "parley inbox" read the mail of the only agent with an inbox, and
-// left receipts in its name, and nothing said so.
+// Whoever typed "parley inbox" where an agent acts read that agent's mail, left receipts
+// in its name, and nothing said so.
 func TestInWhoseNameACommandActs(t *testing.T) {
-	const only = "as mawjs, the only agent with an inbox here; as yourself: --as nat\n"
+	const token = "as mawjs, because its token says so\n"
 	for _, test := range []struct {
 		line     string
 		agent    string // PARLEY_AGENT
@@ -19,16 +19,16 @@ func TestInWhoseNameACommandActs(t *testing.T) {
 		terminal bool
 		want     string
 	}{
-		{line: "inbox", speaker: "mawjs", terminal: true, want: only},
-		{line: "read b2c3d4e5", speaker: "mawjs", terminal: true, want: only},
-		{line: "hey volt hello", speaker: "mawjs", terminal: true, want: only},
-		{line: "channel new sprint", speaker: "mawjs", terminal: true, want: only},
-		{line: "memory add --subject x text", speaker: "mawjs", terminal: true, want: only},
+		{line: "inbox", speaker: "mawjs", terminal: true, want: token},
+		{line: "read b2c3d4e5", speaker: "mawjs", terminal: true, want: token},
+		{line: "hey volt hello", speaker: "mawjs", terminal: true, want: token},
+		{line: "channel new sprint", speaker: "mawjs", terminal: true, want: token},
+		{line: "memory add --subject x text", speaker: "mawjs", terminal: true, want: token},
 		{line: "inbox", speaker: "nat", terminal: true},
 		{line: "inbox", speaker: "mawjs"},
 		{line: "inbox --json", speaker: "mawjs", terminal: true},
 		{line: "inbox --as mawjs", speaker: "mawjs", terminal: true},
-		{line: "inbox", agent: "volt", speaker: "mawjs", terminal: true, want: "as volt, because PARLEY_AGENT says so\n"},
+		{line: "inbox", agent: "volt", speaker: "volt", terminal: true, want: "as volt, because PARLEY_AGENT says so\n"},
 		{line: "inbox --as nat", agent: "volt", speaker: "mawjs", terminal: true},
 	} {
 		r := newRun(t)

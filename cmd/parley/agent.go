@@ -19,11 +19,11 @@ func newAgentCommand(p *program) *cobra.Command {
 		Example: `  parley agent add calc --exec 'bc -l'`,
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs add, list, presets, profile, test, pause, resume or remove", cmd.CommandPath())
+			return usageErrorf(cmd, "%s needs add, list, set, presets, profile, test, token, pause, resume or remove", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newAgentAddCommand(p), newAgentListCommand(p), newAgentPresetsCommand(p), newAgentProfileCommand(p),
-		newAgentTestCommand(p), newAgentPauseCommand(p), newAgentResumeCommand(p), newAgentRemoveCommand(p))
+	cmd.AddCommand(newAgentAddCommand(p), newAgentListCommand(p), newAgentSetCommand(p), newAgentPresetsCommand(p), newAgentProfileCommand(p),
+		newAgentTestCommand(p), newAgentTokenCommand(p), newAgentPauseCommand(p), newAgentResumeCommand(p), newAgentRemoveCommand(p))
 	return cmd
 }
 
@@ -47,7 +47,8 @@ command line {prompt} stands for all that, if the program wants it as an
 argument, and {output} for a file from which the answer is read.
 
 Whoever can write to the agent decides what its command reads. Give it no more
-rights than that deserves.`,
+rights than that deserves: where the node runs as root, --run-as runs the
+command as another user, who cannot read the home.`,
 		Example: `  parley agent add calc --exec 'bc -l'
   parley agent add --preset claude --dir ~/project
   parley agent add sage --preset gemini --profile precise-generalist
@@ -92,6 +93,7 @@ rights than that deserves.`,
 	f.StringVar(&r.Open, "open", "", "the command of its interactive program, for parley open")
 	durationFlag(f, &r.Timeout, "timeout", "how long an answer may take (default: as the preset or config.yaml says)")
 	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
+	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
 	p.jsonFlag(cmd, "print the agent as JSON")
 	// It fails only for a flag that is not there.
 	_ = cmd.RegisterFlagCompletionFunc("preset", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -155,13 +157,20 @@ func runAgentList(ctx context.Context, client control.Service, v view) error {
 	return nil
 }
 
+// inLine is the state of an agent whose messages wait because the host runs no more
+// commands at once.
+const inLine = "in line"
+
 // agents shows the agents served here as a table.
 func (v view) agents(agents []control.Agent) {
 	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
 	for _, a := range agents {
 		state, input := "", ""
-		if a.Paused {
+		switch {
+		case a.Paused:
 			state = "paused"
+		case a.Held:
+			state = inLine
 		}
 		if a.Input == configs.InputPrompt {
 			input = a.Input
@@ -177,26 +186,29 @@ func (v view) agents(agents []control.Agent) {
 func newAgentRemoveCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "remove NAME",
-		Short:   "Stop serving an agent; what it wrote and was sent stays",
+		Short:   "Stop serving an agent, also while no node runs",
 		Example: `  parley agent remove calc`,
 		Args:    exactly(1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.client()
-			if err != nil {
-				return err
-			}
-			return runAgentRemove(cmd.Context(), control.AgentRequest{Name: args[0]}, client, p.view())
+			return runAgentRemove(cmd.Context(), control.AgentRequest{Name: args[0]}, p)
 		},
 	}
 	cmd.ValidArgsFunction = p.completeAgents
 	return cmd
 }
 
-func runAgentRemove(ctx context.Context, r control.AgentRequest, client control.Service, v view) error {
-	if err := client.RemoveAgent(ctx, r); err != nil {
+func runAgentRemove(ctx context.Context, r control.AgentRequest, p *program) error {
+	_, offline, err := changeAgents(ctx, p,
+		func(client control.Service) (struct{}, error) { return struct{}{}, client.RemoveAgent(ctx, r) },
+		func(files agentFiles) (struct{}, error) { return struct{}{}, files.RemoveAgent(r) })
+	if err != nil {
 		return err
 	}
-	v.out.Printf("%s is no longer served here\n", term.Line(r.Name))
+	v := p.view()
+	v.out.Printf("%s is no longer served here%s\n", term.Line(r.Name), fromNextStart(offline))
+	if offline {
+		return nil
+	}
 	v.next("parley agent list", "who still is")
 	return nil
 }

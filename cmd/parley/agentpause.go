@@ -13,7 +13,7 @@ func newAgentPauseCommand(p *program) *cobra.Command {
 		Short: "Let an agent's mail wait",
 		Long: `Let an agent's mail wait: what comes is stored and queued, and nothing is run
 until "parley agent resume". What runs already is finished. It stays so over a
-restart.`,
+restart, and may be said while no node runs.`,
 		Example: `  parley agent pause mawjs`,
 	})
 }
@@ -29,25 +29,28 @@ func newAgentResumeCommand(p *program) *cobra.Command {
 func (p *program) pauseCommand(paused bool, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = exactly(1, "the agent's name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		client, err := p.client()
-		if err != nil {
-			return err
-		}
-		return runAgentPause(cmd.Context(), control.PauseRequest{Name: args[0], Paused: paused}, client, p.view())
+		return runAgentPause(cmd.Context(), control.PauseRequest{Name: args[0], Paused: paused}, p)
 	}
 	p.jsonFlag(cmd, "print the agent as JSON")
 	cmd.ValidArgsFunction = p.completeAgents
 	return cmd
 }
 
-func runAgentPause(ctx context.Context, r control.PauseRequest, client control.Service, v view) error {
-	a, err := client.PauseAgent(ctx, r)
+func runAgentPause(ctx context.Context, r control.PauseRequest, p *program) error {
+	a, offline, err := changeAgents(ctx, p,
+		func(client control.Service) (control.Agent, error) { return client.PauseAgent(ctx, r) },
+		func(files agentFiles) (control.Agent, error) { return files.PauseAgent(r) })
 	if err != nil {
 		return err
 	}
+	v := p.view()
 	switch {
 	case v.json:
 		return v.writeJSON(a)
+	case offline && a.Paused:
+		v.out.Printf("%s is paused%s\n", a.Name, fromNextStart(offline))
+	case offline:
+		v.out.Printf("%s goes on at the next start of the node\n", a.Name)
 	case a.Paused:
 		v.out.Printf("%s is paused, %s waiting\n", a.Name, count(a.Queued, "message"))
 		v.next("parley agent resume "+a.Name.String(), "let it go on")

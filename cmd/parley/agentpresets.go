@@ -4,23 +4,25 @@ import (
 	"os/exec"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
 // presetInfo is a preset as "agent presets --json" prints it.
 type presetInfo struct {
-	Name      string `json:"name"`
-	Title     string `json:"title"`
-	Program   string `json:"program"`
-	Installed bool   `json:"installed"` // the program is in this command's PATH
-	Exec      string `json:"exec"`
-	Input     string `json:"input"`
-	Open      string `json:"open"`
-	Timeout   string `json:"timeout"`
-	Install   string `json:"install"`
-	Note      string `json:"note"`
-	Source    string `json:"source"`
+	Name      string          `json:"name"`      // for "agent add --preset"
+	Title     string          `json:"title"`     // what its makers call the program
+	Program   string          `json:"program"`   // what it is called in a shell
+	Installed bool            `json:"installed"` // the program is in this command's PATH
+	Exec      string          `json:"exec"`      // the command that is run for each message
+	Input     string          `json:"input"`     // what the command is given: text or prompt
+	Open      string          `json:"open"`      // the command of "parley open"
+	Timeout   control.Seconds `json:"timeout"`   // how long a run may take
+	Install   string          `json:"install"`   // how to get the program
+	Note      string          `json:"note"`      // what to know before
+	Source    string          `json:"source"`    // where this is from
 }
 
 func newAgentPresetsCommand(p *program) *cobra.Command {
@@ -57,7 +59,7 @@ func runAgentPresets(presets []configs.Preset, whole bool, v view) error {
 		_, err := exec.LookPath(preset.Program)
 		infos[i] = presetInfo{
 			Name: preset.Name, Title: preset.Title, Program: preset.Program, Installed: err == nil, Exec: preset.Exec, Input: preset.Input,
-			Open: preset.Open, Timeout: preset.Timeout.String(), Install: preset.Install, Note: preset.Note, Source: preset.Source,
+			Open: preset.Open, Timeout: control.Seconds(preset.Timeout), Install: preset.Install, Note: preset.Note, Source: preset.Source,
 		}
 	}
 	switch {
@@ -99,7 +101,7 @@ func (v view) preset(info presetInfo) {
 	command("runs", info.Exec)
 	field("input", info.Input)
 	command("opens", info.Open)
-	field("timeout", info.Timeout)
+	field("timeout", span.Exact(info.Timeout.Duration()))
 	field("note", info.Note)
 	field("source", info.Source)
 	v.next("parley agent add "+info.Name+" --preset "+info.Name, "serve it here")

@@ -141,9 +141,9 @@ func TestCommandLinesOfAgents(t *testing.T) {
 
 // The answer alone goes to standard output, and none is a failure.
 func TestAgentTest(t *testing.T) {
-	good := control.TestResult{Agent: "calc", Command: "bc -l", Input: "6 * 7", Answer: "42\x1b", Elapsed: 1234567 * time.Microsecond}
-	bad := control.TestResult{Agent: "calc", Command: "bc -l", Problem: "it printed nothing", Stderr: "no \x1b such file", Elapsed: time.Second}
-	asJSON := `{"agent":"calc","command":"bc -l","input":"","answer":"","problem":"it printed nothing","stderr":"no \u001b such file","elapsed":1000000000}` + "\n"
+	good := control.TestResult{Agent: "calc", Command: "bc -l", Input: "6 * 7", Answer: "42\x1b", Elapsed: control.Seconds(1234567 * time.Microsecond)}
+	bad := control.TestResult{Agent: "calc", Command: "bc -l", Problem: "it printed nothing", Stderr: "no \x1b such file", Elapsed: control.Seconds(time.Second)}
+	asJSON := `{"agent":"calc","command":"bc -l","input":"","answer":"","problem":"it printed nothing","stderr":"no \u001b such file","elapsed":1}` + "\n"
 	for _, test := range []struct {
 		name     string
 		result   control.TestResult

@@ -38,6 +38,7 @@ output is the answer alone. An agent that does not answer: exit code 1.`,
 			return runAgentTest(cmd.Context(), r, client, p.view())
 		},
 	}
+	takesText(cmd, 1)
 	p.jsonFlag(cmd, "print what was run and what came of it as JSON")
 	cmd.ValidArgsFunction = p.completeAgents
 	return cmd
@@ -56,7 +57,7 @@ func runAgentTest(ctx context.Context, r control.TestRequest, client control.Ser
 		}
 	} else if result.Problem == "" {
 		v.out.Printf("%s\n", v.out.Body(result.Answer))
-		v.err.Printf("%s\n", v.err.Dim(term.Line(result.Agent)+" answered within "+result.Elapsed.Round(time.Millisecond).String()))
+		v.err.Printf("%s\n", v.err.Dim(term.Line(result.Agent)+" answered within "+result.Elapsed.Duration().Round(time.Millisecond).String()))
 	}
 	if result.Problem == "" {
 		return nil

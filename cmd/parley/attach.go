@@ -16,12 +16,14 @@ const attachLast = 20
 
 func newAttachCommand(p *program) *cobra.Command {
 	var r control.LogRequest
+	var as string
 	cmd := &cobra.Command{
 		Use:   "attach CHANNEL",
 		Short: "Watch a channel live: whole messages, and who reads them",
 		Long: `Watch a channel live: what it is for, its last messages with their whole texts,
-and then those to come, and who has read them. "parley log --follow" shows one
-line a message instead. Ctrl-C ends it.`,
+and then those to come, and who has read them. What is for you counts as read
+once a terminal has shown it; what others write to each other does not.
+"parley log --follow" shows one line a message instead. Ctrl-C ends it.`,
 		Example: `  parley attach sprint
   parley attach adfe0356-0f71-49a9-80a0-fb76883cd974 --json`,
 		Args: exactly(1, "a channel, by name or id"),
@@ -34,22 +36,36 @@ line a message instead. Ctrl-C ends it.`,
 				return err
 			}
 			r.Channel = args[0]
-			return runAttach(cmd.Context(), r, client, p.view())
+			return runAttach(cmd.Context(), r, as, client, p.view())
 		},
 	}
+	asFlag(cmd, &as, "who watches")
 	cmd.Flags().IntVarP(&r.Last, "last", "n", attachLast, "begin with the last `N` messages; 0: all")
 	p.jsonFlag(cmd, "print messages as JSON, one a line")
 	cmd.ValidArgsFunction = p.completeChannels
 	return cmd
 }
 
-func runAttach(ctx context.Context, r control.LogRequest, client control.Service, v view) error {
+func runAttach(ctx context.Context, r control.LogRequest, as string, client control.Service, v view) error {
 	channel, err := client.Channel(ctx, control.ChannelRequest{Channel: r.Channel})
 	if err != nil {
 		return err
 	}
 	r.Channel = channel.ID.String()
-	r.Everything = v.out.Terminal && !v.json // receipts tell who reads
+	watched := v.out.Terminal && !v.json // by a person, not by a program
+	r.Everything = watched               // receipts tell who reads
+	read, me := func(control.Message) {}, ""
+	if watched {
+		who, err := client.Shown(ctx, control.ShownRequest{As: as})
+		if err != nil {
+			return err // nobody who could read is called so
+		}
+		me = who.As
+		v.acting(ctx, as, client)
+		seen := startReceipts(ctx, client, as, v.notMarked)
+		defer seen.end()
+		read = seen.add
+	}
 	buffered := bufio.NewWriter(v.out.Writer)
 	v.out.Writer = buffered
 	if !v.json {
@@ -58,6 +74,9 @@ func runAttach(ctx context.Context, r control.LogRequest, client control.Service
 	f := follower{
 		client: client,
 		show: func(m control.Message) error {
+			if m.Type == protocol.TypeRead && m.From == me {
+				return nil // the one who looks on knows
+			}
 			if v.json {
 				if err := v.writeJSON(m); err != nil {
 					return err
@@ -65,7 +84,11 @@ func runAttach(ctx context.Context, r control.LogRequest, client control.Service
 			} else {
 				v.wholeMessage(m)
 			}
-			return buffered.Flush()
+			if err := buffered.Flush(); err != nil {
+				return err
+			}
+			read(m)
+			return nil
 		},
 		away: func() { v.err.Printf("%s\n", v.err.Warn("the node went away; waiting for it")) },
 		back: func() { v.err.Printf("%s\n", v.err.Dim("the node is back")) },
@@ -93,7 +116,7 @@ const textIndent = "  "
 // wholeMessage shows a message with its text below it, or one line for a receipt.
 func (v view) wholeMessage(m control.Message) {
 	if m.Type == protocol.TypeRead {
-		v.out.Printf("%s\n", v.out.Dim(v.at(m.Timestamp, clockForm)+"  read by "+term.Line(sender(m))+": "+refSuffix(m)))
+		v.out.Printf("%s\n", v.out.Dim(v.stamp(m.Timestamp, clockForm)+"  read by "+term.Line(sender(m))+": "+refSuffix(m)))
 		return
 	}
 	head := v.out.Bold(term.Line(sender(m))) + " → " + term.Line(strings.Join(m.To, ", "))
@@ -104,20 +127,23 @@ func (v view) wholeMessage(m control.Message) {
 	if m.Signature != protocol.SignatureValid {
 		mark = "  " + v.out.Warn(string(m.Signature))
 	}
-	v.out.Printf("%s  %s  %s%s\n", v.at(m.Timestamp, clockForm), head, v.out.Dim(v.path(m.Path)), mark)
+	v.out.Printf("%s  %s  %s%s\n", v.stamp(m.Timestamp, clockForm), head, v.out.Dim(v.id(m.Path)), mark)
 	width := 0
 	if v.out.Width > 0 {
 		width = v.out.Width - term.Width(textIndent)
 	}
 	for _, line := range term.Wrap(v.out.Body(m.Body), width) {
-		v.out.Printf("%s\n", strings.TrimRight(textIndent+line, " "))
+		if line != "" {
+			line = textIndent + line
+		}
+		v.out.Printf("%s\n", line)
 	}
 	v.out.Printf("\n")
 }
 
 // refSuffix is what people call the message that a receipt is for.
 func refSuffix(m control.Message) string {
-	if p, err := protocol.JoinPath(m.Channel, m.Ref); err == nil && p.Suffix() != "" {
+	if p, err := protocol.ParsePath(m.Ref); err == nil && p.Suffix() != "" {
 		return p.Suffix()
 	}
 	return term.Line(m.Ref)

@@ -76,7 +76,7 @@ func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v view) er
 	if dir == "" {
 		dir = bench.DefaultDir()
 	}
-	began, machine := time.Now(), bench.Machine(dir)
+	began, machine := time.Now(), bench.Machine(ctx, dir)
 	progress := benchProgress{v: v}
 	r.options.Progress = progress.show
 	figures, err := suite.Run(ctx, r.options)

@@ -88,15 +88,15 @@ adfe0356-0f71-49a9-80a0-fb76883cd974  sprint
 next: parley send --channel sprint --to all TEXT   say something there
 `},
 		{"memory list at 80 columns", "memory list --all", 80, `
-TIME        FROM        FILE      SCOPE                     SUBJECT
+TIME        FROM        ID        SCOPE                     SUBJECT
 2026-05-23  nat         b2c3d4e5                            language for to…
 2026-05-23  a-reviewe…  c2c3d4e5  議事録 and …  superseded  dead␛line
 next: parley memory show c2c3d4e5   the last one, whole
 `},
 		{"memory list, piped", "memory list --all", 0, `
-TIME                     FROM                       FILE                             SCOPE                     TAGS                   SUBJECT
-2026-05-23 21:01 +02:00  nat                        20260523T190100000Z-b2c3d4e5.md                            tools, go              language for tools and for all else that we build here
-2026-05-23 21:01 +02:00  a-reviewer-of-many-things  20260523T190200000Z-c2c3d4e5.md  議事録 and release notes             superseded  dead␛line
+TIME                     FROM                       ID        SCOPE                     TAGS                   SUBJECT
+2026-05-23 21:01 +02:00  nat                        b2c3d4e5                            tools, go              language for tools and for all else that we build here
+2026-05-23 21:01 +02:00  a-reviewer-of-many-things  c2c3d4e5  議事録 and release notes             superseded  dead␛line
 `},
 		{"memory show", "memory show b2c3d4e5", 60, `
 subject:       language for tools and for all else that we
@@ -169,19 +169,19 @@ func TestCommandLinesOfBooks(t *testing.T) {
 		stdin string
 		want  string
 	}{
-		{line: []string{"channel", "new", "sprint"}, want: `new channel {"as":"volt","name":"sprint"}`},
+		{line: []string{"channel", "new", "sprint"}, want: `new channel {"name":"sprint"}`},
 		{
 			line: []string{"channel", "new", "π", "--parent", "sprint", "--about", "-", "--as", "nat"}, stdin: "Throw\n\ndarts.\n",
 			want: `new channel {"as":"nat","name":"π","parent":"sprint","about":"Throw\n\ndarts."}`,
 		},
 		{
 			line: []string{"memory", "add", "--subject", "s", "--scope", "sprint", "--tag", "a", "--tag", "b,c", "--session", "7f", "Go", "only"},
-			want: `add memory {"as":"volt","subject":"s","scope":"sprint","tags":["a","b,c"],"session":"7f","body":"Go only"}`,
+			want: `add memory {"subject":"s","scope":"sprint","tags":["a","b,c"],"session":"7f","body":"Go only"}`,
 		},
-		{line: []string{"memory", "add", "--subject", "s", "-"}, stdin: "---\nx\n", want: `add memory {"as":"volt","subject":"s","body":"---\nx"}`},
+		{line: []string{"memory", "add", "--subject", "s", "-"}, stdin: "---\nx\n", want: `add memory {"subject":"s","body":"---\nx"}`},
 		{
 			line: []string{"memory", "supersede", "b2c3d4e5", "Go", "and", "SQL", "--subject", "t"},
-			want: `add memory {"as":"volt","subject":"t","supersedes":"b2c3d4e5","body":"Go and SQL"}`,
+			want: `add memory {"subject":"t","supersedes":"b2c3d4e5","body":"Go and SQL"}`,
 		},
 		{line: []string{"memory", "list"}, want: `memories {}`},
 		{

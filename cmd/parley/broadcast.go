@@ -17,6 +17,7 @@ func newBroadcastCommand(p *program) *cobra.Command {
 			return p.send(cmd, flags, control.SendRequest{To: []string{protocol.All}, Act: protocol.ActBroadcast}, args)
 		},
 	}
+	takesText(cmd, 0)
 	flags.register(p, cmd)
 	return cmd
 }

@@ -19,14 +19,15 @@ func newChannelCommand(p *program) *cobra.Command {
 
 Two participants, or the same list of them, have a channel of their own without
 anybody making it. A channel with a name says what it is for, in its CHANNEL.md,
-and agents are given that as context. A channel can belong to another one.`,
+and agents are given that as context. A channel can belong to another one, and
+it can have members: then a message to all there is for them.`,
 		Example: `  parley channel new sprint --about 'what we do this week'`,
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs new, list or show", cmd.CommandPath())
+			return usageErrorf(cmd, "%s needs new, list, show or members", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newChannelNewCommand(p), newChannelListCommand(p), newChannelShowCommand(p))
+	cmd.AddCommand(newChannelNewCommand(p), newChannelListCommand(p), newChannelShowCommand(p), newChannelMembersCommand(p))
 	return cmd
 }
 
@@ -36,8 +37,10 @@ func newChannelNewCommand(p *program) *cobra.Command {
 		Use:   "new NAME",
 		Short: "Make a channel with a name",
 		Long: `Make a channel with a name that nobody has used yet. --about says what it is for
-("-" reads that from standard input); --parent makes it a sub-channel.`,
+("-" reads that from standard input); --parent makes it a sub-channel; --member
+says whom "--to all" means there, instead of everybody.`,
 		Example: `  parley channel new sprint --about 'what we do this week'
+  parley channel new release --member mawjs --member volt
   parley channel new pi-estimation --parent sprint --about - < purpose.md`,
 		Args: exactly(1, "a name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,20 +55,21 @@ func newChannelNewCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r.As, r.Name = p.speaker(r.As), args[0]
+			r.Name, r.Members = args[0], splitNames(r.Members)
 			return runChannelNew(cmd.Context(), r, client, p.view())
 		},
 	}
 	asFlag(cmd, &r.As, "who makes it")
 	cmd.Flags().StringVar(&r.Parent, "parent", "", "the channel that it belongs to, by name or id")
 	cmd.Flags().StringVar(&r.About, "about", "", "what it is for; - reads it from standard input")
+	cmd.Flags().StringArrayVar(&r.Members, "member", nil, "whom \"--to all\" means there, separated by commas (repeatable; default: everybody)")
 	p.jsonFlag(cmd, "print the channel as JSON")
-	p.completeFlags(cmd, "parent")
+	p.completeFlags(cmd, "parent", "member")
 	return cmd
 }
 
 func runChannelNew(ctx context.Context, r control.NewChannelRequest, client control.Service, v view) error {
-	v.acting(ctx, r.As, "", client)
+	v.acting(ctx, r.As, client)
 	c, err := client.NewChannel(ctx, r)
 	if err != nil {
 		return err
@@ -110,15 +114,15 @@ func runChannelList(ctx context.Context, client control.Service, v view) error {
 		return nil
 	}
 	names := channelNames(channels)
-	t := term.Table{Heading: []string{"CHANNEL", "ID", "MESSAGES", "LAST", "PART OF"}, Flexible: 0}
+	t := term.Table{Heading: []string{"CHANNEL", "ID", "MESSAGES", "LAST", "PART OF", "MEMBERS"}, Flexible: 0}
 	for _, c := range channels {
 		last := ""
 		if !c.Last.IsZero() {
-			last = v.at(c.Last, shortForm)
+			last = v.stamp(c.Last, shortForm)
 		}
-		t.Rows = append(t.Rows, []string{names[c.ID], c.ID.String(), strconv.Itoa(c.Messages), last, names[c.Parent]})
+		t.Rows = append(t.Rows, []string{names[c.ID], c.ID.String(), strconv.Itoa(c.Messages), last, names[c.Parent], memberNames(c)})
 	}
-	v.table(t, squeeze{column: 0, least: 20}, squeeze{column: 3, least: dayWidth, cut: toDay}, squeeze{column: 4}, squeeze{column: 3})
+	v.table(t, squeeze{column: 5, least: 12}, squeeze{column: 0, least: 20}, squeeze{column: 3, least: dayWidth, cut: toDay}, squeeze{column: 4}, squeeze{column: 5}, squeeze{column: 3})
 	v.next("parley channel show "+shellWord(nameOrID(channels[0])), "what it is for and who takes part")
 	return nil
 }
@@ -132,6 +136,8 @@ func channelNames(channels []control.Channel) map[protocol.ChannelID]string {
 	}
 	return names
 }
+
+func memberNames(c control.Channel) string { return term.Line(strings.Join(c.Members, ", ")) }
 
 func channelName(c control.Channel) string {
 	if c.Name != "" {
@@ -177,6 +183,7 @@ func runChannelShow(ctx context.Context, r control.ChannelRequest, client contro
 	if c.CreatedBy != "" || !c.CreatedAt.IsZero() {
 		field("made by", strings.TrimSpace(c.CreatedBy+", "+v.at(c.CreatedAt, timeForm)))
 	}
+	field("members", memberNames(c))
 	field("with", strings.Join(c.Participants, ", "))
 	messages := count(c.Messages, "message")
 	if c.Messages > 0 {

@@ -29,7 +29,8 @@ func newChatCommand(p *program) *cobra.Command {
 		Long: `Talk with one agent in one channel. At a terminal each line is a message, and
 what comes in the channel is shown as it comes. A line that ends in a backslash
 goes on in the next; a line of three quotes (""") begins and ends a text of
-several lines. /help lists the few commands; Ctrl-D ends.
+several lines. /help lists the few commands; Ctrl-D ends. What is shown to you
+counts as read.
 
 From a pipe each line is a message; its answer is printed before the next one is
 sent. No answer within --timeout: exit code 3.`,
@@ -45,7 +46,7 @@ sent. No answer within --timeout: exit code 3.`,
 			if err != nil {
 				return err
 			}
-			r.agent, r.as = args[0], p.speaker(r.as)
+			r.agent = args[0]
 			in, isFile := p.stdin.(*os.File)
 			if isFile && p.out.Terminal && term.IsTerminal(p.stdin) && !p.json {
 				return runChat(cmd.Context(), r, in, client, p.view())
@@ -70,6 +71,9 @@ func (r chatRequest) say(text string) control.SendRequest {
 
 // runPipedChat sends each line and prints its answer.
 func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client control.Service, v view) error {
+	if _, err := client.Talk(ctx, control.TalkRequest{As: r.as, To: r.agent, Channel: r.channel}); err != nil {
+		return err
+	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxText)
 	for lines.Scan() {
@@ -81,7 +85,11 @@ func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client contr
 		if err != nil {
 			return err
 		}
-		if err := awaitReply(ctx, control.WaitRequest{Re: m.Path.String(), Within: r.within}, client, v); err != nil {
+		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: r.within}, client, v)
+		if err != nil {
+			return err
+		}
+		if err := v.arrived(ctx, reply, m.From, client); err != nil {
 			return err
 		}
 	}

@@ -98,6 +98,12 @@ type talker struct {
 	recorder
 	sent chan control.SendRequest
 	come chan control.Message
+	read chan control.ShownRequest
+}
+
+func (s *talker) Shown(_ context.Context, r control.ShownRequest) (control.Marked, error) {
+	s.read <- r
+	return control.Marked{}, nil
 }
 
 func (s *talker) Channel(context.Context, control.ChannelRequest) (control.Channel, error) {
@@ -133,7 +139,7 @@ func TestChatAtATerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := newRun(t)
-	s := &talker{recorder: recorder{message: letter(""), status: someStatus()}, sent: make(chan control.SendRequest), come: make(chan control.Message)}
+	s := &talker{recorder: recorder{message: letter(""), status: someStatus()}, sent: make(chan control.SendRequest), come: make(chan control.Message), read: make(chan control.ShownRequest, 1)}
 	run.program.connect = func(string) control.Service { return s }
 	run.program.stdin = p.side
 	run.program.out = term.NewScreen(p.side, func(string) string { return "" })
@@ -153,6 +159,9 @@ func TestChatAtATerminal(t *testing.T) {
 	m.Path = protocol.NewPath(m.Channel, m.Timestamp, 1)
 	s.come <- m
 	p.shows("␛[31mwith red␛[0m in it")
+	if r := <-s.read; r.As != "nat" || len(r.Paths) != 1 || r.Paths[0] != m.Path {
+		t.Errorf("what was shown to nat is told as %+v", r)
+	}
 	p.typed("ne\r")
 	if r := <-s.sent; r.Body != "half a line" {
 		t.Errorf("sent %q: what came broke the line that was typed", r.Body)
@@ -180,5 +189,24 @@ func TestChatAtATerminal(t *testing.T) {
 	after, err := xterm.GetState(int(p.side.Fd()))
 	if err != nil || fmt.Sprintf("%+v", *after) != fmt.Sprintf("%+v", *before) {
 		t.Errorf("the terminal was left as %+v, was %+v, %v", after, before, err)
+	}
+}
+
+// A name with a slip in it was taken, and refused only once a whole text was typed.
+func TestChatWithNobodyIsRefusedAtOnce(t *testing.T) {
+	p := openPty(t)
+	run := newRun(t)
+	run.recorder.err = control.Errorf(control.KindNotFound, "did you mean mawjs? see: parley ls", `nobody is called "mawsj"`)
+	run.program.stdin = p.side
+	run.program.out = term.NewScreen(p.side, func(string) string { return "" })
+	if code := run.do("chat", "mawsj"); code != exitFailed {
+		t.Errorf("exit %d", code)
+	}
+	want := "parley: nobody is called \"mawsj\"\nhint: did you mean mawjs? see: parley ls\n"
+	if got := run.asked; len(got) != 1 || got[0] != `talk {"to":"mawsj"}` {
+		t.Errorf("asked %q", got)
+	}
+	if got := run.err.String(); got != want {
+		t.Errorf("said %q, want %q", got, want)
 	}
 }

@@ -30,6 +30,7 @@ type chat struct {
 
 	channel protocol.ChannelID
 	known   bool // the channel exists
+	seen    *receipts
 
 	mu       sync.Mutex             // guards what follows; held while a message is sent
 	mine     map[protocol.Path]bool // what this chat sent
@@ -61,6 +62,8 @@ func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Ser
 	c.v.out.Writer, c.v.err.Writer = c.screen, c.screen
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	c.seen = startReceipts(ctx, client, c.me, c.complain)
+	defer c.seen.end()
 	c.v.out.Printf("%s\n", v.out.Dim("talking with "+term.Line(r.agent)+" as "+term.Line(c.me)+"; /help for help, Ctrl-D to end"))
 	shown, typed := make(chan error, 1), make(chan error, 1)
 	go func() { shown <- c.follow(ctx) }() // ends with ctx
@@ -73,32 +76,11 @@ func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Ser
 	return err
 }
 
-// findChannel decides who talks and where.
+// findChannel decides who talks and where. Whom nobody could talk with is refused before
+// anything is typed.
 func (c *chat) findChannel(ctx context.Context) error {
-	status, err := c.client.Status(ctx)
-	if err != nil {
-		return err
-	}
-	c.me = c.r.as
-	if c.me == "" {
-		c.me = status.Human.String()
-		c.r.as = c.me
-	}
-	if c.r.channel != "" {
-		found, err := c.client.Channel(ctx, control.ChannelRequest{Channel: c.r.channel})
-		c.channel, c.known = found.ID, true
-		return err
-	}
-	to, err := protocol.ParseAddress(c.r.agent)
-	if err != nil {
-		return control.Errorf(control.KindUsage, "", "cannot talk with %q: %v", c.r.agent, err)
-	}
-	c.channel = protocol.DeriveChannel(status.Record.ID, c.me, to.Name)
-	_, err = c.client.Channel(ctx, control.ChannelRequest{Channel: c.channel.String()})
-	c.known = err == nil
-	if gone := new(control.Error); errors.As(err, &gone) && gone.Kind == control.KindNotFound {
-		return nil // the first message makes it
-	}
+	talk, err := c.client.Talk(ctx, control.TalkRequest{As: c.r.as, To: c.r.agent, Channel: c.r.channel})
+	c.me, c.r.as, c.channel, c.known = talk.As, talk.As, talk.Channel, talk.Begun
 	return err
 }
 
@@ -145,13 +127,13 @@ func (c *chat) show(m control.Message) error {
 		c.showReceipt(m)
 		return nil
 	}
-	if re, err := protocol.JoinPath(m.Channel, m.Re); err == nil {
+	if re, err := protocol.ParsePath(m.Re); err == nil {
 		c.answered[re] = true
 	}
 	c.fit()
 	who := term.Line(sender(m))
-	head := c.v.out.Dim(c.v.at(m.Timestamp, "15:04:05 -07:00")) + " " + c.v.out.Bold(who)
-	if act := unusualAct(m); act != "" && m.Act != protocol.ActReply {
+	head := c.v.out.Dim(c.v.stamp(m.Timestamp, clockForm)) + " " + c.v.out.Bold(who)
+	if act := unusualAct(m); act != "" && act != string(protocol.ActReply) {
 		head += " [" + act + "]"
 	}
 	if m.Signature != protocol.SignatureValid {
@@ -162,13 +144,14 @@ func (c *chat) show(m control.Message) error {
 		lines = append(lines, textIndent+line)
 	}
 	c.say(lines...)
+	c.seen.add(m)
 	return nil
 }
 
 // showReceipt says that someone read what was typed here, unless an answer says
 // so already.
 func (c *chat) showReceipt(m control.Message) {
-	p, err := protocol.JoinPath(m.Channel, m.Ref)
+	p, err := protocol.ParsePath(m.Ref)
 	if err == nil && c.mine[p] && !c.answered[p] {
 		c.say(c.v.out.Dim("read by " + term.Line(sender(m))))
 	}
@@ -243,7 +226,9 @@ func (c *chat) complain(err error) {
 	e := control.AsError(err)
 	c.say(c.v.out.Warn(term.Visible(e.Message)))
 	if e.Hint != "" {
-		c.say(c.v.out.Dim("hint: " + term.Line(c.v.command(e.Hint))))
+		for _, line := range wrapWords("hint: "+term.Line(c.v.command(e.Hint)), c.v.out.Width-1) {
+			c.say(c.v.out.Dim(line))
+		}
 	}
 }
 

@@ -65,7 +65,7 @@ func (p *program) completeNames(_ *cobra.Command, args []string, _ string) ([]st
 }
 
 func participants(ctx context.Context, client control.Service) []string {
-	all, _ := client.List(ctx)
+	all, _ := client.List(ctx, control.HostsRequest{})
 	var words []string
 	for _, one := range all {
 		words = append(words, fmt.Sprintf("%s\t%s on %s", one.Name, one.Kind, one.Host))
@@ -79,7 +79,7 @@ func (p *program) completeAddresses(_ *cobra.Command, args []string, _ string) (
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return p.complete(func(ctx context.Context, client control.Service) []string {
-		all, _ := client.List(ctx)
+		all, _ := client.List(ctx, control.HostsRequest{})
 		var words []string
 		for _, one := range all {
 			words = append(words, one.Host.String()+":"+one.Name.String())

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -33,18 +32,23 @@ change, and the agents in agents/. Neither needs a running node.`,
 	return cmd
 }
 
-// configProblem is one thing that is wrong with a file, as --json prints it.
+// configProblem is one thing that is wrong with a file, or unwise in it, as --json
+// prints it.
 type configProblem struct {
-	File    string `json:"file"`
-	Line    int    `json:"line"` // 0: in no line
-	Key     string `json:"key"`
-	Problem string `json:"problem"`
+	File    string `json:"file"`    // the file
+	Line    int    `json:"line"`    // 0: in no line
+	Key     string `json:"key"`     // the setting; "": the whole file
+	Problem string `json:"problem"` // what is wrong
+	Warning bool   `json:"warning"` // the file can be used as it is
 }
 
 func newConfigCheckCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "check",
-		Short:   "Say all that is wrong with the configuration; 1 if anything is",
+		Use:   "check",
+		Short: "Say all that is wrong with the configuration; 1 if anything is",
+		Long: `Say all that is wrong with the configuration, with lines; the exit code is 1 if
+anything is. A password that stands in config.yaml, and a file that others on
+this machine can read, are warned of: they keep no node from starting.`,
 		Example: `  parley config check`,
 		Args:    exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,7 +65,7 @@ func newConfigCheckCommand(p *program) *cobra.Command {
 
 func runConfigCheck(ctx context.Context, home configs.Home, client control.Service, v view) error {
 	if !configured(home) {
-		return errNotConfigured(home)
+		return errNotConfigured(home, "")
 	}
 	problems := []configProblem{}
 	c, err := configs.Load(home.Config())
@@ -71,12 +75,14 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 	problems = append(problems, problemsOf(home.Config(), err)...)
 	agents, err := configs.ReadAgents(home.Agents())
 	problems = append(problems, problemsOf(home.Agents(), err)...)
+	warnings := warningsOf(home.Config())
 	if v.json {
-		if err := v.writeJSON(problems); err != nil {
+		if err := v.writeJSON(append(problems, warnings...)); err != nil {
 			return err
 		}
 	} else {
 		v.checked(home, agents, problems)
+		v.warnedOf(warnings)
 		v.changedSince(ctx, home, client)
 	}
 	if len(problems) > 0 {
@@ -85,8 +91,13 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 	return nil
 }
 
-func errNotConfigured(home configs.Home) error {
-	return control.Errorf(control.KindNotFound, "parley init", "there is no node at %s", home.Dir)
+// warningsOf is what is unwise in config.yaml.
+func warningsOf(file string) []configProblem {
+	var all []configProblem
+	for _, w := range configs.Warnings(file) {
+		all = append(all, configProblem{File: file, Line: w.Line, Key: w.Key, Problem: w.Text, Warning: true})
+	}
+	return all
 }
 
 // problemsOf takes an error of the configuration apart.
@@ -112,20 +123,33 @@ func problemsOf(file string, err error) []configProblem {
 	return all
 }
 
+func (p configProblem) where() string {
+	if p.Line == 0 {
+		return p.File
+	}
+	return p.File + ":" + strconv.Itoa(p.Line)
+}
+
+func (p configProblem) text() string {
+	if p.Key == "" {
+		return p.Problem
+	}
+	return p.Key + ": " + p.Problem
+}
+
+// warnedOf tells what is unwise.
+func (v view) warnedOf(warnings []configProblem) {
+	for _, w := range warnings {
+		v.out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))
+	}
+}
+
 // checked tells of each file that it is right, or what is wrong.
 func (v view) checked(home configs.Home, agents []configs.Agent, problems []configProblem) {
 	bad := map[string]bool{}
 	for _, problem := range problems {
 		bad[problem.File] = true
-		where := problem.File
-		if problem.Line > 0 {
-			where += ":" + strconv.Itoa(problem.Line)
-		}
-		text := problem.Problem
-		if problem.Key != "" {
-			text = problem.Key + ": " + text
-		}
-		v.out.Printf("%s: %s\n", term.Line(where), v.out.Warn(term.Line(text)))
+		v.out.Printf("%s: %s\n", term.Line(problem.where()), v.out.Warn(term.Line(problem.text())))
 	}
 	files := []string{home.Config()}
 	for _, a := range agents {
@@ -169,45 +193,46 @@ func newConfigShowCommand(p *program) *cobra.Command {
 
 // configInfo is the configuration as "config show --json" prints it.
 type configInfo struct {
-	File           string   `json:"file"`
-	Fleet          string   `json:"fleet"`
-	Alias          string   `json:"alias"`
-	Human          string   `json:"human"`
-	Remote         string   `json:"remote"`
-	Listen         string   `json:"listen"`
-	Links          string   `json:"links"`
-	Advertise      []string `json:"advertise"`
-	Hubs           []string `json:"hubs"`
-	URL            string   `json:"url"`
-	Creds          string   `json:"creds"`
-	NKey           string   `json:"nkey"`
-	CA             string   `json:"ca"`
-	Context        string   `json:"context"`
-	FetchInterval  string   `json:"fetch_interval"`
-	PushInterval   string   `json:"push_interval"`
-	CourierGrace   string   `json:"courier_grace"`
-	MaxHops        int      `json:"max_hops"`
-	MessageLimit   int      `json:"message_limit"` // bytes
-	CommandTimeout string   `json:"command_timeout"`
-	LogLevel       string   `json:"log_level"`
+	File           string          `json:"file"`            // where it stands
+	Fleet          string          `json:"fleet"`           // name of the fleet
+	Alias          string          `json:"alias"`           // of this host
+	Human          string          `json:"human"`           // who decides here
+	Remote         string          `json:"remote"`          // where the record is shared; "": nowhere
+	Listen         string          `json:"listen"`          // bus.listen
+	Links          string          `json:"links"`           // where links come in, also where bus.links does not say it
+	Advertise      []string        `json:"advertise"`       // bus.advertise
+	Hubs           []string        `json:"hubs"`            // bus.hubs
+	URL            string          `json:"url"`             // bus.url, without its password
+	Creds          string          `json:"creds"`           // bus.creds
+	NKey           string          `json:"nkey"`            // bus.nkey
+	CA             string          `json:"ca"`              // bus.ca
+	Context        string          `json:"context"`         // bus.context
+	FetchInterval  control.Seconds `json:"fetch_interval"`  // between looks at the remote
+	PushInterval   control.Seconds `json:"push_interval"`   // least time between two pushes, as it is for this remote
+	CourierGrace   control.Seconds `json:"courier_grace"`   // before messages of other hosts are committed here
+	MaxHops        int             `json:"max_hops"`        // answers of agents to each other in a row
+	MaxCommands    int             `json:"max_commands"`    // commands of agents at once, as it is on this machine
+	MessageLimit   int             `json:"message_limit"`   // bytes
+	CommandTimeout control.Seconds `json:"command_timeout"` // for agents that set none
+	LogLevel       string          `json:"log_level"`       // how much the log says
 }
 
 func runConfigShow(home configs.Home, v view) error {
 	if !configured(home) {
-		return errNotConfigured(home)
+		return errNotConfigured(home, "")
 	}
 	c, err := configs.Load(home.Config())
 	if err != nil {
 		return err
 	}
-	c.Remote, c.Bus.URL = withoutPassword(c.Remote), redact.URLs(c.Bus.URL)
+	c.Remote, c.Bus.URL = redact.Remote(c.Remote), redact.URLs(c.Bus.URL)
 	if v.json {
 		return v.writeJSON(configInfo{
 			File: home.Config(), Fleet: c.Fleet.String(), Alias: c.Alias.String(), Human: c.Human.String(), Remote: c.Remote,
 			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Advertise: c.Bus.Advertise, Hubs: c.Bus.Hubs, URL: c.Bus.URL,
 			Creds: c.Bus.Creds, NKey: c.Bus.NKey, CA: c.Bus.CA, Context: c.Bus.Context,
-			FetchInterval: c.FetchInterval.String(), PushInterval: c.PushEvery().String(), CourierGrace: c.CourierGrace.String(),
-			MaxHops: c.MaxHops, MessageLimit: c.MessageLimit, CommandTimeout: c.CommandTimeout.String(), LogLevel: c.LogLevel,
+			FetchInterval: control.Seconds(c.FetchInterval), PushInterval: control.Seconds(c.PushEvery()), CourierGrace: control.Seconds(c.CourierGrace),
+			MaxHops: c.MaxHops, MaxCommands: c.Commands(), MessageLimit: c.MessageLimit, CommandTimeout: control.Seconds(c.CommandTimeout), LogLevel: c.LogLevel,
 		})
 	}
 	v.out.Printf("# %s, with all defaults\n", home.Config())
@@ -217,12 +242,4 @@ func runConfigShow(home configs.Home, v view) error {
 		}
 	}
 	return nil
-}
-
-// withoutPassword is the URL of a git remote as it may be shown.
-func withoutPassword(remote string) string {
-	if u, err := url.Parse(remote); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return remote
 }

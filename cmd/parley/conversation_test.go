@@ -21,7 +21,7 @@ func toThree() control.Message {
 func someThread() []control.ThreadMessage {
 	at := func(depth int, from, body string, stage protocol.Stage, act protocol.Act) control.ThreadMessage {
 		m := letter(body)
-		m.From, m.Stage, m.Act = from, stage, act
+		m.From, m.Stage, m.Act, m.Re = from, stage, act, letter("").Path.Rel()
 		return control.ThreadMessage{Message: m, Depth: depth}
 	}
 	return []control.ThreadMessage{
@@ -49,15 +49,15 @@ nat@white             05-23 21:01 +02:00  b2c3d4e5  who takes t…  read by 2 of
 next: parley reply b2c3d4e5 TEXT   answer the last one
 `},
 		{"thread, piped", "thread b2c3d4e5", 0, `
-nat@white                             05-23 21:01:00 +02:00  PATH  who takes the deadline on friday? …  read by 2 of 3 · answered by 1
-├ mawjs@white                         05-23 21:01:00 +02:00  PATH  I do  read
-│ └ nat@white                         05-23 21:01:00 +02:00  PATH  thanks  answered
-│   └ a-reviewer-of-many-things@white  05-23 21:01:00 +02:00  PATH  世界 ` + strings.TrimSpace(strings.Repeat("long ", 20)) + `
-└ volt@white                          05-23 21:01:00 +02:00  PATH  [sync-check] e␛[2J
+nat@white                             05-23 21:01:00 +02:00  b2c3d4e5  who takes the deadline on friday? …  read by 2 of 3 · answered by 1
+├ mawjs@white                         05-23 21:01:00 +02:00  b2c3d4e5  I do  read
+│ └ nat@white                         05-23 21:01:00 +02:00  b2c3d4e5  thanks  answered
+│   └ a-reviewer-of-many-things@white  05-23 21:01:00 +02:00  b2c3d4e5  世界 ` + strings.TrimSpace(strings.Repeat("long ", 20)) + `
+└ volt@white                          05-23 21:01:00 +02:00  b2c3d4e5  [sync-check] e␛[2J
 `},
 		{"replies", "replies b2c3d4e5", 80, `
-TIME                     FROM       PATH      TEXT
-2026-05-23 21:01 +02:00  nat@white  b2c3d4e5  who takes the deadline on friday?…
+TIME                FROM       CHANNEL    ID        TEXT
+05-23 21:01 +02:00  nat@white  adfe0356…  b2c3d4e5  who takes the deadline on f…
 next: parley thread b2c3d4e5   the whole conversation
 `},
 		{"show says how far with each", "show b2c3d4e5", 80, `
@@ -73,13 +73,13 @@ who takes the deadline on friday?
 and the notes?
 `},
 		{"log at 80 columns has no room for more", "log", 80, `
-2026-05-23 21:01 +02:00  nat@white → mawjs, volt…  b2c3d4e5  who takes the dead…
+05-23 21:01 +02:00  nat@white → mawjs, …  b2c3d4e5  who takes the deadline on f…
 `},
 		{"log at 120 columns", "log", 120, `
-2026-05-23 21:01 +02:00  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …  read by 2 of 3
+05-23 21:01 +02:00  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …  read by 2 of 3
 `},
 		{"log, piped", "log", 0, `
-2026-05-23 21:01 +02:00  nat@white → mawjs, volt, critic  PATH  who takes the deadline on friday? …
+2026-05-23 21:01 +02:00  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …
 `},
 		{"send to several", "send --to mawjs,volt,critic hello", 200, `
 PATH  stored · read by 2 of 3 · answered by 1
@@ -96,9 +96,6 @@ next: parley show b2c3d4e5   how far it has come
 				t.Errorf("exit %d, %s", code, r.err.String())
 			}
 			want := strings.ReplaceAll(test.want, "PATH  ", letterPath+"  ")
-			if strings.Contains(test.want, "TIME") {
-				want = test.want
-			}
 			if diff := cmp.Diff(want, "\n"+r.out.String()); diff != "" {
 				t.Errorf("printed (-want +got):\n%s", diff)
 			}
@@ -159,6 +156,11 @@ func TestWaitCommand(t *testing.T) {
 	failed := letter("FAILED | no such file")
 	failed.Act = protocol.ActFailed
 	late := control.Errorf(control.KindTimeout, "", "nothing came")
+	shown := func(as string) string {
+		rec := &recorder{}
+		rec.note("; shown", control.ShownRequest{As: as, Paths: []protocol.Path{letter("").Path}})
+		return rec.asked[0]
+	}
 	for _, test := range []struct {
 		line     string
 		reply    control.Message
@@ -167,19 +169,19 @@ func TestWaitCommand(t *testing.T) {
 		asked    string
 		out, say string
 	}{
-		{line: "wait --re b2c3d4e5", reply: letter("42"), asked: `wait {"re":"b2c3d4e5","within":60000000000}`, out: "42\n"},
-		{line: "wait --from mawjs --timeout 5s", reply: letter("a\n b"), asked: `wait {"from":"mawjs","within":5000000000}`, out: "a\n b\n"},
-		{line: "wait --to nat --timeout 5s", reply: letter("hi"), asked: `wait {"to":"nat","within":5000000000}`, out: "hi\n"},
+		{line: "wait --re b2c3d4e5", reply: letter("42"), asked: `wait {"re":"b2c3d4e5","within":60000000000}` + shown(""), out: "42\n"},
+		{line: "wait --from mawjs --timeout 5s", reply: letter("a\n b"), asked: `wait {"from":"mawjs","within":5000000000}` + shown(""), out: "a\n b\n"},
+		{line: "wait --to nat --timeout 5s --as nat", reply: letter("hi"), asked: `wait {"as":"nat","to":"nat","within":5000000000}` + shown("nat"), out: "hi\n"},
 		{
 			line: "wait --to nat --timeout 5s", err: late, code: exitNothing, asked: `wait {"to":"nat","within":5000000000}`,
 			say: "parley: nothing came within 5s\n",
 		},
 		{
 			line: "wait --re b2c3d4e5 --timeout 5s", err: late, code: exitNothing, asked: `wait {"re":"b2c3d4e5","within":5000000000}`,
-			say: "parley: nothing came within 5s as an answer to b2c3d4e5\nhint: it may still come: parley log --follow\n",
+			say: "parley: nothing came within 5s as an answer to b2c3d4e5\nhint: it may still come: parley wait --re b2c3d4e5\n",
 		},
 		{
-			line: "wait --re b2c3d4e5", reply: failed, code: exitFailed, asked: `wait {"re":"b2c3d4e5","within":60000000000}`,
+			line: "wait --re b2c3d4e5", reply: failed, code: exitFailed, asked: `wait {"re":"b2c3d4e5","within":60000000000}` + shown(""),
 			say: "mawjs@white: FAILED | no such file\n",
 		},
 	} {
@@ -191,5 +193,32 @@ func TestWaitCommand(t *testing.T) {
 		if diff := cmp.Diff([]string{test.asked, test.out, test.say}, []string{strings.Join(r.asked, "; "), r.out.String(), r.err.String()}); diff != "" {
 			t.Errorf("%s: asked, stdout and stderr (-want +got):\n%s", test.line, diff)
 		}
+	}
+}
+
+// A receipt that cannot be left does not take the answer from a script that waits for it.
+func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
+	r := newRun(t)
+	r.reply, r.shownErr = letter("42"), control.Errorf(control.KindUnavailable, "", "the node is stopping")
+	if code := r.do("wait", "--re", "b2c3d4e5"); code != exitDone || r.out.String() != "42\n" {
+		t.Errorf("exit %d, printed %q", code, r.out.String())
+	}
+	if want := "cannot mark it as read: the node is stopping\n"; r.err.String() != want {
+		t.Errorf("said %q, want %q", r.err.String(), want)
+	}
+}
+
+// What an agent asked others because of a message stands below it, and says whom.
+func TestThreadShowsWhatWasAskedBecauseOfAMessage(t *testing.T) {
+	r := newRun(t)
+	r.thread = someThread()[:2]
+	asked := letter("can I take Friday?")
+	asked.From, asked.To = "mawjs", []string{"volt"}
+	r.thread = append(r.thread, control.ThreadMessage{Message: asked, Depth: 1})
+	r.atTerminal(80)
+	r.do("thread", "b2c3d4e5")
+	want := "└ mawjs@white → volt  05-23 21:01 +02:00  b2c3d4e5  can I take Friday?"
+	if !strings.Contains(r.out.String(), want) || strings.Contains(r.out.String(), "├ mawjs@white →") {
+		t.Errorf("printed\n%s\nwant %s", r.out.String(), want)
 	}
 }

@@ -66,7 +66,7 @@ func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(stri
 	defer end()
 	out.Writer = &endingWriter{to: out.Writer, end: end}
 	d := &demo{out: out, nodes: map[string]*demoNode{}}
-	if err := d.prepare(keep); err != nil {
+	if err := d.prepare(ctx, keep); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.clear(keep)) }()
@@ -78,7 +78,7 @@ func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(stri
 		{"An agent on each host. An agent is any program that reads a text and prints an answer.", d.agents},
 		{"hey: talk to an agent on your own host.", d.hey},
 		{"wormhole: ask an agent on another host.", d.wormhole},
-		{"broadcast: tell everyone. The answers come to your inbox, beside those from before.", d.broadcast},
+		{"broadcast: tell everyone. The answers come to your inbox.", d.broadcast},
 		{"One host goes away. What it is sent meanwhile is safe, and it catches up from git.", d.away},
 		{"How far each message has come: stored, heard, recorded, pushed, read, answered. The last that holds is its stage.", d.stages},
 		{"How fast, measured just now on this machine.", d.measure},
@@ -127,7 +127,7 @@ func installFirst() string {
 }
 
 // prepare makes the folder and the shared repository.
-func (d *demo) prepare(keep string) (err error) {
+func (d *demo) prepare(ctx context.Context, keep string) (err error) {
 	if d.binary, err = os.Executable(); err != nil {
 		return fmt.Errorf("cannot find parley itself: %w", err)
 	}
@@ -144,7 +144,7 @@ func (d *demo) prepare(keep string) (err error) {
 	}
 	d.remote = filepath.Join(d.dir, "shared.git")
 	d.out.Printf("Two machines, played by two nodes in %s.\n", d.dir)
-	return d.gitQuiet(d.dir, "init", "--quiet", "--bare", "--initial-branch=main", d.remote)
+	return d.gitQuiet(ctx, d.dir, "init", "--quiet", "--bare", "--initial-branch=main", d.remote)
 }
 
 func newFolder(dir string) (string, error) {

@@ -23,7 +23,7 @@ func TestDemoFitsTheTerminal(t *testing.T) {
 	d.indent(letterPath + "  stored · heard by white\nThat was 10 words.\n")
 	d.say("All 176 messages and receipts are in the shared record and in both nodes' records, each exactly once.")
 	err := d.look(t.Context(), demoHub, "inbox", func(ctx context.Context, client control.Service, v view) error {
-		v.zone = r.program.zone
+		v.zone, v.now = r.program.zone, r.program.now
 		return runInbox(ctx, control.InboxRequest{}, client, v)
 	})
 	if err != nil {
@@ -39,8 +39,8 @@ func TestDemoFitsTheTerminal(t *testing.T) {
   All 176 messages and receipts are in the shared record and in both nodes'
   records, each exactly once.
   oracle-world$ parley inbox
-    TIME                     FROM         PATH      TEXT
-    2026-05-23 21:01 +02:00  mawjs@white  b2c3d4e5  That was 10 words, and a fe…
+    TIME                FROM         CHANNEL  ID        TEXT
+    05-23 21:01 +02:00  mawjs@white  direct   b2c3d4e5  That was 10 words, and …
     next: parley read b2c3d4e5   read the first; its sender gets a receipt
 `
 	if diff := cmp.Diff(want, "\n"+out.String()); diff != "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -15,7 +16,7 @@ import (
 // prints.
 func (d *demo) gitShow(ctx context.Context, args ...string) error {
 	d.out.Printf("  %s git %s\n", d.out.Dim("shared.git$"), strings.Join(args, " "))
-	out, err := exec.CommandContext(ctx, "git", append([]string{"-C", d.remote}, args...)...).Output()
+	out, err := gitCommand(ctx, append([]string{"-C", d.remote}, args...)...).Output()
 	if err != nil {
 		return fmt.Errorf("git %s: %w", args[0], err)
 	}
@@ -23,8 +24,15 @@ func (d *demo) gitShow(ctx context.Context, args ...string) error {
 	return nil
 }
 
-func (d *demo) gitQuiet(dir string, args ...string) error {
-	cmd := exec.Command("git", args...)
+// gitCommand is a run of the git program that ends with ctx, whatever its helpers do.
+func gitCommand(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.WaitDelay = time.Second
+	return cmd
+}
+
+func (d *demo) gitQuiet(ctx context.Context, dir string, args ...string) error {
+	cmd := gitCommand(ctx, args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("git %s: %w: %s", args[0], err, term.Line(strings.TrimSpace(string(out))))
@@ -35,10 +43,10 @@ func (d *demo) gitQuiet(dir string, args ...string) error {
 // verify compares the files of a repository with the messages that should be
 // in it, by the bytes' own git ids as well as by path.
 func (d *demo) verify(ctx context.Context, repository string, all []control.Message) error {
-	if err := d.gitQuiet(repository, "fsck", "--strict", "--full"); err != nil {
+	if err := d.gitQuiet(ctx, repository, "fsck", "--strict", "--full"); err != nil {
 		return err
 	}
-	out, err := exec.CommandContext(ctx, "git", "-C", repository, "ls-tree", "-r", "--name-only", "main", protocol.ChannelsDir+"/").Output()
+	out, err := gitCommand(ctx, "-C", repository, "ls-tree", "-r", "--name-only", "main", protocol.ChannelsDir+"/").Output()
 	if err != nil {
 		return fmt.Errorf("git ls-tree: %w", err)
 	}

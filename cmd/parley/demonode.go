@@ -116,7 +116,7 @@ func (d *demo) look(ctx context.Context, alias, command string, run func(context
 	if screen.Width > 0 {
 		screen.Width -= len(marginText)
 	}
-	v := view{out: screen, err: screen, zone: time.Local, command: func(words string) string { return words }}
+	v := view{out: screen, err: screen, zone: time.Local, now: time.Now, command: func(words string) string { return words }}
 	return run(ctx, d.nodes[alias].client, v)
 }
 

@@ -23,8 +23,8 @@ const (
 
 // runDetached starts the node as a process of its own and returns once it
 // answers. A node that reads a long record is waited for as long as it lives.
-func runDetached(ctx context.Context, home configs.Home, client control.Service, v view) error {
-	if _, err := upConfig(home); err != nil {
+func runDetached(ctx context.Context, home configs.Home, moved bool, client control.Service, v view) error {
+	if _, err := upConfig(home, moved); err != nil {
 		return err
 	}
 	if _, err := client.Status(ctx); err == nil {
@@ -39,7 +39,7 @@ func runDetached(ctx context.Context, home configs.Home, client control.Service,
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
-	up, err := startInBackground(home, file)
+	up, err := startInBackground(home, moved, file)
 	if err != nil {
 		return fmt.Errorf("cannot start: %w", err)
 	}
@@ -82,7 +82,7 @@ func saidMeanwhile(err error) string {
 
 // startInBackground starts "parley up" with its standard error in the log, so
 // that not even the words of a crash are lost.
-func startInBackground(home configs.Home, log *os.File) (*exec.Cmd, error) {
+func startInBackground(home configs.Home, moved bool, log *os.File) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -90,6 +90,9 @@ func startInBackground(home configs.Home, log *os.File) (*exec.Cmd, error) {
 	cmd := exec.Command(self)
 	// The name under which this program was started tells it what it is.
 	cmd.Args = []string{os.Args[0], "--home", home.Dir, "up", "--background"}
+	if moved {
+		cmd.Args = append(cmd.Args, "--moved")
+	}
 	cmd.Stderr = log
 	cmd.SysProcAttr = ownSession()
 	return cmd, cmd.Start()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -68,7 +67,9 @@ func (p *program) report(err error, args []string) int {
 		said := "parley: " + term.Visible(strings.TrimPrefix(e.Message, "parley: "))
 		p.err.Printf("%s\n", strings.Join(wrapWords(said, p.err.Width), "\n"))
 		if e.Hint != "" {
-			p.err.Printf("%s\n", p.err.Dim("hint: "+term.Line(e.Hint)))
+			for _, line := range wrapWords("hint: "+term.Line(e.Hint), p.err.Width) {
+				p.err.Printf("%s\n", p.err.Dim(line))
+			}
 		}
 	}
 	switch e.Kind {
@@ -83,9 +84,12 @@ func (p *program) report(err error, args []string) int {
 // explain is err with a hint that fits this home.
 func (p *program) explain(err error) *control.Error {
 	e := *control.AsError(err)
-	if home, err := p.homeDir(); err == nil && e.Kind == control.KindUnavailable && e.Hint == "parley up" && !configured(home) {
-		e.Message = fmt.Sprintf("cannot find a node: %s is not set up yet", home.Dir)
-		e.Hint = "parley init"
+	if home, err := p.homeDir(); err == nil && noNodeRuns(&e) {
+		if !configured(home) {
+			e = *errNotConfigured(home, "cannot find a node: ")
+		} else if copied := copiedHome(home, "no node runs here"); copied != nil {
+			e.Message, e.Hint = copied.Message, copied.Hint
+		}
 	}
 	if !strings.HasSuffix(e.Hint, "--help") {
 		e.Hint = p.command(e.Hint)

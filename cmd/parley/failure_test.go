@@ -30,8 +30,10 @@ func TestWrongUsage(t *testing.T) {
 			line: []string{"hey", "mawjs", "-"}, stdin: strings.Repeat("x", maxText+1),
 			want: "parley: the text is larger than 4 MiB\nhint: parley hey --help\n",
 		},
-		{line: []string{"hey", "mawjs", "-5"}, want: "parley: parley hey has no flag -5; \"--\" ends the flags, so that a text may begin with a dash\nhint: parley hey --help\n"},
-		{line: []string{"hey", "mawjs", "-so", "it", "is"}, want: "parley: parley hey has no flag -s, as in -so; \"--\" ends the flags, so that a text may begin with a dash\nhint: parley hey --help\n"},
+		{line: []string{"hey", "-5", "mawjs"}, want: "parley: parley hey has no flag -5; a text that begins with a dash stands behind whom it is for, or behind \"--\"\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs", "hello", "--wiat", "10s"}, want: "parley: parley hey has no flag --wiat; the nearest is --wait; where it is part of the text, put \"--\" before that\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs", "hello", "-json"}, want: "parley: parley hey has no flag -json; with two dashes it has: --json; where it is part of the text, put \"--\" before that\nhint: parley hey --help\n"},
+		{line: []string{"hey", "mawjs", "hello", "--wait"}, want: "parley: --wait needs a value\nhint: parley hey --help\n"},
 		{line: []string{"ls", "-x"}, want: "parley: parley ls has no flag -x\nhint: parley ls --help\n"},
 		{line: []string{"help", "hots"}, want: "parley: parley has no command \"hots\"; the nearest is logs or host\nhint: parley --help\n"},
 		{line: []string{"help", "hosts"}, want: "parley: parley has no command \"hosts\"; the nearest is host\nhint: parley host --help\n"},
@@ -55,7 +57,7 @@ func TestWrongUsage(t *testing.T) {
 		{line: []string{"inbox", "mawjs"}, want: "parley: parley inbox takes no words, but \"mawjs\" was given\nhint: parley inbox --help\n"},
 		{line: []string{"show", "a", "b"}, want: "parley: parley show takes only the path of a message, but \"b\" was given too\nhint: parley show --help\n"},
 		{line: []string{"log", "-n", "-1"}, want: "parley: -n needs a number of messages, 0 for all\nhint: parley log --help\n"},
-		{line: []string{"agent"}, want: "parley: parley agent needs add, list, presets, profile, test, pause, resume or remove\nhint: parley agent --help\n"},
+		{line: []string{"agent"}, want: "parley: parley agent needs add, list, set, presets, profile, test, token, pause, resume or remove\nhint: parley agent --help\n"},
 		{line: []string{"agent", "rm", "x"}, want: "parley: parley agent has no command \"rm\"\nhint: parley agent --help\n"},
 		{line: []string{"agent", "add", "x"}, want: "parley: parley agent add needs one of --exec 'CMD …', --preset PRESET and --inbox\nhint: parley agent add --help\n"},
 		{
@@ -78,7 +80,7 @@ func TestWrongUsage(t *testing.T) {
 		{line: []string{"wait"}, want: "parley: parley wait needs one of --re, --from and --to\nhint: parley wait --help\n"},
 		{line: []string{"wait", "--re", "x", "--to", "y"}, want: "parley: parley wait needs one of --re, --from and --to\nhint: parley wait --help\n"},
 		{line: []string{"wait", "--to", "y", "--timeout", "0s"}, want: "parley: --timeout needs a time above zero, such as 30s\nhint: parley wait --help\n"},
-		{line: []string{"channel"}, want: "parley: parley channel needs new, list or show\nhint: parley channel --help\n"},
+		{line: []string{"channel"}, want: "parley: parley channel needs new, list, show or members\nhint: parley channel --help\n"},
 		{line: []string{"channel", "new"}, want: "parley: parley channel new needs a name\nhint: parley channel new --help\n"},
 		{line: []string{"channel", "new", "x", "--about", "-"}, want: "parley: the text is empty\nhint: parley channel new --help\n"},
 		{line: []string{"memory"}, want: "parley: parley memory needs add, list, show or supersede\nhint: parley memory --help\n"},
@@ -122,7 +124,7 @@ func TestFailures(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{name: "no home yet", err: down, code: exitFailed, want: "parley: cannot find a node: HOME is not set up yet\nhint: parley --home HOME init\n"},
+		{name: "no home yet", err: down, code: exitFailed, want: "parley: cannot find a node: there is no node at HOME yet\nhint: parley --home HOME init\n"},
 		{name: "no node", err: down, setUp: true, code: exitFailed, want: "parley: no node is running for here\nhint: parley --home HOME up\n"},
 		{
 			name: "as JSON", err: down, setUp: true, json: true, code: exitFailed,
@@ -187,5 +189,17 @@ func TestFollowingEndsWellWhenInterrupted(t *testing.T) {
 	}
 	if code := r.do("log", "--follow"); code != exitDone || r.err.Len() > 0 {
 		t.Errorf("exit %d, stderr %q", code, r.err.String())
+	}
+}
+
+// A hint that was longer than the terminal is wide was broken within a word.
+func TestHintsFitTheTerminal(t *testing.T) {
+	r := newRun(t)
+	r.recorder.err = control.Errorf(control.KindNotFound, "did you mean echo? see: parley ls; to write to it all the same: parley send --anyway", "nobody is called %q", "ecko")
+	r.atTerminal(80)
+	r.do("hey", "ecko", "hello")
+	want := "parley: nobody is called \"ecko\"\nhint: did you mean echo? see: parley ls; to write to it all the same: parley\nsend --anyway\n"
+	if r.err.String() != want {
+		t.Errorf("said %q, want %q", r.err.String(), want)
 	}
 }

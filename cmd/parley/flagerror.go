@@ -49,7 +49,7 @@ func aboutDash(cmd *cobra.Command, typed string) string {
 		text = ", as in -" + typed
 	}
 	if strings.Contains(cmd.Use, "TEXT") {
-		text += `; "--" ends the flags, so that a text may begin with a dash`
+		text += `; a text that begins with a dash stands behind whom it is for, or behind "--"`
 	}
 	return text
 }

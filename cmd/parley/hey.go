@@ -24,6 +24,7 @@ text of the reply alone and everything else goes to standard error.`,
 			return p.send(cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey}, args[1:])
 		},
 	}
+	takesText(cmd, 1)
 	flags.register(p, cmd)
 	flags.registerWait(cmd)
 	cmd.ValidArgsFunction = p.completeNames

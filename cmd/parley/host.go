@@ -11,10 +11,10 @@ func newHostCommand(p *program) *cobra.Command {
 		Example: `  parley host list`,
 		Args:    unknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs list, show, ping, probe, rotate or revoke", cmd.CommandPath())
+			return usageErrorf(cmd, "%s needs list, show, ping, probe, rotate, revoke or remove", cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newHostListCommand(p), newHostShowCommand(p), newHostPingCommand(p), newHostProbeCommand(p),
-		newHostRotateCommand(p), newHostRevokeCommand(p))
+		newHostRotateCommand(p), newHostRevokeCommand(p), newHostRemoveCommand(p))
 	return cmd
 }

@@ -102,8 +102,8 @@ version 0.1.0; its clock is 3m ahead
 			r.host = gone
 		}
 		r.pings = []control.Ping{
-			{RTT: 1234567, Clock: time.Minute, Version: "0.1.0"}, {RTT: 2340 * time.Millisecond, Clock: -time.Minute, Version: "0.1.0"},
-			{RTT: 311999, Clock: 3 * time.Minute, Version: "0.1.0"},
+			{RTT: 1234567, Clock: control.Seconds(time.Minute), Version: "0.1.0"}, {RTT: control.Seconds(2340 * time.Millisecond), Clock: control.Seconds(-time.Minute), Version: "0.1.0"},
+			{RTT: 311999, Clock: control.Seconds(3 * time.Minute), Version: "0.1.0"},
 		}
 		if test.width > 0 {
 			r.atTerminal(test.width)
@@ -123,7 +123,7 @@ func TestPingAsJSON(t *testing.T) {
 	if code := r.do("host", "ping", "white", "-n", "2", "--json"); code != exitDone {
 		t.Errorf("exit %d, %s", code, r.err.String())
 	}
-	if want := `{"alias":"white","asked":2,"min":10,"median":30,"max":30,"clock":5,"version":"1"}` + "\n"; r.out.String() != want {
+	if want := `{"alias":"white","asked":2,"min":0.00000001,"median":0.00000003,"max":0.00000003,"clock":0.000000005,"version":"1"}` + "\n"; r.out.String() != want {
 		t.Errorf("printed %s, want %s", r.out.String(), want)
 	}
 	if want := `ping {"alias":"white"}`; len(r.asked) != 2 || r.asked[0] != want {
@@ -150,10 +150,50 @@ func TestPingThatIsNotAnswered(t *testing.T) {
 func TestRotationSaysWhenToRevoke(t *testing.T) {
 	r := newRun(t)
 	r.atTerminal(40)
+	r.typing("rotate here")
 	if code := r.do("host", "rotate"); code != exitDone {
 		t.Fatalf("exit %d, %s", code, r.err.String())
 	}
 	if got := r.out.String(); !strings.Contains(got, "if the old key was stolen: parley host revoke here --key UOLD\n") || strings.Contains(got, "next:") {
 		t.Errorf("a new key is answered with:\n%s", got)
+	}
+}
+
+// "--yes" with its input from nowhere revoked a key for good.
+func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
+	const revokes = `revoke {"host":"white","phrase":"revoke white"}`
+	const rotates = `rotate {"overlap":86400000000000,"phrase":"rotate here"}`
+	for _, test := range []struct {
+		line, typed string
+		code        int
+		asks, says  string
+	}{
+		{"host revoke white --yes", "", exitFailed, "", "nobody is there to ask"},
+		{"host revoke white", "", exitFailed, "", "everything else that bears its signature is refused"},
+		{"host revoke white --yes", "yes", exitFailed, "", "nothing was changed"},
+		{"host revoke white --yes", "revoke black", exitFailed, "", "nothing was changed"},
+		{"host revoke white", "revoke white", exitDone, revokes, "white is out of the fleet, and comes back"},
+		{"host revoke white --yes", "revoke white", exitDone, revokes, "Type  revoke white  to do it"},
+		{"host rotate", "", exitFailed, "", "nobody is there to ask"},
+		{"host rotate", "y", exitFailed, "", "nothing was changed"},
+		{"host rotate", "rotate here", exitDone, rotates, "The host here gets a new key."},
+	} {
+		r := newRun(t)
+		if test.typed != "" {
+			r.typing(test.typed)
+		}
+		if code := r.do(strings.Fields(test.line)...); code != test.code {
+			t.Errorf("%s, typed %q: exit %d, want %d: %s", test.line, test.typed, code, test.code, r.err.String())
+		}
+		tried := r.asked[0]
+		if !strings.Contains(tried, `"try":true`) || strings.Contains(tried, "phrase") {
+			t.Errorf("%s asks first: %s", test.line, tried)
+		}
+		if got := strings.Join(r.asked[1:], " "); got != test.asks {
+			t.Errorf("%s, typed %q: asks %q, want %q", test.line, test.typed, got, test.asks)
+		}
+		if !strings.Contains(r.err.String(), test.says) {
+			t.Errorf("%s, typed %q: says %q, want %q in it", test.line, test.typed, r.err.String(), test.says)
+		}
 	}
 }

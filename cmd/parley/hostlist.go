@@ -10,29 +10,38 @@ import (
 )
 
 func newHostListCommand(p *program) *cobra.Command {
+	var r control.HostsRequest
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the hosts of the fleet",
 		Long: `List the hosts of the fleet, as this host knows them: live ones were heard on
 the bus in the last 15 seconds, those away were not. LAST SEEN is when a host
-that is away was last heard, or the time that its last message states.`,
+that is away was last heard, or the time that its last message states. With
+--all those stand there too that were removed from the fleet, or whose key was
+revoked.`,
 		Example: `  parley host list
-  parley host list --json`,
+  parley host list --all --json`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := p.client()
 			if err != nil {
 				return err
 			}
-			return runHostList(cmd.Context(), client, p.view())
+			return runHostList(cmd.Context(), r, client, p.view())
 		},
 	}
+	allHostsFlag(cmd, &r)
 	p.jsonFlag(cmd, "print an array of hosts as JSON")
 	return cmd
 }
 
-func runHostList(ctx context.Context, client control.Service, v view) error {
-	hosts, err := client.Hosts(ctx)
+// allHostsFlag gives a command that lists hosts the flag --all.
+func allHostsFlag(cmd *cobra.Command, r *control.HostsRequest) {
+	cmd.Flags().BoolVar(&r.All, "all", false, "those too that are out of the fleet")
+}
+
+func runHostList(ctx context.Context, r control.HostsRequest, client control.Service, v view) error {
+	hosts, err := client.Hosts(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -42,7 +51,7 @@ func runHostList(ctx context.Context, client control.Service, v view) error {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS", "FINGERPRINT"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), hostState(h.State), v.atOrEmpty(h.Since, shortForm), v.lastSeen(h.State, h.LastSeen),
+			h.Alias.String(), hostState(h.State), v.stampOrEmpty(h.Since), v.lastSeen(h.State, h.LastSeen),
 			term.Line(h.Version), names(h.Agents), h.Fingerprint,
 		})
 	}
@@ -57,13 +66,21 @@ func (v view) lastSeen(state control.HostState, at time.Time) string {
 	if state == control.HostHere || state == control.HostLive {
 		return ""
 	}
-	return v.atOrEmpty(at, shortForm)
+	return v.stampOrEmpty(at)
 }
 
-// atOrEmpty is a time as a cell of a table, empty where there is none.
+// atOrEmpty is a time in the given form, empty where there is none.
 func (v view) atOrEmpty(t time.Time, form string) string {
 	if t.IsZero() {
 		return ""
 	}
 	return v.at(t, form)
+}
+
+// stampOrEmpty is a time as a cell of a table, empty where there is none.
+func (v view) stampOrEmpty(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return v.stamp(t, shortForm)
 }

@@ -38,24 +38,24 @@ fails if one is not answered within two seconds.`,
 		},
 	}
 	cmd.Flags().IntVarP(&times, "times", "n", times, "how many questions")
-	p.jsonFlag(cmd, "print alias, asked, min, median, max and clock as JSON, in nanoseconds")
+	p.jsonFlag(cmd, "print alias, asked, min, median, max and clock as JSON, in seconds")
 	cmd.ValidArgsFunction = p.completeHosts
 	return cmd
 }
 
-// pinged is what some pings have shown. Times are in nanoseconds.
+// pinged is what some pings of a host have shown.
 type pinged struct {
-	Alias   string        `json:"alias"`
-	Asked   int           `json:"asked"`
-	Min     time.Duration `json:"min"`
-	Median  time.Duration `json:"median"`
-	Max     time.Duration `json:"max"`
-	Clock   time.Duration `json:"clock"` // its clock minus this host's
-	Version string        `json:"version"`
+	Alias   string          `json:"alias"`   // the host that was asked
+	Asked   int             `json:"asked"`   // how many questions
+	Min     control.Seconds `json:"min"`     // the shortest time from a question to its answer
+	Median  control.Seconds `json:"median"`  // half of the answers took no longer
+	Max     control.Seconds `json:"max"`     // the longest
+	Clock   control.Seconds `json:"clock"`   // its clock minus this host's
+	Version string          `json:"version"` // of its program
 }
 
 func runHostPing(ctx context.Context, r control.PingRequest, times int, client control.Service, v view) error {
-	var took []time.Duration
+	var took []control.Seconds
 	sum := pinged{Alias: r.Alias, Asked: times}
 	for range times {
 		ping, err := client.PingHost(ctx, r)
@@ -73,8 +73,8 @@ func runHostPing(ctx context.Context, r control.PingRequest, times int, client c
 		return v.writeJSON(sum)
 	}
 	v.out.Printf("%s answered %s: min %s, median %s, max %s\n", term.Line(r.Alias), timesOver(times),
-		roundTrip(sum.Min), roundTrip(sum.Median), roundTrip(sum.Max))
-	v.out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock, "; "))
+		roundTrip(sum.Min.Duration()), roundTrip(sum.Median.Duration()), roundTrip(sum.Max.Duration()))
+	v.out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock.Duration(), "; "))
 	return nil
 }
 

@@ -75,5 +75,5 @@ func probed(v view, a control.ProbedAddress) string {
 	case a.RTT == 0:
 		return "fine" + ", this host itself answers"
 	}
-	return "fine" + ", round trip " + roundTrip(a.RTT) + ", version " + term.Line(a.Version) + clockDifference(a.Clock, "; ")
+	return "fine" + ", round trip " + roundTrip(a.RTT.Duration()) + ", version " + term.Line(a.Version) + clockDifference(a.Clock.Duration(), "; ")
 }

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"strings"
 
-	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
@@ -15,10 +13,9 @@ import (
 // revokeRequest is what "host revoke" was asked for.
 type revokeRequest struct {
 	control.RevokeRequest
-	yes bool
-	// ask puts the question to whoever types, and reports the answer; nil where
-	// nobody does.
-	ask func(question string) bool
+	yes bool // what it does was shown before
+	// typed has whoever sits at the terminal read what it does and type the phrase.
+	typed func(ctx context.Context, does string) (phrase string, err error)
 }
 
 func newHostRevokeCommand(p *program) *cobra.Command {
@@ -36,16 +33,13 @@ its mail is refused, nobody can write to it.
 A host may revoke its own keys. Those of others may be revoked on the host that
 began the record, by a human with whom it was begun.
 
-It cannot be undone. A person decides it: you are asked, an agent is refused.`,
+It cannot be undone. A person decides it: you are told what it does and asked to
+type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
 		Example: `  parley host revoke white
   parley host revoke white --after 2026/05/23/190100000Z-b2c3d4e5.md
-  parley host revoke white --key SHA256:2SWU… --yes`,
+  parley host revoke white --key SHA256:2SWU…`,
 		Args: exactly(1, "the host's alias"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if agent := p.getenv("PARLEY_AGENT"); agent != "" {
-				return control.Errorf(control.KindRefused, "ask your human to do it",
-					"cannot revoke a key: %s is an agent, and this is for a person to decide", term.Line(agent))
-			}
 			alias, err := protocol.ParseName(args[0])
 			if err != nil {
 				return usageErrorf(cmd, "cannot revoke a key: %v", err)
@@ -55,8 +49,8 @@ It cannot be undone. A person decides it: you are asked, an agent is refused.`,
 				return err
 			}
 			r.Host = alias
-			if p.err.Terminal && term.IsTerminal(p.stdin) {
-				r.ask = p.confirm
+			r.typed = func(ctx context.Context, does string) (string, error) {
+				return p.phrase(ctx, "revoke the key", does, control.RevokePhrase(alias))
 			}
 			return runHostRevoke(cmd.Context(), r, client, p.view())
 		},
@@ -64,7 +58,7 @@ It cannot be undone. A person decides it: you are asked, an agent is refused.`,
 	f := cmd.Flags()
 	f.StringVar(&r.Key, "key", "", "the `KEY`, or its fingerprint, if it is not the last one of the host")
 	f.StringVar(&r.After, "after", "", "nothing that the host wrote after this message counts, by its `PATH`")
-	f.BoolVar(&r.yes, "yes", false, "do not ask")
+	f.BoolVar(&r.yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
 	p.jsonFlag(cmd, "print what was done as JSON")
 	cmd.ValidArgsFunction = p.completeHosts
 	return cmd
@@ -77,14 +71,12 @@ func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service,
 	if err != nil {
 		return err
 	}
+	does := ""
 	if !r.yes {
-		if r.ask == nil {
-			return control.Errorf(control.KindUsage, "to revoke it unasked, add --yes", "cannot revoke the key: nobody is there to ask. %s", v.revocationText(plan, r.After != ""))
-		}
-		if !r.ask(v.revocationText(plan, r.After != "") + "\nIt cannot be undone. Revoke it? [y/N] ") {
-			v.err.Printf("nothing was changed\n")
-			return errSaid
-		}
+		does = v.revocationText(plan, r.After != "")
+	}
+	if r.Phrase, err = r.typed(ctx, does); err != nil {
+		return err
 	}
 	done, err := client.RevokeKey(ctx, r.RevokeRequest)
 	if err != nil {
@@ -133,12 +125,4 @@ func (v view) revocationText(r control.Revocation, after bool) string {
 		}
 	}
 	return b.String()
-}
-
-// confirm asks whoever types; anything but y or yes is a no.
-func (p *program) confirm(question string) bool {
-	p.err.Printf("%s", strings.Join(term.Wrap(question, p.err.Width), "\n"))
-	line, _ := bufio.NewReader(p.stdin).ReadString('\n') // who closes the input says no
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes"
 }

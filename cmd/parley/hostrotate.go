@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -18,6 +19,9 @@ counts beside it until the overlap is over: what it signs later is refused on
 every host. Links are made anew with the new key; nothing else stops. All keys
 stay in the folder keys of the home.
 
+It cannot be undone: you are asked to type "rotate ALIAS", at the terminal and
+nowhere else. An agent is refused.
+
 Where the old key was stolen: --overlap 0, then revoke it with "parley host
 revoke", which says which of its messages count.`,
 		Example: `  parley host rotate
@@ -28,7 +32,7 @@ revoke", which says which of its messages count.`,
 			if err != nil {
 				return err
 			}
-			return runHostRotate(cmd.Context(), r, client, p.view())
+			return runHostRotate(cmd.Context(), r, p.typeRotate, client, p.view())
 		},
 	}
 	durationFlag(cmd.Flags(), &r.Overlap, "overlap", "how long the old key counts still, such as 7d")
@@ -36,7 +40,21 @@ revoke", which says which of its messages count.`,
 	return cmd
 }
 
-func runHostRotate(ctx context.Context, r control.RotateRequest, client control.Service, v view) error {
+// typeRotate has whoever sits at the terminal type that a host is to get a new key.
+func (p *program) typeRotate(ctx context.Context, host protocol.Name) (string, error) {
+	return p.phrase(ctx, "change the key", "The host "+host.String()+" gets a new key.", control.RotatePhrase(host))
+}
+
+func runHostRotate(ctx context.Context, r control.RotateRequest, typed func(context.Context, protocol.Name) (string, error), client control.Service, v view) error {
+	try := r
+	try.Try = true // whoever may not do it hears that first
+	plan, err := client.RotateKey(ctx, try)
+	if err != nil {
+		return err
+	}
+	if r.Phrase, err = typed(ctx, plan.Host); err != nil {
+		return err
+	}
 	done, err := client.RotateKey(ctx, r)
 	if err != nil {
 		return err

@@ -61,8 +61,8 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 	if h.State != control.HostHere && h.State != control.HostLive {
 		field("last seen", v.at(h.LastSeen, timeForm))
 	}
-	field("round trip", roundTripOrEmpty(h.RTT))
-	field("clock", clockDifference(h.Clock, ""))
+	field("round trip", roundTripOrEmpty(h.RTT.Duration()))
+	field("clock", clockDifference(h.Clock.Duration(), ""))
 	field("version", h.Version)
 	if last := h.LastMessage; last != nil {
 		field("last wrote", v.at(last.Timestamp, timeForm)+", "+v.path(last.Path))
@@ -90,6 +90,8 @@ func runHostCertificate(ctx context.Context, r control.HostRequest, client contr
 func (v view) keyHistory(h control.Host) {
 	for _, k := range h.Keys {
 		switch {
+		case k.Removed:
+			v.labelled(12, "removed", fmt.Sprintf("%s, by %s", v.at(k.Revoked, timeForm), k.RevokedBy))
 		case !k.Revoked.IsZero():
 			v.labelled(12, "revoked", fmt.Sprintf("%s, %s, by %s", k.Fingerprint, v.at(k.Revoked, timeForm), k.RevokedBy))
 		case !k.Until.IsZero():
@@ -106,7 +108,7 @@ func (p *program) completeHosts(_ *cobra.Command, args []string, _ string) ([]st
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return p.complete(func(ctx context.Context, client control.Service) []string {
-		all, _ := client.Hosts(ctx)
+		all, _ := client.Hosts(ctx, control.HostsRequest{All: true})
 		var words []string
 		for _, h := range all {
 			words = append(words, h.Alias.String()+"\t"+string(h.State))

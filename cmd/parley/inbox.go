@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -30,7 +28,6 @@ func newInboxCommand(p *program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r.As = p.speaker(r.As)
 			return runInbox(cmd.Context(), r, client, p.view())
 		},
 	}
@@ -50,7 +47,7 @@ func runInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 	if limit > 0 {
 		r.Limit++ // one more tells whether there are more
 	}
-	v.acting(ctx, r.As, "", client)
+	v.acting(ctx, r.As, client)
 	mail, err := client.Inbox(ctx, r)
 	if err != nil {
 		return err
@@ -70,37 +67,25 @@ func runInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		return nil
 	}
 	v.mailTable(mail)
-	v.next("parley read "+v.path(mail[0].Path), "read the first; its sender gets a receipt")
+	v.next("parley read "+v.id(mail[0].Path), "read the first; its sender gets a receipt")
 	return nil
 }
 
 // mailTable lists messages, one a line.
 func (v view) mailTable(mail []control.Message) {
-	t := term.Table{Heading: []string{"TIME", "FROM", "PATH", "ACT", "TEXT"}, Flexible: 4}
+	t := term.Table{Heading: []string{"TIME", "FROM", "CHANNEL", "ID", "TEXT"}, Flexible: 4}
 	for _, m := range mail {
 		t.Rows = append(t.Rows, []string{
-			v.at(m.Timestamp, shortForm), term.Line(sender(m)), v.path(m.Path), unusualAct(m), firstLine(m.Body),
+			v.stamp(m.Timestamp, v.lineForm()), term.Line(sender(m)), channelLabel(m), v.id(m.Path), summary(m),
 		})
 	}
-	v.table(t, squeeze{column: 4, least: 16}, squeeze{column: 1, least: 16},
-		squeeze{column: 0, least: dayWidth, cut: toDay})
+	v.table(t, mailSqueezes()...)
 }
 
-// unusualAct is the act where it is worth a word.
-func unusualAct(m control.Message) string {
-	if m.Act == protocol.ActHey {
-		return ""
+// mailSqueezes say how a table of messages fits a narrow terminal: its columns are time,
+// author, where, id and text.
+func mailSqueezes() []squeeze {
+	return []squeeze{
+		{column: 4, least: leastText}, {column: 0, least: len("01-02"), cut: toDay}, {column: 2, least: 10}, {column: 1, least: 12}, {column: 2},
 	}
-	return term.Line(string(m.Act))
-}
-
-// firstLine is the first line of a body with text in it, marked where more
-// follows.
-func firstLine(body string) string {
-	first, rest, _ := strings.Cut(strings.TrimSpace(body), "\n")
-	first = term.Line(strings.TrimRight(first, "\r"))
-	if rest != "" {
-		first += " …"
-	}
-	return first
 }

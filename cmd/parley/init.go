@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/protocol"
@@ -16,6 +17,7 @@ import (
 
 func newInitCommand(p *program) *cobra.Command {
 	o := node.InitOptions{Version: version}
+	var adopt adoptFlags
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Make a node: a key, a record in git, your name",
@@ -25,15 +27,23 @@ With --remote the record is shared: an empty repository becomes a new record,
 one that holds a record is joined, and anything else is refused. Without it the
 record stays on this machine.
 
+With --adopt a record that another program of the Crosstalk format began (5.0,
+or an older one) is taken over as it is: what parley would add, and what it
+cannot read, is shown first, and nothing that is there is changed or removed.
+
 The answers go into config.yaml, which only people change from then on. With
 --from they come from a folder in which somebody has laid ready a config.yaml
 and the agents to serve.`,
 		Example: `  parley init
   parley init --alias white --remote git@example.org:fleet/record.git
   parley init --remote /srv/record.git --listen 192.0.2.7:4222
+  parley init --remote git@example.org:team/transport.git --adopt --fleet team
   parley init --listen 0.0.0.0:4222 --advertise white.example:4223`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.forOperator("make a host"); err != nil {
+				return err
+			}
 			home, err := p.homeDir()
 			if err != nil {
 				return err
@@ -51,11 +61,20 @@ and the agents to serve.`,
 			if o.From, err = readyFrom(cmd, o.From); err != nil {
 				return err
 			}
+			if adopt.yes && !adopt.on {
+				return usageErrorf(cmd, "--yes is for --adopt: nothing else is asked")
+			}
+			if adopt.on && o.Remote == "" && o.From == "" {
+				return usageErrorf(cmd, "--adopt needs the repository that holds the record: --remote URL")
+			}
+			adopt.register(p, &o)
 			return runInit(cmd.Context(), o, p.view())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.Fleet, "fleet", "", "name of the fleet (default: that of the remote's record, else home)")
+	f.BoolVar(&adopt.on, "adopt", false, "take over a record that another program of the Crosstalk format began")
+	f.BoolVar(&adopt.yes, "yes", false, "with --adopt: do not ask")
+	f.StringVar(&o.Fleet, "fleet", "", "name of the fleet (default: that of the remote's record, else the human's name)")
 	f.StringVar(&o.Alias, "alias", "", "name of this host in the fleet (default: from the machine's name)")
 	f.StringVar(&o.Human, "human", "", "name of the human who decides here (default: your user name)")
 	f.StringVar(&o.Remote, "remote", "", "git URL or path of the repository that the fleet shares")
@@ -88,7 +107,13 @@ func runInit(ctx context.Context, o node.InitOptions, v view) error {
 	o.Log = zerolog.Nop()
 	done := func() {}
 	if o.Remote != "" {
-		done = v.busy("looking at " + term.Line(o.Remote))
+		done = v.busy("looking at " + term.Line(redact.Remote(o.Remote)))
+	}
+	if agree := o.Adopt; agree != nil {
+		o.Adopt = func(a node.Adoption) error {
+			done() // the line of the wait would stand in the way of the question
+			return agree(a)
+		}
 	}
 	r, err := node.Init(ctx, o)
 	done()
@@ -145,7 +170,7 @@ func foundHosts(hosts []node.Found, v view) {
 }
 
 func recordOrigin(r node.InitResult) string {
-	remote := strings.TrimSpace(r.Config.Remote)
+	remote := redact.Remote(r.Config.Remote)
 	switch {
 	case r.Adopted:
 		return ", joined from " + remote

@@ -23,6 +23,9 @@ others by a signed message in the record.`,
   parley join /srv/record.git --listen 192.0.2.8:4222`,
 		Args: between(0, 1, "the URL or path of the shared record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := p.forOperator("make a host"); err != nil {
+				return err
+			}
 			home, err := p.homeDir()
 			if err != nil {
 				return err

@@ -17,9 +17,13 @@ func (v view) letter(m control.Message) {
 		v.field("act", string(m.Act))
 	}
 	v.field("re", m.Re)
+	v.field("cause", m.Because)
 	v.field("ref", m.Ref)
 	v.field("path", m.Path.String())
 	v.field("signed", v.signed(m.Signature))
+	if m.Unattended {
+		v.field("caller", "unattended: its host could not tell which program wrote it in that name")
+	}
 	v.field("stage", stages(m))
 	if len(m.Addressees) > 1 {
 		v.field("reach", reachOfEach(m))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -58,7 +57,7 @@ func newLogCommand(p *program) *cobra.Command {
 func runLog(ctx context.Context, r control.LogRequest, client control.Service, v view) error {
 	buffered := bufio.NewWriter(v.out.Writer)
 	v.out.Writer = buffered
-	var lines logLines
+	lines := logLines{oneChannel: r.Channel != ""}
 	shown := 0
 	err := client.Log(ctx, r, func(m control.Message) error {
 		shown++
@@ -88,53 +87,68 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 
 // logLines aligns lines of which the later ones are not known yet.
 type logLines struct {
-	whoWidth int
+	oneChannel   bool // all of them stand in the same one, which goes without saying
+	whoWidth     int
+	channelWidth int
 }
 
 // maxWho is the width up to which the column of names grows: in a narrow terminal
-// the given share of it in percent, which leaves room for the text.
-func (v view) maxWho(percent int) int {
+// the given share in percent of the columns beside a time of that width, which leaves
+// room for the text.
+func (v view) maxWho(percent, timeWidth int) int {
 	if v.narrow() {
-		return v.out.Width * percent / 100
+		return (v.out.Width - timeWidth) * percent / 100
 	}
 	return 36
+}
+
+// maxChannel is the width up to which the column of channels grows.
+func (v view) maxChannel() int {
+	if v.narrow() {
+		return max(8, v.out.Width*15/100)
+	}
+	return 24
 }
 
 // leastText is the width of text beside which there is room for more.
 const leastText = 24
 
-// format is one line: when, who to whom, the path, the act where it is unusual,
-// the text and, at a terminal where it went to several and there is room, how many
-// have read it.
+// format is one line: when, who to whom, the channel where it is not that of the two,
+// the id, the summary and, at a terminal where it went to several and there is room,
+// how many have read it.
 func (l *logLines) format(m control.Message, v view) string {
+	when := v.stamp(m.Timestamp, v.lineForm())
 	who := term.Line(sender(m) + " → " + strings.Join(m.To, ", "))
-	l.whoWidth = min(max(l.whoWidth, term.Width(who)), v.maxWho(30))
+	l.whoWidth = min(max(l.whoWidth, term.Width(who)), v.maxWho(33, term.Width(when)))
 	if v.narrow() {
 		who = term.Cut(who, l.whoWidth)
 	}
-	text := firstLine(m.Body)
-	switch act := unusualAct(m); {
-	case m.Act == protocol.ActReply:
-		text = "↳ " + text
-	case act != "":
-		text = strings.TrimSpace("[" + act + "] " + text)
+	// The times of one day are as wide, and those of today leave more room.
+	head := when + "  " + term.Pad(who, l.whoWidth) + "  "
+	if channel := l.channel(m, v); l.channelWidth > 0 {
+		head += term.Pad(channel, l.channelWidth) + "  "
 	}
-	if m.Signature == protocol.SignatureRefused {
-		text = "[refused] " + text
-	}
-	path := v.path(m.Path)
-	form := shortForm
-	if v.out.Terminal && v.out.Width < 72 {
-		form = minuteForm
-	}
-	head := v.at(m.Timestamp, form) + "  " + term.Pad(who, l.whoWidth) + "  "
-	reached := ""
+	id, text, reached := v.id(m.Path), summary(m), ""
 	if v.out.Width > 0 {
-		room := v.out.Width - term.Width(head+path) - 2
+		room := v.out.Width - term.Width(head+id) - 2
 		if short := shortReach(m); short != "" && len(m.Addressees) > 1 && room-term.Width(short)-2 >= leastText {
 			reached = "  " + short
 		}
 		text = term.Cut(text, max(8, room-term.Width(reached)))
 	}
-	return strings.TrimRight(head+v.out.Dim(path)+"  "+text+v.out.Dim(reached), " ")
+	return strings.TrimRight(head+v.out.Dim(id)+"  "+text+v.out.Dim(reached), " ")
+}
+
+// channel is the cell that names the channel of a message, empty where whom it is from
+// and to says that already.
+func (l *logLines) channel(m control.Message, v view) string {
+	label := channelLabel(m)
+	if l.oneChannel || m.Direct && m.ChannelName == "" {
+		label = ""
+	}
+	if v.narrow() {
+		label = term.Cut(label, v.maxChannel())
+	}
+	l.channelWidth = min(max(l.channelWidth, term.Width(label)), v.maxChannel())
+	return label
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -11,14 +12,20 @@ import (
 
 func newLsCommand(p *program) *cobra.Command {
 	var quiet bool
+	var r control.HostsRequest
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List who can be reached, and where",
 		Long: `List who can be reached, and where: agents and humans with their hosts, which
-are here, live on the bus, away, or reached by git alone. SINCE is since when
-that is so: since when the node of a live host runs, when one that is away was
-last seen. ADDRESS is that of the link to the host, or one that the host states;
-ROUND TRIP the last that is known. Nobody is asked for this.`,
+are here, live on the bus, away, or reached by git alone. Those of an "other
+program" are named by a host file of the record: they may be reached by git.
+SINCE is since when that is so: since when the node of a live host runs, when
+one that is away was last seen. ASKED is when an agent here that asks for its
+mail last did so since this node runs. ADDRESS is that of the link to the host,
+or one that the host states; ROUND TRIP the last that is known. Nobody is asked
+for this. An agent of this host is "in line" while its messages wait because
+max_commands run already. Hosts that are out of the fleet are left out, unless
+--all is given.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,
 		Args: exactly(0, "nothing"),
@@ -27,16 +34,17 @@ ROUND TRIP the last that is known. Nobody is asked for this.`,
 			if err != nil {
 				return err
 			}
-			return runLs(cmd.Context(), quiet, client, p.view())
+			return runLs(cmd.Context(), quiet, r, client, p.view())
 		},
 	}
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "only the names, each once, one a line")
+	allHostsFlag(cmd, &r)
 	p.jsonFlag(cmd, "print an array of participants as JSON")
 	return cmd
 }
 
-func runLs(ctx context.Context, quiet bool, client control.Service, v view) error {
-	all, err := client.List(ctx)
+func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client control.Service, v view) error {
+	all, err := client.List(ctx, r)
 	switch {
 	case err != nil:
 		return err
@@ -47,19 +55,24 @@ func runLs(ctx context.Context, quiet bool, client control.Service, v view) erro
 		for _, one := range all {
 			if name := one.Name.String(); !seen[name] {
 				seen[name] = true
-				v.out.Printf("%s\n", name)
+				v.out.Printf("%s\n", term.Line(name))
 			}
 		}
 		return nil
 	}
-	t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
+	t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ASKED", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
 	for _, one := range all {
+		state := hostState(one.State)
+		if one.Held {
+			state += ", " + inLine
+		}
 		t.Rows = append(t.Rows, []string{
-			one.Name.String(), one.Kind, one.Host.String(), hostState(one.State), v.atOrEmpty(one.Since, shortForm),
-			term.Line(one.Address), roundTripOrEmpty(one.RTT),
+			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.stampOrEmpty(one.Since), v.lastAsked(one),
+			term.Line(one.Address), roundTripOrEmpty(one.RTT.Duration()),
 		})
 	}
-	v.table(t, squeeze{column: 4, least: dayWidth, cut: toDay}, squeeze{column: 5}, squeeze{column: 6})
+	v.table(t, squeeze{column: 4, least: dayWidth, cut: toDay}, squeeze{column: 5, least: dayWidth, cut: toDay},
+		squeeze{column: 6}, squeeze{column: 7})
 	if whom := someoneElse(all); whom != "" {
 		v.next("parley hey "+whom+" hello", "say something")
 	} else {
@@ -68,13 +81,22 @@ func runLs(ctx context.Context, quiet bool, client control.Service, v view) erro
 	return nil
 }
 
+// lastAsked is when an agent that asks for its mail did so last: nobody answers for one
+// that never does.
+func (v view) lastAsked(one control.Participant) string {
+	if one.Door == configs.DoorInbox && one.Asked.IsZero() {
+		return "not yet"
+	}
+	return v.stampOrEmpty(one.Asked)
+}
+
 // someoneElse is whom a person here could talk to: an agent, wherever it is served,
 // else a human of another host; "" for nobody.
 func someoneElse(all []control.Participant) string {
-	if i := slices.IndexFunc(all, func(one control.Participant) bool { return one.Kind == "agent" }); i >= 0 {
+	if i := slices.IndexFunc(all, func(one control.Participant) bool { return one.Kind == "agent" && one.State != control.HostOther }); i >= 0 {
 		return all[i].Name.String()
 	}
-	i := slices.IndexFunc(all, func(one control.Participant) bool { return !one.Here })
+	i := slices.IndexFunc(all, func(one control.Participant) bool { return !one.Here && one.State != control.HostOther })
 	if i < 0 {
 		return ""
 	}
@@ -83,8 +105,11 @@ func someoneElse(all []control.Participant) string {
 
 // hostState is how a host can be reached, as people read it.
 func hostState(s control.HostState) string {
-	if s == control.HostGit {
+	switch s {
+	case control.HostGit:
 		return "by git"
+	case control.HostOther:
+		return "other program"
 	}
 	return string(s)
 }

@@ -11,9 +11,14 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/parleyfleet/parley/internal/keeper"
 )
 
 func main() {
+	if keeper.Asked(os.Args) { // before anything else: an agent's command waits for it
+		os.Exit(keeper.Main(os.Args))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal has asked, a second one ends the program at once.
 	context.AfterFunc(ctx, stop)

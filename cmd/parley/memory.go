@@ -49,7 +49,7 @@ func (p *program) writeMemory(cmd *cobra.Command, r control.AddMemoryRequest, wo
 	if err != nil {
 		return err
 	}
-	r.As, r.Body = p.speaker(r.As), text
+	r.Body = text
 	return runMemoryAdd(cmd.Context(), r, client, p.view())
 }
 
@@ -68,6 +68,7 @@ func newMemoryAddCommand(p *program) *cobra.Command {
 			return p.writeMemory(cmd, r, args)
 		},
 	}
+	takesText(cmd, 0)
 	p.addMemory(cmd, &r)
 	return cmd
 }
@@ -87,12 +88,13 @@ given.`,
 			return p.writeMemory(cmd, r, args[1:])
 		},
 	}
+	takesText(cmd, 1)
 	p.addMemory(cmd, &r)
 	return cmd
 }
 
 func runMemoryAdd(ctx context.Context, r control.AddMemoryRequest, client control.Service, v view) error {
-	v.acting(ctx, r.As, "", client)
+	v.acting(ctx, r.As, client)
 	m, err := client.AddMemory(ctx, r)
 	if err != nil {
 		return err
@@ -145,19 +147,19 @@ func runMemoryList(ctx context.Context, r control.MemoriesRequest, client contro
 		v.next("parley memory add --subject LINE TEXT", "write the first")
 		return nil
 	}
-	t := term.Table{Heading: []string{"TIME", "FROM", "FILE", "SCOPE", "TAGS", "", "SUBJECT"}, Flexible: 6}
+	t := term.Table{Heading: []string{"TIME", "FROM", "ID", "SCOPE", "TAGS", "", "SUBJECT"}, Flexible: 6}
 	for _, m := range memories {
 		gone := ""
 		if m.SupersededBy != "" {
 			gone = "superseded"
 		}
-		t.Rows = append(t.Rows, []string{v.at(m.Timestamp, shortForm), term.Line(m.From), v.memoryName(m.File),
+		t.Rows = append(t.Rows, []string{v.stamp(m.Timestamp, shortForm), term.Line(m.From), memoryID(m.File),
 			v.nameOfScope(ctx, client, m.Scope), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
 	}
 	v.table(t, squeeze{column: 6, least: 16}, squeeze{column: 0, least: dayWidth, cut: toDay},
 		squeeze{column: 3, least: 12}, squeeze{column: 4, least: 8}, squeeze{column: 1, least: 10},
 		squeeze{column: 4}, squeeze{column: 3})
-	v.next("parley memory show "+v.memoryName(memories[len(memories)-1].File), "the last one, whole")
+	v.next("parley memory show "+memoryID(memories[len(memories)-1].File), "the last one, whole")
 	return nil
 }
 
@@ -168,10 +170,10 @@ func (v view) nameOfScope(ctx context.Context, client control.Service, scope str
 	return v.nameOf(ctx, client, scope)
 }
 
-// memoryName is what a person can give to show: the file's name, or at a
-// terminal the hex digits at its end.
-func (v view) memoryName(file string) string {
-	if _, hex, ok := strings.Cut(strings.TrimSuffix(file, ".md"), "-"); ok && v.narrow() {
+// memoryID is what a memory is called in a list, and what can be given to show: the
+// hex digits at the end of its file's name.
+func memoryID(file string) string {
+	if _, hex, ok := strings.Cut(strings.TrimSuffix(file, ".md"), "-"); ok {
 		return hex
 	}
 	return file
@@ -221,7 +223,7 @@ func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.
 	field("superseded by", m.SupersededBy)
 	v.out.Printf("\n%s\n", v.out.Body(m.Body))
 	if m.SupersededBy == "" {
-		v.next("parley memory supersede "+v.memoryName(m.File)+" TEXT", "put another in its place")
+		v.next("parley memory supersede "+memoryID(m.File)+" TEXT", "put another in its place")
 	}
 	return nil
 }

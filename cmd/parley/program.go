@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,8 +24,11 @@ type program struct {
 	err    term.Screen
 	getenv func(string) string
 	zone   *time.Location
+	now    func() time.Time
 	// connect makes the client of the node with this control socket.
 	connect func(socket string) control.Service
+	// terminal opens the terminal that the command was started from.
+	terminal func() (io.ReadWriteCloser, error)
 
 	output *checkedWriter // beneath out
 	home   string         // --home
@@ -33,10 +37,13 @@ type program struct {
 
 func newProgram(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *program {
 	p := &program{
-		stdin: stdin, getenv: getenv, zone: time.Local,
+		stdin: stdin, getenv: getenv, zone: time.Local, now: time.Now,
 		out: term.NewScreen(stdout, getenv), err: term.NewScreen(stderr, getenv),
-		connect: func(socket string) control.Service { return control.NewClient(socket, version) },
-		output:  &checkedWriter{Writer: stdout},
+		connect: func(socket string) control.Service {
+			return control.NewClient(socket, version).Bearing(getenv("PARLEY_AGENT"), getenv("PARLEY_TOKEN"))
+		},
+		terminal: controllingTerminal,
+		output:   &checkedWriter{Writer: stdout},
 	}
 	p.out.Writer = p.output
 	return p
@@ -45,11 +52,14 @@ func newProgram(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) s
 // run does what args say and returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
 	root := newRootCommand(p)
-	root.SetArgs(args)
 	root.SetIn(p.stdin)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
-	err := root.ExecuteContext(ctx)
+	sorted, err := sortText(root, args)
+	if err == nil {
+		root.SetArgs(sorted)
+		err = root.ExecuteContext(ctx)
+	}
 	if err == nil && p.output.failed != nil {
 		err = fmt.Errorf("cannot write the output: %w", p.output.failed)
 	}
@@ -89,20 +99,21 @@ func (p *program) client() (control.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.connect(home.Socket()), nil
+	return p.connect(p.socket(home)), nil
+}
+
+// socket is the node's socket: the one that PARLEY_SOCKET names for an agent that has
+// no access to a home, unless the person names a home.
+func (p *program) socket(home configs.Home) string {
+	if socket := p.getenv("PARLEY_SOCKET"); socket != "" && p.home == "" {
+		return socket
+	}
+	return home.Socket()
 }
 
 // view is how answers are shown.
 func (p *program) view() view {
-	return view{out: p.out, err: p.err, zone: p.zone, json: p.json, command: p.command, agent: p.getenv("PARLEY_AGENT")}
-}
-
-// speaker is who speaks: --as, else PARLEY_AGENT, else the node decides (R14).
-func (p *program) speaker(as string) string {
-	if as != "" {
-		return as
-	}
-	return p.getenv("PARLEY_AGENT")
+	return view{out: p.out, err: p.err, zone: p.zone, now: p.now, json: p.json, command: p.command, agent: p.getenv("PARLEY_AGENT")}
 }
 
 // command is a command of parley as the person would type it here: with --home
@@ -130,6 +141,19 @@ func shellWord(s string) string {
 func configured(home configs.Home) bool {
 	_, err := os.Stat(home.Config())
 	return err == nil
+}
+
+// errNotConfigured says that a home has no configuration, behind what cannot be done
+// because of that, with what "parley init" would do about it.
+func errNotConfigured(home configs.Home, cannot string) *control.Error {
+	foreign := new(configs.HomeError)
+	if errors.As(home.Check(), &foreign) {
+		return control.Errorf(control.KindRefused, "name another folder with --home DIR", "%s%v", cannot, foreign)
+	}
+	if _, err := os.Stat(home.Record()); err == nil {
+		return control.Errorf(control.KindNotFound, configs.LostHint, "%s%s holds a record and no config.yaml", cannot, home.Dir)
+	}
+	return control.Errorf(control.KindNotFound, "parley init", "%sthere is no node at %s yet", cannot, home.Dir)
 }
 
 // forPeople reports whether a person looks at the output. A program that reads it

@@ -9,29 +9,49 @@ import (
 
 func newReadCommand(p *program) *cobra.Command {
 	var r control.ReadRequest
+	var all bool
+	var which control.ReadAllRequest
 	cmd := &cobra.Command{
-		Use:   "read PATH",
+		Use:   "read PATH | --all",
 		Short: "Read a message; its sender gets a receipt",
 		Long: `Read a message, named by its path or by the eight hex digits of its name. The
-first time, its sender gets a receipt; show looks without one.`,
-		Example: `  parley read b2c3d4e5`,
-		Args:    exactly(1, "the path of a message"),
+first time, its sender gets a receipt; show looks without one. --all leaves the
+receipts for all that waits, without showing it.`,
+		Example: `  parley read b2c3d4e5
+  parley read --all --channel sprint`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if all {
+				return exactly(0, "no path with --all")(cmd, args)
+			}
+			return exactly(1, "the path of a message, or --all")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if !all && (which.Channel != "" || which.From != "") {
+				return usageErrorf(cmd, "--channel and --from go with --all")
+			}
 			client, err := p.client()
 			if err != nil {
 				return err
 			}
-			r.As, r.Path = p.speaker(r.As), args[0]
+			if all {
+				which.As = r.As
+				return runReadAll(cmd.Context(), which, client, p.view())
+			}
+			r.Path = args[0]
 			return runRead(cmd.Context(), r, client, p.view())
 		},
 	}
 	asFlag(cmd, &r.As, "who reads")
-	p.jsonFlag(cmd, "print the message as JSON")
+	cmd.Flags().BoolVar(&all, "all", false, "mark all that waits as read")
+	cmd.Flags().StringVar(&which.Channel, "channel", "", "with --all: only what stands in this channel, by name or id")
+	cmd.Flags().StringVar(&which.From, "from", "", "with --all: only what this participant wrote")
+	p.jsonFlag(cmd, "print the message, or how many were marked, as JSON")
+	p.completeFlags(cmd, "channel", "from")
 	return cmd
 }
 
 func runRead(ctx context.Context, r control.ReadRequest, client control.Service, v view) error {
-	v.acting(ctx, r.As, "", client)
+	v.acting(ctx, r.As, client)
 	m, err := client.Read(ctx, r)
 	if err != nil {
 		return err
@@ -43,6 +63,22 @@ func runRead(ctx context.Context, r control.ReadRequest, client control.Service,
 	if v.out.Terminal {
 		v.out.Printf("\n")
 	}
-	v.next("parley reply "+v.path(m.Path)+" TEXT", "answer it")
+	v.next("parley reply "+v.id(m.Path)+" TEXT", "answer it")
+	return nil
+}
+
+func runReadAll(ctx context.Context, r control.ReadAllRequest, client control.Service, v view) error {
+	v.acting(ctx, r.As, client)
+	done := v.busy("marking what waits as read")
+	marked, err := client.ReadAll(ctx, r)
+	done()
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(marked)
+	}
+	v.out.Printf("%s marked as read\n", count(marked.Read, "message"))
+	v.next("parley inbox", "what still waits")
 	return nil
 }

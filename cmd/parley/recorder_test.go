@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -20,15 +23,16 @@ type recorder struct {
 
 	asked []string
 
-	err     error // what Send, Inbox, Read, Show, Status and Stop fail with
-	message control.Message
-	reply   control.Message
-	waitErr error
-	mail    []control.Message
-	agents  []control.Agent
-	people  []control.Participant
-	status  control.Status
-	onLog   func(ctx context.Context) error
+	err      error // what Send, Inbox, Read, Show, Status and Stop fail with
+	message  control.Message
+	reply    control.Message
+	waitErr  error
+	shownErr error
+	mail     []control.Message
+	agents   []control.Agent
+	people   []control.Participant
+	status   control.Status
+	onLog    func(ctx context.Context) error
 
 	thread   []control.ThreadMessage
 	found    control.SearchResult
@@ -68,6 +72,15 @@ func (r *recorder) Wait(_ context.Context, q control.WaitRequest) (control.Messa
 	return r.reply, r.waitErr
 }
 
+func (r *recorder) Talk(_ context.Context, q control.TalkRequest) (control.Talk, error) {
+	r.note("talk", q)
+	as := q.As
+	if as == "" {
+		as = r.status.Human.String()
+	}
+	return control.Talk{As: as, Channel: r.message.Channel, Begun: true}, r.err
+}
+
 func (r *recorder) Inbox(_ context.Context, q control.InboxRequest) ([]control.Message, error) {
 	r.note("inbox", q)
 	return r.mail, r.err
@@ -76,6 +89,16 @@ func (r *recorder) Inbox(_ context.Context, q control.InboxRequest) ([]control.M
 func (r *recorder) Read(_ context.Context, q control.ReadRequest) (control.Message, error) {
 	r.note("read", q)
 	return r.message, r.err
+}
+
+func (r *recorder) ReadAll(_ context.Context, q control.ReadAllRequest) (control.Marked, error) {
+	r.note("read all", q)
+	return control.Marked{Read: len(r.mail)}, r.err
+}
+
+func (r *recorder) Shown(_ context.Context, q control.ShownRequest) (control.Marked, error) {
+	r.note("shown", q)
+	return control.Marked{As: "nat"}, r.shownErr
 }
 
 func (r *recorder) Show(_ context.Context, q control.ShowRequest) (control.Message, error) {
@@ -103,6 +126,11 @@ func (r *recorder) AddAgent(_ context.Context, q control.AddAgentRequest) (contr
 	return control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, r.err
 }
 
+func (r *recorder) SetAgent(_ context.Context, q control.SetAgentRequest) (control.Agent, error) {
+	r.note("set", q)
+	return control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, r.err
+}
+
 func (r *recorder) PauseAgent(_ context.Context, q control.PauseRequest) (control.Agent, error) {
 	r.note("pause", q)
 	return r.agent, r.err
@@ -111,6 +139,11 @@ func (r *recorder) PauseAgent(_ context.Context, q control.PauseRequest) (contro
 func (r *recorder) TestAgent(_ context.Context, q control.TestRequest) (control.TestResult, error) {
 	r.note("test", q)
 	return r.tested, r.err
+}
+
+func (r *recorder) AgentToken(_ context.Context, q control.AgentRequest) (control.AgentToken, error) {
+	r.note("token", q)
+	return control.AgentToken{Agent: protocol.Name(q.Name), Token: "abc.def"}, r.err
 }
 
 func (r *recorder) Profile(_ context.Context, q control.ProfileRequest) (control.Profile, error) {
@@ -133,9 +166,13 @@ func (r *recorder) RemoveAgent(_ context.Context, q control.AgentRequest) error 
 	return r.err
 }
 
-func (r *recorder) List(context.Context) ([]control.Participant, error) { return r.people, r.err }
+func (r *recorder) List(context.Context, control.HostsRequest) ([]control.Participant, error) {
+	return r.people, r.err
+}
 
-func (r *recorder) Hosts(context.Context) ([]control.Host, error) { return r.hosts, r.err }
+func (r *recorder) Hosts(context.Context, control.HostsRequest) ([]control.Host, error) {
+	return r.hosts, r.err
+}
 
 func (r *recorder) Host(_ context.Context, q control.HostRequest) (control.Host, error) {
 	r.note("host", q)
@@ -157,7 +194,9 @@ func (r *recorder) PingHost(_ context.Context, q control.PingRequest) (control.P
 	return next, r.err
 }
 
-func (r *recorder) FleetStatus(context.Context) (control.FleetStatus, error) { return r.fleet, r.err }
+func (r *recorder) FleetStatus(context.Context, control.HostsRequest) (control.FleetStatus, error) {
+	return r.fleet, r.err
+}
 
 func (r *recorder) RotateKey(_ context.Context, q control.RotateRequest) (control.Rotation, error) {
 	r.note("rotate", q)
@@ -167,6 +206,11 @@ func (r *recorder) RotateKey(_ context.Context, q control.RotateRequest) (contro
 func (r *recorder) RevokeKey(_ context.Context, q control.RevokeRequest) (control.Revocation, error) {
 	r.note("revoke", q)
 	return control.Revocation{Host: q.Host, Key: "UKEY", Human: "nat", Runs: 2, Later: 3, Out: true}, r.err
+}
+
+func (r *recorder) RemoveHost(_ context.Context, q control.RemoveHostRequest) (control.HostRemoval, error) {
+	r.note("remove host", q)
+	return control.HostRemoval{Host: q.Host, Human: "nat", Agents: []protocol.Name{"shout", "blob"}, Waiting: 3}, r.err
 }
 
 func (r *recorder) Stop(context.Context) error {
@@ -240,15 +284,35 @@ type run struct {
 func newRun(t *testing.T) *run {
 	t.Helper()
 	r := &run{env: map[string]string{"PARLEY_HOME": t.TempDir()}, ctx: t.Context()}
+	if err := os.Chmod(r.env["PARLEY_HOME"], 0o700); err != nil { // as a home has to be
+		t.Fatal(err)
+	}
 	r.program = newProgram(strings.NewReader(""), &r.out, &r.err, func(key string) string { return r.env[key] })
 	r.program.zone = time.FixedZone("", 2*60*60)
+	r.program.now = func() time.Time { return letter("").Timestamp.Add(24 * time.Hour) }
 	r.program.connect = func(string) control.Service { return &r.recorder }
+	r.program.terminal = func() (io.ReadWriteCloser, error) { return nil, errors.New("there is none") }
 	r.message = letter("hello")
 	return r
 }
 
 // do runs parley and returns its exit code.
 func (r *run) do(args ...string) int { return r.program.run(r.ctx, args) }
+
+// typing makes a terminal at which somebody types a line.
+func (r *run) typing(line string) {
+	r.program.terminal = func() (io.ReadWriteCloser, error) {
+		return keyboard{strings.NewReader(line + "\n"), &r.err}, nil
+	}
+}
+
+// keyboard is a terminal that shows what is asked on standard error.
+type keyboard struct {
+	io.Reader
+	io.Writer
+}
+
+func (keyboard) Close() error { return nil }
 
 // atTerminal makes the output a terminal without colour.
 func (r *run) atTerminal(width int) {
@@ -266,7 +330,7 @@ func letter(body string) control.Message {
 		panic(err)
 	}
 	return control.Message{
-		Path: path, Channel: path.Channel(), From: "mawjs", To: []string{"nat"}, Timestamp: path.Time(),
+		Path: path, Channel: path.Channel(), Direct: true, From: "mawjs", To: []string{"nat"}, Timestamp: path.Time(),
 		Type: protocol.TypeText, Act: protocol.ActHey, Host: "white", Run: "0badcafe", Seq: 7,
 		Stage: protocol.StageStored, Signature: protocol.SignatureValid, Body: body,
 	}

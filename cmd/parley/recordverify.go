@@ -48,7 +48,7 @@ text.`,
 }
 
 func runRecordVerify(ctx context.Context, all bool, client control.Service, v view) error {
-	done := v.busy("looking at every message")
+	done := v.watch(ctx, "looking at the record", client.VerifyProgress)
 	found, err := client.Verify(ctx)
 	done()
 	if err != nil {
@@ -124,7 +124,7 @@ func whatToDo(kind control.FindingKind) string {
 	case control.FindingChain:
 		return "a message was removed, or is still on its host alone (parley wake there), the host went on from an older backup of its home, or one key is used in two places"
 	case control.FindingDamaged:
-		return "the disk lost it, and neither the journal nor the remote gave it back: stop the node, move record.git away and start it; it fetches the record anew (no remote: use a backup)"
+		return "the disk lost it, and neither the journal nor the remote gave it back: put what a backup has of objects/pack into that of record.git and start the node again; or give it up: parley stop, then parley record rebuild --accept-loss"
 	case control.FindingUnsigned:
 		return "mail like any other, from whoever may push; it decides nothing"
 	case control.FindingFuture:

@@ -19,6 +19,7 @@ func newReplyCommand(p *program) *cobra.Command {
 			return p.send(cmd, flags, control.SendRequest{Re: args[0], Act: protocol.ActReply}, args[1:])
 		},
 	}
+	takesText(cmd, 1)
 	flags.register(p, cmd)
 	return cmd
 }

@@ -26,12 +26,14 @@ func newRootCommand(p *program) *cobra.Command {
 		Short: "Agents on many machines, talking live, with every word in git",
 		Long: `Agents on many machines, talking live over NATS, with every word in git.
 
-Flags may stand after words too, loose words are joined by spaces, and "--" ends
-the flags, so that a text may begin with a dash. A text that is only "-" is read
-from standard input.
+Flags may stand after words too, and loose words are joined by spaces. A text
+may begin with a dash: only flags that the command has are flags there, and "--"
+ends them. A text that is only "-" is read from standard input.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited and nothing came.
-Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
+Environment: PARLEY_HOME (as --home), PARLEY_AGENT (the agent that calls),
+PARLEY_TOKEN (what it is known by), PARLEY_SOCKET (a socket in place of that of
+the home), NO_COLOR.`,
 		Example: `  parley                      what to do first
   parley hey mawjs hello there
   parley log --follow`,
@@ -59,7 +61,7 @@ Environment: PARLEY_HOME (as --home), PARLEY_AGENT (as --as), NO_COLOR.`,
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
 	addGroup(root, groupNode, "Your node:", newInitCommand(p), newJoinCommand(p), newUpCommand(p), newStopCommand(p),
-		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p),
+		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p), newRemoteCommand(p),
 		newAgentCommand(p), newWakeCommand(p), newUpgradeCommand(p))
 	addGroup(root, groupTalk, "Talk:", newHeyCommand(p), newWormholeCommand(p), newBroadcastCommand(p), newSendCommand(p),
 		newReplyCommand(p), newWaitCommand(p), newChatCommand(p), newOpenCommand(p))
@@ -100,6 +102,9 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 // runFirst says what to do first: make a home, start the node, or talk.
 func runFirst(ctx context.Context, home configs.Home, client control.Service, v view) error {
 	if !configured(home) {
+		if why := errNotConfigured(home, ""); why.Hint != "parley init" {
+			return why
+		}
 		v.out.Printf("%s\n\nThere is no node of yours at %s yet. First:\n\n", tagline, home.Dir)
 		v.steps("parley init", "make one: keys, a record in git, your name", "parley demo", "or watch two of them talk for a moment")
 		return nil

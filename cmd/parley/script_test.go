@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,7 +25,7 @@ const scriptPatience = time.Minute
 
 // TestMain lets this test binary play parley, so that scripts run real daemons.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"parley": main, "natswatch": natsWatch, "stranger": stranger})
+	testscript.Main(m, map[string]func(){"parley": main, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
 }
 
 // The scripts tell the command line's stories end to end: real nodes, real git,
@@ -67,13 +68,16 @@ func stopNodes(t *testing.T, dir string) {
 	}
 }
 
-// scriptCondition adds a condition to those of testscript: [raced] holds where the race
-// detector looks on.
+// scriptCondition adds conditions to those of testscript: [raced] holds where the race
+// detector looks on, [roottests] where tests may do what needs root.
 func scriptCondition(cond string) (bool, error) {
-	if cond != "raced" {
-		return false, fmt.Errorf("there is no condition %q", cond)
+	switch cond {
+	case "raced":
+		return raced, nil
+	case "roottests":
+		return runtime.GOOS == "linux" && os.Geteuid() == 0 && os.Getenv("PARLEY_ROOT_TESTS") != "", nil
 	}
-	return raced, nil
+	return false, fmt.Errorf("there is no condition %q", cond)
 }
 
 // scriptUntil runs a command again and again until its output matches:

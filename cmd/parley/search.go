@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -19,11 +20,12 @@ func newSearchCommand(p *program) *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use:   "search [WORDS…]",
-		Short: "Find messages by their words",
-		Long: `Find messages by their words, best first. All words must occur, whatever their
-case and accents; "two words" in quotes must stand together, -word must not
-occur, and word* stands for every word that begins so. --from, --channel and
---since narrow it; they do without words too.`,
+		Short: "Find messages and memories by their words",
+		Long: `Find messages by their words, best first, then memories, the newest first, each
+with where it is and the words around what was found. All words must occur,
+whatever their case and accents; "two words" in quotes must stand together,
+-word must not occur, and word* stands for every word that begins so. --from,
+--channel and --since narrow it; they do without words too.`,
 		Example: `  parley search deadline friday
   parley search '"release notes"' --from mawjs --since 7d
   parley search --channel sprint --since 2026-05-01`,
@@ -50,11 +52,12 @@ occur, and word* stands for every word that begins so. --from, --channel and
 			return runSearch(cmd.Context(), r, client, p.view())
 		},
 	}
+	takesText(cmd, 0)
 	f := cmd.Flags()
 	f.StringVar(&r.From, "from", "", "only what this participant wrote")
 	f.StringVar(&r.Channel, "channel", "", "only this channel, by name or id")
 	f.StringVar(&since, "since", "", "only what was said since: a day such as 2026-05-23, a time, or how long ago, such as 12h or 7d")
-	f.IntVarP(&r.Limit, "last", "n", searchLimit, "at most `N` messages")
+	f.IntVarP(&r.Limit, "last", "n", searchLimit, "at most `N` messages, and as many memories")
 	p.jsonFlag(cmd, "print what was found as JSON")
 	p.completeFlags(cmd, "from", "channel")
 	return cmd
@@ -94,14 +97,50 @@ func runSearch(ctx context.Context, r control.SearchRequest, client control.Serv
 	if found.Pending > 0 {
 		v.err.Printf("%s\n", v.err.Warn(fmt.Sprintf("%s are still being indexed: ask again in a moment", count(found.Pending, "message"))))
 	}
-	if len(found.Hits) == 0 {
+	if len(found.Hits)+len(found.Memories) == 0 {
 		v.err.Printf("nothing was found\n")
 		return nil
 	}
-	v.mailTable(found.Hits)
-	if more := found.Total - len(found.Hits); more > 0 {
-		v.err.Printf("%s\n", v.err.Dim(fmt.Sprintf("and %d more: -n %d", more, found.Total)))
+	v.hitTable(ctx, client, found)
+	v.moreHits(found.Total-len(found.Hits), "messages", found.Total)
+	v.moreHits(found.MemoriesTotal-len(found.Memories), "memories", found.MemoriesTotal)
+	if len(found.Hits) > 0 {
+		v.next("parley thread "+v.id(found.Hits[0].Path), "the conversation of the first")
+	} else {
+		v.next("parley memory show "+memoryID(found.Memories[0].File), "the first, whole")
 	}
-	v.next("parley thread "+v.path(found.Hits[0].Path), "the conversation of the first")
 	return nil
+}
+
+// moreHits says how many were found beyond those that are listed.
+func (v view) moreHits(more int, what string, total int) {
+	if more > 0 {
+		v.err.Printf("%s\n", v.err.Dim(fmt.Sprintf("and %d more of the %s: -n %d", more, what, total)))
+	}
+}
+
+// hitTable lists what was found: when, by whom, where, and the words around it.
+func (v view) hitTable(ctx context.Context, client control.Service, found control.SearchResult) {
+	t := term.Table{Heading: []string{"TIME", "FROM", "WHERE", "ID", "TEXT"}, Flexible: 4}
+	var texts []excerpt
+	add := func(at time.Time, from, where, id string, text excerpt) {
+		texts = append(texts, text)
+		t.Rows = append(t.Rows, []string{v.stamp(at, v.lineForm()), term.Line(from), where, id, text.plain()})
+	}
+	for _, hit := range found.Hits {
+		add(hit.Timestamp, sender(hit.Message), channelLabel(hit.Message), v.id(hit.Path), v.excerptOf(hit))
+	}
+	for _, hit := range found.Memories {
+		where := "memory"
+		if scope := v.nameOfScope(ctx, client, hit.Scope); scope != "" {
+			where += " of " + scope
+		}
+		text := v.shorten(hit.Excerpt)
+		if len(text) == 0 {
+			text = excerpt{{Text: firstLine(hit.Subject + ": " + hit.Body)}}
+		}
+		add(hit.Timestamp, hit.From, where, memoryID(hit.File), text)
+	}
+	t.Style = func(row int, cell string) string { return texts[row].styled(cell, v.out.Bold) }
+	v.table(t, mailSqueezes()...)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/parleyfleet/parley/internal/span"
@@ -19,22 +20,25 @@ const heardWithin = 50 * time.Millisecond
 type sendFlags struct {
 	as      string
 	request string
+	fyi     bool
 	wait    time.Duration
 }
 
 func (f *sendFlags) register(p *program, cmd *cobra.Command) {
 	asFlag(cmd, &f.as, "speak as this agent or human")
 	cmd.Flags().StringVar(&f.request, "request", "", "an id of your own: repeated within a day it shows the first message and sends none")
+	cmd.Flags().BoolVar(&f.fyi, "fyi", false, "a note: shown to all whom it is for, and no agent is run for it")
 	p.jsonFlag(cmd, "print the message as JSON")
 }
 
 func (f *sendFlags) registerWait(cmd *cobra.Command) {
 	durationFlag(cmd.Flags(), &f.wait, "wait", "wait this long for the reply, such as 30s, and print its text alone")
+	cmd.Flags().Lookup("json").Usage = "print the message as JSON, with --wait as question with its answer"
 }
 
-// asFlag is --as, whose default the node decides (R14).
+// asFlag is --as. Where it is left out, who calls acts (R14).
 func asFlag(cmd *cobra.Command, as *string, usage string) {
-	cmd.Flags().StringVar(as, "as", "", usage+" (default $PARLEY_AGENT, else the only agent with an inbox here, else you)")
+	cmd.Flags().StringVar(as, "as", "", usage+" (default: the agent that calls, by $PARLEY_AGENT or its token, else you)")
 }
 
 // send sends what a command line asks for.
@@ -45,6 +49,12 @@ func (p *program) send(cmd *cobra.Command, f sendFlags, r control.SendRequest, w
 	if cmd.Flags().Changed("request") && f.request == "" {
 		return usageErrorf(cmd, "--request needs an id")
 	}
+	if f.fyi && f.wait > 0 {
+		return usageErrorf(cmd, "--fyi asks nobody for an answer: leave out --wait")
+	}
+	if f.fyi {
+		r.Act = protocol.ActNote
+	}
 	text, err := p.text(cmd, words)
 	if err != nil {
 		return err
@@ -53,7 +63,7 @@ func (p *program) send(cmd *cobra.Command, f sendFlags, r control.SendRequest, w
 	if err != nil {
 		return err
 	}
-	r.As, r.Body, r.Request, r.HeardWithin = p.speaker(f.as), text, f.request, heardWithin
+	r.As, r.Body, r.Request, r.HeardWithin = f.as, text, f.request, heardWithin
 	return runSend(cmd.Context(), r, f.wait, client, p.view())
 }
 
@@ -64,14 +74,21 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 	if err != nil {
 		return err
 	}
-	v.acting(ctx, r.As, m.From, client)
-	line := m.Path.String() + "  " + sentStages(m) + "\n"
+	v.acting(ctx, r.As, client)
+	line := v.path(m.Path) + "  " + sentStages(m) + "\n"
 	switch {
 	case wait > 0:
 		if !v.json {
 			v.err.Printf("%s", line)
 		}
-		return awaitReply(ctx, control.WaitRequest{Re: m.Path.String(), Within: wait}, client, v)
+		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: wait}, client, v)
+		if v.json {
+			return v.exchanged(ctx, m, reply, err, client)
+		}
+		if err != nil {
+			return err
+		}
+		return v.arrived(ctx, reply, m.From, client)
 	case v.json:
 		return v.writeJSON(m)
 	}
@@ -80,35 +97,75 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 	return nil
 }
 
-// awaitReply prints the text of the answer alone (R15).
-func awaitReply(ctx context.Context, r control.WaitRequest, client control.Service, v view) error {
-	done := v.busy("waiting for an answer")
-	reply, err := client.Wait(ctx, r)
-	done()
-	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
-		return control.Errorf(control.KindTimeout, "it may still come: parley log --follow",
-			"nothing came within %s as an answer to %s", span.Text(r.Within), r.Re)
+// exchange is a message that was sent to be answered, and the answer.
+type exchange struct {
+	Question control.Message  `json:"question"`         // as it stands once the wait has ended
+	Answer   *control.Message `json:"answer,omitempty"` // absent where none came in time
+}
+
+// exchanged prints a question and its answer, or err, the reason why there is none.
+func (v view) exchanged(ctx context.Context, question, answer control.Message, err error, client control.Service) error {
+	if now, err := client.Show(ctx, control.ShowRequest{Path: question.Path.String()}); err == nil {
+		question = now
+	}
+	said := exchange{Question: question}
+	if err == nil {
+		said.Answer = &answer
+	}
+	if err := v.writeJSON(said); err != nil {
+		return err
 	}
 	if err != nil {
 		return err
 	}
-	return v.arrived(reply)
+	return v.taken(ctx, answer, question.From, client)
 }
 
-// arrived prints the text of a message that was waited for; what says why there
-// is no answer is a failure.
-func (v view) arrived(m control.Message) (err error) {
-	failed := m.Act == protocol.ActFailed
+// awaitReply waits for the answer to a message.
+func awaitReply(ctx context.Context, r control.WaitRequest, client control.Service, v view) (control.Message, error) {
+	done := v.busy("waiting for an answer")
+	reply, err := client.Wait(ctx, r)
+	done()
+	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
+		asked := r.Re
+		if p, err := protocol.ParsePath(r.Re); err == nil {
+			asked = v.path(p)
+		}
+		return reply, control.Errorf(control.KindTimeout, "it may still come: parley wait --re "+shellWord(asked),
+			"nothing came within %s as an answer to %s", span.Text(r.Within), asked)
+	}
+	return reply, err
+}
+
+// arrived prints the text of a message that was waited for, alone (R15).
+func (v view) arrived(ctx context.Context, m control.Message, as string, client control.Service) (err error) {
 	switch {
 	case v.json:
 		err = v.writeJSON(m)
-	case failed:
-		v.err.Printf("%s: %s\n", term.Line(sender(m)), term.Visible(m.Body))
+	case m.Act == protocol.ActFailed:
+		_, err = fmt.Fprintf(v.err, "%s: %s\n", term.Line(sender(m)), term.Visible(m.Body))
 	default:
-		v.out.Printf("%s\n", v.out.Body(m.Body))
+		_, err = fmt.Fprintf(v.out, "%s\n", v.out.Body(m.Body))
 	}
-	if failed && err == nil {
+	if err != nil {
+		return err
+	}
+	return v.taken(ctx, m, as, client)
+}
+
+// taken ends a command that has printed the message it waited for: where that is for
+// as, it counts as read; what says why there is no answer is a failure.
+func (v view) taken(ctx context.Context, m control.Message, as string, client control.Service) error {
+	if _, err := client.Shown(ctx, control.ShownRequest{As: as, Paths: []protocol.Path{m.Path}}); err != nil {
+		v.notMarked(err) // the text is there: nothing failed that a script waits for
+	}
+	if m.Act == protocol.ActFailed {
 		return errSaid
 	}
-	return err
+	return nil
+}
+
+// notMarked says why what was shown goes on waiting in the inbox.
+func (v view) notMarked(err error) {
+	v.err.Printf("%s\n", v.err.Warn("cannot mark it as read: "+term.Line(err.Error())))
 }

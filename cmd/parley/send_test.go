@@ -28,7 +28,7 @@ func TestCommandLinesThatSend(t *testing.T) {
 		{line: []string{"hey", "mawjs", "two  spaces"}, want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "two  spaces"}},
 		{line: []string{"hey", "mawjs", "hi", "--as", "nat"}, want: control.SendRequest{As: "nat", To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
 		{line: []string{"hey", "--as=nat", "mawjs", "hi"}, env: "volt", want: control.SendRequest{As: "nat", To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
-		{line: []string{"hey", "mawjs", "hi"}, env: "volt", want: control.SendRequest{As: "volt", To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
+		{line: []string{"hey", "mawjs", "hi"}, env: "volt", want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
 		{line: []string{"hey", "mawjs", "--", "-5", "--as", "x"}, want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "-5 --as x"}},
 		{line: []string{"hey", "mawjs", "-"}, stdin: "one\n\n two\n\n", want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "one\n\n two"}},
 		{line: []string{"hey", "mawjs", "-", "dash"}, stdin: "unread", want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "- dash"}},
@@ -81,7 +81,7 @@ func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
 	r := newRun(t)
 	r.atTerminal(80)
 	r.do("hey", "mawjs", "hi", "--home", "/tmp/my home")
-	want := letterPath + "  stored\nnext: parley --home '/tmp/my home' show b2c3d4e5   how far it has come\n"
+	want := "b2c3d4e5  stored\nnext: parley --home '/tmp/my home' show b2c3d4e5   how far it has come\n"
 	if diff := cmp.Diff(want, r.out.String()); diff != "" {
 		t.Errorf("printed (-want +got):\n%s", diff)
 	}
@@ -100,11 +100,11 @@ func TestWait(t *testing.T) {
 		out, say string
 	}{
 		{name: "the text alone, unchanged", reply: letter("42\x1b[31m\n  x"), out: "42\x1b[31m\n  x\n", say: state},
-		{name: "visible at a terminal", reply: letter("42\x1b[31m"), terminal: true, out: "42␛[31m\n", say: state},
+		{name: "visible at a terminal", reply: letter("42\x1b[31m"), terminal: true, out: "42␛[31m\n", say: "b2c3d4e5  stored\n"},
 		{name: "a failed agent", reply: failed, code: exitFailed, say: state + "mawjs@white: the command printed nothing\n"},
 		{
 			name: "nothing", err: control.Errorf(control.KindTimeout, "", "nothing came"), code: exitNothing,
-			say: state + "parley: nothing came within 10s as an answer to " + letterPath + "\nhint: it may still come: parley log --follow\n",
+			say: state + "parley: nothing came within 10s as an answer to " + letterPath + "\nhint: it may still come: parley wait --re " + letterPath + "\n",
 		},
 		{
 			name: "a node that stops", err: control.Errorf(control.KindUnavailable, "", "the node is stopping"), code: exitFailed,
@@ -123,23 +123,41 @@ func TestWait(t *testing.T) {
 			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
 				t.Errorf("stdout and stderr (-want +got):\n%s", diff)
 			}
-			if want := `wait {"re":"` + letterPath + `","within":10000000000}`; r.asked[1] != want {
+			if want := `wait {"as":"mawjs","re":"` + letterPath + `","within":10000000000}`; r.asked[1] != want {
 				t.Errorf("asked %q, want %q", r.asked[1], want)
 			}
 		})
 	}
 }
 
+// With --json a script gets what it asked beside the answer: it had only the answer, and
+// nothing at all where none came, so that it could not even wait for it.
 func TestWaitAsJSON(t *testing.T) {
-	r := newRun(t)
-	r.reply = letter("42")
-	if code := r.do("hey", "mawjs", "hi", "--wait", "1s", "--json"); code != exitDone || r.err.Len() > 0 {
-		t.Errorf("exit %d, stderr %q", code, r.err.String())
+	asJSON := func(body string) string {
+		return `{"path":"` + letterPath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","channel_name":"","direct":true,"from":"mawjs","to":["nat"],` +
+			`"timestamp":"2026-05-23T19:01:00Z","type":"text","act":"hey","re":"","host":"white","run":"0badcafe","seq":7,` +
+			`"stage":"stored","heard":[],"addressees":[],"signature":"valid","body":"` + body + `"}`
 	}
-	want := `{"path":"` + letterPath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","from":"mawjs","to":["nat"],` +
-		`"timestamp":"2026-05-23T19:01:00Z","type":"text","act":"hey","re":"","host":"white","run":"0badcafe","seq":7,` +
-		`"stage":"stored","heard":[],"addressees":[],"signature":"valid","body":"42"}` + "\n"
-	if diff := cmp.Diff(want, r.out.String()); diff != "" {
-		t.Errorf("printed (-want +got):\n%s", diff)
+	late := control.Errorf(control.KindTimeout, "", "nothing came")
+	for _, test := range []struct {
+		err  error
+		code int
+		want string
+		say  string
+	}{
+		{want: `{"question":` + asJSON("hello") + `,"answer":` + asJSON("42") + "}\n"},
+		{
+			err: late, code: exitNothing, want: `{"question":` + asJSON("hello") + "}\n",
+			say: `{"error":"nothing came within 1s as an answer to ` + letterPath + `","kind":"timeout","hint":"it may still come: parley wait --re ` + letterPath + `"}` + "\n",
+		},
+	} {
+		r := newRun(t)
+		r.reply, r.waitErr = letter("42"), test.err
+		if code := r.do("hey", "mawjs", "hi", "--wait", "1s", "--json"); code != test.code {
+			t.Errorf("exit %d, want %d", code, test.code)
+		}
+		if diff := cmp.Diff([]string{test.want, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
+			t.Errorf("printed and said (-want +got):\n%s", diff)
+		}
 	}
 }

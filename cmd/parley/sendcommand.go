@@ -40,6 +40,7 @@ same.`,
 	f.StringVar(&r.Channel, "channel", "", "the channel, by name or id")
 	f.StringVar(&r.Re, "re", "", "the message that this one answers")
 	f.BoolVar(&r.Anyway, "anyway", false, "also to a name that nobody is known to have")
+	takesText(cmd, 0)
 	flags.register(p, cmd)
 	flags.registerWait(cmd)
 	p.completeFlags(cmd, "to", "channel")

@@ -33,22 +33,22 @@ func TestShownForPeople(t *testing.T) {
 		want  string
 	}{
 		{"inbox at 80 columns", []string{"inbox"}, 80, `
-TIME                     FROM         PATH      ACT         TEXT
-2026-05-23 21:01 +02:00  mawjs@white  b2c3d4e5              hello there …
-2026-05-23 21:01 +02:00  名前         b2c3d4e5  sync-check  สวัสดี 世界 long long…
-2026-05-23 21:01 +02:00  e␛vil@white  b2c3d4e5              ␛[2J\u202egone
+TIME                FROM         CHANNEL  ID        TEXT
+05-23 21:01 +02:00  mawjs@white  direct   b2c3d4e5  hello there …
+05-23 21:01 +02:00  名前         direct   b2c3d4e5  [unverified] [sync-check] ส…
+05-23 21:01 +02:00  e␛vil@white  direct   b2c3d4e5  ␛[2J\u202egone
 next: parley read b2c3d4e5   read the first; its sender gets a receipt
 `},
 		{"inbox, piped", []string{"inbox"}, 0, `
-TIME                     FROM         PATH` + strings.Repeat(" ", len(letterPath)-2) + `ACT         TEXT
-2026-05-23 21:01 +02:00  mawjs@white  ` + letterPath + `              hello there …
-2026-05-23 21:01 +02:00  名前         ` + letterPath + `  sync-check  สวัสดี 世界 ` + strings.TrimSpace(strings.Repeat("long ", 40)) + `
-2026-05-23 21:01 +02:00  e␛vil@white  ` + letterPath + `              ␛[2J\u202egone
+TIME                     FROM         CHANNEL  ID        TEXT
+2026-05-23 21:01 +02:00  mawjs@white  direct   b2c3d4e5  hello there …
+2026-05-23 21:01 +02:00  名前         direct   b2c3d4e5  [unverified] [sync-check] สวัสดี 世界 ` + strings.TrimSpace(strings.Repeat("long ", 40)) + `
+2026-05-23 21:01 +02:00  e␛vil@white  direct   b2c3d4e5  ␛[2J\u202egone
 `},
 		{"log at 80 columns", []string{"log"}, 80, `
-2026-05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  hello there …
-2026-05-23 21:01 +02:00  名前 → nat         b2c3d4e5  [sync-check] สวัสดี 世界 lo…
-2026-05-23 21:01 +02:00  e␛vil@white → nat  b2c3d4e5  ␛[2J\u202egone
+05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  hello there …
+05-23 21:01 +02:00  名前 → nat         b2c3d4e5  [unverified] [sync-check] สวัสดี…
+05-23 21:01 +02:00  e␛vil@white → nat  b2c3d4e5  ␛[2J\u202egone
 `},
 		{"show at a terminal", []string{"show", "b2c3d4e5"}, 80, `
 from:   mawjs@white
@@ -195,13 +195,13 @@ func TestRequestsThatRead(t *testing.T) {
 		line []string
 		want string
 	}{
-		{[]string{"inbox", "--all"}, `inbox {"as":"volt","all":true}`},
+		{[]string{"inbox", "--all"}, `inbox {"all":true}`},
 		{[]string{"inbox", "--as", "nat", "-n", "5"}, `inbox {"as":"nat","limit":6}`},
 		{[]string{"log"}, `log {}`},
 		{[]string{"log", "--channel", "sprint", "-n", "0"}, `log {"channel":"sprint"}`},
 		{[]string{"replies", "b2c3d4e5"}, `replies {"path":"b2c3d4e5"}`},
 		{[]string{"thread", "b2c3d4e5"}, `thread {"path":"b2c3d4e5"}`},
-		{[]string{"read", "b2c3d4e5"}, `read {"as":"volt","path":"b2c3d4e5"}`},
+		{[]string{"read", "b2c3d4e5"}, `read {"path":"b2c3d4e5"}`},
 		{[]string{"log", "-f"}, `log {"last":10,"follow":true}`},
 		{[]string{"log", "-f", "-n", "0"}, `log {"follow":true}`},
 		{[]string{"agent", "add", "calc", "--exec", "bc -l"}, `add {"name":"calc","exec":"bc -l","dir":"` + here + `"}`},

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/parleyfleet/parley/internal/term"
 )
 
@@ -74,8 +76,11 @@ func lineWidth(t term.Table) int {
 // dayWidth is the width of the day with which shortForm begins.
 const dayWidth = len("2006-01-02")
 
-// toDay shortens a time in shortForm to its day.
-func toDay(cell string, _ int) string { return cell[:min(len(cell), dayWidth)] }
+// toDay shortens a time to the day with which it begins.
+func toDay(cell string, _ int) string {
+	day, _, _ := strings.Cut(cell, " ")
+	return day
+}
 
 // toEnd shortens the name of a folder from its beginning, because its end tells
 // it from others.

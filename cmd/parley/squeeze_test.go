@@ -77,7 +77,8 @@ func TestScreensFit(t *testing.T) {
 				r.mail = append(r.mail, m.Message)
 			}
 			r.mail = append(r.mail, mailOfStrangers()...)
-			r.found.Hits, r.agents = r.mail, servedHere()
+			r.agents = servedHere()
+			r.found = someFinds(r.mail...)
 			r.woken.Agents = r.agents
 			r.hosts, r.fleet = someHosts(), someFleet()
 			r.host = r.hosts[2]

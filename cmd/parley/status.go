@@ -13,6 +13,7 @@ import (
 
 func newStatusCommand(p *program) *cobra.Command {
 	fleet := false
+	var r control.HostsRequest
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Say how the node fares: record, bus, hosts, agents",
@@ -24,22 +25,27 @@ seconds, and shows one table: the state of each host (here, live, away, or git
 where it writes but the bus does not reach it), since when that is, the address
 of the link to it or the one that it states, the round trip, its version, the
 difference of its clock where that is more than a second, and how many messages
-it lacks. Below stand links that do not work, and who did not answer.`,
+it lacks. Below stand links that do not work, and who did not answer. Hosts that
+are out of the fleet are left out, unless --all is given.`,
 		Example: `  parley status --json
   parley status --fleet`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if r.All && !fleet {
+				return usageErrorf(cmd, "--all goes with --fleet")
+			}
 			client, err := p.client()
 			if err != nil {
 				return err
 			}
 			if fleet {
-				return runFleetStatus(cmd.Context(), client, p.view())
+				return runFleetStatus(cmd.Context(), r, client, p.view())
 			}
 			return runStatus(cmd.Context(), client, p.view())
 		},
 	}
 	cmd.Flags().BoolVar(&fleet, "fleet", false, "ask all live hosts, and show the whole fleet")
+	allHostsFlag(cmd, &r)
 	p.jsonFlag(cmd, "print the status as JSON")
 	return cmd
 }
@@ -93,6 +99,13 @@ func (v view) statusFields(s control.Status) {
 	if s.Record.Arriving > 0 {
 		field("behind", fmt.Sprintf("%d of %d messages that others wrote are taken in", s.Record.Arrived, s.Record.Arriving))
 	}
+	if s.Record.StoreError != "" {
+		text := "new messages are refused: " + s.Record.StoreError
+		if s.Record.StoreAdvice != "" {
+			text += "; " + s.Record.StoreAdvice
+		}
+		v.alarm(statusLabel, "trouble", text)
+	}
 	if s.Record.CommitError != "" {
 		v.alarm(statusLabel, "trouble", "what is stored stays in the journal: "+s.Record.CommitError)
 	}
@@ -105,6 +118,10 @@ func (v view) statusFields(s control.Status) {
 		field("link", linkState(link))
 	}
 	v.busTroubles(s.Bus, field)
+	if s.Commands.Waiting > 0 {
+		field("commands", fmt.Sprintf("%d run, as many as max_commands in config.yaml allows; %s for a turn",
+			s.Commands.Running, waitFor(s.Commands.Waiting, "agent")))
+	}
 	if s.Refused > 0 {
 		field("refused", count(s.Refused, "message")+" since start: "+v.command("parley record verify"))
 	}
@@ -142,7 +159,7 @@ func (v view) remote(r control.RecordStatus) string {
 	case r.Courier == 1:
 		text += "; this host pushes for all"
 	case r.Courier > 1:
-		text += fmt.Sprintf("; number %d of those that push for all", r.Courier)
+		text += fmt.Sprintf("; %s pushes for all, and this host what is left over", r.Pusher)
 	}
 	return text
 }
@@ -169,10 +186,8 @@ func (v view) trouble(t control.Trouble) string {
 	switch {
 	case t.Waiting == 0 && t.Pushing:
 		text += "nothing waits, other hosts have pushed it; tried again with the next message that is left to this host"
-	case t.Waiting == 1:
-		text += "1 message waits"
 	default:
-		text += count(t.Waiting, "message") + " wait"
+		text += waitFor(t.Waiting, "message")
 	}
 	if !t.Next.IsZero() {
 		text += ", next try " + v.at(t.Next, timeForm)
@@ -222,13 +237,18 @@ func linkState(l control.LinkStatus) string {
 	if l.Host != "" && l.Address != "" {
 		peer = fmt.Sprintf("%s at %s", l.Host, l.Address)
 	}
+	away := l.RTT.Duration().Round(10 * time.Microsecond)
 	switch {
 	case l.Up && l.Problem != "":
-		return fmt.Sprintf("%s, up, %s away; %s", peer, l.RTT.Round(10*time.Microsecond), l.Problem)
+		return fmt.Sprintf("%s, up, %s away; %s", peer, away, l.Problem)
 	case l.Up && l.RTT > 0:
-		return fmt.Sprintf("%s, up, %s away", peer, l.RTT.Round(10*time.Microsecond))
+		return fmt.Sprintf("%s, up, %s away", peer, away)
 	case l.Up:
 		return peer + ", up"
+	case l.Connecting && (l.HalfUp || l.Problem == ""):
+		return peer + ", connecting"
+	case l.Connecting:
+		return fmt.Sprintf("%s, connecting; so far: %s", peer, l.Problem)
 	case l.HalfUp:
 		return fmt.Sprintf("%s, half up: %s", peer, l.Problem)
 	case l.Problem != "":
@@ -241,11 +261,19 @@ func (v view) hosts(hosts []control.HostStatus) {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), hostState(h.State), v.atOrEmpty(h.Since, shortForm), v.lastSeen(h.State, h.LastSeen),
+			h.Alias.String(), hostState(h.State), v.stampOrEmpty(h.Since), v.lastSeen(h.State, h.LastSeen),
 			term.Line(h.Version), term.Line(strings.Join(h.Agents, ", ")),
 		})
 	}
 	v.table(t, squeeze{column: 5, least: 20}, squeeze{column: 2, least: dayWidth, cut: toDay}, squeeze{column: 3, least: dayWidth, cut: toDay})
+}
+
+// waitFor is "1 agent waits", "2 agents wait".
+func waitFor(n int, noun string) string {
+	if n == 1 {
+		return count(n, noun) + " waits"
+	}
+	return count(n, noun) + " wait"
 }
 
 func count(n int, noun string) string {

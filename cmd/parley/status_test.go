@@ -27,6 +27,8 @@ func TestWhereTheBusIsShown(t *testing.T) {
 func TestStateOfALink(t *testing.T) {
 	for want, link := range map[string]control.LinkStatus{
 		"white at 192.0.2.7:2, connecting":      {Peer: "white at 192.0.2.7:2", Out: true},
+		"white, connecting; so far: refused":    {Peer: "white", Out: true, Connecting: true, Problem: "refused"},
+		"black at b:1, connecting":              {Peer: "x", Host: "black", Address: "b:1", Out: true, Connecting: true, HalfUp: true, Problem: "deaf"},
 		"white, down: refused":                  {Peer: "white", Out: true, Problem: "refused"},
 		"white, half up: deaf":                  {Peer: "white", HalfUp: true, Problem: "deaf"},
 		"white, up":                             {Peer: "white", Up: true},
@@ -43,7 +45,7 @@ func TestAlarmsInColour(t *testing.T) {
 	r := newRun(t)
 	r.atTerminal(60)
 	r.program.out.Color = true
-	r.status = control.Status{Bus: control.BusStatus{Letters: 1, Letter: "a subject of white: it was\x1b[2J repeated, and that is refused"}}
+	r.status = control.Status{Bus: control.BusStatus{Letters: 1, Offended: time.Now(), Letter: "a subject of white: it was\x1b[2J repeated, and that is refused"}}
 	if code := r.do("status"); code != exitDone {
 		t.Errorf("exit %d, %s", code, r.err.String())
 	}
@@ -81,6 +83,30 @@ func TestWhenTheRemoteWasUsed(t *testing.T) {
 	} {
 		if got := v.used(r); got != want {
 			t.Errorf("used: %q, want %q", got, want)
+		}
+	}
+}
+
+// It prevents: a place among those that push in words that only its author knows, and
+// trouble with the bus that stands in status for ever after it is over.
+func TestStatusSpeaksOfWhatIs(t *testing.T) {
+	r := newRun(t)
+	r.status = someStatus()
+	r.status.Record.Trouble = nil
+	r.status.Record.Courier, r.status.Record.Pusher = 2, "black"
+	r.status.Bus = control.BusStatus{
+		Letters: 3, Unreadable: 1, Letter: "a letter", Offended: time.Now().Add(-2 * busLasts), HeldDropped: 1, GapsLeft: 1,
+		Refused: []control.BusRefusal{{From: "white", Count: 2, Last: "a message", At: time.Now().Add(-2 * busLasts)}},
+	}
+	if code := r.do("status"); code != exitDone {
+		t.Fatalf("exit %d, %s", code, r.err.String())
+	}
+	if want := "; black pushes for all, and this host what is left over\n"; !strings.Contains(r.out.String(), want) {
+		t.Errorf("%q is not in\n%s", want, r.out.String())
+	}
+	for _, unwanted := range []string{"since start, ", "given up", "left to git"} {
+		if strings.Contains(r.out.String(), unwanted) {
+			t.Errorf("%q is over and in\n%s", unwanted, r.out.String())
 		}
 	}
 }

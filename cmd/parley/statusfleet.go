@@ -12,8 +12,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-func runFleetStatus(ctx context.Context, client control.Service, v view) error {
-	f, err := client.FleetStatus(ctx)
+func runFleetStatus(ctx context.Context, r control.HostsRequest, client control.Service, v view) error {
+	f, err := client.FleetStatus(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -38,8 +38,8 @@ func (v view) fleetRow(f control.FleetStatus, h control.FleetHost) []string {
 		since = h.LastSeen
 	}
 	row := []string{
-		h.Alias.String(), hostState(h.State), v.atOrEmpty(since, shortForm), term.Line(h.Address), "",
-		term.Line(h.Version), clockOff(h.Clock), "",
+		h.Alias.String(), hostState(h.State), v.stampOrEmpty(since), term.Line(h.Address), "",
+		term.Line(h.Version), clockOff(h.Clock.Duration()), "",
 	}
 	switch {
 	case h.State == control.HostHere:
@@ -48,9 +48,9 @@ func (v view) fleetRow(f control.FleetStatus, h control.FleetHost) []string {
 	case !h.Answered:
 		row[7] = "no answer"
 	case h.Problem != "":
-		row[4], row[7] = roundTripOrEmpty(h.RTT), "unknown"
+		row[4], row[7] = roundTripOrEmpty(h.RTT.Duration()), "unknown"
 	default:
-		row[4], row[7] = roundTripOrEmpty(h.RTT), howFar(h, f.Asked.String())
+		row[4], row[7] = roundTripOrEmpty(h.RTT.Duration()), howFar(h, f.Asked.String())
 	}
 	return row
 }

@@ -16,10 +16,10 @@ func someFleet() control.FleetStatus {
 	white.Address, white.RTT, white.Version = white.Addresses[0], 312999, "0.1.0"
 	silent, old, git := white, white, black
 	silent.Alias, old.Alias, git.Alias = "silent", "old", "wanderer"
-	silent.RTT, old.Clock, old.Version, git.State = 0, -36*time.Hour, "0.0.1", control.HostGit
+	silent.RTT, old.Clock, old.Version, git.State = 0, control.Seconds(-36*time.Hour), "0.0.1", control.HostGit
 	ahead := control.FleetHost{Host: white, Answered: true, Messages: 9, Behind: 1, Ahead: 2, Remote: "unreachable", Trouble: "no\x1b route", Unpushed: 3,
 		Links: []control.LinkStatus{{Peer: "oracle-world", Up: true, RTT: 1}, {Peer: "old-0123", Host: "old", HalfUp: true, Problem: "connected, but deaf"}, {Peer: "black", Out: true}}}
-	ahead.Clock = 90 * time.Second
+	ahead.Clock = control.Seconds(90 * time.Second)
 	return control.FleetStatus{Fleet: "lab", Asked: "oracle-world", Hosts: []control.FleetHost{
 		{Host: black},
 		{Host: old, Answered: true, Problem: `it says "this host does not know the question"`},

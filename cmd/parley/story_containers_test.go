@@ -67,7 +67,7 @@ func adapt(t *testing.T, file, address, record string) {
 // entrypoint is the entry point of the image with these words.
 func (c *container) entrypoint(words ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), "sh", append([]string{filepath.Join(docsRoot, "configs", "compose", "entrypoint.sh")}, words...)...)
-	cmd.Env = append(os.Environ(), "PARLEY_HOME="+c.home.Dir, "PARLEY_FROM="+c.from, "PARLEY_AGENT=", "GORACE=atexit_sleep_ms=0",
+	cmd.Env = append(os.Environ(), "PARLEY_HOME="+c.home.Dir, "PARLEY_FROM="+c.from, "PARLEY_AGENT=", "PARLEY_TOKEN=", "PARLEY_SOCKET=", "GORACE=atexit_sleep_ms=0",
 		"GIT_CONFIG_GLOBAL=/dev/null")
 	return cmd
 }

@@ -87,8 +87,10 @@ func TestDiskFullAndFreed(t *testing.T) {
 		t.Error("the inbox of a node on a full disk is not shown")
 	}
 	h.must("log")
-	if out := h.must("status"); !strings.Contains(out, "running since") {
-		t.Errorf("status says %s", out)
+	for _, word := range []string{"running since", "trouble: new messages are refused: cannot ", "free space on the disk that holds the home"} {
+		if out := h.must("status"); !strings.Contains(out, word) {
+			t.Errorf("status says not %q but %s", word, out)
+		}
 	}
 	record := home.Record()
 	byHand := exec.CommandContext(t.Context(), "git", "-C", record, "hash-object", "-w", "--stdin")
@@ -102,6 +104,7 @@ func TestDiskFullAndFreed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	h.until("status knows of the room although nobody has tried", func() bool { return !strings.Contains(h.must("status"), "refused") })
 	if err := hey("after"); err != nil {
 		t.Errorf("once there is room again: %v", err)
 	}

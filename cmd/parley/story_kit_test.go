@@ -65,7 +65,7 @@ func newStoryHostInside(t *testing.T, inside []string, words ...string) *storyHo
 func (h *storyHost) command(ctx context.Context, args ...string) *exec.Cmd {
 	words := slices.Concat(h.inside, []string{"parley"}, args) // TestMain put it in PATH
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Env = append(os.Environ(), "PARLEY_HOME="+h.home.Dir, "PARLEY_AGENT=", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(os.Environ(), "PARLEY_HOME="+h.home.Dir, "PARLEY_AGENT=", "PARLEY_TOKEN=", "PARLEY_SOCKET=", "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
@@ -93,10 +93,23 @@ func (h *storyHost) must(args ...string) string {
 // start runs "parley up" and returns when the node says that it runs.
 func (h *storyHost) start() {
 	h.t.Helper()
+	warnings := h.begin()
+	select {
+	case <-h.output.came:
+	case <-h.ended:
+		h.t.Fatalf("the node ended at once (%s): %s", h.up.ProcessState, warnings)
+	case <-time.After(scriptPatience):
+		h.t.Fatalf("the node does not say within %s that it runs", scriptPatience)
+	}
+}
+
+// begin runs "parley up". What it returns are its warnings, to be read once it has ended.
+func (h *storyHost) begin() (warnings *bytes.Buffer) {
+	h.t.Helper()
 	h.output, h.ended = &firstWord{came: make(chan struct{})}, make(chan struct{})
 	h.up = h.command(context.Background(), "up")
-	var warnings bytes.Buffer
-	h.up.Stdout, h.up.Stderr = h.output, &warnings
+	warnings = new(bytes.Buffer)
+	h.up.Stdout, h.up.Stderr = h.output, warnings
 	if err := h.up.Start(); err != nil {
 		h.up = nil
 		h.t.Fatal(err)
@@ -105,13 +118,7 @@ func (h *storyHost) start() {
 		_ = up.Wait() // the state says how it ended
 		close(ended)
 	}(h.up, h.ended)
-	select {
-	case <-h.output.came:
-	case <-h.ended:
-		h.t.Fatalf("the node ended at once (%s): %s", h.up.ProcessState, &warnings)
-	case <-time.After(scriptPatience):
-		h.t.Fatalf("the node does not say within %s that it runs", scriptPatience)
-	}
+	return warnings
 }
 
 // stop runs "parley stop" and wants the node to end well.

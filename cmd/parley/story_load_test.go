@@ -87,7 +87,7 @@ func (s *said) check(t *testing.T, h *storyHost, agent string, repositories ...s
 		if len(m.To) != 1 || m.To[0] != agent || m.Type != protocol.TypeText {
 			continue
 		}
-		if r, a := receipts[m.Path.Rel()], replies[m.Path.Rel()]; r != 1 || a != 1 {
+		if r, a := receipts[m.Path.String()], replies[m.Path.String()]; r != 1 || a != 1 {
 			t.Errorf("%s to %s has %d replies and %d receipts, want one of each", m.Path, agent, a, r)
 		}
 	}

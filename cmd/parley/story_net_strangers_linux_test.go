@@ -277,8 +277,8 @@ func TestStrangersWithARevokedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	robbed.must("host", "rotate", "--overlap", "0")
-	robbed.must("host", "revoke", robbed.alias, "--key", public, "--yes")
+	robbed.typing("rotate "+robbed.alias, "host", "rotate", "--overlap", "0")
+	robbed.typing("revoke "+robbed.alias, "host", "revoke", robbed.alias, "--key", public, "--yes")
 	f.took("the hub lets it in no more", seconds, func() bool {
 		return strings.HasPrefix(f.stranger(evil, nil, "listen", port, stolen, subject, "0"), "refused:")
 	})

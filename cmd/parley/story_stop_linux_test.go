@@ -79,3 +79,50 @@ func TestSIGTERMUnderLoad(t *testing.T) {
 		})
 	}
 }
+
+// TestSIGTERMWhileGitHangs prevents: a git program that hangs, with a helper that keeps
+// its output open and hears no SIGTERM, holds up the end of the node: at a fetch that
+// somebody waits for, at the question how to run ssh that comes before all others, and
+// when a start fetches a record anew.
+func TestSIGTERMWhileGitHangs(t *testing.T) {
+	for _, c := range []struct {
+		name, verb string
+		atStart    bool // record.git is gone
+	}{{"at a fetch", "fetch", false}, {"at a question", "config", false}, {"at the start", "fetch", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newStoryHost(t, "white", "--remote", sharedRepository(t))
+			bin := t.TempDir()
+			hangs := filepath.Join(bin, "hangs")
+			script := fmt.Sprintf("#!/bin/sh\ncase \" $* \" in *' %s '*) trap '' TERM; sleep 600 & echo $! >%s; wait; sleep 600;; esac\n"+
+				"PATH=${PATH#*:}; exec git \"$@\"\n", c.verb, hangs)
+			if err := os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			h.inside = []string{"env", "PATH=" + bin + ":" + os.Getenv("PATH")}
+			if c.atStart {
+				if err := os.RemoveAll(h.home.Record()); err != nil {
+					t.Fatal(err)
+				}
+				h.begin()
+			} else {
+				h.start()
+			}
+			h.until("git hangs", func() bool { _, err := os.Stat(hangs); return err == nil })
+			waiting := h.command(t.Context(), "wake")
+			if err := waiting.Start(); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if err := h.up.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Fatal(err)
+			}
+			<-h.ended
+			h.up = nil
+			if took := time.Since(began); took > 5*time.Second {
+				t.Errorf("it ended after %s, more than 5s", took)
+			}
+			_ = waiting.Wait() // whether it came before the signal or not
+		})
+	}
+}

@@ -43,44 +43,41 @@ func runThread(ctx context.Context, r control.ThreadRequest, client control.Serv
 	width := 0
 	for i, m := range tree {
 		who[i] = lines[i] + term.Line(sender(m.Message))
-		width = min(max(width, term.Width(who[i])), v.maxWho(25))
+		if m.Depth > 0 && m.Re == "" { // no answer: what its author asked somebody because of the one above
+			who[i] += " → " + term.Line(strings.Join(m.To, ", "))
+		}
+		width = min(max(width, term.Width(who[i])), v.maxWho(25, 0))
 	}
 	for i, m := range tree {
 		v.threadLine(who[i], width, m.Message)
 	}
 	if len(tree) > 0 {
-		v.next("parley reply "+v.path(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
+		v.next("parley reply "+v.id(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
 	}
 	return nil
 }
 
-// threadWide is wideEnough for lines in which much stands beside the text.
-const threadWide = 190
-
-// threadLine is one message of a tree: who, when, path, what it says and how far
+// threadLine is one message of a tree: who, when, its id, what it says and how far
 // it has come with whom. The text gives way where a line would not fit.
 func (v view) threadLine(who string, width int, m control.Message) {
-	text := firstLine(m.Body)
-	if act := unusualAct(m); act != "" && act != "reply" {
-		text = "[" + act + "] " + text
-	}
+	text := inTree(m)
 	form, reached := clockForm, reach(m)
 	if v.narrow() {
 		form, who = minuteForm, term.Cut(who, width)
 		reached = shortReach(m) // who answered stands in the tree
 	}
-	head, path := term.Pad(who, width)+"  "+v.at(m.Timestamp, form)+"  ", v.pathFrom(m.Path, threadWide)
+	head, id := term.Pad(who, width)+"  "+v.stamp(m.Timestamp, form)+"  ", v.id(m.Path)
 	if reached != "" {
 		reached = "  " + reached
 	}
 	if v.out.Width > 0 {
-		room := v.out.Width - term.Width(head+path) - 2
+		room := v.out.Width - term.Width(head+id) - 2
 		if room-term.Width(reached) < 8 {
 			reached = ""
 		}
 		text = term.Cut(text, max(8, room-term.Width(reached)))
 	}
-	v.out.Printf("%s%s  %s%s\n", head, v.out.Dim(path), text, v.out.Dim(reached))
+	v.out.Printf("%s%s  %s%s\n", head, v.out.Dim(id), text, v.out.Dim(reached))
 }
 
 // branches draws the lines that lead to each message of a tree.

@@ -21,7 +21,7 @@ import (
 const maxLog = 10 << 20
 
 func newUpCommand(p *program) *cobra.Command {
-	var detach, background bool
+	var detach, background, moved bool
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Start the node, in the foreground or with -d in the background",
@@ -31,30 +31,40 @@ everything and tries one last push.
 
 Warnings go to standard error, everything else to node.log in the home; "parley
 logs" shows it. With -d the node runs in the background: the command returns
-once the node answers, or says why it could not start.`,
+once the node answers, or says why it could not start.
+
+A home knows its machine and its folder. A copy of it, by hand or from a backup,
+does not start: beside the first one it would do everything twice. With --moved
+you say that the first one is gone for good; the home belongs here from then on.
+Renaming the folder needs nothing.`,
 		Example: `  parley up
   parley up -d
+  parley up --moved
   parley --home /srv/white up`,
 		Args: exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := p.forOperator("start a node"); err != nil {
+				return err
+			}
 			home, err := p.homeDir()
 			if err != nil {
 				return err
 			}
 			if detach {
-				return runDetached(cmd.Context(), home, p.connect(home.Socket()), p.view())
+				return runDetached(cmd.Context(), home, moved, p.connect(home.Socket()), p.view())
 			}
-			return runUp(cmd.Context(), home, background, p.view())
+			return runUp(cmd.Context(), home, background, moved, p.view())
 		},
 	}
 	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "run in the background, and return when the node answers")
+	cmd.Flags().BoolVar(&moved, "moved", false, "this home was moved or restored, and runs nowhere else any more")
 	cmd.Flags().BoolVar(&background, "background", false, "this process is the one in the background")
 	_ = cmd.Flags().MarkHidden("background") // it fails only for a flag that is not there
 	return cmd
 }
 
-func runUp(ctx context.Context, home configs.Home, background bool, v view) (err error) {
-	cfg, err := upConfig(home)
+func runUp(ctx context.Context, home configs.Home, background, moved bool, v view) (err error) {
+	cfg, err := upConfig(home, moved)
 	if err != nil {
 		return err
 	}
@@ -65,7 +75,7 @@ func runUp(ctx context.Context, home configs.Home, background bool, v view) (err
 	defer file.Close()
 	bar := v.progress("reading the record")
 	n, err := node.Open(ctx, node.Options{
-		Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, background, v.err), Progress: bar.show})
+		Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, background, v.err), Progress: bar.show, Moved: moved, Keeper: true})
 	bar.end()
 	if errors.Is(err, node.ErrLocked) {
 		return alreadyRuns(home)
@@ -86,13 +96,18 @@ func runUp(ctx context.Context, home configs.Home, background bool, v view) (err
 }
 
 // upConfig is the configuration of a home that a node can be started in.
-func upConfig(home configs.Home) (configs.Config, error) {
+func upConfig(home configs.Home, moved bool) (configs.Config, error) {
 	if !configured(home) {
-		return configs.Config{}, control.Errorf(control.KindNotFound, "parley init", "cannot start: there is no node at %s", home.Dir)
+		return configs.Config{}, errNotConfigured(home, "cannot start: ")
 	}
 	cfg, err := configs.Load(home.Config())
 	if err != nil {
 		return cfg, fmt.Errorf("cannot start: %w", err)
+	}
+	if !moved { // before the log of the copy is written
+		if err := copiedHome(home, "cannot start"); err != nil {
+			return cfg, err
+		}
 	}
 	return cfg, nil
 }

@@ -12,10 +12,10 @@ const version = "0.1.0"
 
 // versionInfo is what "parley version --json" prints.
 type versionInfo struct {
-	Version  string `json:"version"`
-	API      int    `json:"api"` // of the control socket
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
+	Version  string `json:"version"`  // of this program
+	API      int    `json:"api"`      // of the control socket
+	Go       string `json:"go"`       // that it was built with
+	Platform string `json:"platform"` // system and processor
 }
 
 func newVersionCommand(p *program) *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/internal/term"
@@ -13,16 +14,18 @@ import (
 type view struct {
 	out, err term.Screen
 	zone     *time.Location
+	now      func() time.Time
 	json     bool
 	command  func(words string) string // as the person would type it
 	agent    string                    // whom PARLEY_AGENT names
 }
 
+// The forms of a time: whole, in a table, in a line that shows seconds, and in a line
+// where columns are few. A list at a terminal leaves day and zone of today away.
 const (
-	timeForm  = "2006-01-02 15:04:05 -07:00"
-	shortForm = "2006-01-02 15:04 -07:00"
-	clockForm = "01-02 15:04:05 -07:00"
-	// minuteForm is clockForm where columns are few.
+	timeForm   = "2006-01-02 15:04:05 -07:00"
+	shortForm  = "2006-01-02 15:04 -07:00"
+	clockForm  = "01-02 15:04:05 -07:00"
 	minuteForm = "01-02 15:04 -07:00"
 )
 
@@ -61,6 +64,35 @@ func (v view) at(t time.Time, form string) string {
 	return t.In(v.zone).Format(form)
 }
 
+// stamp is a time in a list. A person is spared what goes without saying, day and zone
+// today, in few columns the year of this year; what is piped may be read another day.
+func (v view) stamp(t time.Time, form string) string {
+	if t.IsZero() {
+		return v.at(t, form)
+	}
+	today := v.out.Terminal && v.at(t, time.DateOnly) == v.at(v.now(), time.DateOnly)
+	thisYear := v.at(t, "2006") == v.at(v.now(), "2006")
+	switch {
+	case today && form == clockForm:
+		return v.at(t, "15:04:05")
+	case today:
+		return v.at(t, "15:04")
+	case form == minuteForm && !thisYear:
+		return v.at(t, shortForm)
+	case form == clockForm && !thisYear:
+		return v.at(t, timeForm)
+	}
+	return v.at(t, form)
+}
+
+// lineForm is the form of the time in a list of messages.
+func (v view) lineForm() string {
+	if v.narrow() {
+		return minuteForm
+	}
+	return shortForm
+}
+
 // sender is "name@host" where the host is known.
 func sender(m control.Message) string {
 	if m.Host == "" {
@@ -75,14 +107,39 @@ const wideEnough = 150
 // narrow reports whether the screen is a terminal with few columns.
 func (v view) narrow() bool { return v.out.Terminal && v.out.Width < wideEnough }
 
-// path is what a person can give to read or reply: the whole path, or in a
-// narrow terminal the eight hex digits of its name (R2).
-func (v view) path(p protocol.Path) string { return v.pathFrom(p, wideEnough) }
-
-// pathFrom is path for lines in which whole paths need a terminal of that width.
-func (v view) pathFrom(p protocol.Path, wide int) string {
-	if v.out.Terminal && v.out.Width < wide && p.Strict() && len(p.Suffix()) == 8 {
+// id is what a message is called in a list, and what can be given to read or reply: the
+// eight hex digits of its name, or its path where the name has another form (R2).
+func (v view) id(p protocol.Path) string {
+	if p.Strict() && len(p.Suffix()) == 8 {
 		return p.Suffix()
 	}
 	return p.String()
+}
+
+// path is id at a terminal with few columns, else the whole path, which stays unique.
+func (v view) path(p protocol.Path) string {
+	if v.narrow() {
+		return v.id(p)
+	}
+	return p.String()
+}
+
+// channelLabel is what people call the channel of a message: its name, "direct" or "all" for
+// that of its author and addressees, else the beginning of its id.
+func channelLabel(m control.Message) string {
+	switch {
+	case m.ChannelName != "":
+		return term.Line(m.ChannelName)
+	case m.Direct && len(m.To) == 1 && m.To[0] == protocol.All:
+		return protocol.All
+	case m.Direct && len(m.To) == 1:
+		return "direct"
+	}
+	return shortChannel(m.Channel)
+}
+
+// shortChannel is the beginning of a channel's id, which names the channel too.
+func shortChannel(c protocol.ChannelID) string {
+	first, _, _ := strings.Cut(c.String(), "-")
+	return first + "…" // tells it from the id of a message
 }

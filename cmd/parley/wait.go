@@ -15,12 +15,14 @@ const waitDefault = time.Minute
 
 func newWaitCommand(p *program) *cobra.Command {
 	var r control.WaitRequest
+	var as string
 	cmd := &cobra.Command{
 		Use:   "wait --re PATH | --from NAME | --to NAME",
 		Short: "Wait for an answer, or for the next message from or to someone",
 		Long: `Wait for one message and print its text alone; everything else goes to standard
 error. --re returns the first answer to a message, also one that is there
 already; --from and --to return only what comes after the command has begun.
+A message that is for you counts as read then, and its sender gets a receipt.
 
 Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 		Example: `  parley wait --re b2c3d4e5 --timeout 5m
@@ -43,10 +45,11 @@ Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 			if err != nil {
 				return err
 			}
-			return runWait(cmd.Context(), r, client, p.view())
+			return runWait(cmd.Context(), r, as, client, p.view())
 		},
 	}
 	f := cmd.Flags()
+	asFlag(cmd, &as, "who reads it")
 	f.StringVar(&r.Re, "re", "", "wait for an answer to this message")
 	f.StringVar(&r.From, "from", "", "wait for the next message of this participant")
 	f.StringVar(&r.To, "to", "", "wait for the next message to this participant, or all")
@@ -57,9 +60,15 @@ Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 	return cmd
 }
 
-func runWait(ctx context.Context, r control.WaitRequest, client control.Service, v view) error {
+func runWait(ctx context.Context, r control.WaitRequest, as string, client control.Service, v view) error {
+	v.acting(ctx, as, client)
+	r.As = as
 	if r.Re != "" {
-		return awaitReply(ctx, r, client, v)
+		reply, err := awaitReply(ctx, r, client, v)
+		if err != nil {
+			return err
+		}
+		return v.arrived(ctx, reply, as, client)
 	}
 	done := v.busy("waiting for a message")
 	m, err := client.Wait(ctx, r)
@@ -70,5 +79,5 @@ func runWait(ctx context.Context, r control.WaitRequest, client control.Service,
 	if err != nil {
 		return err
 	}
-	return v.arrived(m)
+	return v.arrived(ctx, m, as, client)
 }

@@ -20,6 +20,7 @@ hey, which takes AGENT@ALIAS too.`,
 			return p.send(cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey, Cross: true}, args[1:])
 		},
 	}
+	takesText(cmd, 1)
 	flags.register(p, cmd)
 	flags.registerWait(cmd)
 	cmd.ValidArgsFunction = p.completeAddresses

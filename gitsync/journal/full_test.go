@@ -62,8 +62,8 @@ func TestReadAgain(t *testing.T) {
 		ids = append(ids, store(t, j, entry(n))...)
 	}
 	for n, id := range ids {
-		if e, err := j.Read(id); err != nil || string(e.Data) != string(entry(n).Data) {
-			t.Errorf("entry %d reads %q, %v", n, e.Data, err)
+		if e, err := j.Read(id); err != nil || string(e[id].Data) != string(entry(n).Data) {
+			t.Errorf("entry %d reads %q, %v", n, e[id].Data, err)
 		}
 	}
 	if err := j.Done(ids[0]); err != nil {
@@ -74,6 +74,6 @@ func TestReadAgain(t *testing.T) {
 	}
 	flipByte(t, segments(t, dir)[0], "data 1")
 	if e, err := j.Read(ids[2]); err == nil {
-		t.Errorf("behind a hole it reads %q", e.Data)
+		t.Errorf("behind a hole it reads %q", e[ids[2]].Data)
 	}
 }

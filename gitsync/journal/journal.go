@@ -194,21 +194,39 @@ func (j *Journal) Done(ids ...ID) error {
 	return j.removeDone()
 }
 
-// Read reads an entry that is not done once more from its segment.
-func (j *Journal) Read(id ID) (Entry, error) {
+// Read reads entries that are not done once more from their segments, each of which
+// it reads once.
+func (j *Journal) Read(ids ...ID) (map[ID]Entry, error) {
+	type place struct{ count, index int }
+	wanted := map[uint64]map[ID]place{}
 	j.mu.Lock()
-	seg := j.ids[id]
-	if seg == nil {
-		j.mu.Unlock()
-		return Entry{}, fmt.Errorf("cannot read entry %d: it is done", id)
+	for _, id := range ids {
+		seg := j.ids[id]
+		if seg == nil {
+			j.mu.Unlock()
+			return nil, fmt.Errorf("cannot read entry %d: it is done", id)
+		}
+		if wanted[seg.number] == nil {
+			wanted[seg.number] = map[ID]place{}
+		}
+		wanted[seg.number][id] = place{seg.count, seg.live[id]}
 	}
-	number, count, index := seg.number, seg.count, seg.live[id]
 	j.mu.Unlock()
-	all, err := j.entriesOf(number, count)
-	if err != nil {
-		return Entry{}, fmt.Errorf("cannot read the journal: %w", err)
+	entries := make(map[ID]Entry, len(ids))
+	for number, places := range wanted {
+		count := 0
+		for _, p := range places {
+			count = max(count, p.count)
+		}
+		all, err := j.entriesOf(number, count)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the journal: %w", err)
+		}
+		for id, p := range places {
+			entries[id] = all[p.index]
+		}
 	}
-	return all[index], nil
+	return entries, nil
 }
 
 // entriesOf reads all entries of a segment, which has had count of them.

@@ -3,7 +3,6 @@ package objects
 import (
 	"bytes"
 	"compress/zlib"
-	"context"
 	"crypto/sha1"
 	"errors"
 	"fmt"
@@ -86,7 +85,7 @@ func (s *Store) ReplaceDamaged() ([]string, error) {
 			did = append(did, fmt.Sprintf("the damaged pack %s stays, because a part of it is nowhere else: %v", name, err))
 			continue
 		}
-		if err := s.putAside(p); err != nil {
+		if err := s.dropPack(p.base, func() error { return s.putAside(p) }); err != nil {
 			return did, fmt.Errorf("cannot put a damaged pack aside: %w", err)
 		}
 		did = append(did, "replaced the damaged pack "+name+"; it is kept as damaged-"+name+".pack")
@@ -135,7 +134,6 @@ func packOf(b *Builder) ([]byte, error) {
 
 func (s *Store) putAside(p *pack) error {
 	aside := filepath.Join(s.packDir(), "damaged-"+filepath.Base(p.base)+".pack")
-	s.dropPack(p.base)
 	if err := errors.Join(s.dropMultiIndex([]string{p.base}), removeFile(p.base+".idx")); err != nil {
 		return err
 	}
@@ -148,86 +146,6 @@ func (s *Store) putAside(p *pack) error {
 		}
 	}
 	return syncDir(s.packDir())
-}
-
-// Damage is something that is wrong with the files of a repository.
-type Damage struct {
-	File   string // below the repository
-	Object Hash   // Zero where it is not about one object
-	Text   string
-}
-
-// Check reads every pack, index and loose object and calls found for what is
-// damaged in them. It heals nothing.
-func (s *Store) Check(ctx context.Context, found func(Damage)) error {
-	if err := s.rescan(); err != nil {
-		return err
-	}
-	s.mu.RLock()
-	packs := s.packs
-	s.mu.RUnlock()
-	for _, p := range packs {
-		if err := s.checkPack(ctx, p, found); err != nil {
-			return fmt.Errorf("cannot check the packs: %w", err)
-		}
-	}
-	paths, err := filepath.Glob(filepath.Join(s.dir, "objects", "??", "*"))
-	if err != nil {
-		return fmt.Errorf("cannot check the loose objects: %w", err)
-	}
-	for _, path := range paths {
-		name := filepath.Base(filepath.Dir(path)) + filepath.Base(path)
-		if !plumbing.IsHash(name) {
-			continue
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		h := plumbing.NewHash(name)
-		typ, data, err := readLoose(s.dir, h)
-		if errors.Is(err, ErrNotFound) || err == nil && hashOf(typ, data) == h || isLarge(err) {
-			continue
-		}
-		found(Damage{File: s.below(path), Object: h, Text: "the loose object is damaged"})
-	}
-	return nil
-}
-
-func (s *Store) checkPack(ctx context.Context, p *pack, found func(Damage)) error {
-	if err := checkIndex(p.base); errors.Is(err, errCorrupt) {
-		found(Damage{File: s.below(p.base + ".idx"), Text: err.Error()})
-	}
-	sum, err := fileSum(p.base + ".pack")
-	if errors.Is(err, os.ErrNotExist) {
-		return nil // replaced meanwhile
-	}
-	if err != nil {
-		return err
-	}
-	if sum != nil {
-		found(Damage{File: s.below(p.base + ".pack"), Text: "its check sum is wrong"})
-		s.noteDamaged(p)
-	}
-	var names []Hash
-	if err := p.names(func(h Hash) { names = append(names, h) }); err != nil {
-		return err
-	}
-	for _, h := range names {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		offset, ok, err := p.find(h)
-		if err == nil && ok {
-			var typ plumbing.ObjectType
-			var data []byte
-			typ, data, err = p.read(offset, s.readOnce)
-			if err == nil && hashOf(typ, data) == h || errors.Is(err, os.ErrNotExist) || isLarge(err) {
-				continue
-			}
-		}
-		found(Damage{File: s.below(p.base + ".pack"), Object: h, Text: fmt.Sprintf("object %s in it is damaged", h)})
-	}
-	return nil
 }
 
 func (s *Store) below(path string) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -38,29 +39,23 @@ func (s *Store) hasManyLoose() bool {
 func (s *Store) gatherLoose(ctx context.Context) error {
 	var g gathering
 	g.begin(s)
-	for first := range 256 {
-		entries, err := os.ReadDir(filepath.Join(s.dir, "objects", fmt.Sprintf("%02x", first)))
-		if err != nil {
-			continue // there are none that begin so
+	err := s.eachLoose(func(h Hash, e fs.DirEntry) error {
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < looseAge {
+			return nil
 		}
-		for _, e := range entries {
-			name := fmt.Sprintf("%02x%s", first, e.Name())
-			info, err := e.Info()
-			if err != nil || !plumbing.IsHash(name) || time.Since(info.ModTime()) < looseAge {
-				continue
-			}
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			if err := g.add(plumbing.NewHash(name)); err != nil {
-				return fmt.Errorf("cannot gather loose objects: %w", err)
-			}
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
+		return g.add(h)
+	})
+	if err == nil {
+		err = g.flush()
 	}
-	if err := g.flush(); err != nil {
-		return fmt.Errorf("cannot gather loose objects: %w", err)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("cannot gather loose objects: %w", err)
 	}
-	return nil
+	return err
 }
 
 // gathering is one pack on its way.
@@ -82,13 +77,18 @@ func (g *gathering) add(h Hash) error {
 	if err != nil {
 		return err
 	}
-	if !g.addTree(typ, h, data) {
-		g.builder.add(typ, data)
-	}
-	if g.size += len(data); g.size > transferBytes {
+	if g.put(typ, h, data); g.size > transferBytes {
 		return g.flush()
 	}
 	return nil
+}
+
+// put takes in an object that was read.
+func (g *gathering) put(typ plumbing.ObjectType, h Hash, data []byte) {
+	if !g.addTree(typ, h, data) {
+		g.builder.add(typ, data)
+	}
+	g.size += len(data)
 }
 
 // addTree adds a tree that may be a delta of the one before it.

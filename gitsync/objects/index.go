@@ -28,13 +28,50 @@ var errCorrupt = errors.New("corrupt pack")
 type pack struct {
 	base     string // path without ending
 	modified time.Time
+	idxFile  os.FileInfo // the files that were opened
+	packFile os.FileInfo
+	whole    bool // the pack ends as the index says
 	count    int64
 	size     int64 // of the idx
 	fanout   [256]uint32
 	memory   []byte // the whole idx, or nil if it is read from disk each time
 }
 
+// openPack reads the index of a pack. The error is fs.ErrNotExist where the index or
+// the pack is not there.
 func openPack(base string) (*pack, error) {
+	p, err := openIndex(base)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.lookAtEnd()
+}
+
+// lookAtEnd looks whether the pack is there and has the end that its index says.
+func (p *pack) lookAtEnd() error {
+	f, err := os.Open(p.base + ".pack")
+	if err != nil {
+		return fmt.Errorf("cannot open a pack: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if p.packFile, err = f.Stat(); err != nil {
+		return fmt.Errorf("cannot open a pack: %w", err)
+	}
+	r, done, err := p.index()
+	if err != nil {
+		return err
+	}
+	defer done()
+	var end, noted [hashBytes]byte
+	if _, err := r.ReadAt(noted[:], p.size-idxTrailer); err != nil {
+		return fmt.Errorf("cannot read %s.idx: %w", p.base, err)
+	}
+	_, err = f.ReadAt(end[:], max(0, p.packFile.Size()-hashBytes))
+	p.whole = err == nil && end == noted
+	return nil
+}
+
+func openIndex(base string) (*pack, error) {
 	f, err := os.Open(base + ".idx")
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a pack's index: %w", err)
@@ -44,7 +81,7 @@ func openPack(base string) (*pack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a pack's index: %w", err)
 	}
-	p := &pack{base: base, modified: info.ModTime(), size: info.Size()}
+	p := &pack{base: base, modified: info.ModTime(), idxFile: info, size: info.Size()}
 	if info.Size() <= smallIndex {
 		p.memory = make([]byte, info.Size())
 		if _, err := io.ReadFull(f, p.memory); err != nil {

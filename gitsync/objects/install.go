@@ -58,6 +58,7 @@ func (s *Store) Install(b *Builder) error {
 		return fmt.Errorf("cannot install a pack: %w", err)
 	}
 	if old.base != "" {
+		s.replace(old.base)
 		s.retired = append(s.retired, retired{base: old.base, since: time.Now()})
 	}
 	s.rolling = next

@@ -170,6 +170,7 @@ func (s *Store) join(ctx context.Context, sources []candidate) error {
 	s.kept[base] = true
 	now := time.Now()
 	for _, c := range sources {
+		s.replace(c.base)
 		s.retired = append(s.retired, retired{base: c.base, since: now})
 	}
 	s.retired = append(s.retired, retired{base: base, since: now, stays: true})

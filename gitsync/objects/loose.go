@@ -33,6 +33,26 @@ func readLoose(dir string, h Hash) (plumbing.ObjectType, []byte, error) {
 	return typ, data, nil
 }
 
+// eachLoose calls visit with every loose object. visit's error ends it.
+func (s *Store) eachLoose(visit func(Hash, fs.DirEntry) error) error {
+	for first := range 256 {
+		entries, err := os.ReadDir(filepath.Join(s.dir, "objects", fmt.Sprintf("%02x", first)))
+		if err != nil {
+			continue // there are none that begin so
+		}
+		for _, e := range entries {
+			name := fmt.Sprintf("%02x%s", first, e.Name())
+			if !plumbing.IsHash(name) {
+				continue
+			}
+			if err := visit(plumbing.NewHash(name), e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 func decodeLoose(in io.Reader) (plumbing.ObjectType, []byte, error) {
 	z, err := zlib.NewReader(in)
 	if err != nil {

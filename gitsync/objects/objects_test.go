@@ -222,9 +222,9 @@ func TestLargeIndexIsReadFromDisk(t *testing.T) {
 	if err := os.WriteFile(base+".idx", encodeIndex(entries, Zero), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p, err := openPack(base)
+	p, err := openIndex(base)
 	if err != nil || p.memory != nil {
-		t.Fatalf("openPack: %v; in memory: %v", err, p.memory != nil)
+		t.Fatalf("openIndex: %v; in memory: %v", err, p.memory != nil)
 	}
 	for n := 0; n < 40_000; n += 997 {
 		offset, ok, err := p.find(BlobHash(fmt.Append(nil, n)))
@@ -255,7 +255,7 @@ func TestFindAmongUnevenNames(t *testing.T) {
 		if err := os.WriteFile(base+".idx", encodeIndex(entries, Zero), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, err := openPack(base)
+		p, err := openIndex(base)
 		if err != nil {
 			t.Fatal(err)
 		}

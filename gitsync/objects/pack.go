@@ -1,9 +1,6 @@
 package objects
 
 import (
-	"bufio"
-	"bytes"
-	"compress/zlib"
 	"fmt"
 	"io"
 	"os"
@@ -38,10 +35,12 @@ func (p *pack) read(offset int64, other readFunc) (plumbing.ObjectType, []byte, 
 
 // packReader reads objects of one open pack.
 type packReader struct {
-	in    io.ReaderAt
-	end   int64 // where the trailer begins
-	find  func(Hash) (int64, bool, error)
-	other readFunc
+	in       io.ReaderAt
+	end      int64 // where the trailer begins
+	find     func(Hash) (int64, bool, error)
+	other    readFunc
+	inflater *inflater // used again for each entry; nil: one is made for each
+	bases    *bases    // what was read before; nil: nothing is remembered
 }
 
 func (r packReader) object(offset int64) (plumbing.ObjectType, []byte, error) {
@@ -49,6 +48,10 @@ func (r packReader) object(offset int64) (plumbing.ObjectType, []byte, error) {
 	for depth := 0; ; depth++ {
 		if depth > maxDeltaDepth {
 			return 0, nil, fmt.Errorf("%w: a chain of deltas does not end", errCorrupt)
+		}
+		if typ, data, ok := r.bases.get(offset); ok {
+			data, err := applyDeltas(data, deltas)
+			return typ, data, err
 		}
 		e, err := r.entry(offset)
 		if err != nil {
@@ -89,7 +92,11 @@ func (r packReader) entry(offset int64) (packEntry, error) {
 	if offset < 12 || offset >= r.end {
 		return packEntry{}, fmt.Errorf("%w: no entry can be at %d", errCorrupt, offset)
 	}
-	in := bufio.NewReader(io.NewSectionReader(r.in, offset, r.end-offset))
+	inflater := r.inflater
+	if inflater == nil {
+		inflater = newInflater()
+	}
+	in := inflater.at(io.NewSectionReader(r.in, offset, r.end-offset))
 	typ, size, err := readEntryHeader(in)
 	if err != nil {
 		return packEntry{}, err
@@ -113,7 +120,7 @@ func (r packReader) entry(offset int64) (packEntry, error) {
 	default:
 		return e, fmt.Errorf("%w: unknown type %d", errCorrupt, typ)
 	}
-	e.data, err = inflate(in, size)
+	e.data, err = inflater.inflate(size)
 	return e, err
 }
 
@@ -152,26 +159,4 @@ func readBack(in io.ByteReader) (int64, error) {
 		n = (n+1)<<7 | int64(c&0x7f)
 	}
 	return n, nil
-}
-
-// inflate reads exactly size bytes and the check sum behind them, or says with a
-// *LargeError that these are too many.
-func inflate(in io.Reader, size int64) ([]byte, error) {
-	z, err := zlib.NewReader(in)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errCorrupt, err)
-	}
-	if size > maxObject {
-		return nil, passLarge(z, size)
-	}
-	var data bytes.Buffer
-	data.Grow(int(min(size, 1<<20)) + bytes.MinRead)
-	n, err := data.ReadFrom(io.LimitReader(z, size+1))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errCorrupt, err)
-	}
-	if n != size {
-		return nil, fmt.Errorf("%w: an object has %d bytes where its header says %d", errCorrupt, n, size)
-	}
-	return data.Bytes(), nil
 }

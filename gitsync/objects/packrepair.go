@@ -138,6 +138,9 @@ func (s *Store) indexPacks() ([]string, error) {
 			return did, err
 		}
 	}
+	if len(did) == 0 {
+		return nil, nil
+	}
 	return did, syncDir(s.packDir())
 }
 
@@ -162,8 +165,8 @@ func (s *Store) indexNow(base string, did *[]string) error {
 	return err
 }
 
-// salvage writes every object of a torn pack that can be read from its beginning
-// as a loose one, unless it is there already.
+// salvage puts every object of a torn pack that can be read from its beginning into
+// another pack, unless it is there already. The caller holds writing.
 func (s *Store) salvage(path string) (saved int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -185,6 +188,8 @@ func (s *Store) salvage(path string) (saved int, err error) {
 		at, ok := here[h]
 		return at, ok, nil
 	}}
+	var g gathering
+	g.begin(s)
 	for range count {
 		entry, err := scanner.NextObjectHeader()
 		if err != nil {
@@ -202,12 +207,33 @@ func (s *Store) salvage(path string) (saved int, err error) {
 		if _, _, err := s.readOnce(h); err == nil {
 			continue
 		}
-		if err := s.PutLoose(typ, data); err != nil {
-			return saved, err
-		}
 		saved++
+		if g.put(typ, h, data); g.size > transferBytes {
+			if err := g.keep(); err != nil {
+				return saved, err
+			}
+		}
 	}
-	return saved, nil
+	return saved, g.keep()
+}
+
+// keep makes a pack of what was gathered. The caller holds writing.
+func (g *gathering) keep() error {
+	if len(g.builder.objects) == 0 {
+		return nil
+	}
+	pack, err := packOf(&g.builder)
+	if err != nil {
+		return err
+	}
+	r, err := g.store.receive(bytes.NewReader(pack))
+	if err != nil {
+		return fmt.Errorf("cannot keep what a torn pack held: %w", err)
+	}
+	defer r.discard()
+	err = g.store.takePack(r)
+	g.begin(g.store)
+	return err
 }
 
 // removeReplaced looks at the packs that this program kept. Those whose objects

@@ -17,7 +17,7 @@ func (s *Store) Rescan() error { return s.rescan() }
 // rescan reads the pack folder again; indexes that it knows are kept.
 func (s *Store) rescan() error {
 	names, err := os.ReadDir(s.packDir())
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot list packs: %w", err)
 	}
 	s.mu.Lock()
@@ -33,6 +33,9 @@ func (s *Store) rescan() error {
 			continue
 		}
 		base = filepath.Join(s.packDir(), base)
+		if s.leaving[base] {
+			continue
+		}
 		if p := known[base]; p != nil && p.isStill(entry) {
 			packs = append(packs, p)
 			continue
@@ -47,15 +50,16 @@ func (s *Store) rescan() error {
 		packs = append(packs, p)
 	}
 	slices.SortStableFunc(packs, newestFirst)
+	s.noteGone(packs)
 	s.packs = packs
 	return nil
 }
 
-// isStill reports whether the file of an index is the one that was read: a damaged
-// one is written again under its name.
+// isStill reports whether the files of a pack are those that were read: a damaged
+// index is written again under its name.
 func (p *pack) isStill(entry fs.DirEntry) bool {
 	info, err := entry.Info()
-	return err == nil && info.Size() == p.size && info.ModTime().Equal(p.modified)
+	return err == nil && info.ModTime().Equal(p.modified) && p.isThere()
 }
 
 func newestFirst(a, b *pack) int { return b.modified.Compare(a.modified) }
@@ -73,10 +77,26 @@ func (s *Store) addPack(base string) error {
 	return nil
 }
 
-func (s *Store) dropPack(base string) {
+// dropPack forgets a pack whose objects are all elsewhere while remove removes its
+// files, which is nothing that Shaken would tell of.
+func (s *Store) dropPack(base string, remove func() error) error {
+	s.mu.Lock()
+	s.leaving[base] = true
+	s.packs = slices.DeleteFunc(slices.Clone(s.packs), func(p *pack) bool { return p.base == base })
+	s.mu.Unlock()
+	err := remove()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.packs = slices.DeleteFunc(slices.Clone(s.packs), func(p *pack) bool { return p.base == base })
+	delete(s.leaving, base)
+	delete(s.replaced, base)
+	return err
+}
+
+// replace notes that the objects of a pack are all in a newer one.
+func (s *Store) replace(base string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replaced[base] = true
 }
 
 // packNames lists the packs on disk by their paths without ending, sorted.

@@ -6,16 +6,19 @@ import (
 	"math"
 )
 
-// applyDeltas makes an object of its base; the last of the deltas comes first. The
-// base may be changed.
-func applyDeltas(data []byte, deltas [][]byte) ([]byte, error) {
-	var spare []byte
+// applyDeltas makes an object of its base, which it does not change; the last of the
+// deltas comes first.
+func applyDeltas(base []byte, deltas [][]byte) ([]byte, error) {
+	data, spare := base, []byte(nil)
 	for i := len(deltas) - 1; i >= 0; i-- {
 		next, err := patch(spare[:0], data, deltas[i])
 		if err != nil {
 			return nil, err
 		}
-		data, spare = next, data
+		if i < len(deltas)-1 {
+			spare = data
+		}
+		data = next
 	}
 	return data, nil
 }

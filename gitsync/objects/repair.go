@@ -51,6 +51,23 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 	return did, s.rescan()
 }
 
+// RepairPacks does for packs and their indexes what Repair does, while this program
+// uses the repository. It returns what it did, a sentence each.
+func (s *Store) RepairPacks() ([]string, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	did, err := s.removeBadIndexes()
+	if err == nil {
+		var more []string
+		more, err = s.indexPacks()
+		did = append(did, more...)
+	}
+	if err != nil {
+		return did, fmt.Errorf("cannot repair the packs: %w", err)
+	}
+	return did, s.rescan()
+}
+
 func (s *Store) removeLocks(refs []string) ([]string, error) {
 	var did []string
 	for _, ref := range refs {

@@ -125,11 +125,10 @@ func (s *Store) retireNow(r retired) error {
 	case !s.kept[r.base] && isKept(r.base):
 		return nil // somebody wants it to stay
 	}
-	if err := removePack(r.base); err != nil {
+	if err := s.dropPack(r.base, func() error { return removePack(r.base) }); err != nil {
 		return err
 	}
 	delete(s.kept, r.base)
-	s.dropPack(r.base)
 	return nil
 }
 

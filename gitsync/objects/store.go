@@ -26,6 +26,10 @@ var ErrRefMoved = errors.New("the ref was moved by another program")
 // a tree of a day that holds a million messages is 60 MB.
 const maxObject = 256 << 20
 
+// IsDamage reports whether an error says that a repository lacks an object or holds a
+// damaged one.
+func IsDamage(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, errCorrupt) }
+
 // Store is one bare repository.
 type Store struct {
 	dir   string
@@ -46,11 +50,14 @@ type Store struct {
 	holding  int             // see Hold
 	received []string        // packs that lose their .keep at Release
 	joins
+
+	footing
 }
 
 // Open reads the list of packs of the bare repository at dir.
 func Open(dir string, log zerolog.Logger) (*Store, error) {
 	s := &Store{dir: dir, log: log, trees: newTreeCache(treeCacheBytes), kept: map[string]bool{}}
+	s.replaced, s.leaving = map[string]bool{}, map[string]bool{}
 	if err := s.rescan(); err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ type missing struct {
 	store   *Store
 	builder *Builder
 	size    int
+	most    int // bytes in all, where that is not 0
 	take    func(*Builder) error
 }
 
@@ -138,6 +139,9 @@ func (m *missing) entry(e, old Entry) error {
 		return err
 	}
 	m.add(plumbing.BlobObject, data)
+	if m.most > 0 && m.size > m.most {
+		return &LargeError{int64(m.size)}
+	}
 	return nil
 }
 
@@ -146,32 +150,51 @@ func (m *missing) entry(e, old Entry) error {
 // what it holds. A pack without objects is nothing. No gc removes the pack before
 // Release.
 func (s *Store) InstallPack(in io.Reader) error {
-	temp, err := s.receivePack(in)
-	if temp != "" {
-		defer func() { _ = removeFile(temp) }() // gone already where all went well
-	}
+	r, err := s.receive(in)
 	if err != nil {
 		return fmt.Errorf("cannot take in a pack: %w", err)
 	}
-	idx, err := indexOf(temp)
-	if err != nil {
-		return fmt.Errorf("cannot take in a pack: %w", err)
-	}
-	name := idx[len(idx)-idxTrailer : len(idx)-hashBytes] // the check sum of the pack
-	base := filepath.Join(s.packDir(), "pack-"+Hash(name).String())
+	defer r.discard()
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	return s.takePack(r)
+}
+
+// receivedPack is a pack from elsewhere in a temporary file.
+type receivedPack struct {
+	temp string
+	idx  []byte
+}
+
+func (r receivedPack) discard() { _ = removeFile(r.temp) } // gone already where all went well
+
+// receive reads a pack to its end and indexes it.
+func (s *Store) receive(in io.Reader) (r receivedPack, err error) {
+	r.temp, err = s.receivePack(in)
+	if err == nil {
+		r.idx, err = indexOf(r.temp)
+	}
+	if err != nil && r.temp != "" {
+		r.discard()
+	}
+	return r, err
+}
+
+// takePack gives a pack its place. The caller holds writing.
+func (s *Store) takePack(r receivedPack) error {
+	name := r.idx[len(r.idx)-idxTrailer : len(r.idx)-hashBytes] // the check sum of the pack
+	base := filepath.Join(s.packDir(), "pack-"+Hash(name).String())
 	if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
 		return err
 	}
 	s.received = append(s.received, base)
 	s.kept[base] = true
 	failpoint.Hit(failpoint.PackReceived)
-	if err := os.Rename(temp, base+".pack"); err != nil {
+	if err := os.Rename(r.temp, base+".pack"); err != nil {
 		return fmt.Errorf("cannot take in a pack: %w", err)
 	}
 	failpoint.Hit(failpoint.PackTaken)
-	if err := writeAtomically(base+".idx", idx); err != nil {
+	if err := writeAtomically(base+".idx", r.idx); err != nil {
 		return err
 	}
 	if err := syncDir(s.packDir()); err != nil {

@@ -53,7 +53,7 @@ func walls() []Wall {
 		{
 			Room:       "configs",
 			Parley:     []string{"protocol"},
-			ThirdParty: []string{yaml},
+			ThirdParty: []string{yaml, system}, // that one to tell a home from its copies
 			Why:        "configs turns the operator's files into checked values; what is done with them is the node's affair",
 		},
 		{
@@ -83,9 +83,10 @@ func walls() []Wall {
 			Why:            "only the node knows all rooms; git itself is gitsync's affair, NATS itself the bus's, and the terminal cmd's",
 		},
 		{
-			Room:   "node/control",
-			Parley: []string{"protocol"},
-			Why:    "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
+			Room:       "node/control",
+			Parley:     []string{"protocol"},
+			ThirdParty: []string{system}, // it asks the system who is at the other end of its socket
+			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
 		{
 			Room:       "node/bench",
@@ -100,12 +101,15 @@ func walls() []Wall {
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},
 			Doors: []Door{{
-				// Node only where one is started, or its caches are made anew.
-				Files:  []string{"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/join.go", "cmd/parley/linkflags.go", "cmd/parley/demo.go", "cmd/parley/recordrebuild.go"},
+				// Node only where one is started, or its home is worked on while none runs.
+				Files: []string{
+					"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/adopt.go", "cmd/parley/join.go", "cmd/parley/linkflags.go",
+					"cmd/parley/demo.go", "cmd/parley/recordrebuild.go", "cmd/parley/remoteset.go", "cmd/parley/agentoffline.go",
+				},
 				Parley: []string{"node"},
 			}, {
-				// The bench only where it is run.
-				Files:  []string{"cmd/parley/bench.go", "cmd/parley/benchrecord.go", "cmd/parley/benchbus.go"},
+				// The bench only where it is run, and where its figures are documented.
+				Files:  []string{"cmd/parley/bench.go", "cmd/parley/benchrecord.go", "cmd/parley/benchbus.go", "cmd/parley/jsonexamples_test.go"},
 				Parley: []string{"node/bench"},
 			}},
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",

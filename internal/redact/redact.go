@@ -4,8 +4,12 @@ package redact
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 )
+
+// Mark stands in the place of what is not shown.
+const Mark = "…"
 
 // URLs is a list of addresses, separated by commas, without the user, password
 // or token that stands in them: of a NATS URL even the user may be a token. Of
@@ -22,6 +26,7 @@ func URLs(list string) string {
 }
 
 func one(address string) string {
+	address = withoutQuery(address)
 	at := strings.LastIndexByte(address, '@')
 	if at < 0 {
 		return address
@@ -31,7 +36,99 @@ func one(address string) string {
 	}
 	scheme, _, ok := strings.Cut(address, "://")
 	if !ok || strings.ContainsAny(scheme, "@:/") {
-		return "…@" + address[at+1:]
+		return Mark + address[at:]
 	}
-	return scheme + "://…@" + address[at+1:]
+	return scheme + "://" + Mark + address[at:]
+}
+
+// withoutQuery is a URL in whose query and fragment nothing can be read any more.
+func withoutQuery(address string) string {
+	if !strings.Contains(address, "://") {
+		return address
+	}
+	if i := strings.IndexAny(address, "?#"); i >= 0 && i+1 < len(address) {
+		return address[:i+1] + Mark
+	}
+	return address
+}
+
+// Remote is the name of a git repository without what gets one in: passwords, what is
+// asked for behind a "?", and user names, but those of ssh, which are none of a token's
+// places and tell where one goes.
+func Remote(remote string) string {
+	scheme, rest, isURL := strings.Cut(remote, "://")
+	if !isURL {
+		return shortForm(remote)
+	}
+	at := strings.LastIndexByte(rest[:authorityEnd(rest)], '@')
+	isName := slices.Contains([]string{"ssh", "git+ssh", "ssh+git"}, strings.ToLower(scheme))
+	if at >= 0 && isName && !strings.Contains(rest[:at], ":") {
+		return withoutQuery(remote)
+	}
+	return one(remote)
+}
+
+// authorityEnd is where, in what stands behind "://", the host ends.
+func authorityEnd(rest string) int {
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		return i
+	}
+	return len(rest)
+}
+
+// shortForm is a path, or [user@]host:path, in which somebody has also written a
+// password as one does in a URL.
+func shortForm(remote string) string {
+	end := len(remote)
+	if i := strings.IndexAny(remote, `/\`); i >= 0 {
+		end = i
+	}
+	if at := strings.LastIndexByte(remote[:end], '@'); at >= 0 && strings.Contains(remote[:at], ":") {
+		return Mark + remote[at:]
+	}
+	return remote
+}
+
+// leastSecret is from which length on a part of an address is looked for in a text by
+// itself: shorter ones stand in words.
+const leastSecret = 6
+
+// In is a text that may quote a remote, or parts of it, with nothing in it that Remote
+// would not show.
+func In(text, remote string) string {
+	shown := Remote(remote)
+	if shown == remote {
+		return text
+	}
+	text = strings.ReplaceAll(text, remote, shown)
+	_, rest, isURL := strings.Cut(remote, "://")
+	if !isURL {
+		rest = remote
+	}
+	authority := rest[:authorityEnd(rest)]
+	_, query, _ := strings.Cut(rest, "?")
+	login := authority[:max(0, strings.LastIndexByte(authority, '@'))]
+	if login != "" {
+		text = strings.ReplaceAll(text, login+"@", Mark+"@")
+	}
+	if query != "" {
+		text = strings.ReplaceAll(text, "?"+query, "?"+Mark)
+	}
+	_, password, _ := strings.Cut(login, ":")
+	secrets := []string{password}
+	for pair := range strings.FieldsFuncSeq(query, func(r rune) bool { return strings.ContainsRune("&;#", r) }) {
+		secrets = append(secrets, pair[strings.IndexByte(pair, '=')+1:])
+	}
+	for _, secret := range secrets {
+		plain, err := url.PathUnescape(secret)
+		if err != nil {
+			plain = secret
+		}
+		for _, form := range []string{secret, plain} {
+			if len(form) >= leastSecret {
+				text = strings.ReplaceAll(text, form, Mark)
+			}
+		}
+	}
+	return text
 }

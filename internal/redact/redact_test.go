@@ -16,10 +16,57 @@ func TestURLs(t *testing.T) {
 		"me:secret@a:4222":                       "…@a:4222",
 		"a:4222":                                 "a:4222",
 		"https://a/x@y":                          "https://a/x@y",
+		"wss://a/x?token=secret":                 "wss://a/x?…",
+		"wss://me:secret@a/x?token=secret#y":     "wss://…@a/x?…",
 	} {
 		if got := URLs(in); got != want {
 			t.Errorf("URLs(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestRemote(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                      "",
+		"/srv/record.git":                       "/srv/record.git",
+		"/srv/a@b/what?.git":                    "/srv/a@b/what?.git",
+		"git@example.org:team/record.git":       "git@example.org:team/record.git",
+		"nat:secret@example.org:team/x.git":     "…@example.org:team/x.git",
+		"ssh://git@example.org/x.git":           "ssh://git@example.org/x.git",
+		"ssh://git:secret@example.org/x.git":    "ssh://…@example.org/x.git",
+		"https://example.org/x.git":             "https://example.org/x.git",
+		"https://nat:secret@example.org/x.git":  "https://…@example.org/x.git",
+		"https://token@example.org/x.git":       "https://…@example.org/x.git",
+		"https://nat:se@cret@example.org/x.git": "https://…@example.org/x.git",
+		"https://nat:%zz@example.org/x.git":     "https://…@example.org/x.git",
+		"https://example.org/x.git?token=a#b":   "https://example.org/x.git?…",
+		"https://example.org/x.git#b":           "https://example.org/x.git#…",
+		"ssh://git@example.org/x.git?token=abc": "ssh://git@example.org/x.git?…",
+	} {
+		if got := Remote(in); got != want {
+			t.Errorf("Remote(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestIn prevents: what git, curl or a server says of a remote quotes a secret, whole or in
+// parts.
+func TestIn(t *testing.T) {
+	const remote = "https://nat:sec%40ret1@example.org/x.git?private_token=abcdef123&team=a"
+	for text, want := range map[string]string{
+		"cannot read " + remote:                                      "cannot read https://…@example.org/x.git?…",
+		"https://nat:sec%40ret1@example.org/x.git/info/refs: no":     "https://…@example.org/x.git/info/refs: no",
+		"example.org/x.git?private_token=abcdef123&team=a/info/refs": "example.org/x.git?…/info/refs",
+		"the password sec@ret1 is wrong":                             "the password … is wrong",
+		"abcdef123 has ended":                                        "… has ended",
+		"a team of nat":                                              "a team of nat",
+	} {
+		if got := In(text, remote); got != want {
+			t.Errorf("In(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := In("a path /x", "/x"); got != "a path /x" {
+		t.Errorf("a path became %q", got)
 	}
 }
 

@@ -11,6 +11,9 @@ type Table struct {
 	Rows    [][]string
 	// Flexible is the column that is cut where a line would not fit.
 	Flexible int
+	// Style styles the last cell of a row as it is shown, which may be cut; nil: it
+	// stays plain. It must not change its width.
+	Style func(row int, cell string) string
 }
 
 // Table writes t with aligned columns, each as wide as its widest cell. The last
@@ -23,8 +26,13 @@ func (s Screen) Table(t Table) {
 	if len(t.Heading) > 0 {
 		s.Printf("%s\n", s.Dim(line(t.Heading, widths)))
 	}
-	for _, row := range t.Rows {
-		s.Printf("%s\n", line(row, widths))
+	for i, row := range t.Rows {
+		text := line(row, widths)
+		if last := len(row) - 1; t.Style != nil && last >= 0 {
+			cell := strings.TrimRight(Cut(row[last], widths[last]), " ")
+			text = strings.TrimSuffix(text, cell) + t.Style(i, cell)
+		}
+		s.Printf("%s\n", text)
 	}
 }
 

@@ -23,15 +23,15 @@ const (
 // Figure is one measured value beside its yardstick. In JSON every field is
 // there; what does not exist is null, or "".
 type Figure struct {
-	Name      string   `json:"name"`  // a stable word
-	Value     *float64 `json:"value"` // null where it could not be measured; Note says why
-	Unit      string   `json:"unit"`
+	Name      string   `json:"name"`      // a stable word
+	Value     *float64 `json:"value"`     // null where it could not be measured; Note says why
+	Unit      string   `json:"unit"`      // of value, yardstick and, where aim_on is value, aim
 	Yardstick *float64 `json:"yardstick"` // in the same unit
 	Ratio     *float64 `json:"ratio"`     // value divided by yardstick
-	Aim       *float64 `json:"aim"`
-	AimOn     On       `json:"aim_on"`
-	Better    Better   `json:"better"`
-	OK        *bool    `json:"ok"` // whether the aim is met; null where it has none, or this run cannot tell
+	Aim       *float64 `json:"aim"`       // what it should be
+	AimOn     On       `json:"aim_on"`    // what the aim is about
+	Better    Better   `json:"better"`    // which way it should go
+	OK        *bool    `json:"ok"`        // whether the aim is met; null where it has none, or this run cannot tell
 
 	What   string `json:"what"`   // what was measured
 	Beside string `json:"beside"` // what the yardstick is

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,7 +13,7 @@ import (
 
 // Machine says what a run was made on, a line each: the figures mean little
 // without it.
-func Machine(dir string) []string {
+func Machine(ctx context.Context, dir string) []string {
 	system := fmt.Sprintf("%s/%s, %d processors", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	if model := fieldOf("/proc/cpuinfo", "model name"); model != "" {
 		system += ", " + model
@@ -21,12 +22,19 @@ func Machine(dir string) []string {
 		first, _, _ := strings.Cut(string(load), " ")
 		system += ", load " + first + " before"
 	}
-	return []string{"machine: " + system, "disk: " + describeDisk(dir), "git: " + gitVersion()}
+	return []string{"machine: " + system, "disk: " + describeDisk(dir), "git: " + gitVersion(ctx)}
 }
 
-func gitVersion() string {
-	out, err := exec.Command("git", "version").Output()
-	if err != nil {
+func gitVersion(ctx context.Context) string {
+	ctx, cancel := context.WithTimeout(ctx, gitAsking)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "version")
+	cmd.WaitDelay = gitLinger
+	out, err := cmd.Output()
+	switch {
+	case ctx.Err() != nil:
+		return "does not answer"
+	case err != nil:
 		return "not installed: what is measured against it is left out"
 	}
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "git version ")

@@ -53,6 +53,13 @@ func (b bareFile) append(data []byte) error {
 
 func (b bareFile) close() error { return b.file.Close() }
 
+const (
+	// gitAsking is how long the git program may take to say which one it is.
+	gitAsking = 5 * time.Second
+	// gitLinger is how long its helpers may keep its output open after it has ended.
+	gitLinger = time.Second
+)
+
 // run is the git program in a folder, without the user's own settings.
 func (t *tools) run(ctx context.Context, dir string, args ...string) (string, error) {
 	if t.git == "" {
@@ -60,6 +67,7 @@ func (t *tools) run(ctx context.Context, dir string, args ...string) (string, er
 	}
 	cmd := exec.CommandContext(ctx, t.git, args...)
 	cmd.Dir = dir
+	cmd.WaitDelay = gitLinger
 	for _, kv := range os.Environ() {
 		if !strings.HasPrefix(kv, "GIT_") {
 			cmd.Env = append(cmd.Env, kv)

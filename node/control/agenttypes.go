@@ -8,17 +8,19 @@ import (
 
 // Agent is an agent served on this host.
 type Agent struct {
-	Name    protocol.Name `json:"name"`
-	Door    string        `json:"door"` // "exec" or "inbox"
-	Command string        `json:"command,omitempty"`
+	Name    protocol.Name `json:"name"`              // what it is addressed as
+	Door    string        `json:"door"`              // "exec" or "inbox"
+	Command string        `json:"command,omitempty"` // exec door: of its first tier
 	Input   string        `json:"input,omitempty"`   // exec door: what the command is given, "text" or "prompt"
 	Profile string        `json:"profile,omitempty"` // the actor profile that its prompts begin with
 	Preset  string        `json:"preset,omitempty"`  // what it was made from
-	Dir     string        `json:"dir,omitempty"`
-	Paused  bool          `json:"paused"`  // its mail waits
-	Queued  int           `json:"queued"`  // messages waiting for it
-	Running int           `json:"running"` // messages it is working on
-	Unread  int           `json:"unread"`  // inbox door: messages without its receipt
+	Dir     string        `json:"dir,omitempty"`     // the folder in which its command runs; absent: where the node runs
+	RunAs   string        `json:"run_as,omitempty"`  // the user of the machine as whom its command runs, where it is another one than the node's
+	Paused  bool          `json:"paused"`            // its mail waits
+	Queued  int           `json:"queued"`            // messages waiting for it
+	Running int           `json:"running"`           // messages it is working on
+	Unread  int           `json:"unread"`            // inbox door: messages without its receipt
+	Held    bool          `json:"held"`              // its messages wait because the host runs no more commands at once (max_commands)
 }
 
 // AddAgentRequest describes an agent to serve: Exec is its command, or Preset
@@ -34,11 +36,41 @@ type AddAgentRequest struct {
 	Open    string        `json:"open,omitempty"`    // its interactive program; empty: that of the preset
 	Timeout time.Duration `json:"timeout,omitempty"` // 0: that of the preset, else of the configuration
 	Dir     string        `json:"dir,omitempty"`
+	RunAs   string        `json:"run_as,omitempty"` // the user of the system as whom its command runs; empty: the node's
+}
+
+// SetAgentRequest changes how an agent is served; what is left out stays. It is given
+// Exec, for an agent with one command, or Tiers, or Inbox.
+type SetAgentRequest struct {
+	Name    string         `json:"name"`
+	Exec    *string        `json:"exec,omitempty"`
+	Tiers   []AgentTier    `json:"tiers,omitempty"` // in the place of those that it has
+	Inbox   bool           `json:"inbox,omitempty"` // no command is run any more
+	Input   *string        `json:"input,omitempty"`
+	Profile *string        `json:"profile,omitempty"` // "": the one called like the agent, if there is one
+	Open    *string        `json:"open,omitempty"`
+	Timeout *time.Duration `json:"timeout,omitempty"` // 0: that of the configuration
+	Dir     *string        `json:"dir,omitempty"`     // "": the folder where the node runs
+	Answers *bool          `json:"answers,omitempty"` // run on answers to its own messages too
+}
+
+// AgentTier is one kind of instance of an agent.
+type AgentTier struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+	Exec  string `json:"exec"`
 }
 
 // AgentRequest names an agent served here.
 type AgentRequest struct {
 	Name string `json:"name"`
+}
+
+// AgentToken is what an agent bears, as PARLEY_TOKEN, where the node has not started
+// it, so that it is known.
+type AgentToken struct {
+	Agent protocol.Name `json:"agent"` // whom its bearer is
+	Token string        `json:"token"` // for the variable PARLEY_TOKEN
 }
 
 // PauseRequest has an agent's mail wait, or go on.
@@ -55,13 +87,13 @@ type TestRequest struct {
 
 // TestResult is what an agent's command did with a text.
 type TestResult struct {
-	Agent   string        `json:"agent"`
-	Command string        `json:"command"`
-	Input   string        `json:"input"`   // what the command was given
-	Answer  string        `json:"answer"`  // what it answered
-	Problem string        `json:"problem"` // why there is no answer; empty where there is one
-	Stderr  string        `json:"stderr"`  // the end of its standard error
-	Elapsed time.Duration `json:"elapsed"`
+	Agent   string  `json:"agent"`   // which one
+	Command string  `json:"command"` // what was run
+	Input   string  `json:"input"`   // what the command was given
+	Answer  string  `json:"answer"`  // what it answered
+	Problem string  `json:"problem"` // why there is no answer; empty where there is one
+	Stderr  string  `json:"stderr"`  // the end of its standard error
+	Elapsed Seconds `json:"elapsed"` // how long it took
 }
 
 // ProfileRequest asks for an actor profile or, with File, has it written: the
@@ -73,13 +105,13 @@ type ProfileRequest struct {
 
 // Profile is an actor profile.
 type Profile struct {
-	Name        string `json:"name"`
-	Path        string `json:"path"` // in the record
-	Description string `json:"description"`
-	Author      string `json:"author"`
-	Domain      string `json:"domain"`
-	Alias       string `json:"alias"`
-	Body        string `json:"body"`
+	Name        string `json:"name"`        // the agent or human that it is of
+	Path        string `json:"path"`        // in the record
+	Description string `json:"description"` // one line
+	Author      string `json:"author"`      // who maintains it
+	Domain      string `json:"domain"`      // such as engineering
+	Alias       string `json:"alias"`       // what the actor calls itself
+	Body        string `json:"body"`        // the text that an agent is given first
 }
 
 // PromptRequest asks for what an agent served here is given for a message. As is
@@ -91,9 +123,9 @@ type PromptRequest struct {
 
 // Prompt is what an agent's command is given for a message.
 type Prompt struct {
-	Agent   string `json:"agent"`
-	Input   string `json:"input"` // "text": the bare body, "prompt": all of it
-	Text    string `json:"text"`
+	Agent   string `json:"agent"`    // for whom
+	Input   string `json:"input"`    // "text": the bare body, "prompt": all of it
+	Text    string `json:"text"`     // what its command reads
 	LeftOut int    `json:"left_out"` // earlier messages and memories that did not fit
 }
 
@@ -106,11 +138,12 @@ type OpenRequest struct {
 // Opening is an interactive program to run: in Dir, with Env added to the
 // environment.
 type Opening struct {
-	Agent   string             `json:"agent"`
-	Channel protocol.ChannelID `json:"channel"`
-	Argv    []string           `json:"argv"`
-	Dir     string             `json:"dir"`
-	Env     []string           `json:"env"` // NAME=value
+	Agent       string             `json:"agent"`        // whose program it is
+	Channel     protocol.ChannelID `json:"channel"`      // where it will talk
+	ChannelName string             `json:"channel_name"` // what people call that
+	Argv        []string           `json:"argv"`         // the program and its arguments
+	Dir         string             `json:"dir"`          // the folder to run it in; "": any
+	Env         []string           `json:"env"`          // NAME=value
 	// Context is what the program should know. Where Argv does not hold it, the
 	// person is to hand it over.
 	Context string `json:"context"`
@@ -129,5 +162,5 @@ type Woken struct {
 	RemoteError string  `json:"remote_error"` // why it could not be looked at
 	Arrived     int     `json:"arrived"`      // messages that the remote brought
 	Unpushed    int     `json:"unpushed"`     // messages that are still to be pushed
-	Agents      []Agent `json:"agents"`
+	Agents      []Agent `json:"agents"`       // those that were looked at
 }

@@ -9,7 +9,7 @@ import (
 
 // API is the version of the requests and answers in this package. It rises with
 // every change that an older node would not understand or would get wrong.
-const API = 2
+const API = 3
 
 // Every answer carries both headers, and every request the second, so that a
 // command and a node of different versions notice it before anything happens.
@@ -29,15 +29,20 @@ const (
 	verbStatus      = "status"
 	verbSend        = "send"
 	verbWait        = "wait"
+	verbTalk        = "talk"
 	verbInbox       = "inbox"
 	verbRead        = "read"
+	verbReadAll     = "read-all"
+	verbShown       = "shown"
 	verbShow        = "show"
 	verbLog         = "log"
 	verbAgents      = "agents"
 	verbAddAgent    = "add-agent"
+	verbSetAgent    = "set-agent"
 	verbRemoveAgent = "remove-agent"
 	verbPauseAgent  = "pause-agent"
 	verbTestAgent   = "test-agent"
+	verbAgentToken  = "make-token"
 	verbProfile     = "profile"
 	verbPrompt      = "prompt"
 	verbOpen        = "open"
@@ -48,11 +53,13 @@ const (
 	verbChannels    = "channels"
 	verbChannel     = "channel"
 	verbNewChannel  = "new-channel"
+	verbMembers     = "channel-members"
 	verbMemories    = "memories"
 	verbMemory      = "memory"
 	verbAddMemory   = "add-memory"
 	verbUpgrade     = "upgrade"
 	verbVerify      = "verify"
+	verbVerifying   = "verify-progress"
 	verbRecordStats = "record-stats"
 	verbExport      = "export"
 	verbList        = "list"
@@ -64,6 +71,7 @@ const (
 	verbHostCert    = "host-certificate"
 	verbRotateKey   = "rotate-key"
 	verbRevokeKey   = "revoke-key"
+	verbRemoveHost  = "remove-host"
 	verbStop        = "stop"
 )
 
@@ -106,8 +114,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return enc.Encode(copied.Interface())
 }
 
-// fillLists replaces the nil slices in v by empty ones. Lists that hold lists
-// are copied first, because v shares them with the caller.
+// fillLists replaces the nil slices in v by empty ones. Lists that hold lists, and
+// what pointers lead to, are copied first, because v shares them with the caller.
 func fillLists(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -115,6 +123,13 @@ func fillLists(v reflect.Value) {
 			if field := v.Field(i); field.CanSet() {
 				fillLists(field)
 			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			copied := reflect.New(v.Type().Elem())
+			copied.Elem().Set(v.Elem())
+			fillLists(copied.Elem())
+			v.Set(copied)
 		}
 	case reflect.Slice:
 		if v.IsNil() {

@@ -6,19 +6,21 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Channel is one channel of the record. Name, CreatedBy, CreatedAt, Parent and
-// About are empty where it has no CHANNEL.md.
+// Channel is one channel of the record. Name, CreatedBy, CreatedAt, Parent, Members
+// and About are empty where it has no CHANNEL.md.
 type Channel struct {
-	ID           protocol.ChannelID   `json:"id"`
-	Name         string               `json:"name"`
-	CreatedBy    string               `json:"created_by"`
+	ID           protocol.ChannelID   `json:"id"`                  // a UUID, the name of its folder
+	Name         string               `json:"name"`                // what people call it
+	CreatedBy    string               `json:"created_by"`          // who made it, as its file says
 	CreatedAt    time.Time            `json:"created_at,omitzero"` // UTC
-	Parent       protocol.ChannelID   `json:"parent"`
-	About        string               `json:"about"`
-	Messages     int                  `json:"messages"`      // without receipts
-	Last         time.Time            `json:"last,omitzero"` // of the last message; UTC
-	Participants []string             `json:"participants"`
-	Children     []protocol.ChannelID `json:"children"`
+	Parent       protocol.ChannelID   `json:"parent"`              // the channel that it belongs to
+	ParentName   string               `json:"parent_name"`         // what people call that
+	Members      []string             `json:"members"`             // whom a message to all there is for; none: everybody
+	About        string               `json:"about"`               // what it is for
+	Messages     int                  `json:"messages"`            // without receipts
+	Last         time.Time            `json:"last,omitzero"`       // of the last message; UTC
+	Participants []string             `json:"participants"`        // who wrote there or was addressed, sorted
+	Children     []protocol.ChannelID `json:"children"`            // the channels that belong to it
 }
 
 // NewChannelRequest asks for a named channel.
@@ -27,6 +29,16 @@ type NewChannelRequest struct {
 	Name   string `json:"name"`
 	Parent string `json:"parent,omitempty"` // id or name of the channel it belongs to
 	About  string `json:"about,omitempty"`
+	// Members are whom a message to all there is for; none: everybody.
+	Members []string `json:"members,omitempty"`
+}
+
+// MembersRequest changes the members of a channel (id or name).
+type MembersRequest struct {
+	As      string   `json:"as,omitempty"`
+	Channel string   `json:"channel"`
+	Add     []string `json:"add,omitempty"`
+	Remove  []string `json:"remove,omitempty"`
 }
 
 // ChannelRequest names a channel by id or name.
@@ -36,17 +48,18 @@ type ChannelRequest struct {
 
 // Memory is shared, lasting knowledge (R10).
 type Memory struct {
-	File         string    `json:"file"`
-	From         string    `json:"from"`
-	Via          string    `json:"via"`
+	File         string    `json:"file"`               // its name, without the folder
+	From         string    `json:"from"`               // who wrote it
+	Via          string    `json:"via"`                // who committed it on behalf of that
 	Timestamp    time.Time `json:"timestamp,omitzero"` // UTC
-	Subject      string    `json:"subject"`
-	Scope        string    `json:"scope"` // "global" or the id of a channel
-	Tags         []string  `json:"tags"`
-	Session      string    `json:"session"`
-	Supersedes   string    `json:"supersedes"`
-	SupersededBy string    `json:"superseded_by"`
-	Body         string    `json:"body"`
+	Subject      string    `json:"subject"`            // a label of one line
+	Scope        string    `json:"scope"`              // "global" or the id of a channel
+	ScopeName    string    `json:"scope_name"`         // of the channel
+	Tags         []string  `json:"tags"`               // as its writer gave them
+	Session      string    `json:"session"`            // the session that wrote it
+	Supersedes   string    `json:"supersedes"`         // the file that it takes the place of
+	SupersededBy string    `json:"superseded_by"`      // the file that took its place
+	Body         string    `json:"body"`               // the text
 }
 
 // AddMemoryRequest asks for a memory to be written. Supersedes names one that it
@@ -76,21 +89,44 @@ type MemoryRequest struct {
 	File string `json:"file"`
 }
 
-// SearchRequest asks for messages by their words, by who wrote them, by channel
-// (id or name) and by time; at least one of them.
+// SearchRequest asks for messages and memories by their words, by who wrote them, by
+// channel (id or name; of a memory: its scope) and by time; at least one of them.
 type SearchRequest struct {
 	Words   string    `json:"words,omitempty"`
 	From    string    `json:"from,omitempty"`
 	Channel string    `json:"channel,omitempty"`
 	Since   time.Time `json:"since,omitzero"`
-	Limit   int       `json:"limit,omitempty"` // 0: a sensible number
+	Limit   int       `json:"limit,omitempty"` // of messages, and of memories; 0: a sensible number
 }
 
-// SearchResult is what a search found, best first.
+// SearchResult is what a search found: messages best first, and of the memories that
+// hold the newest first.
 type SearchResult struct {
-	Hits    []Message `json:"hits"`
-	Total   int       `json:"total"`   // hits beyond the limit too
-	Pending int       `json:"pending"` // messages that are still being indexed
+	Hits          []MessageHit `json:"hits"`           // the messages, as many as were asked for
+	Total         int          `json:"total"`          // hits beyond the limit too
+	Memories      []MemoryHit  `json:"memories"`       // the memories, as many as were asked for
+	MemoriesTotal int          `json:"memories_total"` // likewise
+	Pending       int          `json:"pending"`        // messages that are still being indexed
+}
+
+// MessageHit is a message that was found. Excerpt is the part of its text where the
+// words stand, in one line; empty where none were asked for.
+type MessageHit struct {
+	Message
+	Excerpt []Fragment `json:"excerpt"` // the part of its text where the words stand, in one line
+}
+
+// MemoryHit is a memory that was found. Excerpt is as in MessageHit, of its subject, a
+// colon and its text.
+type MemoryHit struct {
+	Memory
+	Excerpt []Fragment `json:"excerpt"` // the same of its subject, a colon and its text
+}
+
+// Fragment is a piece of an excerpt: something that was sought, or what is around it.
+type Fragment struct {
+	Text string `json:"text"` // a part of the line
+	Hit  bool   `json:"hit"`  // it was sought
 }
 
 // UpgradeRequest has the files of the record that come with the program brought
@@ -101,6 +137,6 @@ type UpgradeRequest struct {
 
 // UpgradedFile is one file of the record that comes with the program.
 type UpgradedFile struct {
-	Path  string `json:"path"`
+	Path  string `json:"path"`  // in the record
 	State string `json:"state"` // "current", "new" or "changed"
 }

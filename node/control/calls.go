@@ -18,6 +18,11 @@ func (c *Client) Wait(ctx context.Context, r WaitRequest) (Message, error) {
 	return call[Message](ctx, c, verbWait, r)
 }
 
+// Talk says where two participants talk.
+func (c *Client) Talk(ctx context.Context, r TalkRequest) (Talk, error) {
+	return call[Talk](ctx, c, verbTalk, r)
+}
+
 // Inbox lists the mail of one participant, oldest first.
 func (c *Client) Inbox(ctx context.Context, r InboxRequest) ([]Message, error) {
 	return call[[]Message](ctx, c, verbInbox, r)
@@ -26,6 +31,16 @@ func (c *Client) Inbox(ctx context.Context, r InboxRequest) ([]Message, error) {
 // Read returns a message and leaves a receipt.
 func (c *Client) Read(ctx context.Context, r ReadRequest) (Message, error) {
 	return call[Message](ctx, c, verbRead, r)
+}
+
+// ReadAll leaves receipts for mail that waits.
+func (c *Client) ReadAll(ctx context.Context, r ReadAllRequest) (Marked, error) {
+	return call[Marked](ctx, c, verbReadAll, r)
+}
+
+// Shown leaves receipts for messages that were shown to the one they waited for.
+func (c *Client) Shown(ctx context.Context, r ShownRequest) (Marked, error) {
+	return call[Marked](ctx, c, verbShown, r)
 }
 
 // Show returns a message and writes nothing.
@@ -43,6 +58,11 @@ func (c *Client) AddAgent(ctx context.Context, r AddAgentRequest) (Agent, error)
 	return call[Agent](ctx, c, verbAddAgent, r)
 }
 
+// SetAgent changes how an agent is served.
+func (c *Client) SetAgent(ctx context.Context, r SetAgentRequest) (Agent, error) {
+	return call[Agent](ctx, c, verbSetAgent, r)
+}
+
 // RemoveAgent stops serving an agent.
 func (c *Client) RemoveAgent(ctx context.Context, r AgentRequest) error {
 	_, err := call[none](ctx, c, verbRemoveAgent, r)
@@ -50,8 +70,8 @@ func (c *Client) RemoveAgent(ctx context.Context, r AgentRequest) error {
 }
 
 // List is the fleet's directory.
-func (c *Client) List(ctx context.Context) ([]Participant, error) {
-	return call[[]Participant](ctx, c, verbList, none{})
+func (c *Client) List(ctx context.Context, r HostsRequest) ([]Participant, error) {
+	return call[[]Participant](ctx, c, verbList, r)
 }
 
 // Stop makes the node drain and exit.
@@ -85,6 +105,11 @@ func (c *Client) TestAgent(ctx context.Context, r TestRequest) (TestResult, erro
 	return call[TestResult](ctx, c, verbTestAgent, r)
 }
 
+// AgentToken makes a token for an agent that the node does not start itself.
+func (c *Client) AgentToken(ctx context.Context, r AgentRequest) (AgentToken, error) {
+	return call[AgentToken](ctx, c, verbAgentToken, r)
+}
+
 // Profile returns an actor profile, or writes it.
 func (c *Client) Profile(ctx context.Context, r ProfileRequest) (Profile, error) {
 	return call[Profile](ctx, c, verbProfile, r)
@@ -115,6 +140,11 @@ func (c *Client) NewChannel(ctx context.Context, r NewChannelRequest) (Channel, 
 	return call[Channel](ctx, c, verbNewChannel, r)
 }
 
+// ChangeMembers changes the members of a channel.
+func (c *Client) ChangeMembers(ctx context.Context, r MembersRequest) (Channel, error) {
+	return call[Channel](ctx, c, verbMembers, r)
+}
+
 // AddMemory writes a memory.
 func (c *Client) AddMemory(ctx context.Context, r AddMemoryRequest) (Memory, error) {
 	return call[Memory](ctx, c, verbAddMemory, r)
@@ -138,6 +168,11 @@ func (c *Client) Upgrade(ctx context.Context, r UpgradeRequest) ([]UpgradedFile,
 // Channels lists the channels of the record.
 func (c *Client) Channels(ctx context.Context) ([]Channel, error) {
 	return call[[]Channel](ctx, c, verbChannels, none{})
+}
+
+// VerifyProgress says how far the Verify has come that was asked for last.
+func (c *Client) VerifyProgress(ctx context.Context) (Progress, error) {
+	return call[Progress](ctx, c, verbVerifying, none{})
 }
 
 // Verify looks at every message of the record.

@@ -22,6 +22,8 @@ var _ Service = (*Client)(nil)
 type Client struct {
 	path    string
 	version string
+	agent   string // whom the environment names as the caller, "" for nobody
+	token   string // what it bears to be known by
 	http    *http.Client
 }
 
@@ -31,6 +33,14 @@ func NewClient(path, version string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, path) }
 	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, DisableCompression: true}
 	return &Client{path: path, version: version, http: &http.Client{Transport: transport}}
+}
+
+// Bearing is the client with what its environment says of who calls: an agent's
+// name (PARLEY_AGENT) and a token (PARLEY_TOKEN), "" for none.
+func (c *Client) Bearing(agent, token string) *Client {
+	bearing := *c
+	bearing.agent, bearing.token = agent, token
+	return &bearing
 }
 
 // Log calls yield with the record's messages. With Follow it returns nil when
@@ -103,6 +113,11 @@ func (c *Client) post(ctx context.Context, verb string, request any) (io.ReadClo
 	}
 	r.Header.Set("Content-Type", typeJSON)
 	r.Header.Set(headerAPI, strconv.Itoa(API))
+	for name, value := range map[string]string{headerAgent: c.agent, headerToken: c.token} {
+		if value != "" {
+			r.Header.Set(name, url.QueryEscape(value)) // it may hold anything
+		}
+	}
 	answer, err := c.http.Do(r)
 	if err != nil {
 		return nil, c.unreachable(ctx, verb, err)

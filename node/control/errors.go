@@ -23,9 +23,9 @@ const (
 // Error is a failure as a person reads it: what could not be done and why, and
 // what to try.
 type Error struct {
-	Message string `json:"error"`
-	Kind    Kind   `json:"kind"`
-	Hint    string `json:"hint"`
+	Message string `json:"error"` // what could not be done, and why
+	Kind    Kind   `json:"kind"`  // a stable word, by which programs decide
+	Hint    string `json:"hint"`  // what to try; "" where there is nothing
 }
 
 // Error returns the message without the hint.

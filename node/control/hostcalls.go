@@ -3,8 +3,8 @@ package control
 import "context"
 
 // Hosts lists the hosts of the fleet by alias.
-func (c *Client) Hosts(ctx context.Context) ([]Host, error) {
-	return call[[]Host](ctx, c, verbHosts, none{})
+func (c *Client) Hosts(ctx context.Context, r HostsRequest) ([]Host, error) {
+	return call[[]Host](ctx, c, verbHosts, r)
 }
 
 // Host describes one host.
@@ -18,8 +18,8 @@ func (c *Client) PingHost(ctx context.Context, r PingRequest) (Ping, error) {
 }
 
 // FleetStatus asks all live hosts how they fare.
-func (c *Client) FleetStatus(ctx context.Context) (FleetStatus, error) {
-	return call[FleetStatus](ctx, c, verbFleet, none{})
+func (c *Client) FleetStatus(ctx context.Context, r HostsRequest) (FleetStatus, error) {
+	return call[FleetStatus](ctx, c, verbFleet, r)
 }
 
 // ProbeHost dials each address of a host.
@@ -40,4 +40,9 @@ func (c *Client) RotateKey(ctx context.Context, r RotateRequest) (Rotation, erro
 // RevokeKey ends a key of a host, or says what that would do.
 func (c *Client) RevokeKey(ctx context.Context, r RevokeRequest) (Revocation, error) {
 	return call[Revocation](ctx, c, verbRevokeKey, r)
+}
+
+// RemoveHost takes a host out of the fleet for good.
+func (c *Client) RemoveHost(ctx context.Context, r RemoveHostRequest) (HostRemoval, error) {
+	return call[HostRemoval](ctx, c, verbRemoveHost, r)
 }

@@ -20,53 +20,89 @@ const (
 	HostGit HostState = "git"
 	// HostRevoked has no key any more that counts: what it says is refused.
 	HostRevoked HostState = "revoked"
+	// HostOther has no key: another program runs there, and wrote the host's file.
+	HostOther HostState = "other"
+	// HostRemoved is revoked because the host was removed from the fleet.
+	HostRemoved HostState = "removed"
 )
+
+// Out reports whether a host has no key any more that counts.
+func (s HostState) Out() bool { return s == HostRevoked || s == HostRemoved }
 
 // Host is one host of the fleet as this node knows it without asking it.
 type Host struct {
-	Alias protocol.Name `json:"alias"`
-	State HostState     `json:"state"`
+	Alias protocol.Name `json:"alias"` // its name in the fleet
+	State HostState     `json:"state"` // how it can be reached
 	// Since is since when its node runs; of one that is away zero.
 	Since time.Time `json:"since,omitzero"`
 	// LastSeen is when it was last heard on the bus, by this host's clock, or wrote
 	// the last message that is known of it, by its own. Zero: never.
 	LastSeen    time.Time       `json:"last_seen,omitzero"`
-	Version     string          `json:"version"` // last heard; "" where it was not heard since the start
-	Key         string          `json:"key"`     // the public nkey that counts now
-	Fingerprint string          `json:"fingerprint"`
-	Keys        []HostKey       `json:"keys"` // its history, the first key in front, the one that counts last
-	Hostname    string          `json:"hostname"`
-	Addresses   []string        `json:"addresses"` // where it says that other hosts reach it, host:port
-	Humans      []protocol.Name `json:"humans"`
-	Agents      []protocol.Name `json:"agents"`
+	Version     string          `json:"version"`                // last heard; "" where it was not heard since the start
+	Key         string          `json:"key"`                    // the public nkey that counts now
+	Fingerprint string          `json:"fingerprint"`            // of the key, for people to compare
+	Keys        []HostKey       `json:"keys"`                   // its history, the first key in front, the one that counts last
+	Hostname    string          `json:"hostname"`               // what its machine is called
+	Addresses   []string        `json:"addresses"`              // where it says that other hosts reach it, host:port
+	Humans      []protocol.Name `json:"humans"`                 // who decides there
+	Agents      []protocol.Name `json:"agents"`                 // whom it serves
 	LastMessage *LastMessage    `json:"last_message,omitempty"` // absent: it wrote none
 	// Address is where the link to it leads or comes from, host:port, or where it
 	// says that it is reached; "" where neither is known.
 	Address string `json:"address"`
-	// RTT is the last round trip to it that is known, in nanoseconds; 0: none.
-	RTT time.Duration `json:"rtt"`
-	// Clock is its clock minus this host's, in nanoseconds, as far as is known of a
+	// RTT is the last round trip to it that is known; 0: none.
+	RTT Seconds `json:"rtt"`
+	// Clock is its clock minus this host's, as far as is known of a
 	// host that is live.
-	Clock time.Duration `json:"clock"`
+	Clock Seconds `json:"clock"`
 }
 
 // HostKey is one key in the history of a host. Times that do not apply are zero.
 type HostKey struct {
-	Key         string    `json:"key"`
-	Fingerprint string    `json:"fingerprint"`
-	Since       time.Time `json:"since,omitzero"`   // when it replaced the one before it
-	Until       time.Time `json:"until,omitzero"`   // until when it counts, because another replaced it
-	Revoked     time.Time `json:"revoked,omitzero"` // when it was revoked
-	RevokedBy   string    `json:"revoked_by"`       // the host, or "human at host"
+	Key         string    `json:"key"`               // public nkey
+	Fingerprint string    `json:"fingerprint"`       // of it
+	Since       time.Time `json:"since,omitzero"`    // when it replaced the one before it
+	Until       time.Time `json:"until,omitzero"`    // until when it counts, because another replaced it
+	Revoked     time.Time `json:"revoked,omitzero"`  // when it was revoked
+	RevokedBy   string    `json:"revoked_by"`        // the host, or "human at host"
+	Removed     bool      `json:"removed,omitempty"` // the host was removed from the fleet by that
 }
 
 // LastMessage is the last thing that a host wrote, a receipt or what it says of
 // itself included.
 type LastMessage struct {
-	Path      protocol.Path `json:"path"`
+	Path      protocol.Path `json:"path"`               // where it is
 	Timestamp time.Time     `json:"timestamp,omitzero"` // UTC, by the clock of its host
-	Run       string        `json:"run"`
-	Seq       uint64        `json:"seq"`
+	Run       string        `json:"run"`                // the start of the host's node that wrote it
+	Seq       uint64        `json:"seq"`                // its number within that
+}
+
+// HostsRequest asks for hosts, or for who can be reached there.
+type HostsRequest struct {
+	All bool `json:"all,omitempty"` // those too that are out of the fleet
+}
+
+// RemoveHostRequest asks to remove a host from the fleet.
+type RemoveHostRequest struct {
+	Host protocol.Name `json:"host"`
+	Try  bool          `json:"try,omitempty"` // only say what it would do
+	// Phrase is what RemovePhrase says, as a person typed it; not needed with Try.
+	Phrase string `json:"phrase,omitempty"`
+}
+
+// RemovePhrase is what a person types to remove a host. It cannot be undone.
+func RemovePhrase(host protocol.Name) string { return "remove " + host.String() }
+
+// HostRemoval says what becomes of a host that is removed, or would.
+type HostRemoval struct {
+	Host    protocol.Name   `json:"host"`           // its alias
+	Human   protocol.Name   `json:"human"`          // who decides it
+	Agents  []protocol.Name `json:"agents"`         // whom it serves
+	Waiting int             `json:"waiting"`        // messages to them without a receipt: nobody will answer them
+	Running int             `json:"running"`        // messages that its agents work on, where it is this host
+	Founder bool            `json:"founder"`        // it began the record: nobody can remove others any more
+	Here    bool            `json:"here"`           // it is this host: its node ends
+	Path    protocol.Path   `json:"path,omitempty"` // of the message that says so; absent where it was only tried
 }
 
 // HostRequest names a host of the fleet.
@@ -77,8 +113,8 @@ type HostRequest struct {
 // Certificate is what a host shows to NATS clients that connect to it by TLS: made
 // by itself for its key.
 type Certificate struct {
-	Alias protocol.Name `json:"alias"`
-	PEM   string        `json:"pem"`
+	Alias protocol.Name `json:"alias"` // the host that shows it
+	PEM   string        `json:"pem"`   // as a file in PEM
 }
 
 // PingRequest asks for one question to a host and its answer, Within a time; zero:
@@ -91,35 +127,35 @@ type PingRequest struct {
 // Ping is a host's answer.
 type Ping struct {
 	Alias   protocol.Name `json:"alias"`
-	RTT     time.Duration `json:"rtt"`     // from the question to the answer, nanoseconds
-	Clock   time.Duration `json:"clock"`   // its clock minus this host's, nanoseconds; right to half of RTT
+	RTT     Seconds       `json:"rtt"`     // from the question to the answer
+	Clock   Seconds       `json:"clock"`   // its clock minus this host's; right to half of RTT
 	Version string        `json:"version"` // of the program that answered
 }
 
 // FleetStatus is how the whole fleet fares: what each live host said when it was
 // asked, and of the others what this host knows.
 type FleetStatus struct {
-	Fleet protocol.Name `json:"fleet"`
+	Fleet protocol.Name `json:"fleet"` // its name
 	Asked protocol.Name `json:"asked"` // the host that asked the others
 	Hosts []FleetHost   `json:"hosts"` // by alias
 }
 
 // FleetHost is one host of the fleet. What follows Problem is empty where the host
-// did not answer. Durations are in nanoseconds.
+// did not answer.
 type FleetHost struct {
 	Host
 	Answered bool   `json:"answered"` // it was asked and answered; of this host always
 	Problem  string `json:"problem"`  // why a host that was asked did not answer, or not with what was asked
 	Messages int    `json:"messages"` // and receipts, that it has
-	// Behind is how many messages this host has that it lacks, Ahead how many it has
-	// that this host lacks: at least, as far as what both say shows.
+	// Behind is how many messages this host has that it lacks: at least, as far as what
+	// both say shows.
 	Behind     int          `json:"behind"`
-	Ahead      int          `json:"ahead"`
-	Tip        string       `json:"tip"` // commit of its main
-	Unrecorded int          `json:"unrecorded"`
-	Unpushed   int          `json:"unpushed"`
-	Remote     string       `json:"remote"`  // a word for why it cannot use the remote, or ""
-	Trouble    string       `json:"trouble"` // the same as a sentence
-	Links      []LinkStatus `json:"links"`
-	AgentCount int          `json:"agent_count"`
+	Ahead      int          `json:"ahead"`       // messages that it has and this host lacks, at least
+	Tip        string       `json:"tip"`         // commit of its main
+	Unrecorded int          `json:"unrecorded"`  // messages that it has stored, in no commit yet
+	Unpushed   int          `json:"unpushed"`    // messages of its main that its remote lacks
+	Remote     string       `json:"remote"`      // a word for why it cannot use the remote, or ""
+	Trouble    string       `json:"trouble"`     // the same as a sentence
+	Links      []LinkStatus `json:"links"`       // its links to other servers
+	AgentCount int          `json:"agent_count"` // agents that it serves
 }

@@ -8,14 +8,24 @@ import (
 
 // RotateRequest asks for a new key of this host.
 type RotateRequest struct {
-	Overlap time.Duration `json:"overlap"` // how long the old key counts still; 0: no longer
+	Overlap time.Duration `json:"overlap"`       // how long the old key counts still; 0: no longer
+	Try     bool          `json:"try,omitempty"` // only say which host it is, and its key
+	// Phrase is what RotatePhrase says, as a person typed it; not needed with Try.
+	Phrase string `json:"phrase,omitempty"`
 }
 
-// Rotation says what became of a host's key.
+// RotatePhrase is what a person types to give a host a new key. It cannot be undone.
+func RotatePhrase(host protocol.Name) string { return "rotate " + host.String() }
+
+// RevokePhrase is what a person types to end a key of a host. It cannot be undone.
+func RevokePhrase(host protocol.Name) string { return "revoke " + host.String() }
+
+// Rotation says what became of a host's key. Where it was only tried, Host and Old
+// alone are set.
 type Rotation struct {
-	Host        protocol.Name `json:"host"`
-	Old         string        `json:"old"` // public nkey
-	Key         string        `json:"key"`
+	Host        protocol.Name `json:"host"`           // whose key it is
+	Old         string        `json:"old"`            // public nkey
+	Key         string        `json:"key"`            // the new public nkey
 	Fingerprint string        `json:"fingerprint"`    // of the new key
 	Until       time.Time     `json:"until,omitzero"` // until when the old key counts
 	Path        protocol.Path `json:"path"`           // of the message that says so
@@ -27,12 +37,14 @@ type RevokeRequest struct {
 	Key   string        `json:"key,omitempty"`   // public nkey; empty: the last one
 	After string        `json:"after,omitempty"` // path of the last message of the host that counts; empty: all that are known
 	Try   bool          `json:"try,omitempty"`   // only say what it would do
+	// Phrase is what RevokePhrase says, as a person typed it; not needed with Try.
+	Phrase string `json:"phrase,omitempty"`
 }
 
 // Revocation says what a revocation does, or would do.
 type Revocation struct {
-	Host  protocol.Name `json:"host"`
-	Key   string        `json:"key"`
+	Host  protocol.Name `json:"host"`           // whose key it is
+	Key   string        `json:"key"`            // the public nkey
 	Human protocol.Name `json:"human"`          // who decides it
 	Runs  int           `json:"runs"`           // starts of the host's node of which messages count still
 	Forks int           `json:"forks"`          // messages that count and stand beside another in the host's chain: two hold the key

@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,15 +37,7 @@ func (s *memory) Status(context.Context) (control.Status, error) {
 }
 
 // speaker is R14. The caller holds mu.
-func (s *memory) speaker(as string, to ...string) string {
-	switch {
-	case as != "":
-		return as
-	case len(s.agents) == 1 && !slices.Contains(to, s.agents[0].Name.String()):
-		return s.agents[0].Name.String()
-	}
-	return memoryHuman
-}
+func (s *memory) speaker(as string) string { return cmp.Or(as, memoryHuman) }
 
 // store appends a message. The caller holds mu.
 func (s *memory) store(m control.Message) control.Message {
@@ -63,7 +56,7 @@ func (s *memory) store(m control.Message) control.Message {
 func (s *memory) Send(_ context.Context, r control.SendRequest) (control.Message, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := control.Message{From: s.speaker(r.As, r.To...), To: r.To, Type: protocol.TypeText, Act: r.Act, Body: r.Body}
+	m := control.Message{From: s.speaker(r.As), To: r.To, Type: protocol.TypeText, Act: r.Act, Body: r.Body}
 	if r.Body == "" || (len(r.To) == 0) == (r.Re == "") {
 		return m, control.Errorf(control.KindUsage, "", "cannot send that")
 	}
@@ -76,7 +69,7 @@ func (s *memory) Send(_ context.Context, r control.SendRequest) (control.Message
 			return m, err
 		}
 		m.To = []string{asked.From}
-		m.Re = asked.Path.Rel()
+		m.Re = asked.Path.String()
 	}
 	for _, to := range m.To {
 		if err := s.addressable(to, r.Cross); err != nil {
@@ -128,7 +121,7 @@ func (s *memory) staged(m control.Message) control.Message {
 		switch {
 		case later.Ref == m.Path.String():
 			m.Stage = max(m.Stage, protocol.StageRead)
-		case later.Re == m.Path.Rel():
+		case later.Re == m.Path.String():
 			m.Stage = max(m.Stage, protocol.StageAnswered)
 		}
 	}
@@ -162,7 +155,7 @@ func (s *memory) reply(re string) (control.Message, chan struct{}, error) {
 		return asked, nil, err
 	}
 	for _, m := range s.messages {
-		if m.Re == asked.Path.Rel() {
+		if m.Re == asked.Path.String() {
 			return s.staged(m), nil, nil
 		}
 	}
@@ -202,9 +195,40 @@ func (s *memory) Read(_ context.Context, r control.ReadRequest) (control.Message
 		return m, err
 	}
 	if reader := s.speaker(r.As); !s.receipted(m, reader) {
-		s.store(control.Message{From: reader, To: []string{m.From}, Type: protocol.TypeRead, Act: protocol.ActRead, Ref: m.Path.String()})
+		s.receipt(reader, m)
 	}
 	return s.staged(m), nil
+}
+
+func (s *memory) ReadAll(_ context.Context, r control.ReadAllRequest) (control.Marked, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	who, marked := s.speaker(r.As), 0
+	for _, m := range s.mail(who, false) {
+		if (r.Channel == "" || r.Channel == m.Channel.String()) && (r.From == "" || r.From == m.From) {
+			s.receipt(who, m)
+			marked++
+		}
+	}
+	return control.Marked{Read: marked}, nil
+}
+
+func (s *memory) Shown(_ context.Context, r control.ShownRequest) (control.Marked, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	who, marked := s.speaker(r.As), 0
+	for _, m := range s.mail(who, false) {
+		if slices.Contains(r.Paths, m.Path) {
+			s.receipt(who, m)
+			marked++
+		}
+	}
+	return control.Marked{Read: marked}, nil
+}
+
+// receipt stores that reader has read m. The caller holds mu.
+func (s *memory) receipt(reader string, m control.Message) {
+	s.store(control.Message{From: reader, To: []string{m.From}, Type: protocol.TypeRead, Act: protocol.ActRead, Ref: m.Path.String()})
 }
 
 func (s *memory) Show(_ context.Context, r control.ShowRequest) (control.Message, error) {
@@ -282,7 +306,7 @@ func (s *memory) RemoveAgent(_ context.Context, r control.AgentRequest) error {
 	return nil
 }
 
-func (s *memory) List(context.Context) ([]control.Participant, error) {
+func (s *memory) List(context.Context, control.HostsRequest) ([]control.Participant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	people := []control.Participant{{Name: memoryHuman, Kind: "human", Host: "here", Live: true, Here: true}}

@@ -1,15 +1,13 @@
 package control
 
 import (
-	"time"
-
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // Probe is how far a dial gets to each address of a host.
 type Probe struct {
-	Alias     protocol.Name   `json:"alias"`
-	Addresses []ProbedAddress `json:"addresses"`
+	Alias     protocol.Name   `json:"alias"`     // the host
+	Addresses []ProbedAddress `json:"addresses"` // each that it states
 }
 
 // ProbedAddress is how far it gets to one of them.
@@ -18,9 +16,9 @@ type ProbedAddress struct {
 	Works   bool   `json:"works"`   // a link can be made there
 	// Cause is a stable word for what is wrong: name, route, refused, tls, key, self,
 	// version, busy, or clock, with which links work all the same; "" for nothing.
-	Cause   string        `json:"cause"`
-	Reason  string        `json:"reason"`  // the same for people
-	RTT     time.Duration `json:"rtt"`     // of one question and answer, nanoseconds
-	Clock   time.Duration `json:"clock"`   // its clock minus this host's, nanoseconds
-	Version string        `json:"version"` // of the program there
+	Cause   string  `json:"cause"`
+	Reason  string  `json:"reason"`  // the same for people
+	RTT     Seconds `json:"rtt"`     // of one question and answer
+	Clock   Seconds `json:"clock"`   // its clock minus this host's
+	Version string  `json:"version"` // of the program there
 }

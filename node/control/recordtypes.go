@@ -13,14 +13,20 @@ type Verification struct {
 	Findings []Finding `json:"findings"` // sorted by path, then those of other files
 }
 
+// Progress is how far something has come that takes long: so much of about so much.
+type Progress struct {
+	Done  int `json:"done"`
+	Total int `json:"total"` // 0: nothing is under way
+}
+
 // Finding is something about a message, or about another file of the record, that
 // an auditor should know.
 type Finding struct {
 	Path  protocol.Path `json:"path,omitzero"`  // of a message
 	File  string        `json:"file,omitempty"` // of another file, from the top of the record
-	Kind  FindingKind   `json:"kind"`
-	Wrong bool          `json:"wrong"` // false: worth knowing, such as a missing signature
-	Text  string        `json:"text"`
+	Kind  FindingKind   `json:"kind"`           // what is the matter
+	Wrong bool          `json:"wrong"`          // false: worth knowing, such as a missing signature
+	Text  string        `json:"text"`           // the same for people
 }
 
 // FindingKind is a stable word for what is the matter.
@@ -44,28 +50,28 @@ const (
 
 // RecordStats counts what is in the record.
 type RecordStats struct {
-	ID         string      `json:"id"`
-	Tip        string      `json:"tip"`
-	Messages   int         `json:"messages"` // without receipts and book-keeping
-	Receipts   int         `json:"receipts"`
-	HostWords  int         `json:"host_words"` // book-keeping: what hosts say of themselves
-	Unverified int         `json:"unverified"` // messages without a valid signature
-	Channels   int         `json:"channels"`
-	Memories   int         `json:"memories"`
-	First      time.Time   `json:"first,omitzero"` // timestamps of the first and last message, UTC
-	Last       time.Time   `json:"last,omitzero"`
-	Hosts      []HostStats `json:"hosts"`
-	Packs      int         `json:"packs"`
-	Disk       int64       `json:"disk"`    // bytes of record.git
-	Journal    int64       `json:"journal"` // bytes
+	ID         string      `json:"id"`             // hash of its first commit
+	Tip        string      `json:"tip"`            // commit of main
+	Messages   int         `json:"messages"`       // without receipts and book-keeping
+	Receipts   int         `json:"receipts"`       // that messages were read
+	HostWords  int         `json:"host_words"`     // book-keeping: what hosts say of themselves
+	Unverified int         `json:"unverified"`     // messages without a valid signature
+	Channels   int         `json:"channels"`       // with something in them, or a name
+	Memories   int         `json:"memories"`       // those that others supersede too
+	First      time.Time   `json:"first,omitzero"` // timestamps of the first and last message in the order of the record, UTC
+	Last       time.Time   `json:"last,omitzero"`  // of the last message
+	Hosts      []HostStats `json:"hosts"`          // what each wrote, by alias
+	Packs      int         `json:"packs"`          // of git
+	Disk       int64       `json:"disk"`           // bytes of record.git
+	Journal    int64       `json:"journal"`        // bytes
 }
 
 // HostStats counts what one host wrote.
 type HostStats struct {
-	Alias    protocol.Name `json:"alias"`
-	Messages int           `json:"messages"`
-	Receipts int           `json:"receipts"`
-	Last     time.Time     `json:"last,omitzero"` // UTC
+	Alias    protocol.Name `json:"alias"`         // the host
+	Messages int           `json:"messages"`      // without receipts and book-keeping
+	Receipts int           `json:"receipts"`      // that it signed
+	Last     time.Time     `json:"last,omitzero"` // timestamp of the last that it wrote, of whatever kind, UTC
 }
 
 // ExportRequest has all files of the record written into a folder, which must be
@@ -76,7 +82,7 @@ type ExportRequest struct {
 
 // Exported is what was written.
 type Exported struct {
-	Dir   string `json:"dir"`
-	Files int    `json:"files"`
-	Tip   string `json:"tip"`
+	Dir   string `json:"dir"`   // the folder, absolute
+	Files int    `json:"files"` // how many files
+	Tip   string `json:"tip"`   // commit of main that they are
 }

@@ -9,8 +9,11 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/span"
 )
 
 const (
@@ -19,6 +22,11 @@ const (
 	maxRequest = 8 << 20
 	// drainTime is how long requests under way may go on once the server ends.
 	drainTime = 3 * time.Second
+	// defaultPatience is how long a request may take to come in. What is on this
+	// machine takes milliseconds.
+	defaultPatience = 10 * time.Second
+	// idleTime is how long a connection may stay open between requests.
+	idleTime = 30 * time.Second
 )
 
 // Info is what a server says about itself in every answer.
@@ -29,6 +37,29 @@ type Info struct {
 	// Busy is why the service answers nothing yet, for every request; nil: it
 	// answers.
 	Busy func() error
+	// Judge decides who sent a request, from what is known of them; an error refuses
+	// it. nil: nothing is known of anybody, and all are unattended.
+	Judge func(Calling) (Caller, error)
+	// Refused is told what was refused because of who called; nil: nobody is told.
+	Refused func(verb string, c Caller, why error)
+	// Patience is how long a request may take to come in; 0: ten seconds.
+	Patience time.Duration
+}
+
+func (i Info) withDefaults() Info {
+	if i.Errors == nil {
+		i.Errors = log.New(io.Discard, "", 0)
+	}
+	if i.Judge == nil {
+		i.Judge = func(Calling) (Caller, error) { return Caller{How: "nothing"}, nil }
+	}
+	if i.Refused == nil {
+		i.Refused = func(string, Caller, error) {}
+	}
+	if i.Patience <= 0 {
+		i.Patience = defaultPatience
+	}
+	return i
 }
 
 // Serve answers requests to s that come in on listener, until ctx ends or the
@@ -36,13 +67,13 @@ type Info struct {
 // and short requests get a few seconds to finish; then the listener is closed
 // and Serve returns nil.
 func Serve(ctx context.Context, listener net.Listener, s Service, info Info) error {
-	if info.Errors == nil {
-		info.Errors = log.New(io.Discard, "", 0)
-	}
+	info = info.withDefaults()
 	server := &http.Server{
 		Handler:           &server{service: s, info: info, routes: routes(), draining: ctx},
 		ErrorLog:          info.Errors,
-		ReadHeaderTimeout: 10 * time.Second,
+		ReadHeaderTimeout: info.Patience,
+		IdleTimeout:       idleTime,
+		ConnContext:       withPeer,
 	}
 	drained := make(chan struct{})
 	// Ends the server when ctx ends; when the listener failed first, stop
@@ -55,7 +86,7 @@ func Serve(ctx context.Context, listener net.Listener, s Service, info Info) err
 			server.Close()
 		}
 	})
-	err := server.Serve(listener)
+	err := server.Serve(peerListener{listener})
 	if !stop() {
 		<-drained
 		return nil
@@ -79,62 +110,79 @@ type route struct {
 	long bool
 }
 
-// handler decodes the request, calls the service and writes the answer. An
-// error is returned only where nothing was written.
-type handler func(ctx context.Context, s Service, request []byte, w http.ResponseWriter) error
+// handler decodes the request, has its caller permitted, calls the service and
+// writes the answer. An error is returned only where nothing was written.
+type handler func(ctx context.Context, s Service, r request, w http.ResponseWriter) error
 
-// routes is the table of verbs.
+// request is a request as it came in.
+type request struct {
+	body   []byte
+	permit func(need) error // says why its caller may not make it
+}
+
+// routes is the table of verbs. What a verb needs stands beside it.
 func routes() map[string]route {
 	return map[string]route{
-		verbStatus:      {handle: unary(asking(Service.Status))},
-		verbSend:        {handle: unary(Service.Send)},
-		verbWait:        {handle: unary(Service.Wait), long: true},
-		verbInbox:       {handle: unary(Service.Inbox)},
-		verbRead:        {handle: unary(Service.Read)},
-		verbShow:        {handle: unary(Service.Show)},
+		verbStatus:      {handle: unary(reads, asking(Service.Status))},
+		verbSend:        {handle: unary(sends, Service.Send)},
+		verbWait:        {handle: unary(waits, Service.Wait), long: true},
+		verbTalk:        {handle: unary(talks, Service.Talk)},
+		verbInbox:       {handle: unary(looksInto, Service.Inbox)},
+		verbRead:        {handle: unary(receipts, Service.Read)},
+		verbReadAll:     {handle: unary(receiptsForAll, Service.ReadAll), long: true},
+		verbShown:       {handle: unary(receiptsShown, Service.Shown)},
+		verbShow:        {handle: unary(reads, Service.Show)},
 		verbLog:         {handle: streamLog, long: true},
-		verbAgents:      {handle: unary(asking(Service.Agents))},
-		verbAddAgent:    {handle: unary(Service.AddAgent)},
-		verbRemoveAgent: {handle: unary(telling(Service.RemoveAgent))},
-		verbPauseAgent:  {handle: unary(Service.PauseAgent)},
-		verbTestAgent:   {handle: unary(Service.TestAgent), long: true},
-		verbProfile:     {handle: unary(Service.Profile)},
-		verbPrompt:      {handle: unary(Service.Prompt)},
-		verbOpen:        {handle: unary(Service.Open)},
-		verbWake:        {handle: unary(Service.Wake), long: true},
-		verbReplies:     {handle: unary(Service.Replies)},
-		verbThread:      {handle: unary(Service.Thread)},
-		verbSearch:      {handle: unary(Service.Search)},
-		verbChannels:    {handle: unary(asking(Service.Channels))},
-		verbChannel:     {handle: unary(Service.Channel)},
-		verbNewChannel:  {handle: unary(Service.NewChannel)},
-		verbMemories:    {handle: unary(Service.Memories)},
-		verbMemory:      {handle: unary(Service.Memory)},
-		verbAddMemory:   {handle: unary(Service.AddMemory)},
-		verbUpgrade:     {handle: unary(Service.Upgrade)},
-		verbVerify:      {handle: unary(asking(Service.Verify)), long: true},
-		verbRecordStats: {handle: unary(asking(Service.RecordStats))},
-		verbExport:      {handle: unary(Service.Export), long: true},
-		verbList:        {handle: unary(asking(Service.List))},
-		verbHosts:       {handle: unary(asking(Service.Hosts))},
-		verbHost:        {handle: unary(Service.Host)},
-		verbPingHost:    {handle: unary(Service.PingHost), long: true},
-		verbProbeHost:   {handle: unary(Service.ProbeHost), long: true},
-		verbHostCert:    {handle: unary(Service.HostCertificate), long: true},
-		verbFleet:       {handle: unary(asking(Service.FleetStatus)), long: true},
-		verbRotateKey:   {handle: unary(Service.RotateKey)},
-		verbRevokeKey:   {handle: unary(Service.RevokeKey)},
-		verbStop: {handle: unary(func(s Service, ctx context.Context, _ none) (none, error) {
-			return none{}, s.Stop(ctx)
-		})},
+		verbAgents:      {handle: unary(reads, asking(Service.Agents))},
+		verbAddAgent:    {handle: unary(operates, Service.AddAgent)},
+		verbRemoveAgent: {handle: unary(operates, telling(Service.RemoveAgent))},
+		verbSetAgent:    {handle: unary(operates, Service.SetAgent)},
+		verbPauseAgent:  {handle: unary(operates, Service.PauseAgent)},
+		verbTestAgent:   {handle: unary(operates, Service.TestAgent), long: true},
+		verbAgentToken:  {handle: unary(operates, Service.AgentToken)},
+		verbProfile:     {handle: unary(showsProfile, Service.Profile)},
+		verbPrompt:      {handle: unary(asksForPrompt, Service.Prompt)},
+		verbOpen:        {handle: unary(operates, Service.Open)},
+		verbWake:        {handle: unary(reads, Service.Wake), long: true},
+		verbReplies:     {handle: unary(reads, Service.Replies)},
+		verbThread:      {handle: unary(reads, Service.Thread)},
+		verbSearch:      {handle: unary(reads, Service.Search)},
+		verbChannels:    {handle: unary(reads, asking(Service.Channels))},
+		verbChannel:     {handle: unary(reads, Service.Channel)},
+		verbNewChannel:  {handle: unary(founds, Service.NewChannel)},
+		verbMembers:     {handle: unary(changesMembers, Service.ChangeMembers)},
+		verbMemories:    {handle: unary(reads, Service.Memories)},
+		verbMemory:      {handle: unary(reads, Service.Memory)},
+		verbAddMemory:   {handle: unary(remembers, Service.AddMemory)},
+		verbUpgrade:     {handle: unary(upgrades, Service.Upgrade)},
+		verbVerify:      {handle: unary(reads, asking(Service.Verify)), long: true},
+		verbVerifying:   {handle: unary(reads, asking(Service.VerifyProgress))},
+		verbRecordStats: {handle: unary(reads, asking(Service.RecordStats))},
+		verbExport:      {handle: unary(operates, Service.Export), long: true},
+		verbList:        {handle: unary(reads, Service.List)},
+		verbHosts:       {handle: unary(reads, Service.Hosts)},
+		verbHost:        {handle: unary(reads, Service.Host)},
+		verbPingHost:    {handle: unary(reads, Service.PingHost), long: true},
+		verbProbeHost:   {handle: unary(reads, Service.ProbeHost), long: true},
+		verbHostCert:    {handle: unary(reads, Service.HostCertificate), long: true},
+		verbFleet:       {handle: unary(reads, Service.FleetStatus), long: true},
+		verbRotateKey:   {handle: unary(operates, Service.RotateKey)},
+		verbRevokeKey:   {handle: unary(operates, Service.RevokeKey)},
+		verbRemoveHost:  {handle: unary(operates, Service.RemoveHost)},
+		verbStop:        {handle: unary(operates, stopping)},
 	}
 }
 
+func stopping(s Service, ctx context.Context, _ none) (none, error) { return none{}, s.Stop(ctx) }
+
 // unary makes the handler of a verb with one request and one answer.
-func unary[Q, A any](call func(Service, context.Context, Q) (A, error)) handler {
-	return func(ctx context.Context, s Service, request []byte, w http.ResponseWriter) error {
-		q, err := decodeRequest[Q](request)
+func unary[Q, A any](needs func(Q) need, call func(Service, context.Context, Q) (A, error)) handler {
+	return func(ctx context.Context, s Service, r request, w http.ResponseWriter) error {
+		q, err := decodeRequest[Q](r.body)
 		if err != nil {
+			return err
+		}
+		if err := r.permit(needs(q)); err != nil {
 			return err
 		}
 		answer, err := call(s, ctx, q)
@@ -173,9 +221,12 @@ func decodeRequest[Q any](request []byte) (Q, error) {
 
 // streamLog sends messages as JSON lines. With Follow each line is sent as soon
 // as it is there.
-func streamLog(ctx context.Context, s Service, request []byte, w http.ResponseWriter) error {
-	q, err := decodeRequest[LogRequest](request)
+func streamLog(ctx context.Context, s Service, r request, w http.ResponseWriter) error {
+	q, err := decodeRequest[LogRequest](r.body)
 	if err != nil {
+		return err
+	}
+	if err := r.permit(reads(q)); err != nil {
 		return err
 	}
 	begun := false
@@ -233,19 +284,48 @@ func (h *server) answer(ctx context.Context, cancel context.CancelCauseFunc, w h
 	if !known || api > h.info.API && !anyAPI(verb) {
 		return Errorf(KindOldNode, "parley stop && parley up", "this node is version %s and does not know how to %s", h.info.Version, verb)
 	}
-	// Reading to the end also makes net/http notice when the client goes away.
-	request, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		return Errorf(KindUsage, "", "cannot read the request: it is larger than %d MiB", maxRequest>>20)
-	}
+	body, err := h.receive(w, r)
 	if err != nil {
+		return err
+	}
+	caller, err := h.info.Judge(callingOf(r))
+	if err != nil {
+		h.info.Refused(verb, caller, err)
+		return err
+	}
+	permitted := func(n need) error {
+		err := permit(caller, verb, n)
+		if err != nil {
+			h.info.Refused(verb, caller, err)
+		}
 		return err
 	}
 	if route.long {
 		stop := context.AfterFunc(h.draining, func() { cancel(errDraining()) })
 		defer stop()
 	}
-	return route.handle(ctx, h.service, request, w)
+	return route.handle(WithCaller(ctx, caller), h.service, request{body, permitted}, w)
+}
+
+// receive reads a request's body to its end, which also makes net/http notice when
+// the client goes away. The time that this may take is bounded; that of an answer
+// is not.
+func (h *server) receive(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	timing := http.NewResponseController(w)
+	if err := timing.SetReadDeadline(time.Now().Add(h.info.Patience)); err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	switch tooLarge := new(http.MaxBytesError); {
+	case errors.As(err, &tooLarge):
+		return nil, Errorf(KindUsage, "", "cannot read the request: it is larger than %d MiB", maxRequest>>20)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		return nil, Errorf(KindTimeout, "", "cannot read the request: it did not come to its end within %s", span.Text(h.info.Patience))
+	case err != nil:
+		return nil, err
+	}
+	return body, timing.SetReadDeadline(time.Time{})
 }
 
 func cutVerb(r *http.Request) (string, bool) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/control/controltest"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -35,7 +36,7 @@ func serve(t *testing.T, s control.Service, info control.Info) (*control.Client,
 
 func TestOlderNodeIsNamedBeforeAnythingHappens(t *testing.T) {
 	old := newMemory()
-	client, _, _ := serve(t, old, control.Info{Version: "0.0.9", API: control.API - 1})
+	client, _, _ := serve(t, old, control.Info{Version: "0.0.9", API: control.API - 1, Judge: controltest.Operator})
 	_, err := client.Send(t.Context(), control.SendRequest{To: []string{protocol.All}, Body: "hello"})
 	want := &control.Error{
 		Message: "the running node is version 0.0.9, this command is version 0.2.0",

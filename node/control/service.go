@@ -20,11 +20,23 @@ type Service interface {
 	// someone. KindTimeout if none came in time.
 	Wait(ctx context.Context, r WaitRequest) (Message, error)
 
+	// Talk says where two participants talk, and refuses an addressee to whom nothing
+	// could be sent. It writes nothing.
+	Talk(ctx context.Context, r TalkRequest) (Talk, error)
+
 	// Inbox lists the mail of one participant, oldest first.
 	Inbox(ctx context.Context, r InboxRequest) ([]Message, error)
 
 	// Read returns a message and leaves a receipt for the sender, once.
 	Read(ctx context.Context, r ReadRequest) (Message, error)
+
+	// ReadAll leaves receipts for all mail of one participant that waits, or for
+	// some of it.
+	ReadAll(ctx context.Context, r ReadAllRequest) (Marked, error)
+
+	// Shown leaves receipts for those messages that waited for the participant to
+	// whom they were shown; of the others it leaves none.
+	Shown(ctx context.Context, r ShownRequest) (Marked, error)
 
 	// Show returns a message and writes nothing.
 	Show(ctx context.Context, r ShowRequest) (Message, error)
@@ -50,6 +62,10 @@ type Service interface {
 	// AddAgent begins to serve an agent here and tells the fleet.
 	AddAgent(ctx context.Context, r AddAgentRequest) (Agent, error)
 
+	// SetAgent changes how an agent is served here. Its mail goes on; commands that
+	// run end as they began.
+	SetAgent(ctx context.Context, r SetAgentRequest) (Agent, error)
+
 	// RemoveAgent stops serving an agent here and tells the fleet. What it
 	// wrote and what it was sent stays in the record.
 	RemoveAgent(ctx context.Context, r AgentRequest) error
@@ -59,6 +75,10 @@ type Service interface {
 
 	// TestAgent runs an agent's command once and keeps nothing of it.
 	TestAgent(ctx context.Context, r TestRequest) (TestResult, error)
+
+	// AgentToken makes a token for an agent served here that the node does not start
+	// itself. It counts as long as the agent is served.
+	AgentToken(ctx context.Context, r AgentRequest) (AgentToken, error)
 
 	// Profile returns an actor profile, or writes it.
 	Profile(ctx context.Context, r ProfileRequest) (Profile, error)
@@ -82,6 +102,9 @@ type Service interface {
 	// NewChannel makes a named channel, in a commit when it returns.
 	NewChannel(ctx context.Context, r NewChannelRequest) (Channel, error)
 
+	// ChangeMembers changes the members of a channel, in a commit when it returns.
+	ChangeMembers(ctx context.Context, r MembersRequest) (Channel, error)
+
 	// AddMemory writes a memory, in a commit when it returns.
 	AddMemory(ctx context.Context, r AddMemoryRequest) (Memory, error)
 
@@ -98,6 +121,9 @@ type Service interface {
 	// Verify looks at every message of the record.
 	Verify(ctx context.Context) (Verification, error)
 
+	// VerifyProgress says how far the Verify has come that was asked for last.
+	VerifyProgress(ctx context.Context) (Progress, error)
+
 	// RecordStats counts what is in the record.
 	RecordStats(ctx context.Context) (RecordStats, error)
 
@@ -105,10 +131,10 @@ type Service interface {
 	Export(ctx context.Context, r ExportRequest) (Exported, error)
 
 	// List is the fleet's directory: who can be reached, and where.
-	List(ctx context.Context) ([]Participant, error)
+	List(ctx context.Context, r HostsRequest) ([]Participant, error)
 
 	// Hosts lists the hosts of the fleet by alias, without asking any of them.
-	Hosts(ctx context.Context) ([]Host, error)
+	Hosts(ctx context.Context, r HostsRequest) ([]Host, error)
 
 	// Host describes one host, without asking it.
 	Host(ctx context.Context, r HostRequest) (Host, error)
@@ -125,13 +151,16 @@ type Service interface {
 
 	// FleetStatus asks all live hosts how they fare, at the same time, and waits
 	// about two seconds for those that do not answer.
-	FleetStatus(ctx context.Context) (FleetStatus, error)
+	FleetStatus(ctx context.Context, r HostsRequest) (FleetStatus, error)
 
 	// RotateKey gives this host a new key.
 	RotateKey(ctx context.Context, r RotateRequest) (Rotation, error)
 
 	// RevokeKey ends a key of a host, or says what that would do.
 	RevokeKey(ctx context.Context, r RevokeRequest) (Revocation, error)
+
+	// RemoveHost takes a host out of the fleet for good, or says what that would do.
+	RemoveHost(ctx context.Context, r RemoveHostRequest) (HostRemoval, error)
 
 	// Stop makes the node drain and exit; it returns when draining has begun.
 	Stop(ctx context.Context) error

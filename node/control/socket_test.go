@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/control/controltest"
 )
 
 // shortDir is a private folder in which the path of a socket is short enough.
@@ -59,7 +60,9 @@ func serveAt(t *testing.T, path string, s control.Service, info control.Info) (e
 	return end
 }
 
-func thisVersion() control.Info { return control.Info{Version: "0.1.0", API: control.API} }
+func thisVersion() control.Info {
+	return control.Info{Version: "0.1.0", API: control.API, Judge: controltest.Operator}
+}
 
 func TestListenIsPrivateAndCleansUp(t *testing.T) {
 	for name, dir := range map[string]string{"short path": shortDir(t), "path too long for the system": longDir(t)} {

@@ -8,33 +8,38 @@ import (
 
 // Message is the one form in which a message is shown and put in JSON (R17).
 type Message struct {
-	Path      protocol.Path      `json:"path"`
-	Channel   protocol.ChannelID `json:"channel"`
-	From      string             `json:"from"`
-	To        []string           `json:"to"`
-	Timestamp time.Time          `json:"timestamp,omitzero"` // UTC
-	Type      protocol.Type      `json:"type"`
-	Act       protocol.Act       `json:"act"`
-	Ref       string             `json:"ref,omitempty"` // receipts only: the message read
-	Re        string             `json:"re"`
-	Host      protocol.Name      `json:"host"`
-	Run       string             `json:"run"`
-	Seq       uint64             `json:"seq"`
-	Request   string             `json:"request,omitempty"` // the id that its sender's program gave the request
-	Stage     protocol.Stage     `json:"stage"`
-	Heard     []protocol.Name    `json:"heard"` // hosts known to have fsynced it, by alias
-	// Addressees says of each addressee how far the message has come with it:
-	// "read", "answered" or "". Of a message to all it lists everyone of the
+	Path    protocol.Path      `json:"path"`    // names it everywhere
+	Channel protocol.ChannelID `json:"channel"` // where it was said
+	// ChannelName is what people call the channel, "" where it has no name.
+	ChannelName string          `json:"channel_name"`
+	Direct      bool            `json:"direct"`               // it is the channel that those have in common whom the message is from and to
+	From        string          `json:"from"`                 // the author, without its host
+	To          []string        `json:"to"`                   // addressees: names, name@host, or all
+	Timestamp   time.Time       `json:"timestamp,omitzero"`   // UTC
+	Type        protocol.Type   `json:"type"`                 // a message, or a receipt
+	Act         protocol.Act    `json:"act"`                  // what it does; other words are possible
+	Ref         string          `json:"ref,omitempty"`        // receipts only: the path of the message that was read
+	Re          string          `json:"re"`                   // the path of the message that it answers
+	Because     string          `json:"because,omitempty"`    // the path of the message for which an agent was started, or which it was given last, when it wrote this one
+	Unattended  bool            `json:"unattended,omitempty"` // its host could not tell who wrote it in the author's name
+	Host        protocol.Name   `json:"host"`                 // that signed it; "" where nobody did
+	Run         string          `json:"run"`                  // the start of its host's node that wrote it, eight hex digits
+	Seq         uint64          `json:"seq"`                  // its number within that, from 1
+	Request     string          `json:"request,omitempty"`    // the id that its sender's program gave the request
+	Stage       protocol.Stage  `json:"stage"`                // how far it has come: the last that holds, as this node knows
+	Heard       []protocol.Name `json:"heard"`                // hosts known to have fsynced it, by alias
+	// Addressees are those whom it is for, each with how far it has come there:
+	// "read", "answered" or "". Of a message to all they are everyone of the
 	// fleet but the author.
 	Addressees []Addressee        `json:"addressees"`
-	Signature  protocol.Signature `json:"signature"`
-	Body       string             `json:"body"`
+	Signature  protocol.Signature `json:"signature"` // what its signature is worth
+	Body       string             `json:"body"`      // the text
 }
 
 // Addressee is one of those whom a message is for.
 type Addressee struct {
-	Name  string         `json:"name"`
-	Stage protocol.Stage `json:"stage"`
+	Name  string         `json:"name"`  // without its host
+	Stage protocol.Stage `json:"stage"` // how far the message has come with it
 }
 
 // SendRequest asks for a message to be written: to addressees, or with Re alone
@@ -65,12 +70,28 @@ type SendRequest struct {
 
 // WaitRequest asks for the first answer to the message Re, one that is there
 // already or the next, or for the next message From someone or To someone (R15).
-// Exactly one of the three is set.
+// Exactly one of the three is set. As is who waits (empty: R14 decides).
 type WaitRequest struct {
+	As     string        `json:"as,omitempty"`
 	Re     string        `json:"re,omitempty"`
 	From   string        `json:"from,omitempty"`
 	To     string        `json:"to,omitempty"`
 	Within time.Duration `json:"within"`
+}
+
+// TalkRequest asks where As (empty: R14 decides) talks with To: in Channel (id or name),
+// else in the one that the two have in common.
+type TalkRequest struct {
+	As      string `json:"as,omitempty"`
+	To      string `json:"to"`
+	Channel string `json:"channel,omitempty"`
+}
+
+// Talk is where a conversation takes place and who begins it.
+type Talk struct {
+	As      string             `json:"as"`
+	Channel protocol.ChannelID `json:"channel"`
+	Begun   bool               `json:"begun"` // the channel is there already
 }
 
 // InboxRequest asks for the mail of As (empty: R14 decides), oldest first: what
@@ -85,6 +106,29 @@ type InboxRequest struct {
 type ReadRequest struct {
 	As   string `json:"as,omitempty"`
 	Path string `json:"path"`
+}
+
+// ReadAllRequest asks for the mail of As (empty: R14 decides) that waits to be marked
+// as read: all of it, or what stands in Channel (id or name), is From somebody, or
+// both.
+type ReadAllRequest struct {
+	As      string `json:"as,omitempty"`
+	Channel string `json:"channel,omitempty"`
+	From    string `json:"from,omitempty"`
+}
+
+// ShownRequest says that the whole messages at Paths were shown to As (empty: R14
+// decides).
+type ShownRequest struct {
+	As    string          `json:"as,omitempty"`
+	Paths []protocol.Path `json:"paths"`
+}
+
+// Marked is how many messages a request has marked as read, those that had waited, and
+// for whom.
+type Marked struct {
+	As   string `json:"as"`   // whose mail it was
+	Read int    `json:"read"` // how many
 }
 
 // ShowRequest asks for one message.
@@ -102,7 +146,7 @@ type ThreadRequest struct {
 // it with a Depth that is greater by one.
 type ThreadMessage struct {
 	Message
-	Depth int `json:"depth"`
+	Depth int `json:"depth"` // 0 for the first message of the conversation
 }
 
 // LogRequest asks for the record's messages: of one channel (id or name) or of
@@ -117,78 +161,93 @@ type LogRequest struct {
 
 // Participant is one line of the fleet's directory.
 type Participant struct {
-	Name protocol.Name `json:"name"`
-	Kind string        `json:"kind"` // "agent" or "human"
-	Host protocol.Name `json:"host"`
-	Live bool          `json:"live"` // its host is connected now
-	Here bool          `json:"here"` // its host is this one
-	// State, Since, Address and RTT are those of its host. Since is since when it is
-	// in its state: of one that is away, when it was last seen.
-	State   HostState     `json:"state"`
-	Since   time.Time     `json:"since,omitzero"`
-	Address string        `json:"address"`
-	RTT     time.Duration `json:"rtt"`
+	Name    protocol.Name `json:"name"`           // what it is addressed as
+	Kind    string        `json:"kind"`           // "agent" or "human"
+	Host    protocol.Name `json:"host"`           // where it is served
+	Live    bool          `json:"live"`           // its host is connected now
+	Here    bool          `json:"here"`           // its host is this one
+	State   HostState     `json:"state"`          // how its host can be reached
+	Since   time.Time     `json:"since,omitzero"` // since when its host is in its state; of one that is away, when it was last seen
+	Address string        `json:"address"`        // of the link to its host, or one that the host states
+	RTT     Seconds       `json:"rtt"`            // last round trip to its host; 0: not known
+	Held    bool          `json:"held"`           // as in Agent; false of those of other hosts
+	// Door is by which door an agent of this host gets its mail, "exec" or "inbox"; of
+	// others it is not known.
+	Door string `json:"door,omitempty"`
+	// Asked is when one with an inbox last asked for its mail since the node runs.
+	Asked time.Time `json:"asked,omitzero"`
 }
 
 // Status is how a node fares.
 type Status struct {
-	Version string        `json:"version"`
-	API     int           `json:"api"`
-	Fleet   protocol.Name `json:"fleet"`
-	Host    protocol.Name `json:"host"`
-	Human   protocol.Name `json:"human"`
-	Speaker protocol.Name `json:"speaker"` // who acts where a request does not say it (R14)
-	Home    string        `json:"home"`
-	PID     int           `json:"pid"`
-	Since   time.Time     `json:"since,omitzero"`
-	Record  RecordStatus  `json:"record"`
-	Bus     BusStatus     `json:"bus"`
-	Hosts   []HostStatus  `json:"hosts"`
-	Agents  []Agent       `json:"agents"`
-	Refused int           `json:"refused"` // messages refused since start
-	Flags   []Flag        `json:"flags"`   // what the record holds and counts for nothing
-	Warned  []string      `json:"warnings"`
+	Version  string        `json:"version"`        // of the node's program
+	API      int           `json:"api"`            // version of what it understands
+	Fleet    protocol.Name `json:"fleet"`          // name of the fleet
+	Host     protocol.Name `json:"host"`           // alias of this host
+	Human    protocol.Name `json:"human"`          // who decides here
+	Speaker  protocol.Name `json:"speaker"`        // who acts where a request does not say it (R14)
+	Home     string        `json:"home"`           // the folder of the node
+	PID      int           `json:"pid"`            // number of its process
+	Since    time.Time     `json:"since,omitzero"` // since when it runs
+	Record   RecordStatus  `json:"record"`         // the record here
+	Bus      BusStatus     `json:"bus"`            // the bus here
+	Hosts    []HostStatus  `json:"hosts"`          // the hosts of the fleet, by alias
+	Agents   []Agent       `json:"agents"`         // served here, by name
+	Commands CommandStatus `json:"commands"`       // of agents, that run here
+	Refused  int           `json:"refused"`        // messages refused since start
+	Flags    []Flag        `json:"flags"`          // what the record holds and counts for nothing
+	Warned   []string      `json:"warnings"`       // what an operator should know, a sentence each
+}
+
+// CommandStatus says how many commands of agents run on this host.
+type CommandStatus struct {
+	Running int `json:"running"` // commands that run now
+	Most    int `json:"most"`    // that may run at once: max_commands
+	Waiting int `json:"waiting"` // agents with messages for which no more commands may run now
 }
 
 // Flag counts files of the record of one kind that count for nothing, or of which
 // an operator should know. The kinds are stable words: signature, replay,
 // unreadable, other-key, lost-join, old-key, revoked, fork, conflict.
 type Flag struct {
-	Kind  string `json:"kind"`
-	Count int    `json:"count"`
+	Kind  string `json:"kind"`  // a stable word for what they are
+	Count int    `json:"count"` // how many files
 }
 
 // RecordStatus is the state of the node's record.
 type RecordStatus struct {
-	ID          string    `json:"id"`
-	Tip         string    `json:"tip"`
-	Messages    int       `json:"messages"`
-	Remote      string    `json:"remote"`            // empty: none
-	RemoteError string    `json:"remote_error"`      // the text of Trouble, or ""
-	Trouble     *Trouble  `json:"trouble,omitempty"` // absent: the remote can be used
-	Courier     int       `json:"courier"`           // place among the hosts that push for each other, from 1; 0: it pushes for itself
-	Unrecorded  int       `json:"unrecorded"`        // stored, in no commit yet
-	CommitError string    `json:"commit_error"`      // why they cannot be committed, or ""
-	Unpushed    int       `json:"unpushed"`          // in no commit of the remote yet
-	LastFetch   time.Time `json:"last_fetch,omitzero"`
-	LastPush    time.Time `json:"last_push,omitzero"`
-	Pushes      int       `json:"pushes"`   // since start, that the remote took
-	Rejected    int       `json:"rejected"` // pushes since start that came after another host's
-	Arriving    int       `json:"arriving"` // messages that were fetched and are being taken in; 0: none
-	Arrived     int       `json:"arrived"`  // how many of them have been
+	ID          string        `json:"id"`                  // hash of its first commit
+	Tip         string        `json:"tip"`                 // commit of main
+	Messages    int           `json:"messages"`            // and receipts, that this node knows
+	Remote      string        `json:"remote"`              // empty: none
+	RemoteError string        `json:"remote_error"`        // the text of Trouble, or ""
+	Trouble     *Trouble      `json:"trouble,omitempty"`   // absent: the remote can be used
+	Courier     int           `json:"courier"`             // place among the hosts that push for each other, from 1; 0: it pushes for itself
+	Pusher      protocol.Name `json:"pusher"`              // the first of them; "" where it pushes for itself
+	Unrecorded  int           `json:"unrecorded"`          // stored, in no commit yet
+	StoreError  string        `json:"store_error"`         // why nothing new can be stored, "" where it can
+	StoreAdvice string        `json:"store_advice"`        // what to do about that
+	CommitError string        `json:"commit_error"`        // why they cannot be committed, or ""
+	Unpushed    int           `json:"unpushed"`            // in no commit of the remote yet
+	LastFetch   time.Time     `json:"last_fetch,omitzero"` // since the start
+	LastPush    time.Time     `json:"last_push,omitzero"`  // since the start
+	Pushes      int           `json:"pushes"`              // since start, that the remote took
+	Rejected    int           `json:"rejected"`            // pushes since start that came after another host's
+	Arriving    int           `json:"arriving"`            // messages that were fetched and are being taken in; 0: none
+	Arrived     int           `json:"arrived"`             // how many of them have been
 }
 
 // Trouble is why the remote cannot be used.
 type Trouble struct {
 	// Kind is unreachable, authentication, permission, untrusted, not-found, hook,
-	// protected, work-tree, full, throttled, foreign, huge, needs-git, disk or other.
+	// protected, work-tree, full, throttled, foreign, huge, unfit, needs-git, disk or other.
 	Kind    string    `json:"kind"`
-	Text    string    `json:"text"`    // one line
-	Pushing bool      `json:"pushing"` // only pushing fails: what others write comes in
-	Since   time.Time `json:"since,omitzero"`
-	Next    time.Time `json:"next,omitzero"` // when it is tried again; zero while that is not known, or nothing waits to be pushed
-	Waiting int       `json:"waiting"`       // messages that the remote lacks
-	Advice  string    `json:"advice"`        // what to do, "" where waiting is all
+	Text    string    `json:"text"`           // one line
+	Pushing bool      `json:"pushing"`        // only pushing fails: what others write comes in
+	Since   time.Time `json:"since,omitzero"` // since when
+	Next    time.Time `json:"next,omitzero"`  // when it is tried again; zero while that is not known, or nothing waits to be pushed
+	Waiting int       `json:"waiting"`        // messages that the remote lacks
+	Advice  string    `json:"advice"`         // what to do, "" where waiting is all
 }
 
 // BusStatus is the state of the node's bus. Addresses are empty where no port is
@@ -201,51 +260,54 @@ type BusStatus struct {
 	Links   string `json:"links"`   // other hosts link here
 	// Advertised is where this host tells the others that they reach its links port.
 	Advertised []string     `json:"advertised"`
-	Peers      []LinkStatus `json:"peers"`
+	Peers      []LinkStatus `json:"peers"` // links to other servers
 
-	// What went wrong since the start: what came faster than it could be handled, what
-	// could not be read, letters between nodes that nobody proved to have written, and
-	// messages that were refused.
-	Dropped    uint64       `json:"dropped"`
-	Unreadable uint64       `json:"unreadable"`
-	Letters    uint64       `json:"letters_refused"`
-	Letter     string       `json:"letter_refused"` // the subject of the last one, and why it was refused
-	Refused    []BusRefusal `json:"refused"`
+	// What went wrong since the start.
+
+	Dropped    uint64       `json:"dropped"`           // messages that came faster than they could be handled
+	Unreadable uint64       `json:"unreadable"`        // messages that could not be read
+	Letters    uint64       `json:"letters_refused"`   // letters between nodes that were refused
+	Letter     string       `json:"letter_refused"`    // the subject of the last one, and why it was refused
+	Refused    []BusRefusal `json:"refused"`           // messages that were refused, by host
+	Offended   time.Time    `json:"offended,omitzero"` // when something was unreadable or refused last; of Refused each says when
 
 	Held        int    `json:"held"`         // messages that wait for the key of their host
 	HeldDropped uint64 `json:"held_dropped"` // that waited in vain since the start
 
-	Gaps     int    `json:"gaps"`      // holes in the chains of hosts that are being filled
+	Gaps     int    `json:"gaps"`      // holes in the chains of hosts that were asked for in vain, and are again
 	GapsLeft uint64 `json:"gaps_left"` // that nobody could fill since the start: left to git
 }
 
 // BusRefusal is what was refused of messages that came on the subjects of one host.
 type BusRefusal struct {
-	From  protocol.Name `json:"from"` // "": of hosts too many to be told apart
-	Count int           `json:"count"`
-	Last  string        `json:"last"` // the path of the last one, and why
+	From  protocol.Name `json:"from"`        // "": of hosts too many to be told apart
+	Count int           `json:"count"`       // how many were refused since the start
+	Last  string        `json:"last"`        // the path of the last one, and why
+	At    time.Time     `json:"at,omitzero"` // when the last one came
 }
 
 // LinkStatus is one link to another server.
 type LinkStatus struct {
-	Peer    string        `json:"peer"` // the server's name, or whom we dial
-	Host    protocol.Name `json:"host"` // whose key was proved; "" while that is unknown
-	Address string        `json:"address"`
-	Out     bool          `json:"out"` // this host dials it
-	Up      bool          `json:"up"`
+	Peer    string        `json:"peer"`    // the server's name, or whom we dial
+	Host    protocol.Name `json:"host"`    // whose key was proved; "" while that is unknown
+	Address string        `json:"address"` // where the link leads or comes from, host:port
+	Out     bool          `json:"out"`     // this host dials it
+	Up      bool          `json:"up"`      // letters pass
 	HalfUp  bool          `json:"half_up"` // connected, but letters do not pass yet
-	RTT     time.Duration `json:"rtt"`
-	Problem string        `json:"problem"`
+	// Connecting is true in the first seconds in which it is not up: it may be on its way.
+	Connecting bool    `json:"connecting,omitempty"`
+	RTT        Seconds `json:"rtt"`     // round trip; 0 while it is not known
+	Problem    string  `json:"problem"` // why it is not up, or what is wrong with it
 }
 
 // HostStatus is one host of the fleet as this node knows it.
 type HostStatus struct {
-	Alias    protocol.Name `json:"alias"`
-	State    HostState     `json:"state"`
-	Live     bool          `json:"live"`
-	Here     bool          `json:"here"`
+	Alias    protocol.Name `json:"alias"`              // its name in the fleet
+	State    HostState     `json:"state"`              // how it can be reached
+	Live     bool          `json:"live"`               // its node was heard on the bus a short time ago, or it is this host
+	Here     bool          `json:"here"`               // it is this host
 	Since    time.Time     `json:"since,omitzero"`     // live since; zero if unknown
 	LastSeen time.Time     `json:"last_seen,omitzero"` // as in Host
-	Version  string        `json:"version"`
-	Agents   []string      `json:"agents"`
+	Version  string        `json:"version"`            // of its program; "" where it was not heard
+	Agents   []string      `json:"agents"`             // whom it serves
 }

@@ -5,12 +5,15 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/parleyfleet/parley/internal/keeper"
 )
 
 // readAnswer reads what the command left in its answer's file, at most max bytes
 // of it; no file is an empty one. It never blocks, whatever has been put in the
-// file's place.
-func readAnswer(file string, max int) (head, error) {
+// file's place, and reads no file of anybody but the command's user (nil: the
+// node's own).
+func readAnswer(file string, max int, user *keeper.User) (head, error) {
 	kept := head{max: max}
 	f, err := os.OpenFile(file, os.O_RDONLY|neverBlock, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -24,8 +27,11 @@ func readAnswer(file string, max int) (head, error) {
 	if err != nil {
 		return kept, cause(err)
 	}
-	if !info.Mode().IsRegular() {
+	switch {
+	case !info.Mode().IsRegular():
 		return kept, errors.New("it is no file")
+	case user != nil && !belongs(info, user):
+		return kept, errors.New("it is a file of another user")
 	}
 	// One byte more tells that there is more.
 	_, err = io.Copy(&kept, io.LimitReader(f, int64(max)+1))

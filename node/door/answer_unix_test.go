@@ -14,7 +14,7 @@ func TestReadAnswerNeverBlocks(t *testing.T) {
 	if err := syscall.Mkfifo(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := readAnswer(file, 10); err == nil || len(kept.data) > 0 {
+	if kept, err := readAnswer(file, 10, nil); err == nil || len(kept.data) > 0 {
 		t.Errorf("got %q, %v", kept.data, err)
 	}
 }
@@ -25,7 +25,7 @@ func TestReadAnswerFollowsNoLink(t *testing.T) {
 	if err := syscall.Symlink("/etc/hosts", file); err != nil {
 		t.Fatal(err)
 	}
-	if kept, err := readAnswer(file, 10); err == nil || len(kept.data) > 0 {
+	if kept, err := readAnswer(file, 10, nil); err == nil || len(kept.data) > 0 {
 		t.Errorf("got %q, %v", kept.data, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/internal/span"
 )
 
@@ -22,7 +23,7 @@ type Command struct {
 	// looked up in the node's PATH; a relative one with a slash counts from Dir.
 	Argv  []string
 	Dir   string   // working directory; "" = the node's
-	Env   []string // NAME=value, added to the node's environment
+	Env   []string // NAME=value, added to the node's environment; with User all of it
 	Stdin []byte   // all of standard input; a command need not read it
 	// Placeholders has {prompt} and {output} in the words of Argv filled in, as
 	// far as CheckPlaceholders allows. With {prompt}, Stdin takes its place and
@@ -35,6 +36,17 @@ type Command struct {
 	MaxOutput int
 	// Grace is the time between SIGTERM and SIGKILL; 0 = 2 s.
 	Grace time.Duration
+	// Kept runs the command beneath a keeper, on Linux: the running program has to
+	// know how to be one (see package keeper).
+	Kept bool
+	// Run is what the command's control group is called after, where there is a keeper
+	// and the system allows such groups; "" = none.
+	Run string
+	// User is as whom it runs; nil = as the node. Only with a keeper.
+	User *keeper.User
+	// Began is told the process beneath which everything of the command runs. With a
+	// keeper it is told before the command begins. nil = nobody is told.
+	Began func(pid int)
 }
 
 func (c Command) withDefaults() Command {
@@ -46,6 +58,9 @@ func (c Command) withDefaults() Command {
 	}
 	if c.Grace <= 0 {
 		c.Grace = defaultGrace
+	}
+	if c.Began == nil {
+		c.Began = func(int) {}
 	}
 	return c
 }
@@ -75,24 +90,27 @@ func (f Failure) String() string {
 
 // Result is what came of a command. Output is kept even where it failed.
 type Result struct {
-	// Output is the answer, standard output or the file in its stead, as text:
-	// valid UTF-8, of control characters only tabs and newlines, no newlines at
-	// its end, at most MaxOutput bytes.
+	// Output is the answer, standard output or the file in its stead, as it is but
+	// for what is no text: valid UTF-8, no line ends at its end, at most MaxOutput
+	// bytes.
 	Output string
-	// Printed is the end of standard output where the answer came from a file,
-	// at most 4 KiB, as text like Output.
+	// Printed is the end of standard output where the answer came from a file, at
+	// most 4 KiB of text, of control characters only tabs and newlines.
 	Printed string
-	// Stderr is the end of standard error, at most 4 KiB, as text like Output.
+	// Stderr is the end of standard error, likewise.
 	Stderr    string
 	Truncated bool // the command printed more than is kept
-	Binary    bool // the output held bytes that are no text (U+FFFD stands there)
+	Binary    bool // the output held NULs, or bytes that are no text (U+FFFD stands there)
 	Failure   Failure
 	// Detail says more about some failures: for NotStarted what could not be
 	// started and why, for Signal the signal, for TimedOut the time allowed, for
 	// Empty what became of the answer's file.
 	Detail   string
 	ExitCode int // -1 where the command did not end by itself
-	Elapsed  time.Duration
+	// Left reports that some of what the command has started may live on: somebody has
+	// ended its keeper.
+	Left    bool
+	Elapsed time.Duration
 }
 
 // Problem is the failure in one sentence for people, "" where there is none.

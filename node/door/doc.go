@@ -19,16 +19,17 @@
 //     output open after the command has ended are waited for no longer than
 //     the grace. Only a process that the kernel itself cannot end holds it up.
 //   - When it returns, the command is gone and all that was left of its group
-//     has been sent SIGKILL, however the command ended. A descendant that moved
-//     to a session of its own (setsid) is on its own and not waited for.
+//     has been sent SIGKILL, however the command ended. Beneath a keeper (Linux)
+//     that is everything the command has started; without one a descendant that
+//     moved to a session of its own (setsid) is on its own and not waited for.
 //   - Memory is bounded: of standard output MaxOutput bytes are kept, of
 //     standard error the last 4 KiB; the rest is read and thrown away, so that
 //     no command blocks on a full pipe.
 //   - A file for the answer lies in a folder of its own that only the node's user
 //     may enter. It is gone when Run returns, whatever the command did; only the
 //     sudden death of the node leaves it.
-//   - On Linux the command is killed when the node dies, even by kill -9 (its
-//     descendants are not). On Windows the whole job is.
+//   - On Linux the command is killed when the node dies, even by kill -9; beneath
+//     a keeper its descendants are too. On Windows the whole job is.
 //   - Windows knows no SIGTERM: a job is ended at once, without grace. A
 //     descendant that the command starts in the instant before it is put into
 //     its job is not part of it.

@@ -10,7 +10,10 @@ import (
 
 // group is the process group of a command. Its id is the command's process id,
 // which stays taken until the command has been waited for.
-type group struct{ id int }
+type group struct {
+	id  int
+	cmd *exec.Cmd
+}
 
 // neverBlock has the opening of a pipe that nobody writes to return, and that of
 // a link fail.
@@ -24,7 +27,7 @@ func prepare(cmd *exec.Cmd) {
 	dieWithParent(cmd.SysProcAttr)
 }
 
-func adopt(p *os.Process) group { return group{id: p.Pid} }
+func adopt(cmd *exec.Cmd) group { return group{id: cmd.Process.Pid, cmd: cmd} }
 
 // terminate asks all to end, those too that are stopped.
 func (g group) terminate() {
@@ -37,7 +40,10 @@ func (g group) kill() { g.signal(syscall.SIGKILL) }
 // signal passes over errors: they say that nobody is left.
 func (g group) signal(s syscall.Signal) { _ = syscall.Kill(-g.id, s) }
 
-func (g group) release() {}
+func (g group) release() ending {
+	_ = g.cmd.Wait() // the state says all that its error says
+	return ofState(g.cmd.ProcessState)
+}
 
 // endedBy is the signal that ended a command, "" if none did.
 func endedBy(state *os.ProcessState) string {

@@ -14,6 +14,7 @@ import (
 // starts, and ends with the last handle to it, that is with the node.
 type group struct {
 	job     windows.Handle // 0 where the system gave none
+	cmd     *exec.Cmd
 	process *os.Process
 }
 
@@ -25,8 +26,9 @@ func prepare(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
 }
 
-func adopt(p *os.Process) group {
-	g := group{process: p}
+func adopt(cmd *exec.Cmd) group {
+	p := cmd.Process
+	g := group{cmd: cmd, process: p}
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return g
@@ -69,10 +71,12 @@ func (g group) waitLeader() {
 	})
 }
 
-func (g group) release() {
+func (g group) release() ending {
+	_ = g.cmd.Wait() // the state says all that its error says
 	if g.job != 0 {
 		windows.CloseHandle(g.job)
 	}
+	return ofState(g.cmd.ProcessState)
 }
 
 // endedBy finds nothing: no signals end a process on Windows.

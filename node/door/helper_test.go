@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/keeper"
 )
 
 // The commands that these tests run are the test binary itself, in one of the
@@ -25,6 +27,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if keeper.Asked(os.Args) {
+		os.Exit(keeper.Main(os.Args))
+	}
 	role := os.Getenv(roleVar)
 	if role == "" {
 		os.Exit(m.Run())

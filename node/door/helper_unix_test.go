@@ -3,6 +3,7 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -11,6 +12,9 @@ import (
 	"strings"
 	"syscall"
 )
+
+// keptVar has a node keep its command, which plays the role that it names.
+const keptVar = "PARLEY_DOOR_TEST_KEPT"
 
 // playUnix plays the roles that need more of the system.
 func playUnix(role string) (code int, ok bool) {
@@ -29,7 +33,8 @@ func playUnix(role string) (code int, ok bool) {
 	case "node": // runs a command, as a node does
 		Run(context.Background(), Command{
 			Argv: []string{os.Args[0]},
-			Env:  []string{roleVar + "=hold"},
+			Env:  []string{roleVar + "=" + cmp.Or(os.Getenv(keptVar), "hold")},
+			Kept: os.Getenv(keptVar) != "",
 		})
 	case "parentage": // tells its session and group
 		sid, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)

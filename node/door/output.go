@@ -1,6 +1,7 @@
 package door
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,28 +39,41 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// cleanHead is kept output as text, and whether it held bytes that are none.
-// Where the output was cut, a character that the cut has split is left away. The
-// text is at most max bytes, although U+FFFD is longer than what it stands for;
-// cut reports whether that took something away.
-func cleanHead(data []byte, truncated bool, max int) (text string, binary, cut bool) {
+// answerText is kept output as a message can carry it, byte for byte but for what is
+// no UTF-8: only a terminal has to be spared control characters. The line ends at its
+// end are left away. binary reports bytes that are no text. Where the output was cut, a
+// character that the cut has split is left away. The text is at most max bytes,
+// although U+FFFD is longer than what it stands for; cut reports whether that took
+// something away.
+func answerText(data []byte, truncated bool, max int) (text string, binary, cut bool) {
 	if truncated {
 		data = trimSplitEnd(data)
 	}
-	text, binary = clean(data)
+	text, binary = replaceInvalid(data)
 	short := cutRunes(text, max)
-	return strings.TrimRight(short, "\n"), binary, len(short) < len(text)
+	return trimLineEnds(short), binary || bytes.IndexByte(data, 0) >= 0, len(short) < len(text)
 }
 
-// cleanTail is the end of some output as text of at most max bytes.
-func cleanTail(data []byte, truncated bool, max int) string {
+// trimLineEnds removes the line ends at the end of text, those of Windows too.
+func trimLineEnds(text string) string {
+	for {
+		rest, ends := strings.CutSuffix(text, "\n")
+		if !ends {
+			return text
+		}
+		text = strings.TrimSuffix(rest, "\r")
+	}
+}
+
+// endText is the end of some output, of which a failure tells, as printable text of
+// at most max bytes.
+func endText(data []byte, truncated bool, max int) string {
 	if truncated {
 		for i := 0; i < utf8.UTFMax-1 && len(data) > 0 && !utf8.RuneStart(data[0]); i++ {
 			data = data[1:]
 		}
 	}
-	text, _ := clean(data)
-	text = strings.TrimRight(text, "\n")
+	text := strings.TrimRight(printable(data), "\n")
 	for len(text) > max {
 		_, size := utf8.DecodeRuneInString(text)
 		text = text[size:]
@@ -81,24 +95,30 @@ func trimSplitEnd(data []byte) []byte {
 	return data
 }
 
-// clean makes text of data: bytes that are not UTF-8 become U+FFFD, CR LF
-// becomes LF, and control characters other than tabs and newlines are dropped.
-// binary reports invalid bytes and NULs.
-func clean(data []byte) (text string, binary bool) {
+// replaceInvalid puts U+FFFD in the place of bytes that are not UTF-8, and reports
+// whether there were any.
+func replaceInvalid(data []byte) (text string, invalid bool) {
+	if utf8.Valid(data) {
+		return string(data), false
+	}
 	var out strings.Builder
-	out.Grow(len(data))
 	for len(data) > 0 {
 		r, size := utf8.DecodeRune(data)
-		switch {
-		case r == utf8.RuneError && size == 1:
-			binary = true
-			out.WriteRune(utf8.RuneError)
-		case r == 0:
-			binary = true
-		case r == '\n' || r == '\t' || !unicode.IsControl(r):
-			out.WriteRune(r)
-		}
+		invalid = invalid || r == utf8.RuneError && size == 1
+		out.WriteRune(r)
 		data = data[size:]
 	}
-	return out.String(), binary
+	return out.String(), invalid
+}
+
+// printable is data as text of which all can be read in a line of a log: without
+// control characters other than tabs and newlines.
+func printable(data []byte) string {
+	text, _ := replaceInvalid(data)
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, text)
 }

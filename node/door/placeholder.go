@@ -76,8 +76,31 @@ type filled struct {
 	folder   string // private, holds the answer's file; "" where there is none
 }
 
-// answerFile is where the command was told to write its answer.
-func (f filled) answerFile() string { return filepath.Join(f.folder, "answer") }
+// answerFile is where the command was told to write its answer. A command of
+// another user has a folder of its own below the private one, so that it can put
+// nothing in the place of that.
+func (f filled) answerFile() string {
+	if f.User != nil {
+		return filepath.Join(f.folder, "of", "answer")
+	}
+	return filepath.Join(f.folder, "answer")
+}
+
+// openFolder lets the command's user write its answer, where it is another one.
+func (f filled) openFolder() error {
+	if f.User == nil {
+		return nil
+	}
+	const passable, private = 0o711, 0o700
+	if err := os.Chmod(f.folder, passable); err != nil {
+		return err
+	}
+	inner := filepath.Dir(f.answerFile())
+	if err := os.Mkdir(inner, private); err != nil {
+		return err
+	}
+	return os.Chown(inner, int(f.User.UID), int(f.User.GID))
+}
 
 // fill puts the input and the path of a new file for the answer where the
 // placeholders of c stand. The caller removes the folder, if there is one.
@@ -103,6 +126,10 @@ func (c Command) fill() (filled, error) {
 			return f, fmt.Errorf("no place for its answer: %w", err)
 		}
 		f.folder = folder
+		if err := f.openFolder(); err != nil {
+			f.remove()
+			return f, fmt.Errorf("no place for its answer: %w", err)
+		}
 	}
 	if f.argument = holds(PromptPlaceholder); f.argument {
 		f.Stdin = nil

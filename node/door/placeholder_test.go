@@ -75,10 +75,10 @@ func TestRunOutputFile(t *testing.T) {
 		problem string
 	}{
 		{"an answer", []string{"write", "{output}", `the\r\nanswer\n\n`, "working"}, 0,
-			Result{Output: "the\nanswer", Printed: "working"}, ""},
+			Result{Output: "the\r\nanswer", Printed: "working"}, ""},
 		{"too much", []string{"write", "{output}", `猫猫猫`, ""}, 7, Result{Output: "猫猫", Truncated: true}, ""},
 		{"just enough", []string{"write", "{output}", `猫猫猫`, ""}, 9, Result{Output: "猫猫猫"}, ""},
-		{"no text", []string{"write", "{output}", `a\xffb\x00\n`, ""}, 0, Result{Output: "a\uFFFDb", Binary: true}, ""},
+		{"no text", []string{"write", "{output}", `a\xffb\x00\n`, ""}, 0, Result{Output: "a\uFFFDb\x00", Binary: true}, ""},
 		{"empty", []string{"write", "{output}", ``, "I give up"}, 0,
 			Result{Failure: Empty, Detail: "wrote no answer to its file", Printed: "I give up"},
 			"the command wrote no answer to its file: I give up"},

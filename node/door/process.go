@@ -16,8 +16,7 @@ const lastDrain = 200 * time.Millisecond
 // process is a started command. Its goroutines end with the pipes and the
 // command, and finish waits for them.
 type process struct {
-	cmd    *exec.Cmd
-	group  group
+	family family
 	pipes  []*os.File // our ends
 	stdout head
 	stderr tail
@@ -29,7 +28,7 @@ type process struct {
 	fed     chan struct{} // closed when nothing more is written to it
 }
 
-// start starts cmd as a group of its own and begins to feed and read it.
+// start starts cmd as a family of its own and begins to feed and read it.
 func start(cmd *exec.Cmd, f filled) (*process, error) {
 	var theirs, ours []*os.File
 	closeAll := func(files []*os.File) {
@@ -50,16 +49,14 @@ func start(cmd *exec.Cmd, f filled) (*process, error) {
 		ours, theirs = append(ours, r), append(theirs, w)
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
-	prepare(cmd)
-	err := cmd.Start()
+	family, err := startFamily(cmd, f.Command, f.Began)
 	closeAll(theirs)
 	if err != nil {
 		closeAll(ours)
 		return nil, err
 	}
 	p := &process{
-		cmd:     cmd,
-		group:   adopt(cmd.Process),
+		family:  family,
 		pipes:   ours,
 		stdout:  head{max: f.MaxOutput},
 		stderr:  tail{max: maxStderr},
@@ -86,7 +83,7 @@ func (p *process) watch(stdin []byte, stdout io.Writer) {
 		p.pipes[0].Close()
 	}()
 	go func() {
-		p.group.waitLeader()
+		p.family.waitLeader()
 		close(p.ended)
 	}()
 	read := make(chan struct{}, 2)
@@ -121,7 +118,7 @@ func (p *process) await(ctx context.Context, c Command) Failure {
 	case <-ctx.Done():
 		failure = Canceled
 	}
-	p.group.terminate()
+	p.family.terminate()
 	p.quietWithin(context.Background(), c.Grace)
 	return failure
 }
@@ -143,10 +140,9 @@ func (p *process) quietWithin(ctx context.Context, d time.Duration) bool {
 // finish ends what is left of the group, waits for every goroutine and says
 // what came of the command.
 func (p *process) finish(failure Failure, f filled) Result {
-	p.group.kill() // before Wait: until then the group's id cannot be another's
+	p.family.kill() // before release: until then the group's id cannot be another's
 	<-p.ended
-	_ = p.cmd.Wait() // the state below says all that its error says
-	p.group.release()
+	ended := p.family.release()
 	if !p.quietWithin(context.Background(), lastDrain) {
 		giveUp(p.pipes[1])
 		giveUp(p.pipes[2])
@@ -156,7 +152,7 @@ func (p *process) finish(failure Failure, f filled) Result {
 	<-p.fed
 	p.pipes[1].Close()
 	p.pipes[2].Close()
-	return p.result(failure, f)
+	return p.result(failure, ended, f)
 }
 
 // giveUp ends a read from f.
@@ -166,29 +162,30 @@ func giveUp(f *os.File) {
 	}
 }
 
-func (p *process) result(failure Failure, f filled) Result {
+func (p *process) result(failure Failure, ended ending, f filled) Result {
 	kept, empty := p.stdout, ""
 	if f.folder != "" {
 		var err error
-		kept, err = readAnswer(f.answerFile(), f.MaxOutput)
+		kept, err = readAnswer(f.answerFile(), f.MaxOutput, f.User)
 		empty = emptiness(err)
 	}
-	text, binary, cut := cleanHead(kept.data, kept.more, f.MaxOutput)
+	text, binary, cut := answerText(kept.data, kept.more, f.MaxOutput)
 	r := Result{
 		Output:    text,
-		Stderr:    cleanTail(p.stderr.data, p.stderr.more, maxStderr),
-		Printed:   cleanTail(p.printed.data, p.printed.more, maxStderr),
+		Stderr:    endText(p.stderr.data, p.stderr.more, maxStderr),
+		Printed:   endText(p.printed.data, p.printed.more, maxStderr),
 		Truncated: kept.more || cut,
 		Binary:    binary,
 		Failure:   failure,
 		ExitCode:  -1,
+		Left:      ended.left,
 	}
 	switch failure {
 	case TimedOut:
 		r.Detail = seconds(f.Timeout)
 	case None:
-		r.ExitCode = p.cmd.ProcessState.ExitCode()
-		r.Failure, r.Detail = verdict(p.cmd.ProcessState, text)
+		r.ExitCode = ended.exitCode
+		r.Failure, r.Detail = ended.verdict(text)
 		if r.Failure == Empty {
 			r.Detail = empty
 		}

@@ -82,7 +82,10 @@ func (c Command) build() (*exec.Cmd, error) {
 	}
 	cmd.Args = c.Argv
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), c.Env...)
+	if c.User == nil {
+		cmd.Env = cmd.Environ()
+	}
+	cmd.Env = append(cmd.Env, c.Env...)
 	return cmd, nil
 }
 

@@ -1,17 +1,13 @@
 package door
 
-import (
-	"os"
-	"strings"
-)
+import "strings"
 
 // verdict is what the end of a command that Run let end by itself amounts to.
-func verdict(state *os.ProcessState, output string) (Failure, string) {
-	if signal := endedBy(state); signal != "" {
-		return Signal, signal
-	}
+func (e ending) verdict(output string) (Failure, string) {
 	switch {
-	case state.ExitCode() != 0:
+	case e.signal != "":
+		return Signal, e.signal
+	case e.exitCode != 0:
 		return ExitStatus, ""
 	case strings.TrimSpace(output) == "":
 		return Empty, ""

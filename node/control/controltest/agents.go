@@ -20,7 +20,7 @@ func testAgents(s *suite) {
 	want := control.Agent{Name: "mawjs", Door: "inbox", Dir: dir}
 	s.equal("added", want, added)
 	s.wantAgents("mawjs", "volt")
-	people, err := s.service.List(s.ctx)
+	people, err := s.service.List(s.ctx, control.HostsRequest{})
 	s.must(err)
 	here := map[string]string{}
 	for _, one := range people {

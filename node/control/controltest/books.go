@@ -24,8 +24,8 @@ func testChannels(s *suite) {
 	}
 	m, err := s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{"mawjs"}, Channel: "sprint", Body: "begin"})
 	s.must(err)
-	if m.Channel != sprint.ID {
-		s.Errorf("sent to %s, want %s", m.Channel, sprint.ID)
+	if m.Channel != sprint.ID || m.ChannelName != "sprint" || m.Direct {
+		s.Errorf("sent to %s %q, want %s", m.Channel, m.ChannelName, sprint.ID)
 	}
 	s.equal("log by name", []string{"begin"}, s.logBodies(control.LogRequest{Channel: "sprint"}))
 	shown, err := s.service.Show(s.ctx, control.ShowRequest{Path: "sprint/" + m.Path.Rel()})
@@ -36,7 +36,12 @@ func testChannels(s *suite) {
 	if c.Messages != 1 || !c.Last.Equal(m.Timestamp) || len(c.Participants) != 2 || len(c.Children) != 1 || c.Children[0] != tests.ID {
 		s.Errorf("described as %+v", c)
 	}
-	s.hey("mawjs", "aside")
+	if aside := s.hey("mawjs", "aside"); !aside.Direct || aside.ChannelName != "" {
+		s.Errorf("sent to %q, want the channel of the two", aside.ChannelName)
+	}
+	short, err := s.service.Channel(s.ctx, control.ChannelRequest{Channel: strings.ToUpper(sprint.ID.String()[:8]) + "…"})
+	s.must(err)
+	s.equal("found as lists show it", sprint.ID, short.ID)
 	all, err := s.service.Channels(s.ctx)
 	s.must(err)
 	var names []string
@@ -44,6 +49,40 @@ func testChannels(s *suite) {
 		names = append(names, c.Name)
 	}
 	s.equal("channels: named ones by name, then the others", []string{"sprint", "週次 tests", ""}, names)
+}
+
+// testMembers: with members a message to all in the channel names each of them, and
+// without again everybody.
+func testMembers(s *suite) {
+	s.inboxAgent("mawjs")
+	s.inboxAgent("volt")
+	s.inboxAgent("neo")
+	sprint := s.newChannel(control.NewChannelRequest{Name: "sprint", Members: []string{"mawjs", "volt", "mawjs"}})
+	s.equal("made with members", []string{"mawjs", "volt"}, sprint.Members)
+	toAll := func() []string {
+		m, err := s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprint", Body: "begin"})
+		s.must(err)
+		return m.To
+	}
+	s.equal("to all", []string{"mawjs", "volt"}, toAll())
+	changed, err := s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neo"}, Remove: []string{"mawjs"}})
+	s.must(err)
+	s.equal("changed", []string{"volt", "neo"}, changed.Members)
+	s.equal("to all who are members now", []string{"volt", "neo"}, toAll())
+	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neoo"}})
+	s.wantKind("nobody is called that", err, control.KindNotFound)
+	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"mawjs"}})
+	s.wantKind("no member any more", err, control.KindNotFound)
+	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{protocol.All}})
+	s.wantKind("all", err, control.KindUsage)
+	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: "stranger", Channel: "sprint", Add: []string{"mawjs"}})
+	s.wantKind("by a stranger", err, control.KindRefused)
+	direct := s.hey("mawjs", "aside").Channel.String()
+	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: direct, Add: []string{"neo"}})
+	s.wantKind("of a channel that nobody made", err, control.KindRefused)
+	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"volt", "neo"}})
+	s.must(err)
+	s.equal("to all without members", []string{protocol.All}, toAll())
 }
 
 func testChannelRefusals(s *suite) {

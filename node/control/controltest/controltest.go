@@ -26,8 +26,10 @@ func Run(t *testing.T, start func(t *testing.T) control.Service) {
 	run(t, start, []contract{
 		{"the next message from or to someone ends a wait", testWaitNext},
 		{"answers form a tree", testThread},
+		{"where two talk is said, and with nobody refused", testTalk},
 		{"each addressee has its own stage", testAddressees},
 		{"a channel is made, found by name and described", testChannels},
+		{"a message to all in a channel with members is for them", testMembers},
 		{"channels that cannot be are refused", testChannelRefusals},
 		{"memories are written, filtered and superseded", testMemories},
 		{"memories that cannot be are refused", testMemoryRefusals},
@@ -55,7 +57,9 @@ func RunMail(t *testing.T, start func(t *testing.T) control.Service) {
 		{"an agent is added, listed and removed", testAgents},
 		{"agents that cannot be added are refused", testAgentRefusals},
 		{"a message reaches an inbox and is read once", testInbox},
-		{"the only agent here speaks where nobody is named", testSpeaker},
+		{"what was shown to its addressee leaves the inbox", testShown},
+		{"all that waits is marked as read at once", testReadAll},
+		{"the human speaks where nobody is named, whatever agents are served", testSpeaker},
 		{"a reply ends a wait", testReply},
 		{"a wait without an answer times out", testNoAnswer},
 		{"a wait ends with its context", testWaitCancelled},
@@ -101,7 +105,9 @@ func OverSocket(t *testing.T, s control.Service) *control.Client {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- control.Serve(ctx, listener, s, control.Info{Version: "test", API: control.API}) }()
+	go func() {
+		served <- control.Serve(ctx, listener, s, control.Info{Version: "test", API: control.API, Judge: Operator})
+	}()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-served; err != nil {
@@ -109,6 +115,12 @@ func OverSocket(t *testing.T, s control.Service) *control.Client {
 		}
 	})
 	return control.NewClient(path, "test")
+}
+
+// Operator judges that whoever calls operates the host. It is for tests in which that
+// is not what is looked at.
+func Operator(control.Calling) (control.Caller, error) {
+	return control.Caller{Kind: control.Operator}, nil
 }
 
 // suite is one running test of the contract.

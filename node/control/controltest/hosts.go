@@ -10,7 +10,7 @@ func testHosts(s *suite) {
 	s.inboxAgent("mawjs")
 	status, err := s.service.Status(s.ctx)
 	s.must(err)
-	hosts, err := s.service.Hosts(s.ctx)
+	hosts, err := s.service.Hosts(s.ctx, control.HostsRequest{})
 	s.must(err)
 	if len(hosts) != 1 {
 		s.Fatalf("hosts %+v: want the one", hosts)
@@ -31,7 +31,7 @@ func testHosts(s *suite) {
 func testHost(s *suite) {
 	status, err := s.service.Status(s.ctx)
 	s.must(err)
-	hosts, err := s.service.Hosts(s.ctx)
+	hosts, err := s.service.Hosts(s.ctx, control.HostsRequest{})
 	s.must(err)
 	h, err := s.service.Host(s.ctx, control.HostRequest{Alias: status.Host.String()})
 	s.must(err)
@@ -47,7 +47,7 @@ func testHost(s *suite) {
 func testFleetStatus(s *suite) {
 	status, err := s.service.Status(s.ctx)
 	s.must(err)
-	fleet, err := s.service.FleetStatus(s.ctx)
+	fleet, err := s.service.FleetStatus(s.ctx, control.HostsRequest{})
 	s.must(err)
 	if fleet.Fleet != status.Fleet || fleet.Asked != status.Host || len(fleet.Hosts) != 1 {
 		s.Fatalf("fleet %+v: want this host alone", fleet)

@@ -143,3 +143,26 @@ func testWake(s *suite) {
 	_, err = s.service.Wake(s.ctx, control.WakeRequest{Agent: "nobody"})
 	s.wantKind("nobody", err, control.KindNotFound)
 }
+
+func testTalk(s *suite) {
+	s.inboxAgent("mawjs")
+	talk := func(to, channel string) control.Talk {
+		t, err := s.service.Talk(s.ctx, control.TalkRequest{As: s.human, To: to, Channel: channel})
+		s.must(err)
+		return t
+	}
+	before := talk("mawjs", "")
+	m := s.hey("mawjs", "hello")
+	after := talk("mawjs", "")
+	if before.Begun || !after.Begun || before.As != s.human || before.Channel != m.Channel || after.Channel != m.Channel {
+		s.Errorf("before %+v, after %+v, want the channel %s", before, after, m.Channel)
+	}
+	sprint := s.newChannel(control.NewChannelRequest{Name: "sprint"})
+	s.equal("in a channel", control.Talk{As: s.human, Channel: sprint.ID, Begun: true}, talk("mawjs", "sprint"))
+	for to, kind := range map[string]control.Kind{"mawsj": control.KindNotFound, "mawjs@nowhere": control.KindNotFound, s.human: control.KindRefused, "": control.KindUsage} {
+		_, err := s.service.Talk(s.ctx, control.TalkRequest{As: s.human, To: to})
+		s.wantKind("with "+to, err, kind)
+	}
+	_, err := s.service.Talk(s.ctx, control.TalkRequest{As: s.human, To: "mawjs", Channel: "nowhere"})
+	s.wantKind("in no channel", err, control.KindNotFound)
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// adoptFlags are the flags with which a record of another program is taken over.
+type adoptFlags struct{ on, yes bool }
+
+// register has o.Adopt show what is to happen, and ask.
+func (f adoptFlags) register(p *program, o *node.InitOptions) {
+	if !f.on {
+		return
+	}
+	o.Adopt = func(a node.Adoption) error {
+		v := p.view()
+		v.adoption(a)
+		switch {
+		case f.yes:
+			return nil
+		case !p.err.Terminal || !term.IsTerminal(p.stdin):
+			return control.Errorf(control.KindUsage, "to do it unasked, add --yes", "nothing was changed: nobody is there to ask")
+		case !p.confirm("Take the record over? [y/N] "):
+			v.err.Printf("nothing was changed\n")
+			return errSaid
+		}
+		return nil
+	}
+}
+
+// mostUnread bounds what is shown of files that cannot be read.
+const mostUnread = 50
+
+// adoption shows what it means to take a record over.
+func (v view) adoption(a node.Adoption) {
+	version := ""
+	if a.Version != "" {
+		version = "; its version is " + term.Line(a.Version)
+	}
+	v.say(fmt.Sprintf("The record holds %s in %s, %s and %s that parley reads%s. Nothing of it is changed or removed.",
+		count(a.Messages, "message"), count(a.Channels, "channel"), memoryCount(a.Memories), count(len(a.Hosts), "host file"), version))
+	if len(a.Add) > 0 {
+		v.out.Printf("\nAdded in one commit:\n")
+		v.adoptedFiles(a.Add, len(a.Add))
+	} else {
+		v.out.Printf("\nIt lacks nothing.\n")
+	}
+	if len(a.Unread) > 0 {
+		v.out.Printf("\nNot read, and left where it is:\n")
+		v.adoptedFiles(a.Unread, mostUnread)
+	}
+	v.out.Printf("\n")
+	v.say(fmt.Sprintf("Then this host joins the fleet %s there, with its host file and a signed message. "+
+		"What the record holds by now is old mail: no agent is run for it.", a.Fleet))
+	v.out.Printf("\n")
+}
+
+func (v view) adoptedFiles(files []node.AdoptedFile, most int) {
+	t := term.Table{Flexible: 1}
+	for i, f := range files {
+		if i == most {
+			t.Rows = append(t.Rows, []string{fmt.Sprintf("  … and %d more", len(files)-most), ""})
+			break
+		}
+		t.Rows = append(t.Rows, []string{"  " + term.Line(f.Path), term.Line(f.Why)})
+	}
+	screen := v.out
+	screen.Width = 0 // a path that was cut would be of no use
+	screen.Table(t)
+}
+
+func memoryCount(n int) string {
+	if n == 1 {
+		return "1 memory"
+	}
+	return fmt.Sprintf("%d memories", n)
+}

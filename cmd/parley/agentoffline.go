@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/parleyfleet/parley/node"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// agentFiles are the agents of a host whose node does not run.
+type agentFiles interface {
+	SetAgent(r control.SetAgentRequest) (control.Agent, error)
+	PauseAgent(r control.PauseRequest) (control.Agent, error)
+	RemoveAgent(r control.AgentRequest) error
+}
+
+// changeAgents has the running node change how agents are served, or changes their
+// files where none runs: offline says that. A node that is just starting or stopping
+// is left alone.
+func changeAgents[T any](ctx context.Context, p *program, online func(control.Service) (T, error), files func(agentFiles) (T, error)) (done T, offline bool, err error) {
+	client, err := p.client()
+	if err != nil {
+		return done, false, err
+	}
+	home, err := p.homeDir()
+	if err != nil {
+		return done, false, err
+	}
+	done, err = online(client)
+	if err == nil || !noNodeRuns(err) || !configured(home) {
+		return done, false, err
+	}
+	if err := p.forOperator("change how agents are served"); err != nil {
+		return done, false, err
+	}
+	f, openErr := node.OpenAgentFiles(home)
+	switch {
+	case errors.Is(openErr, node.ErrLocked):
+		return done, false, err
+	case openErr != nil:
+		return done, false, openErr
+	}
+	done, err = files(f)
+	return done, true, errors.Join(err, f.Close())
+}
+
+// noNodeRuns reports whether that is why a node did not answer.
+func noNodeRuns(err error) bool {
+	e := control.AsError(err)
+	return e.Kind == control.KindUnavailable && e.Hint == "parley up"
+}
+
+// fromNextStart is said of what was changed while no node runs.
+func fromNextStart(offline bool) string {
+	if !offline {
+		return ""
+	}
+	return "; no node runs here, and the next start tells the fleet"
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// agentChange is what the flags of "agent set" hold.
+type agentChange struct {
+	exec, input, profile, open, dir string
+	tiers                           []string
+	timeout                         time.Duration
+	inbox, answers                  bool
+}
+
+func newAgentSetCommand(p *program) *cobra.Command {
+	var given agentChange
+	cmd := &cobra.Command{
+		Use:   "set NAME",
+		Short: "Change how an agent is served",
+		Long: `Change how an agent is served, while the node runs or not. What is not named
+stays as it is, comments in its file too. Mail that waits is handled as the
+agent is served from then on; a command that runs ends as it began. An empty
+value takes a setting back: --dir '' for the folder where the node runs,
+--timeout 0 for the time that config.yaml gives.
+
+An agent has one command, or several tiers, each with a command and a count of
+how many may run at once; --tier, given once for each, names them all anew.`,
+		Example: `  parley agent set calc --exec 'bc -lq' --timeout 10s
+  parley agent set mawjs --input prompt --profile precise-generalist
+  parley agent set sage --tier 'small*5=llm -m s' --tier 'large=llm -m l'`,
+		Args: exactly(1, "the agent's name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := given.request(cmd, args[0])
+			if err != nil {
+				return err
+			}
+			return runAgentSet(cmd.Context(), r, p)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&given.exec, "exec", "", "the command that answers each message")
+	f.StringArrayVar(&given.tiers, "tier", nil, "a tier, as `'NAME*COUNT=CMD'`; *COUNT is 1 where it is left out")
+	f.BoolVar(&given.inbox, "inbox", false, "no command: the agent asks for its mail")
+	f.StringVar(&given.input, "input", "", "what the command is given: text or prompt")
+	f.StringVar(&given.profile, "profile", "", "the actor profile that its prompts begin with")
+	f.StringVar(&given.open, "open", "", "the command of its interactive program, for parley open")
+	durationFlag(f, &given.timeout, "timeout", "how long an answer may take")
+	f.StringVar(&given.dir, "dir", "", "the folder it works in")
+	f.BoolVar(&given.answers, "answers", false, "run it on answers to its own messages too (--answers=false: no more)")
+	p.jsonFlag(cmd, "print the agent as JSON")
+	cmd.ValidArgsFunction = p.completeAgents
+	return cmd
+}
+
+// request is what the flags that were given ask for.
+func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgentRequest, error) {
+	r := control.SetAgentRequest{Name: name, Inbox: c.inbox}
+	changed := false
+	for flag, set := range map[string]func() error{
+		"exec":    func() error { r.Exec = &c.exec; return nil },
+		"input":   func() error { r.Input = &c.input; return nil },
+		"profile": func() error { r.Profile = &c.profile; return nil },
+		"open":    func() error { r.Open = &c.open; return nil },
+		"timeout": func() error { r.Timeout = &c.timeout; return nil },
+		"answers": func() error { r.Answers = &c.answers; return nil },
+		"inbox":   func() error { return nil },
+		"dir": func() (err error) {
+			if c.dir != "" {
+				c.dir, err = filepath.Abs(c.dir)
+			}
+			r.Dir = &c.dir
+			return err
+		},
+		"tier": func() (err error) {
+			r.Tiers, err = parseTiers(c.tiers)
+			return err
+		},
+	} {
+		if !cmd.Flags().Changed(flag) {
+			continue
+		}
+		changed = true
+		if err := set(); err != nil {
+			return r, usageErrorf(cmd, "cannot change the agent %s: %v", name, err)
+		}
+	}
+	if !changed {
+		return r, usageErrorf(cmd, "%s needs what is to be changed, such as --timeout 30s", cmd.CommandPath())
+	}
+	return r, nil
+}
+
+// parseTiers reads "haiku*5=CMD".
+func parseTiers(given []string) (tiers []control.AgentTier, err error) {
+	for _, text := range given {
+		head, exec, ok := strings.Cut(text, "=")
+		name, times, counted := strings.Cut(head, "*")
+		t := control.AgentTier{Name: strings.TrimSpace(name), Count: 1, Exec: strings.TrimSpace(exec)}
+		if counted {
+			t.Count, err = strconv.Atoi(strings.TrimSpace(times))
+		}
+		if !ok || err != nil {
+			return nil, fmt.Errorf("--tier %q is not of the form NAME*COUNT=CMD", text)
+		}
+		tiers = append(tiers, t)
+	}
+	return tiers, nil
+}
+
+func runAgentSet(ctx context.Context, r control.SetAgentRequest, p *program) error {
+	a, offline, err := changeAgents(ctx, p,
+		func(client control.Service) (control.Agent, error) { return client.SetAgent(ctx, r) },
+		func(files agentFiles) (control.Agent, error) { return files.SetAgent(r) })
+	if err != nil {
+		return err
+	}
+	v := p.view()
+	if v.json {
+		return v.writeJSON(a)
+	}
+	v.out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
+	v.agents([]control.Agent{a})
+	return nil
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newAgentTokenCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "token NAME",
+		Short: "Make a token by which an agent that you start is known",
+		Long: `Make a token for an agent that the node does not start itself, such as one with
+an inbox. Whoever bears it in PARLEY_TOKEN is that agent: it reads, and speaks
+as itself, and what it writes says because of which message. It counts as long
+as the agent is served here; after "parley agent remove" it is over.`,
+		Example: `  export PARLEY_TOKEN=$(parley agent token mawjs)
+  parley agent token mawjs --json`,
+		Args: exactly(1, "the agent's name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			return runAgentToken(cmd.Context(), control.AgentRequest{Name: args[0]}, client, p.view())
+		},
+	}
+	p.jsonFlag(cmd, "print agent and token as JSON")
+	cmd.ValidArgsFunction = p.completeAgents
+	return cmd
+}
+
+func runAgentToken(ctx context.Context, r control.AgentRequest, client control.Service, v view) error {
+	made, err := client.AgentToken(ctx, r)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(made)
+	}
+	v.out.Printf("%s\n", made.Token)
+	return nil
+}

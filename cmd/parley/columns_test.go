@@ -1,0 +1,108 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// aDay is mail of today, of yesterday and of another year, in channels of all kinds.
+func aDay() []control.Message {
+	at := func(ago time.Duration, channel string, direct bool, body string, to ...string) control.Message {
+		m := letter(body)
+		m.Timestamp, m.ChannelName, m.Direct, m.To = m.Timestamp.Add(-ago), channel, direct, to
+		return m
+	}
+	wide := at(time.Hour, "会議室 of the whole team", false, "明日の会議は十時からです。資料を読んでおいてください。よろしくお願いします。", "名前の長い人", "nat")
+	wide.From, wide.Host = "リリース担当者の名前", "東京"
+	return []control.Message{
+		at(365*24*time.Hour, "", true, "long ago", "nat"),
+		at(24*time.Hour, "sprint", false, "yesterday "+strings.Repeat("and so on ", 9), "all"),
+		wide,
+		at(0, "", true, "to all", protocol.All),
+		at(0, "", false, "from a group's channel", "nat"),
+		at(0, "", true, strings.Repeat("สวัสดี", 30), "nat"),
+	}
+}
+
+// At 80 columns a line told day and zone of this very minute and nothing of the channel.
+func TestLinesFitTheTerminal(t *testing.T) {
+	for _, test := range []struct {
+		line string
+		want string
+	}{
+		{"inbox", `
+TIME        FROM                 CHANNEL     ID        TEXT
+2025-05-23  mawjs@white          direct      b2c3d4e5  long ago
+05-22       mawjs@white          sprint      b2c3d4e5  yesterday and so on and…
+20:01       リリース担当者の名…  会議室 of…  b2c3d4e5  明日の会議は十時からで…
+21:01       mawjs@white          all         b2c3d4e5  to all
+21:01       mawjs@white          adfe0356…   b2c3d4e5  from a group's channel
+21:01       mawjs@white          direct      b2c3d4e5  สวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัส…
+next: parley read b2c3d4e5   read the first; its sender gets a receipt
+`},
+		{"log", `
+2025-05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  long ago
+05-22 21:01 +02:00  mawjs@white → all  sprint  b2c3d4e5  yesterday and so on an…
+20:01  リリース担当者の名前@東…  会議室 of t…  b2c3d4e5  明日の会議は十時からで…
+21:01  mawjs@white → all                       b2c3d4e5  to all
+21:01  mawjs@white → nat         adfe0356…     b2c3d4e5  from a group's channel
+21:01  mawjs@white → nat                       b2c3d4e5  สวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวั…
+`},
+		{"log --channel sprint", `
+2025-05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  long ago
+05-22 21:01 +02:00  mawjs@white → all  b2c3d4e5  yesterday and so on and so on …
+20:01  リリース担当者の名前@東…  b2c3d4e5  明日の会議は十時からです。資料を読ん…
+21:01  mawjs@white → all         b2c3d4e5  to all
+21:01  mawjs@white → nat         b2c3d4e5  from a group's channel
+21:01  mawjs@white → nat         b2c3d4e5  สวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดี…
+`},
+	} {
+		r := newRun(t)
+		r.mail = aDay()
+		r.program.now = func() time.Time { return letter("").Timestamp.Add(time.Hour) }
+		r.atTerminal(80)
+		if code := r.do(strings.Fields(test.line)...); code != exitDone {
+			t.Errorf("%s: exit %d, %s", test.line, code, r.err.String())
+		}
+		if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.line, diff)
+		}
+		for line := range strings.Lines(r.out.String()) {
+			if width := term.Width(strings.TrimRight(line, "\n")); width > 80 {
+				t.Errorf("%s: %d columns: %s", test.line, width, line)
+			}
+		}
+	}
+}
+
+// A listing did not tell an inbox that somebody empties from one that nobody asks for.
+func TestLsSaysWhenAnInboxWasAsked(t *testing.T) {
+	r := newRun(t)
+	now := letter("").Timestamp
+	r.program.now = func() time.Time { return now }
+	here := control.Participant{Kind: "agent", Host: "here", State: control.HostHere, Here: true, Since: now.Add(-72 * time.Hour)}
+	calc, mawjs, volt := here, here, here
+	calc.Name, calc.Door = "calc", "exec"
+	mawjs.Name, mawjs.Door, mawjs.Asked = "mawjs", "inbox", now.Add(-time.Minute)
+	volt.Name, volt.Door = "volt", "inbox"
+	r.people = []control.Participant{calc, mawjs, volt}
+	r.atTerminal(80)
+	if code := r.do("ls"); code != exitDone {
+		t.Errorf("exit %d, %s", code, r.err.String())
+	}
+	want := `NAME   KIND   HOST  STATE  SINCE                    ASKED
+calc   agent  here  here   2026-05-20 21:01 +02:00
+mawjs  agent  here  here   2026-05-20 21:01 +02:00  21:00
+volt   agent  here  here   2026-05-20 21:01 +02:00  not yet
+next: parley hey calc hello   say something
+`
+	if diff := cmp.Diff(want, r.out.String()); diff != "" {
+		t.Errorf("printed (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// textAfter is the annotation of a command that ends in a text: how many words stand
+// before it.
+const textAfter = "text-after"
+
+// takesText says that a command ends in a text, after so many words. People and
+// language models write texts that begin with a dash, such as "- an item" or "---";
+// there only the command's own flags are flags.
+func takesText(cmd *cobra.Command, after int) {
+	cmd.Annotations = map[string]string{textAfter: strconv.Itoa(after)}
+}
+
+// sortText puts the flags of a command line that ends in a text before a "--" and its
+// words behind it. Other command lines stay as they are.
+func sortText(root *cobra.Command, args []string) ([]string, error) {
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return args, nil // the run says it
+	}
+	after, err := strconv.Atoi(cmd.Annotations[textAfter])
+	if err != nil {
+		return args, nil // it takes no text
+	}
+	cmd.InitDefaultHelpFlag()
+	cmd.InheritedFlags() // makes them the command's own
+	var flags, words []string
+	for i := 0; i < len(rest); i++ {
+		word := rest[i]
+		if word == "--" {
+			words = append(words, rest[i+1:]...)
+			break
+		}
+		flag, needsNext := flagOf(cmd, word)
+		switch {
+		case needsNext && i+1 == len(rest):
+			return nil, usageErrorf(cmd, "%s needs a value", shownFlag(flag))
+		case needsNext:
+			flags = append(flags, word, rest[i+1])
+			i++
+		case flag != nil:
+			flags = append(flags, word)
+		case len(words) < after && dashed(word):
+			flags = append(flags, word) // none of the command's, as pflag says
+		default:
+			if err := mistypedFlag(cmd, word); err != nil {
+				return nil, err
+			}
+			words = append(words, word)
+		}
+	}
+	path := strings.Fields(cmd.CommandPath())[1:]
+	return slices.Concat(path, flags, []string{"--"}, words), nil
+}
+
+func dashed(word string) bool { return len(word) > 1 && word[0] == '-' }
+
+// flagOf is the flag of the command that a word gives, nil for none, and whether its
+// value is the next word.
+func flagOf(cmd *cobra.Command, word string) (flag *pflag.Flag, needsNext bool) {
+	name, value, has := strings.Cut(word, "=")
+	switch {
+	case strings.HasPrefix(name, "--") && len(name) > 2:
+		flag = cmd.Flags().Lookup(name[2:])
+	case len(word) == 2 && word[0] == '-':
+		flag = cmd.Flags().ShorthandLookup(word[1:])
+	case dashed(word) && isNumber(word[2:]): // -n20
+		flag, has = cmd.Flags().ShorthandLookup(word[1:2]), true
+	case dashed(name) && len(name) == 2 && isNumber(value): // -n=20
+		flag = cmd.Flags().ShorthandLookup(name[1:])
+	}
+	return flag, flag != nil && !has && flag.NoOptDefVal == ""
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
+}
+
+// mistypedFlag refuses a word of a text that is most likely a flag with a slip in it:
+// sent as text, it would not do what was wanted, and nobody would notice.
+func mistypedFlag(cmd *cobra.Command, word string) error {
+	name, _, _ := strings.Cut(word, "=")
+	if !dashed(word) || strings.ContainsAny(name, " \t\n") {
+		return nil
+	}
+	if name, two := strings.CutPrefix(name, "--"); two {
+		if near := configs.Nearest(name, flagNames(cmd)); near != "" {
+			return usageErrorf(cmd, "%s has no flag --%s; the nearest is --%s; %s", cmd.CommandPath(), name, near, asText)
+		}
+		return nil
+	}
+	if name = name[1:]; cmd.Flags().Lookup(name) != nil {
+		return usageErrorf(cmd, "%s has no flag -%s; with two dashes it has: --%s; %s", cmd.CommandPath(), name, name, asText)
+	}
+	return nil
+}
+
+// asText is how a word that looks like a flag is said all the same.
+const asText = `where it is part of the text, put "--" before that`

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The way language models write, a list item, a rule or a negative number, was refused
+// as a flag that does not exist.
+func TestTextsThatBeginWithADash(t *testing.T) {
+	for _, test := range []struct {
+		line []string
+		want string // the text that is asked for; "" for none
+	}{
+		{[]string{"hey", "calc", "- a list item"}, "- a list item"},
+		{[]string{"hey", "calc", "---"}, "---"},
+		{[]string{"hey", "calc", "--- a/file\n+++ b/file"}, "--- a/file\n+++ b/file"},
+		{[]string{"hey", "calc", "-5 + 3"}, "-5 + 3"},
+		{[]string{"hey", "calc", "-5", "+", "3"}, "-5 + 3"},
+		{[]string{"hey", "calc", "--flag-like text"}, "--flag-like text"},
+		{[]string{"hey", "calc", "--flag-like", "text"}, "--flag-like text"},
+		{[]string{"hey", "calc", "--wiat 10s is a slip"}, "--wiat 10s is a slip"},
+		{[]string{"hey", "calc", "-hello"}, "-hello"},
+		{[]string{"hey", "calc", "-=x", "--=y", "-", "--", "--wait"}, "-=x --=y - --wait"},
+		{[]string{"hey", "--", "calc", "- x", "--as", "me"}, "- x --as me"},
+		{[]string{"--home", "/tmp", "hey", "calc", "- x", "--request", "- r"}, "- x"},
+		{[]string{"hey", "--wait", "10s", "calc", "- x"}, "- x"},
+		{[]string{"hey", "calc", "- x", "--wait", "10s"}, "- x"},
+		{[]string{"hey", "calc", "- x", "--wait=10s", "- y"}, "- x - y"},
+		{[]string{"wormhole", "white:calc", "-1"}, "-1"},
+		{[]string{"broadcast", "- all"}, "- all"},
+		{[]string{"broadcast", "-1", "degree"}, "-1 degree"},
+		{[]string{"send", "--to", "calc", "- x"}, "- x"},
+		{[]string{"send", "- x", "--to", "calc"}, "- x"},
+		{[]string{"reply", "b2c3d4e5", "-1"}, "-1"},
+		{[]string{"memory", "add", "--subject", "- s", "- x"}, "- x"},
+		{[]string{"memory", "supersede", "b2c3d4e5", "-1"}, "-1"},
+		{[]string{"agent", "test", "calc", "-1"}, "-1"},
+		{[]string{"search", "release", "-notes"}, "release -notes"},
+		{[]string{"search", "-n5", "-notes", "-n", "6"}, "-notes"},
+		{[]string{"search", "-n=5", "-next"}, "-next"},
+	} {
+		r := newRun(t)
+		if code := r.do(test.line...); code != exitDone && r.err.String() != "nothing was found\n" {
+			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
+			continue
+		}
+		if quoted := jsonText(test.want); !strings.Contains(r.asked[0], ":"+quoted) {
+			t.Errorf("%q asked %s, want the text %s", test.line, r.asked[0], quoted)
+		}
+	}
+}
+
+func jsonText(s string) string {
+	rec := &recorder{}
+	rec.note("", s)
+	return strings.TrimPrefix(rec.asked[0], " ")
+}
+
+// A flag of ours that stands after the text goes on being one.
+func TestFlagsAfterADashedText(t *testing.T) {
+	r := newRun(t)
+	r.reply = letter("42")
+	if code := r.do("hey", "calc", "- one", "--as", "nat", "--wait", "10s", "--json"); code != exitDone {
+		t.Fatalf("exit %d, %s", code, r.err.String())
+	}
+	if !slices.ContainsFunc(r.asked, func(s string) bool { return strings.HasPrefix(s, "wait ") && strings.Contains(s, "10000000000") }) {
+		t.Errorf("asked %q: want a wait of 10s", r.asked)
+	}
+	if !strings.Contains(r.asked[0], `"as":"nat"`) || !strings.HasPrefix(r.out.String(), "{") {
+		t.Errorf("asked %s, printed %s", r.asked[0], r.out.String())
+	}
+}
+
+func TestHelpOfACommandThatTakesText(t *testing.T) {
+	for _, line := range [][]string{{"hey", "--help"}, {"hey", "calc", "text", "--help"}, {"hey", "-h"}} {
+		r := newRun(t)
+		if code := r.do(line...); code != exitDone || !strings.HasPrefix(r.out.String(), "Say something") || len(r.asked) > 0 {
+			t.Errorf("%q: exit %d, asked %q, printed %q", line, code, r.asked, r.out.String())
+		}
+	}
+}
+
+// FuzzSortText: no word of a text is lost, whatever it looks like, and flags keep
+// their values.
+func FuzzSortText(f *testing.F) {
+	f.Add("- item", "--wait", "10s")
+	f.Fuzz(func(t *testing.T, a, b, c string) {
+		r := newRun(t)
+		sorted, err := sortText(newRootCommand(r.program), []string{"hey", "calc", a, b, c})
+		if err != nil {
+			return
+		}
+		counted := slices.Clone(sorted)
+		for _, word := range []string{"hey", "calc", a, b, c} {
+			if i := slices.Index(counted, word); i >= 0 {
+				counted = slices.Delete(counted, i, i+1)
+			} else if word != "--" {
+				t.Errorf("%q is lost in %q", word, sorted)
+			}
+		}
+		if diff := cmp.Diff([]string{"--"}, counted); diff != "" && !slices.Contains([]string{a, b, c}, "--") {
+			t.Errorf("%q %q %q became %q", a, b, c, sorted)
+		}
+	})
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// removeRequest is what "host remove" was asked for.
+type removeRequest struct {
+	control.RemoveHostRequest
+	yes   bool // see revokeRequest
+	typed func(ctx context.Context, does string) (phrase string, err error)
+}
+
+func newHostRemoveCommand(p *program) *cobra.Command {
+	var r removeRequest
+	cmd := &cobra.Command{
+		Use:   "remove ALIAS",
+		Short: "Take a host out of the fleet, for ever",
+		Long: `Take a host out of the fleet whose machine is retired. Run it on that host, as
+its last word; or, once its node runs no more, on the host that began the
+record. All that it wrote stays and counts. Its agents are served there no more,
+its key ends, nobody can write to it, and it is left out of the lists, unless
+--all is given there. Its name stays taken, because what it wrote bears it.
+
+Where a key was stolen, see "parley host revoke": that says what counts of it.
+
+It cannot be undone. A person decides it: you are told what it does and asked to
+type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
+		Example: `  parley host remove white
+  parley host remove white --yes`,
+		Args: exactly(1, "the host's alias"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			alias, err := protocol.ParseName(args[0])
+			if err != nil {
+				return usageErrorf(cmd, "cannot remove a host: %v", err)
+			}
+			client, err := p.client()
+			if err != nil {
+				return err
+			}
+			r.Host = alias
+			r.typed = func(ctx context.Context, does string) (string, error) {
+				return p.phrase(ctx, "remove the host", does, control.RemovePhrase(alias))
+			}
+			return runHostRemove(cmd.Context(), r, client, p.view())
+		},
+	}
+	cmd.Flags().BoolVar(&r.yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
+	p.jsonFlag(cmd, "print what was done as JSON")
+	cmd.ValidArgsFunction = p.completeHosts
+	return cmd
+}
+
+func runHostRemove(ctx context.Context, r removeRequest, client control.Service, v view) error {
+	try := r.RemoveHostRequest
+	try.Try = true
+	plan, err := client.RemoveHost(ctx, try)
+	if err != nil {
+		return err
+	}
+	does := ""
+	if !r.yes {
+		does = removalText(plan)
+	}
+	if r.Phrase, err = r.typed(ctx, does); err != nil {
+		return err
+	}
+	done, err := client.RemoveHost(ctx, r.RemoveHostRequest)
+	if err != nil {
+		return err
+	}
+	if v.json {
+		return v.writeJSON(done)
+	}
+	if done.Here {
+		v.out.Printf("%s is removed from the fleet: this node ends now\n", done.Host)
+		return nil
+	}
+	v.out.Printf("%s is removed from the fleet\n", done.Host)
+	v.next("parley host list", "who is left; with --all also who was removed")
+	return nil
+}
+
+// removalText says what becomes of a host that is removed.
+func removalText(r control.HostRemoval) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "If %s removes %s from the fleet:\n", r.Human, r.Host)
+	b.WriteString("- what it wrote stays and counts, as far as this host has it\n")
+	switch {
+	case len(r.Agents) > 0 && r.Waiting > 0:
+		fmt.Fprintf(&b, "- %s served there no more; %s to them wait, and nobody will answer these\n", areServed(r.Agents), count(r.Waiting, "message"))
+	case len(r.Agents) > 0:
+		fmt.Fprintf(&b, "- %s served there no more; no message to them waits\n", areServed(r.Agents))
+	}
+	if r.Running > 0 {
+		fmt.Fprintf(&b, "- its agents work on %s: what they have not answered in 3 seconds is not answered\n", count(r.Running, "message"))
+	}
+	if r.Founder {
+		b.WriteString("- it began the record: nobody can remove other hosts or revoke their keys any more, but they themselves\n")
+	}
+	b.WriteString("- its key ends, its links too, and nobody can write to it\n")
+	if r.Here {
+		b.WriteString("- this node ends, and does not start again\n")
+	}
+	b.WriteString("- its name stays taken: the machine comes back only under another one")
+	return b.String()
+}
+
+func areServed(agents []protocol.Name) string {
+	if len(agents) == 1 {
+		return agents[0].String() + " is"
+	}
+	return names(agents) + " are"
+}

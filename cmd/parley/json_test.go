@@ -1,0 +1,362 @@
+package main
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// The reference of what --json prints is generated from the types and from values of
+// them, so that it cannot lie; and it has every shape, because it is not complete
+// otherwise: each command with --json, each type that a node answers with, each field
+// with its meaning and a value.
+func TestJSONReferenceIsUpToDate(t *testing.T) {
+	shapes := newShapes(t)
+	shapes.checkCommands()
+	shapes.checkVerbs()
+	want := shapes.render()
+	file := filepath.Join(docsRoot, "docs", "reference", "json.md")
+	if *update && !t.Failed() {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/reference/json.md is not what the types say; run go test ./cmd/parley -update\n%s", diff)
+	}
+}
+
+// shape is what one command prints in one case: a value, or several, one a line.
+type shape struct {
+	value any
+	lines bool
+	when  string // "" where it is so always
+}
+
+// shapes are all that is printed.
+type shapes struct {
+	*testing.T
+	printed map[string][]shape                // by command
+	types   map[reflect.Type][]reflect.Value  // every struct among them, and the values of it that there are
+	docs    map[string]map[string]declaration // by package and name
+}
+
+// declaration is what the source says of a type.
+type declaration struct {
+	doc    string
+	fields map[string]string
+	words  []string // of constants of the type: "here": it is this one
+}
+
+func newShapes(t *testing.T) *shapes {
+	s := &shapes{T: t, printed: printedShapes(), types: map[reflect.Type][]reflect.Value{}, docs: map[string]map[string]declaration{}}
+	for pkg, dir := range map[string]string{"main": ".", "control": "node/control", "bench": "node/bench", "protocol": "protocol"} {
+		if pkg != "main" {
+			dir = filepath.Join(docsRoot, dir)
+		}
+		s.docs[pkg] = declarations(t, dir)
+	}
+	for _, command := range slices.Sorted(maps.Keys(s.printed)) {
+		for _, shape := range s.printed[command] {
+			s.collect(reflect.ValueOf(shape.value))
+		}
+	}
+	return s
+}
+
+// collect notes every struct in a value that is put in JSON by its fields.
+func (s *shapes) collect(v reflect.Value) {
+	if !v.IsValid() || writesItself(v.Type()) {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		s.collect(v.Elem())
+	case reflect.Slice:
+		for i := range v.Len() {
+			s.collect(v.Index(i))
+		}
+	case reflect.Struct:
+		s.types[v.Type()] = append(s.types[v.Type()], v)
+		for i := range v.NumField() {
+			s.collect(v.Field(i))
+		}
+	}
+}
+
+func writesItself(t reflect.Type) bool {
+	return t.Implements(reflect.TypeFor[json.Marshaler]()) || t.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+}
+
+// checkCommands: every command with --json says what it prints, and no other.
+func (s *shapes) checkCommands() {
+	have := map[string]bool{}
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Flags().Lookup("json") != nil {
+			have[cmd.CommandPath()] = true
+			if len(s.printed[cmd.CommandPath()]) == 0 {
+				s.Errorf("%s has --json, and printedShapes does not say what it prints", cmd.CommandPath())
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCommand(testProgram()))
+	for command := range s.printed {
+		if !have[command] && command != everyCommand {
+			s.Errorf("%s has no --json", command)
+		}
+	}
+}
+
+// checkVerbs: every type that a node answers with is among what is printed.
+func (s *shapes) checkVerbs() {
+	service := reflect.TypeFor[control.Service]()
+	for i := range service.NumMethod() {
+		method := service.Method(i)
+		answer := method.Type.Out(0)
+		if method.Type.NumOut() == 1 { // only an error, and perhaps a function that is given the answers
+			last := method.Type.In(method.Type.NumIn() - 1)
+			if last.Kind() != reflect.Func {
+				continue
+			}
+			answer = last.In(0)
+		}
+		if answer.Kind() == reflect.Slice {
+			answer = answer.Elem()
+		}
+		if len(s.types[answer]) == 0 && !slices.Contains(unprintedAnswers(), answer) {
+			s.Errorf("the verb %s answers with %s, which no command in printedShapes prints", method.Name, answer)
+		}
+	}
+}
+
+func (s *shapes) render() string {
+	var b strings.Builder
+	b.WriteString(jsonPreface)
+	b.WriteString("\n## Commands\n\n| command | prints |\n|---|---|\n")
+	for _, command := range slices.Sorted(maps.Keys(s.printed)) {
+		var prints []string
+		for _, shape := range s.printed[command] {
+			prints = append(prints, s.describe(shape))
+		}
+		if command != everyCommand {
+			command = "`" + command + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", command, strings.Join(prints, "; "))
+	}
+	types := slices.SortedFunc(maps.Keys(s.types), func(a, b reflect.Type) int { return strings.Compare(shapeName(a), shapeName(b)) })
+	for _, t := range types {
+		s.renderType(&b, t)
+	}
+	return b.String()
+}
+
+func (s *shapes) describe(shape shape) string {
+	text := shape.when
+	if text != "" {
+		text += ": "
+	}
+	if note, ok := shape.value.(string); ok {
+		return text + note
+	}
+	text += s.typeText(reflect.TypeOf(shape.value))
+	if shape.lines {
+		text += ", one a line"
+	}
+	return text
+}
+
+func (s *shapes) renderType(b *strings.Builder, t reflect.Type) {
+	says := s.declared(t)
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", shapeName(t), s.sentence(t, says.doc))
+	b.WriteString("| field | type | may be missing | meaning |\n|---|---|---|---|\n")
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous {
+			fmt.Fprintf(b, "| | | | all fields of [%s](#%s) |\n", shapeName(f.Type), strings.ToLower(shapeName(f.Type)))
+			continue
+		}
+		meaning := strings.TrimSuffix(says.fields[f.Name], ".")
+		for _, verb := range []string{" is ", " are ", " says "} { // as Go's custom has it
+			meaning = strings.TrimPrefix(meaning, f.Name+verb)
+		}
+		if meaning == "" {
+			s.Errorf("the field %s of %s has no comment that says what it means", f.Name, t)
+		}
+		if !slices.ContainsFunc(s.types[t], func(v reflect.Value) bool { return !v.Field(i).IsZero() }) {
+			s.Errorf("no example in printedShapes has a value in the field %s of %s", f.Name, t)
+		}
+		missing := ""
+		switch {
+		case strings.Contains(options, "omit"):
+			missing = "yes"
+		case f.Type.Kind() == reflect.Pointer:
+			missing = "no, but null"
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, s.typeText(f.Type), missing, strings.ReplaceAll(meaning, "|", "\\|"))
+	}
+	var example, indented bytes.Buffer
+	if err := control.WriteJSON(&example, s.types[t][0].Interface()); err != nil {
+		s.Fatal(err)
+	}
+	if err := json.Indent(&indented, example.Bytes(), "", "  "); err != nil {
+		s.Fatal(err)
+	}
+	fmt.Fprintf(b, "\n```json\n%s\n```\n", strings.TrimSpace(indented.String()))
+}
+
+// shapeName is what people call a type.
+func shapeName(t reflect.Type) string { return strings.ToUpper(t.Name()[:1]) + t.Name()[1:] }
+
+func (s *shapes) declared(t reflect.Type) declaration {
+	pkg := filepath.Base(t.PkgPath())
+	if strings.HasSuffix(t.PkgPath(), "cmd/parley") {
+		pkg = "main"
+	}
+	return s.docs[pkg][t.Name()]
+}
+
+// sentence is a doc comment as a sentence that begins with what the shape is called.
+func (s *shapes) sentence(t reflect.Type, doc string) string {
+	if doc == "" {
+		s.Errorf("the type %s has no comment", t)
+	}
+	return shapeName(t) + strings.TrimPrefix(doc, t.Name())
+}
+
+// typeText says what stands in JSON for a type.
+func (s *shapes) typeText(t reflect.Type) string {
+	switch t {
+	case reflect.TypeFor[control.Seconds]():
+		return "number of seconds"
+	case reflect.TypeFor[time.Time]():
+		return "string: time"
+	case reflect.TypeFor[protocol.Path]():
+		return "string: path"
+	case reflect.TypeFor[protocol.ChannelID]():
+		return "string: channel id"
+	}
+	if t == reflect.TypeFor[protocol.Stage]() {
+		var words []string
+		for stage := protocol.StageNone + 1; stage <= protocol.StageAnswered; stage++ {
+			words = append(words, "`"+stage.String()+"`")
+		}
+		return "string: " + strings.Join(words, ", ")
+	}
+	if words := s.declared(t).words; len(words) > 1 {
+		return "string: " + strings.Join(words, ", ")
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return s.typeText(t.Elem())
+	case reflect.Slice:
+		return "array of " + s.typeText(t.Elem())
+	case reflect.Struct:
+		return fmt.Sprintf("[%s](#%s)", shapeName(t), strings.ToLower(shapeName(t)))
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "string"
+	case reflect.Float64, reflect.Int, reflect.Int64, reflect.Uint64:
+		return "number"
+	}
+	s.Errorf("json.md has no words for %s", t)
+	return t.String()
+}
+
+// declarations are the types of a folder's Go files.
+func declarations(t *testing.T, dir string) map[string]declaration {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]declaration{}
+	set := token.NewFileSet()
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(set, file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if gen, ok := d.(*ast.GenDecl); ok {
+				declare(all, gen)
+			}
+		}
+	}
+	return all
+}
+
+// declare notes the types that a declaration makes, or the words that are values of one.
+func declare(all map[string]declaration, gen *ast.GenDecl) {
+	for _, spec := range gen.Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			d := all[spec.Name.Name]
+			d.doc = oneLine(gen.Doc, spec.Doc)
+			if fields, ok := spec.Type.(*ast.StructType); ok {
+				d.fields = map[string]string{}
+				for _, f := range fields.Fields.List {
+					for _, name := range f.Names {
+						d.fields[name.Name] = oneLine(f.Doc, f.Comment)
+					}
+				}
+			}
+			all[spec.Name.Name] = d
+		case *ast.ValueSpec:
+			named, ok := spec.Type.(*ast.Ident)
+			if !ok || len(spec.Values) != 1 {
+				continue
+			}
+			if word, ok := spec.Values[0].(*ast.BasicLit); ok && word.Kind == token.STRING && gen.Tok == token.CONST {
+				d := all[named.Name]
+				d.words = append(d.words, "`"+strings.Trim(word.Value, `"`)+"`")
+				all[named.Name] = d
+			}
+		}
+	}
+}
+
+// oneLine is a comment without its line breaks and numbers of rulings, "" where there is
+// none.
+func oneLine(comments ...*ast.CommentGroup) string {
+	for _, c := range comments {
+		if text := strings.Join(strings.Fields(c.Text()), " "); text != "" {
+			return regexp.MustCompile(` \(R[0-9]+\)`).ReplaceAllString(text, "")
+		}
+	}
+	return ""
+}
+
+// everyCommand stands for what any command prints.
+const everyCommand = "any command that fails"

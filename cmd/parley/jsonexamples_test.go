@@ -1,0 +1,317 @@
+package main
+
+import (
+	"reflect"
+	"time"
+
+	"github.com/parleyfleet/parley/node/bench"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const jsonPreface = `# JSON
+
+Generated from the program's types by ` + "`go test ./cmd/parley -update`" + `.
+
+Every command that reads prints JSON with ` + "`--json`" + `, in one line. For programs that read it:
+
+- A list is an array, never null. What goes on for a time (` + "`log`, `attach`, `chat`, `logs`" + `) is one value a line.
+- A failure is an [Error](#error) on standard error, and the exit code is not 0. What was printed before counts.
+- A length of time is a number of seconds, a time is RFC 3339 in UTC. A time that is not known is missing; so is what the tables below
+  say may be missing. Everything else is always there, as "", 0, false or [] where there is nothing to say.
+- A path names a message whole, with its channel: ` + "`<channel id>/2026/05/23/190100000Z-b2c3d4e5.md`" + `. Beside the id of a channel stands
+  its name, "" for one that has none.
+- New fields may come with a new version; fields that are there keep their names and meanings. Pass over what you do not know.
+`
+
+// printedShapes says what each command with --json prints, by values as they could be.
+// In the values of a type together each field must have one.
+func printedShapes() map[string][]shape {
+	message, exchange := exampleMessage(), exampleExchange()
+	one := func(value any) []shape { return []shape{{value: value}} }
+	lines := func(value any) []shape { return []shape{{value: value, lines: true}} }
+	sending := []shape{{value: message}, {value: exchange, when: "with `--wait`"}}
+	channel, memory, agent, host := exampleChannel(), exampleMemory(), exampleAgent(), exampleHost()
+	return map[string][]shape{
+		everyCommand:              one(control.Error{Message: `nobody is called "mawj"`, Kind: control.KindNotFound, Hint: "did you mean mawjs? see: parley ls"}),
+		"parley agent add":        one(agent),
+		"parley agent list":       one([]control.Agent{agent}),
+		"parley agent pause":      one(agent),
+		"parley agent resume":     one(agent),
+		"parley agent set":        one(agent),
+		"parley agent presets":    one([]presetInfo{examplePreset()}),
+		"parley agent profile":    one(control.Profile{Name: "mawjs", Path: "local/actors/mawjs.md", Description: "builds things", Author: "nat", Domain: "engineering", Alias: "Maw", Body: "You build things."}),
+		"parley agent test":       one(control.TestResult{Agent: "calc", Command: "bc -l", Input: "6*", Answer: "0", Problem: "the command ended with exit code 1", Stderr: "(standard_in) 1: syntax error", Elapsed: control.Seconds(2345 * time.Microsecond)}),
+		"parley agent token":      one(control.AgentToken{Agent: "mawjs", Token: "eyJhIjoibWF3anMi….9pYkq8…"}),
+		"parley attach":           lines(message),
+		"parley bench bus":        one([]bench.Figure{exampleFigure()}),
+		"parley bench record":     one([]bench.Figure{exampleFigure()}),
+		"parley broadcast":        one(message),
+		"parley channel list":     one([]control.Channel{channel}),
+		"parley channel members":  one(channel),
+		"parley channel new":      one(channel),
+		"parley channel show":     one(channel),
+		"parley chat":             {{value: message, lines: true, when: "from a pipe, the answers"}},
+		"parley config check":     one([]configProblem{{File: "/home/nat/.local/share/parley/config.yaml", Line: 12, Key: "max_hops", Problem: `"many" is not a whole number`}, {File: "/home/nat/.local/share/parley/config.yaml", Line: 20, Key: "remote", Problem: "the URL holds a password", Warning: true}}),
+		"parley config show":      one(exampleConfig()),
+		"parley hey":              sending,
+		"parley host list":        one([]control.Host{host}),
+		"parley host ping":        one(pinged{Alias: "white", Asked: 5, Min: exampleSeconds("311µs"), Median: exampleSeconds("402µs"), Max: exampleSeconds("1.2ms"), Clock: exampleSeconds("-15ms"), Version: "0.1.0"}),
+		"parley host probe":       one(exampleProbe()),
+		"parley host remove":      one(control.HostRemoval{Host: "old", Human: "nat", Agents: []protocol.Name{"mawjs"}, Waiting: 2, Running: 1, Founder: true, Here: true, Path: examplePath("c0ffee00")}),
+		"parley host revoke":      one(control.Revocation{Host: "white", Key: exampleKey, Human: "nat", Runs: 3, Forks: 1, Later: 2, Out: true, Here: true, Path: examplePath("c0ffee00")}),
+		"parley host rotate":      one(control.Rotation{Host: "laptop", Old: exampleOldKey, Key: exampleKey, Fingerprint: exampleFingerprint, Until: exampleTime(168), Path: examplePath("c0ffee00")}),
+		"parley host show":        {{value: host}, {value: control.Certificate{Alias: "white", PEM: "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n"}, when: "with `--cert`"}},
+		"parley inbox":            one([]control.Message{exampleDirect()}),
+		"parley log":              {{value: message, lines: true}, {value: exampleReceipt(), lines: true, when: "with `--all` receipts too"}},
+		"parley logs":             one("what the node has logged, as it stands in the file: JSON with `level`, `time`, `message` and what belongs to it, one a line, and between them what the process said itself"),
+		"parley ls":               one([]control.Participant{exampleParticipant()}),
+		"parley memory add":       one(memory),
+		"parley memory list":      one([]control.Memory{memory}),
+		"parley memory show":      one(memory),
+		"parley memory supersede": one(memory),
+		"parley open": {{value: control.Opening{
+			Agent: "mawjs", Channel: channel.ID, ChannelName: channel.Name, Argv: []string{"claude", "--append-system-prompt", "…"}, Dir: "/home/nat/src",
+			Env: []string{"PARLEY_AGENT=mawjs"}, Context: "You are mawjs. …", Passed: true,
+		}, when: "with `--print`"}},
+		"parley prompt":         one(control.Prompt{Agent: "mawjs", Input: "prompt", Text: "You are mawjs. …", LeftOut: 12}),
+		"parley read":           {{value: message}, {value: control.Marked{As: "nat", Read: 3}, when: "with `--all`"}},
+		"parley record export":  one(control.Exported{Dir: "/tmp/record", Files: 412, Tip: exampleCommit}),
+		"parley record rebuild": one(rebuilt{Messages: 20164, Indexed: 9876, Elapsed: exampleSeconds("3.5s"), Lost: []string{examplePath("b2c3d4e5").String()}}),
+		"parley record stats":   one(exampleStats()),
+		"parley record verify":  one(exampleVerification()),
+		"parley remote show":    one(exampleRemote()),
+		"parley replies":        one([]control.Message{*exchange.Answer}),
+		"parley reply":          one(message),
+		"parley search":         one(exampleSearch()),
+		"parley send":           sending,
+		"parley show":           one(message),
+		"parley status":         {{value: exampleStatus()}, {value: exampleFleet(), when: "with `--fleet`"}},
+		"parley thread":         one([]control.ThreadMessage{{Message: *exchange.Answer, Depth: 1}}),
+		"parley upgrade":        one([]control.UpgradedFile{{Path: "upstream/CROSSTALK.md", State: "changed"}}),
+		"parley version":        one(versionInfo{Version: "0.1.0", API: control.API, Go: "go1.25.0", Platform: "linux/amd64"}),
+		"parley wait":           one(message),
+		"parley wake":           one(control.Woken{Remote: "git@git.example.org:team/record.git", RemoteError: "cannot reach the remote: connection refused", Arrived: 2, Unpushed: 1, Agents: []control.Agent{agent}}),
+		"parley wormhole":       sending,
+	}
+}
+
+// unprintedAnswers are what a node answers and no command prints as it is.
+func unprintedAnswers() []reflect.Type {
+	return []reflect.Type{
+		reflect.TypeFor[control.Ping](),     // "host ping" prints what several have shown
+		reflect.TypeFor[control.Talk](),     // "chat" begins with it
+		reflect.TypeFor[control.Progress](), // "record verify" shows it to a person meanwhile
+	}
+}
+
+const (
+	exampleKey         = "UBKVFKX27KDPTIRXYDNDDKG2SCHLEYYEEETQMJECRDDT5Q43WQIQXSSY"
+	exampleOldKey      = "UD4QYXO4FZ3XVG3M6Z7XW4KQ6R5M6J2T2XGDSBDJPN3S6H5B3ZK2QMFA"
+	exampleFingerprint = "SHA256:zfVviEdV2sXuEwt+bgeBFnmXxauSlKdIBavolERS4L0"
+	exampleCommit      = "a174471d0d2f8d75f88fe7258499ca8afcfef2b9"
+)
+
+// exampleTime is some hours after the first message.
+func exampleTime(hours int) time.Time {
+	return time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC).Add(time.Duration(hours) * time.Hour)
+}
+
+func exampleSeconds(text string) control.Seconds {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		panic(err)
+	}
+	return control.Seconds(d)
+}
+
+func examplePath(suffix string) protocol.Path {
+	p, err := protocol.ParsePath("adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-" + suffix + ".md")
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+func exampleMessage() control.Message {
+	p := examplePath("b2c3d4e5")
+	return control.Message{
+		Path: p, Channel: p.Channel(), ChannelName: "sprint", From: "nat", To: []string{"mawjs", "volt"}, Timestamp: p.Time(),
+		Type: protocol.TypeText, Act: protocol.ActTell, Host: "laptop", Run: "0badcafe", Seq: 7, Request: "deploy-42",
+		Stage: protocol.StageAnswered, Heard: []protocol.Name{"white"}, Signature: protocol.SignatureValid, Body: "Who takes this?",
+		Addressees: []control.Addressee{{Name: "mawjs", Stage: protocol.StageAnswered}, {Name: "volt", Stage: protocol.StageRead}},
+	}
+}
+
+// exampleDirect is a message from one to one, in the channel that the two have in common.
+func exampleDirect() control.Message {
+	m := exampleMessage()
+	p, err := protocol.JoinPath("13cf7f84-b529-417a-bf0b-ac1781b99119", m.Path.Rel())
+	if err != nil {
+		panic(err)
+	}
+	m.Path, m.Channel, m.ChannelName, m.Direct = p, p.Channel(), "", true
+	m.From, m.To, m.Act, m.Body, m.Addressees = "mawjs", []string{"nat"}, protocol.ActHey, "It is green.", []control.Addressee{{Name: "nat"}}
+	m.Unattended = true
+	return m
+}
+
+func exampleExchange() exchange {
+	question, answer := exampleMessage(), exampleMessage()
+	answer.Path, answer.From, answer.To, answer.Act = examplePath("c0ffee00"), "mawjs", []string{"nat"}, protocol.ActReply
+	answer.Re, answer.Host, answer.Request, answer.Body = question.Path.String(), "white", "", "I do."
+	answer.Because = answer.Re
+	answer.Addressees, answer.Stage = []control.Addressee{{Name: "nat", Stage: protocol.StageNone}}, protocol.StageStored
+	return exchange{Question: question, Answer: &answer}
+}
+
+func exampleReceipt() control.Message {
+	e := exampleExchange()
+	m := *e.Answer
+	m.Path, m.Type, m.Act, m.Re, m.Ref, m.Body = examplePath("0badcafe"), protocol.TypeRead, protocol.ActRead, "", e.Question.Path.String(), ""
+	return m
+}
+
+func exampleSearch() control.SearchResult {
+	excerpt := []control.Fragment{{Text: "Who "}, {Text: "takes", Hit: true}, {Text: " this?"}}
+	return control.SearchResult{
+		Hits: []control.MessageHit{{Message: exampleMessage(), Excerpt: excerpt}}, Total: 3,
+		Memories: []control.MemoryHit{{Memory: exampleMemory(), Excerpt: []control.Fragment{{Text: "deadline: "}, {Text: "Friday", Hit: true}}}}, MemoriesTotal: 1,
+		Pending: 40,
+	}
+}
+
+func exampleChannel() control.Channel {
+	p := examplePath("b2c3d4e5")
+	return control.Channel{
+		ID: p.Channel(), Name: "sprint", CreatedBy: "nat", CreatedAt: exampleTime(0), Parent: "0768faa4-c02c-4f6e-82df-7cfc40e377d8", ParentName: "team",
+		Members: []string{"mawjs", "volt"}, About: "What we do this week.", Messages: 12, Last: exampleTime(3), Participants: []string{"mawjs", "nat"},
+		Children: []protocol.ChannelID{"13cf7f84-b529-417a-bf0b-ac1781b99119"},
+	}
+}
+
+func exampleMemory() control.Memory {
+	return control.Memory{
+		File: "20260523T190100000Z-b2c3d4e5.md", From: "nat", Via: "concierge", Timestamp: exampleTime(0), Subject: "deadline",
+		Scope: "adfe0356-0f71-49a9-80a0-fb76883cd974", ScopeName: "sprint", Tags: []string{"plan"}, Session: "7f3a2b1c-9e4d-4f8a-b6c2-1d5e8f0a3c7b",
+		Supersedes: "20260522T100000000Z-00c0ffee.md", SupersededBy: "20260524T100000000Z-0badcafe.md", Body: "Friday, four o'clock.",
+	}
+}
+
+func exampleAgent() control.Agent {
+	return control.Agent{
+		Name: "mawjs", Door: "exec", Command: "claude --print", Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
+		Paused: true, Queued: 2, Running: 1, Unread: 3, Held: true,
+	}
+}
+
+func examplePreset() presetInfo {
+	return presetInfo{
+		Name: "claude", Title: "Claude Code", Program: "claude", Installed: true, Exec: "claude --print", Input: "prompt", Open: "claude",
+		Timeout: exampleSeconds("30m"), Install: "npm install -g @anthropic-ai/claude-code", Note: "It asks for a login once.", Source: "https://docs.example.org/claude",
+	}
+}
+
+func exampleFigure() bench.Figure {
+	value, yardstick, ratio, aim, ok := 0.31, 0.22, 1.41, 2.0, true
+	return bench.Figure{
+		Name: "stored", Value: &value, Unit: "ms", Yardstick: &yardstick, Ratio: &ratio, Aim: &aim, AimOn: bench.OnRatio, Better: bench.Lower, OK: &ok,
+		What: "one message, until it is stored", Beside: "append and fsync of one file", Note: "the disk was busy",
+	}
+}
+
+func exampleConfig() configInfo {
+	return configInfo{
+		File: "/home/nat/.local/share/parley/config.yaml", Fleet: "team", Alias: "laptop", Human: "nat", Remote: "git@git.example.org:team/record.git",
+		Listen: "0.0.0.0:4222", Links: "0.0.0.0:4223", Advertise: []string{"laptop.example:4223"}, Hubs: []string{"white@white.example:4223"},
+		URL: "nats://nats.example.org:4222", Creds: "/home/nat/nats.creds", NKey: "/home/nat/nats.nkey", CA: "/home/nat/ca.pem", Context: "work",
+		FetchInterval: exampleSeconds("10s"), PushInterval: exampleSeconds("1s"), CourierGrace: exampleSeconds("30s"), MaxHops: 8, MaxCommands: 16, MessageLimit: 524288,
+		CommandTimeout: exampleSeconds("1m"), LogLevel: "info",
+	}
+}
+
+func exampleHost() control.Host {
+	return control.Host{
+		Alias: "white", State: control.HostLive, Since: exampleTime(0), LastSeen: exampleTime(5), Version: "0.1.0", Key: exampleKey,
+		Fingerprint: exampleFingerprint, Keys: []control.HostKey{{
+			Key: exampleOldKey, Fingerprint: exampleFingerprint, Since: exampleTime(-90), Until: exampleTime(0), Revoked: exampleTime(1), RevokedBy: "nat at laptop", Removed: true,
+		}},
+		Hostname: "white.example", Addresses: []string{"white.example:4223"}, Humans: []protocol.Name{"nat"}, Agents: []protocol.Name{"mawjs"},
+		LastMessage: &control.LastMessage{Path: examplePath("b2c3d4e5"), Timestamp: exampleTime(0), Run: "0badcafe", Seq: 7},
+		Address:     "192.0.2.7:4223", RTT: exampleSeconds("412µs"), Clock: exampleSeconds("-15ms"),
+	}
+}
+
+func exampleProbe() control.Probe {
+	return control.Probe{Alias: "white", Addresses: []control.ProbedAddress{{
+		Address: "white.example:4223", Works: true, Cause: "clock", Reason: "its clock is 2 minutes ahead", RTT: exampleSeconds("412µs"), Clock: exampleSeconds("2m"), Version: "0.1.0",
+	}}}
+}
+
+func exampleParticipant() control.Participant {
+	return control.Participant{
+		Name: "mawjs", Kind: "agent", Host: "laptop", Live: true, Here: true, State: control.HostHere, Since: exampleTime(0), Address: "192.0.2.7:4223",
+		RTT: exampleSeconds("412µs"), Held: true, Door: "inbox", Asked: exampleTime(2),
+	}
+}
+
+func exampleStats() control.RecordStats {
+	return control.RecordStats{
+		ID: exampleCommit, Tip: exampleCommit, Messages: 9876, Receipts: 9800, HostWords: 12, Unverified: 40, Channels: 31, Memories: 9,
+		First: exampleTime(0), Last: exampleTime(500), Packs: 4, Disk: 12_345_678, Journal: 4096,
+		Hosts: []control.HostStats{{Alias: "laptop", Messages: 5000, Receipts: 4900, Last: exampleTime(500)}},
+	}
+}
+
+func exampleVerification() control.Verification {
+	return control.Verification{Messages: 19676, Wrong: 1, Findings: []control.Finding{
+		{Path: examplePath("b2c3d4e5"), Kind: control.FindingRefused, Wrong: true, Text: "its signature does not fit its bytes"},
+		{File: "hosts/old.md", Kind: control.FindingStray, Text: "nobody reads it"},
+	}}
+}
+
+func exampleLink() control.LinkStatus {
+	return control.LinkStatus{
+		Peer: "white-0123abcd", Host: "white", Address: "192.0.2.7:4223", Out: true, Up: true, HalfUp: true, Connecting: true, RTT: exampleSeconds("412µs"), Problem: "connected, but letters do not pass",
+	}
+}
+
+func exampleStatus() control.Status {
+	return control.Status{
+		Version: "0.1.0", API: control.API, Fleet: "team", Host: "laptop", Human: "nat", Speaker: "nat", Home: "/home/nat/.local/share/parley", PID: 4242,
+		Since: exampleTime(0), Refused: 1, Flags: []control.Flag{{Kind: "signature", Count: 1}}, Warned: []string{"the clock of white is 2 minutes ahead of this one"},
+		Record: control.RecordStatus{
+			ID: exampleCommit, Tip: exampleCommit, Messages: 19676, Remote: "git@git.example.org:team/record.git", RemoteError: "cannot push main: permission denied",
+			Trouble: &control.Trouble{
+				Kind: "permission", Text: "cannot push main: permission denied", Pushing: true, Since: exampleTime(4), Next: exampleTime(5), Waiting: 3,
+				Advice: "ask who runs the remote for the right to push",
+			},
+			Courier: 2, Pusher: "white", Unrecorded: 2, StoreError: "no space left on device", StoreAdvice: "make room on the disk",
+			CommitError: "no space left on device", Unpushed: 3, LastFetch: exampleTime(4), LastPush: exampleTime(3), Pushes: 120, Rejected: 2,
+			Arriving: 500, Arrived: 20,
+		},
+		Bus: control.BusStatus{
+			URL: "nats://nats.example.org:4222", Context: "work", As: "with this host's own key", Clients: "127.0.0.1:4222", Links: "0.0.0.0:4223",
+			Advertised: []string{"laptop.example:4223"}, Peers: []control.LinkStatus{exampleLink()}, Dropped: 1, Unreadable: 2, Letters: 3,
+			Letter: "parley.team.white.presence: the signature is wrong", Refused: []control.BusRefusal{{From: "white", Count: 2, Last: examplePath("b2c3d4e5").String() + ": the signature is wrong", At: exampleTime(3)}},
+			Offended: exampleTime(3), Held: 1, HeldDropped: 2, Gaps: 1, GapsLeft: 1,
+		},
+		Hosts: []control.HostStatus{{
+			Alias: "white", State: control.HostLive, Live: true, Here: true, Since: exampleTime(0), LastSeen: exampleTime(5), Version: "0.1.0", Agents: []string{"mawjs"},
+		}},
+		Agents:   []control.Agent{exampleAgent()},
+		Commands: control.CommandStatus{Running: 16, Most: 16, Waiting: 2},
+	}
+}
+
+func exampleRemote() remoteInfo {
+	record := exampleStatus().Record
+	return remoteInfo{Remote: record.Remote, Record: &record}
+}
+
+func exampleFleet() control.FleetStatus {
+	return control.FleetStatus{Fleet: "team", Asked: "laptop", Hosts: []control.FleetHost{{
+		Host: exampleHost(), Answered: true, Problem: "white did not answer within 2s", Messages: 19676, Behind: 3, Ahead: 1, Tip: exampleCommit, Unrecorded: 1,
+		Unpushed: 2, Remote: "permission", Trouble: "cannot push main: permission denied", Links: []control.LinkStatus{exampleLink()}, AgentCount: 4,
+	}}}
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// phrase has whoever sits at the terminal type what is to be done, and returns it. It
+// asks at the controlling terminal, not at standard input, which anything can fill.
+// about is shown before; doing says what cannot be done without a terminal.
+func (p *program) phrase(ctx context.Context, doing, about, want string) (string, error) {
+	tty, err := p.terminal()
+	if err != nil {
+		return "", control.Errorf(control.KindRefused, "run it at a terminal, and type  "+want+"  there when it asks",
+			"cannot %s: nobody is there to ask: this command has no terminal, and it cannot be undone. %s", doing, about)
+	}
+	defer tty.Close()
+	typed := make(chan string, 1)
+	go func() { // ends with a line, with the terminal, or with the program
+		line, _ := bufio.NewReader(tty).ReadString('\n') // who closes it has typed nothing
+		typed <- strings.TrimSpace(line)
+	}()
+	question := "It cannot be undone. Type  " + want + "  to do it: "
+	if about != "" {
+		question = about + "\n" + question
+	}
+	if _, err := io.WriteString(tty, strings.Join(term.Wrap(question, p.err.Width), "\n")); err != nil {
+		return "", err
+	}
+	select {
+	case line := <-typed:
+		if line == want {
+			return line, nil
+		}
+	case <-ctx.Done():
+	}
+	p.err.Printf("nothing was changed\n")
+	return "", errSaid
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// What attach had shown to its addressee went on waiting in the inbox. A program that
+// follows a channel reads for nobody.
+func TestAttachAtATerminalReads(t *testing.T) {
+	text, receipt := letter("hello"), letter("")
+	receipt.From, receipt.Type, receipt.Act, receipt.Path = "nat", protocol.TypeRead, protocol.ActRead, protocol.NewPath(text.Channel, text.Timestamp, 1)
+	for _, test := range []struct {
+		line     string
+		terminal bool
+		want     []string
+	}{
+		{"attach sprint", true, []string{`shown {"paths":null}`, `shown {"paths":["` + letterPath + `"]}`}},
+		{"attach sprint --as nat", true, []string{`shown {"as":"nat","paths":null}`, `shown {"as":"nat","paths":["` + letterPath + `"]}`}},
+		{"attach sprint --json", true, nil},
+		{"attach sprint", false, nil},
+	} {
+		r := newRun(t)
+		r.mail = []control.Message{text, receipt}
+		if test.terminal {
+			r.atTerminal(80)
+		}
+		if code := r.do(strings.Fields(test.line)...); code != exitDone {
+			t.Errorf("%s: exit %d, %s", test.line, code, r.err.String())
+		}
+		if test.want != nil && strings.Contains(r.out.String(), "read by") {
+			t.Errorf("%s: tells nat that nat has read:\n%s", test.line, r.out.String())
+		}
+		told := slices.DeleteFunc(r.asked, func(asked string) bool { return !strings.HasPrefix(asked, "shown ") })
+		if !slices.Equal(told, test.want) {
+			t.Errorf("%s: told %q, want %q", test.line, told, test.want)
+		}
+	}
+}
+
+// Whoever named nobody of this host learned of it only when the first message had come.
+func TestAttachAsAStranger(t *testing.T) {
+	r := newRun(t)
+	r.atTerminal(80)
+	r.shownErr = control.Errorf(control.KindRefused, "", `"stranger" is neither an agent served here nor the human of this host`)
+	if code := r.do("attach", "sprint", "--as", "stranger"); code != exitFailed || !strings.Contains(r.err.String(), "neither an agent") {
+		t.Errorf("exit %d, said %q", code, r.err.String())
+	}
+}
+
+// What was shown while the node was away is told when it is back.
+func TestReceiptsOutliveARestart(t *testing.T) {
+	r := newRun(t)
+	r.shownErr = control.Errorf(control.KindUnavailable, "", "the node is stopping")
+	seen := &receipts{client: &r.recorder, as: "nat", failed: func(err error) { t.Error(err) }, wake: make(chan struct{}, 1)}
+	first, second := letter("one"), letter("two")
+	second.Path = protocol.NewPath(second.Channel, second.Timestamp, 2)
+	seen.add(first)
+	seen.tell(t.Context())
+	r.shownErr = nil
+	seen.add(second)
+	seen.tell(t.Context())
+	want := `shown {"as":"nat","paths":["` + letterPath + `","` + second.Path.String() + `"]}`
+	if last := r.asked[len(r.asked)-1]; last != want {
+		t.Errorf("told %s at last, want %s", last, want)
+	}
+}

@@ -1,0 +1,107 @@
+package configs
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// SetRemote changes remote in a config.yaml, and not a byte besides: what people wrote
+// around it is theirs. It refuses a file that Load refuses, and one that says remote in
+// a way that is not changed by changing one line.
+func SetRemote(path, remote string) error {
+	at, err := filepath.EvalSymlinks(path) // the file may be kept elsewhere
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	data, err := readCapped(at)
+	if err != nil {
+		return fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	want, problems := parse(data)
+	if err := asError(path, problems); err != nil {
+		return err
+	}
+	want.Remote = remote
+	if err := want.Validate(); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	text := withRemote(data, remote)
+	if got, problems := parse(text); len(problems) > 0 || !reflect.DeepEqual(got, want) {
+		return fmt.Errorf("cannot change %s, which is not written line by line: write  remote: %s  into it", path, quoted(remote))
+	}
+	if err := writeAtomic(at, text); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+// withRemote is the text of a config.yaml with another remote in the line that says it,
+// or in one more.
+func withRemote(data []byte, remote string) []byte {
+	said := "remote: " + quoted(remote)
+	root, _ := document(data)
+	key, value := entry(root, "remote")
+	if key == nil {
+		text := string(data)
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		return []byte(text + said + "\n")
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	line := lines[key.Line-1]
+	lines[key.Line-1] = said + line[len("remote:")+scalarEnd(line[min(len(line), len("remote:")):], value):]
+	return []byte(strings.Join(lines, ""))
+}
+
+// entry is a key of a mapping and its value, nil where it is not there.
+func entry(root *yaml.Node, name string) (key, value *yaml.Node) {
+	if root == nil {
+		return nil, nil
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == name {
+			return root.Content[i], root.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// scalarEnd is where, in the rest of a line behind its key, the value ends: what follows
+// is space, a comment and the end of the line.
+func scalarEnd(rest string, value *yaml.Node) int {
+	begin := len(rest) - len(strings.TrimLeft(rest, " \t"))
+	switch value.Style {
+	case yaml.DoubleQuotedStyle:
+		for i := begin + 1; i < len(rest); i++ {
+			switch rest[i] {
+			case '\\':
+				i++
+			case '"':
+				return i + 1
+			}
+		}
+	case yaml.SingleQuotedStyle:
+		for i := begin + 1; i < len(rest); i++ {
+			if rest[i] != '\'' {
+				continue
+			}
+			if i+1 == len(rest) || rest[i+1] != '\'' {
+				return i + 1
+			}
+			i++
+		}
+	}
+	end := len(strings.TrimRight(rest, "\r\n"))
+	if strings.HasPrefix(rest[begin:], "#") {
+		return max(0, begin-1) // nothing is said but a comment
+	}
+	if comment := strings.Index(rest, " #"); comment >= 0 {
+		end = comment
+	}
+	return len(strings.TrimRight(rest[:end], " \t"))
+}

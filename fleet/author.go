@@ -1,0 +1,74 @@
+package fleet
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Author is who wrote the message. Some programs name the host too, as "name@host" or
+// "host:name" (R5); a name that is neither stands as it is.
+func (it *Item) Author() protocol.Address {
+	if !strings.ContainsAny(it.From, "@:") { // nearly all
+		return protocol.Address{Name: it.From}
+	}
+	a, err := protocol.ParseAddress(it.From)
+	if err != nil {
+		return protocol.Address{Name: it.From}
+	}
+	return a
+}
+
+// by reports whether the participant is the author as far as the message says: same
+// name and same host; of an unsigned one the name alone, unless it names a host (R4).
+func (it *Item) by(who Who) bool {
+	a := it.Author()
+	if it.sealed {
+		return a.Name == who.Name && it.Host == who.Host
+	}
+	return a.Name == who.Name && (a.Host == "" || a.Host == who.Host.String())
+}
+
+// AuthorOf addresses the author of a message: at its host where that signed the
+// message and is not the one that answers, else by the bare name (R15a). A host that
+// an unsigned message names is kept only where it is known to serve that name, or where
+// the bare name would reach somebody else.
+func (s *State) AuthorOf(it *Item, here protocol.Name) protocol.Address {
+	to := it.Author()
+	if s.Signature(it) == protocol.SignatureValid {
+		to.Host = ""
+		if it.Host != here {
+			to.Host = it.Host.String()
+		}
+		return to
+	}
+	bare := protocol.Address{Name: to.Name}
+	if s.servesAt(to) || len(s.group(to.Name, "")) > 0 || protocol.CheckAddress(bare) != nil {
+		return to
+	}
+	return bare
+}
+
+// servesAt reports whether the host of an address is known to serve its name.
+func (s *State) servesAt(to protocol.Address) bool {
+	for _, h := range s.servedOn(to.Name) {
+		if h.String() == to.Host {
+			return true
+		}
+	}
+	return false
+}
+
+// Answerable reports whether an answer to the message can be addressed. Nobody is run
+// for what cannot be answered or acknowledged: it would be run again at each start. Nor
+// is an author called "all" answered, which would be everybody.
+func (s *State) Answerable(it *Item) bool {
+	to := s.AuthorOf(it, "")
+	return to.Name != protocol.All && protocol.CheckAddress(to) == nil
+}
+
+// unanswerable refuses to answer or acknowledge such a message.
+func unanswerable(it *Item) error {
+	return refuse(Forbidden, "look at it without a receipt: parley show "+it.Path.String(),
+		"%s is from %q, and no message can be addressed to that name", it.Path, it.From)
+}

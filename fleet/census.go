@@ -1,0 +1,235 @@
+package fleet
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// census counts the messages of a state, or those that it has more than its archive, so
+// that what people ask for whole, such as the list of channels, takes no look at each.
+type census struct {
+	talk    map[protocol.ChannelID]map[string]int // by who wrote or was addressed there, and under "" all messages
+	written map[authorship]int
+}
+
+// authorship is what messages have in common that are counted together: whether their
+// signatures count depends on nothing else, but for a key that was ended.
+type authorship struct {
+	host   protocol.Name
+	key    string
+	from   string
+	kind   kind
+	sealed bool
+}
+
+// kind is what a message is to who counts messages.
+type kind uint8
+
+const (
+	kindMessage kind = iota
+	kindReceipt
+	kindWord // what a host says of itself
+)
+
+func (it *Item) kind() kind {
+	switch {
+	case it.Act.HostWord():
+		return kindWord
+	case it.Type == protocol.TypeRead:
+		return kindReceipt
+	}
+	return kindMessage
+}
+
+func newCensus() census {
+	return census{talk: map[protocol.ChannelID]map[string]int{}, written: map[authorship]int{}}
+}
+
+func (t census) clone() census {
+	c := census{talk: make(map[protocol.ChannelID]map[string]int, len(t.talk)), written: maps.Clone(t.written)}
+	for channel, who := range t.talk {
+		c.talk[channel] = maps.Clone(who)
+	}
+	if c.written == nil {
+		c.written = map[authorship]int{}
+	}
+	return c
+}
+
+// add counts an item in, or with -1 out.
+func (t census) add(it *Item, n int) {
+	a := authorship{it.Host, it.Key, it.From, it.kind(), it.sealed}
+	if t.written[a] += n; t.written[a] == 0 {
+		delete(t.written, a)
+	}
+	if it.Type != protocol.TypeText {
+		return
+	}
+	who := t.talk[it.Path.Channel()]
+	if who == nil {
+		who = map[string]int{}
+		t.talk[it.Path.Channel()] = who
+	}
+	count := func(name string) {
+		if who[name] += n; who[name] == 0 {
+			delete(who, name)
+		}
+	}
+	count("")
+	count(it.Author().Name)
+	for _, to := range it.To {
+		count(to.Name)
+	}
+	if len(who) == 0 {
+		delete(t.talk, it.Path.Channel())
+	}
+}
+
+// talkIn is how many messages, without receipts, a channel has, and who wrote there or
+// was addressed, sorted.
+func (s *State) talkIn(c protocol.ChannelID) (messages int, who []string) {
+	old, more := s.archive.rest.census.talk[c], s.counted.talk[c]
+	for name, n := range old {
+		if name != "" && n+more[name] > 0 {
+			who = append(who, name)
+		}
+	}
+	for name, n := range more {
+		if _, known := old[name]; !known && name != "" && n > 0 {
+			who = append(who, name)
+		}
+	}
+	slices.Sort(who)
+	return old[""] + more[""], who
+}
+
+// lastSaid is the timestamp of the last message of a channel, without receipts.
+func (s *State) lastSaid(c protocol.ChannelID) time.Time {
+	for it := range s.ChannelBackward(c) {
+		if it.Type == protocol.TypeText {
+			return it.Timestamp
+		}
+	}
+	return time.Time{}
+}
+
+// Totals are how many messages a state holds of each kind.
+type Totals struct {
+	Messages, Receipts, HostWords int
+	Unverified                    int       // messages without a signature that counts
+	Unsure                        bool      // Unverified is not known without a look at each: a key was revoked
+	First, Last                   time.Time // timestamps of the first and the last message, by their places
+	Hosts                         map[protocol.Name]HostTotals
+}
+
+// HostTotals are how many messages one host wrote.
+type HostTotals struct{ Messages, Receipts int }
+
+// Totals counts without a look at each message.
+func (s *State) Totals() Totals {
+	t := Totals{Hosts: map[protocol.Name]HostTotals{}}
+	written := maps.Clone(s.counted.written)
+	for a, n := range s.archive.rest.census.written {
+		written[a] += n
+	}
+	for a, n := range written {
+		h := t.Hosts[a.host]
+		switch a.kind {
+		case kindWord:
+			t.HostWords += n
+			continue
+		case kindReceipt:
+			t.Receipts += n
+			h.Receipts += n
+		default:
+			t.Messages += n
+			h.Messages += n
+			counts, sure := s.countsAlways(a)
+			if !counts {
+				t.Unverified += n
+			}
+			t.Unsure = t.Unsure || !sure && n > 0
+		}
+		t.Hosts[a.host] = h
+	}
+	for it := range s.All() {
+		if it.kind() == kindMessage {
+			t.First = it.Timestamp
+			break
+		}
+	}
+	for it := range s.Backward() {
+		if it.kind() == kindMessage {
+			t.Last = it.Timestamp
+			break
+		}
+	}
+	return t
+}
+
+// countsAlways reports whether the signatures of all such messages count. It is sure
+// of that unless their key has been ended before some of them, or been revoked.
+func (s *State) countsAlways(a authorship) (counts, sure bool) {
+	h := s.ring.hosts[a.host]
+	if !a.sealed || h == nil {
+		return false, true
+	}
+	at := h.keyAt(a.key)
+	if at < 0 || a.from != a.host.String() && h.declared[a.from] == nil {
+		return false, true
+	}
+	held := &h.keys[at]
+	last := s.last[signer{a.host, a.key}]
+	ended := !held.until.IsZero() && (last == nil || last.signedAt().After(held.until))
+	return true, !ended && len(held.revoked) == 0
+}
+
+// append writes it down.
+func (t census) append(w *pen) {
+	w.number(uint64(len(t.written)))
+	for _, a := range slices.SortedFunc(maps.Keys(t.written), authorship.compare) {
+		w.shared(a.host.String())
+		w.shared(a.key)
+		w.shared(a.from)
+		w.number(uint64(a.kind) | when(a.sealed, 1<<8))
+		w.number(uint64(max(0, t.written[a])))
+	}
+	w.number(uint64(len(t.talk)))
+	for _, c := range slices.Sorted(maps.Keys(t.talk)) {
+		w.shared(c.String())
+		w.number(uint64(len(t.talk[c])))
+		for _, name := range slices.Sorted(maps.Keys(t.talk[c])) {
+			w.shared(name)
+			w.number(uint64(max(0, t.talk[c][name])))
+		}
+	}
+}
+
+func (a authorship) compare(b authorship) int {
+	return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.key, b.key), cmp.Compare(a.from, b.from), cmp.Compare(a.kind, b.kind),
+		cmp.Compare(when(a.sealed, 1), when(b.sealed, 1)))
+}
+
+// census reads it.
+func (r *cursor) census() census {
+	t := newCensus()
+	for n := r.number(); n > 0 && !r.bad; n-- {
+		a := authorship{host: protocol.Name(r.word()), key: r.word(), from: r.word()}
+		is := r.number()
+		a.kind, a.sealed = kind(is), is&(1<<8) != 0
+		t.written[a] = int(r.number())
+	}
+	for n := r.number(); n > 0 && !r.bad; n-- {
+		who := map[string]int{}
+		t.talk[protocol.ChannelID(r.word())] = who
+		for m := r.number(); m > 0 && !r.bad; m-- {
+			name := r.word()
+			who[name] = int(r.number())
+		}
+	}
+	return t
+}

@@ -1,0 +1,169 @@
+package fleet
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Other programs of the format answer without saying what: they post a text, and then a
+// receipt for what they have answered. So such a receipt takes the latest text of its
+// author to the author of what it acknowledges (R15a). That changes stages, threads,
+// what ends a wait, and hops, which it can only raise; never where a message stands. It
+// is worked out where it is asked for, from the messages around, so that nothing has to
+// be kept and the order in which files come makes no difference.
+
+// unsaidReach is how many messages of its channel a receipt looks back.
+const unsaidReach = 64
+
+// exchange is who answers whom.
+type exchange struct{ by, to string }
+
+// says reports whether the message can be an answer that does not say so.
+func (x exchange) says(it *Item) bool {
+	return !it.sealed && it.Type == protocol.TypeText && it.Re == "" && x.by != x.to && it.Author().Name == x.by && addressedBefore(it.To, x.to)
+}
+
+// asked is the message that a receipt of the exchange acknowledges, nil where it is no
+// such receipt, or a host with a key had declared its author before.
+func (s *State) asked(x exchange, r *Item) *Item {
+	p, ok := r.ReadPath()
+	if !ok || r.sealed || x.by == x.to || r.Author().Name != x.by {
+		return nil
+	}
+	it := s.at(p)
+	if it == nil || it.Type != protocol.TypeText || it.Author().Name != x.to || !s.addresses(it, x.by) || !s.undeclared(r, it) {
+		return nil
+	}
+	return it
+}
+
+// undeclared reports whether no host with a key had declared the author of a receipt
+// when it and what it acknowledges were written.
+func (s *State) undeclared(r, it *Item) bool {
+	since := s.declaredSince(r.Author().Name, "")
+	return since == nil || before(r, since) && before(it, since)
+}
+
+// taking is a receipt of an exchange, what it acknowledges and the text that it takes.
+type taking struct{ receipt, asked, text *Item }
+
+// takings goes through messages of a channel, in their order: each receipt of the
+// exchange takes the latest text before it that no earlier one took. A window that
+// reaches unsaidReach before a receipt, or behind a text, shows what becomes of that one.
+func (s *State) takings(x exchange, window []*Item) (all []taking) {
+	var open []int // texts that no receipt took
+	for i, it := range window {
+		if x.says(it) {
+			open = append(open, i)
+			continue
+		}
+		asked := s.asked(x, it)
+		if asked == nil {
+			continue
+		}
+		for j := len(open) - 1; j >= 0 && i-open[j] <= unsaidReach; j-- {
+			if text := window[open[j]]; mayAnswer(text, it, asked) {
+				all = append(all, taking{it, asked, text})
+				open = slices.Delete(open, j, j+1)
+				break
+			}
+		}
+	}
+	return all
+}
+
+// mayAnswer reports whether a text can be the answer to what a receipt acknowledges: it
+// comes after that or, where the receipt by its own date does not either, is of a clock
+// that is behind; and it is not what was answered by that.
+func mayAnswer(text, receipt, asked *Item) bool {
+	if p, ok := asked.AnsweredPath(); ok && p == text.Path {
+		return false
+	}
+	return before(asked, text) || receipt.Timestamp.Before(asked.Timestamp)
+}
+
+// unsaidAnswer is the text that a receipt for the message takes, nil if it takes none.
+func (s *State) unsaidAnswer(r, it *Item) *Item {
+	x := exchange{by: r.Author().Name, to: it.Author().Name}
+	if s.asked(x, r) == nil {
+		return nil
+	}
+	window := append(firstOf(s.ChannelBefore(r.Path.Channel(), r), unsaidReach), r)
+	slices.Reverse(window[:len(window)-1])
+	for _, t := range s.takings(x, window) {
+		if t.receipt.Path == r.Path {
+			return t.text
+		}
+	}
+	return nil
+}
+
+// answered is the message that one answers, by what it says or by the receipt that took
+// it; nil if there is none.
+func (s *State) answered(it *Item) *Item {
+	if p, ok := it.AnsweredPath(); ok {
+		return s.at(p)
+	}
+	if it.sealed || it.Type != protocol.TypeText || it.Re != "" || it.ToAll() {
+		return nil
+	}
+	window := append([]*Item{it}, firstOf(s.ChannelAfter(it.Path.Channel(), it), unsaidReach)...)
+	for _, name := range it.addressed() {
+		for _, t := range s.takings(exchange{by: it.Author().Name, to: name}, window) {
+			if t.text.Path == it.Path {
+				return t.asked
+			}
+		}
+	}
+	return nil
+}
+
+// hopsReach is how many answers Hops goes back. What an agent answered states the hops
+// before it, so a longer way adds up as it is gone.
+const hopsReach = 64
+
+// Hops is how many answers of agents in a row lead to the message: what it states, or
+// more where an answer of another program, which states neither them nor what it
+// answers, is on the way.
+func (s *State) Hops(it *Item) int {
+	most := it.Hops
+	for n := 1; n <= hopsReach && (it.Hops > 0 || !it.sealed && it.Re == ""); n++ {
+		if it = s.answered(it); it == nil {
+			break
+		}
+		most = max(most, n+it.Hops)
+	}
+	return most
+}
+
+// AwaitsReceipt reports whether the message may be the answer to one of the participant
+// by another program, whose receipt would say so and is not here yet: its author has
+// left receipts in the channel, and none for what the participant wrote to it since.
+func (s *State) AwaitsReceipt(it *Item, who Who) bool {
+	x := exchange{by: it.Author().Name, to: who.Name}
+	if !x.says(it) || s.declaredSince(x.by, "") != nil || s.answered(it) != nil {
+		return false
+	}
+	acknowledged, waits := map[protocol.Path]bool{}, false
+	for _, earlier := range firstOf(s.ChannelBefore(it.Path.Channel(), it), unsaidReach) {
+		if p, receipt := earlier.ReadPath(); receipt {
+			if !earlier.sealed && earlier.Author().Name == x.by {
+				acknowledged[p] = true
+			}
+		} else if s.wrote(earlier, who) && addressedBefore(earlier.To, x.by) && !acknowledged[earlier.Path] {
+			waits = true
+		}
+	}
+	return waits && len(acknowledged) > 0
+}
+
+func firstOf(items iter.Seq[*Item], most int) (first []*Item) {
+	for it := range items {
+		if first = append(first, it); len(first) == most {
+			break
+		}
+	}
+	return first
+}

@@ -1,0 +1,166 @@
+package fleet
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// silence is a channel in which programs answer without saying what.
+type silence struct {
+	*rand.Rand
+	t       *testing.T
+	channel protocol.ChannelID
+	at      time.Time
+	host    *testHost
+	files   []testFile
+}
+
+// write adds a message, mostly at the end, or a receipt for any that is there.
+func (w *silence) write() {
+	w.at = w.at.Add(time.Duration(1+w.IntN(3)) * time.Second)
+	at := w.at.Add([]time.Duration{0, 0, 0, -4 * time.Second, -48 * time.Hour}[w.IntN(5)])
+	names := []string{"nat", "bob", "eve"}
+	m := protocol.Message{
+		From: names[w.IntN(3)], To: []protocol.Address{{Name: names[w.IntN(3)]}}, Type: protocol.TypeText, Act: protocol.ActHey,
+		Timestamp: at, Body: fmt.Sprint("word ", w.Uint32()), Path: protocol.NewPath(w.channel, at, w.Uint32()),
+	}
+	if w.IntN(8) == 0 {
+		m.To = append(m.To, protocol.Address{Name: "zed"})
+	}
+	if len(w.files) > 0 {
+		of := w.files[max(0, len(w.files)-1-w.IntN(6))]
+		asked, err := protocol.Decode(of.path, of.data)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		switch w.IntN(5) {
+		case 0:
+			m.Re = of.path.Rel()
+		case 1, 2:
+			m.From, m.To = asked.To[0].Name, []protocol.Address{{Name: asked.From}}
+			m.Type, m.Act, m.Body, m.Ref = protocol.TypeRead, protocol.ActRead, "", of.path.Rel()
+		}
+	}
+	if m.From == "nat" { // who has a host with a key
+		w.files = append(w.files, w.host.write(w.t, Draft{Message: m, Channel: w.channel}, w.at, w.Uint32()))
+		return
+	}
+	data, err := protocol.Encode(&m)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.files = append(w.files, testFile{m.Path, data})
+}
+
+func (w *silence) says(humans ...protocol.Name) {
+	says := protocol.HostState{Host: "a", Key: w.host.public(w.t), Humans: humans}
+	w.files = append(w.files, w.host.write(w.t, New(Anchor{}).hostDraft(protocol.ActHostJoin, says), w.at, w.Uint32()))
+}
+
+// unsaid is the rule as R15a has it, without any window: which text each receipt takes.
+func unsaid(s *State, channel protocol.ChannelID) map[string]string {
+	all := slices.Collect(s.Channel(channel))
+	taken := map[exchange]map[int]bool{}
+	answers := map[string]string{}
+	for i, r := range all {
+		p, ok := r.ReadPath()
+		asked := s.at(p)
+		if !ok || asked == nil {
+			continue
+		}
+		x := exchange{r.From, asked.From}
+		if s.asked(x, r) == nil {
+			continue
+		}
+		if taken[x] == nil {
+			taken[x] = map[int]bool{}
+		}
+		for j := i - 1; j >= max(0, i-unsaidReach); j-- {
+			if x.says(all[j]) && !taken[x][j] && mayAnswer(all[j], r, asked) {
+				taken[x][j] = true
+				answers[all[j].Hash] += asked.Hash[:8] + " "
+				break
+			}
+		}
+	}
+	return answers
+}
+
+// Which text answers which message without saying so is the same in every order of
+// arrival, wherever the messages lie, from both ends, and as the rule has it.
+func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
+	found := 0
+	for seed := range seeds(20) {
+		w := &silence{Rand: rand.New(rand.NewPCG(uint64(seed), 15)), t: t, channel: protocol.DeriveChannel(testRecord, "x"),
+			at: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC), host: newTestHost(t, "a", "a")}
+		w.says("nat")
+		long := 10 + w.IntN(120)
+		for i := range long {
+			if w.write(); i == long-5 && w.IntN(2) == 0 {
+				w.says("nat", "bob") // from here on bob is declared
+			}
+		}
+		want := ""
+		for range 3 {
+			s := foldedIcily(t, Anchor{RecordID: testRecord}, w.files, w.Rand)
+			if diff := cmp.Diff(want, snapshot(s)); want != "" && diff != "" {
+				t.Fatalf("case %d: another order gives another state:\n%s", seed, diff)
+			}
+			want = snapshot(s)
+			rule := unsaid(s, w.channel)
+			found += len(rule)
+			for it := range s.Channel(w.channel) {
+				if it.Type != protocol.TypeText || it.Re != "" {
+					continue
+				}
+				got := ""
+				if asked := s.answered(it); asked != nil {
+					got = asked.Hash[:8]
+					if !slices.ContainsFunc(s.Answers(asked.Path), func(a *Item) bool { return a.Path == it.Path }) {
+						t.Fatalf("case %d: %s answers %s, which does not know it", seed, it.Path, asked.Path)
+					}
+				}
+				if got != "" && !strings.Contains(rule[it.Hash], got) || got == "" && rule[it.Hash] != "" {
+					t.Fatalf("case %d: %s answers %q, by the rule %q", seed, it.Path, got, rule[it.Hash])
+				}
+			}
+			w.Shuffle(len(w.files), func(i, j int) { w.files[i], w.files[j] = w.files[j], w.files[i] })
+		}
+	}
+	if found == 0 {
+		t.Fatal("no receipt took any text: the test shows nothing")
+	}
+	t.Logf("%d answers", found)
+}
+
+// What it costs to find such an answer does not grow with the channel.
+func TestUnsaidAnswersDoNotGrowWithHistory(t *testing.T) {
+	cost := func(history int) float64 {
+		w := &silence{Rand: rand.New(rand.NewPCG(1, 15)), t: t, channel: protocol.DeriveChannel(testRecord, "x"),
+			at: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC), host: newTestHost(t, "a", "a")}
+		for range history {
+			w.write()
+		}
+		s := folded(t, w.files)
+		freeze(t, s)
+		last := firstOf(s.ChannelBackward(w.channel), 200)
+		return testing.AllocsPerRun(3, func() {
+			for _, it := range last {
+				s.Stage(it.Path)
+				s.Hops(it)
+			}
+		})
+	}
+	small, large := cost(600), cost(6000)
+	if large > 1.5*small+10 {
+		t.Errorf("200 stages cost %.0f allocations after 600 messages and %.0f after 6,000", small, large)
+	}
+}

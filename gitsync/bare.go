@@ -1,0 +1,67 @@
+package gitsync
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// makeBare makes what an empty bare repository consists of, as far as it is not there,
+// which takes no git program. It returns the names of the files that it made.
+func makeBare(dir string) (made []string, err error) {
+	for _, sub := range []string{"objects/info", "objects/pack", "refs/heads", "refs/tags"} {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.FromSlash(sub)), 0o755); err != nil {
+			return made, fmt.Errorf("cannot make the repository: %w", err)
+		}
+	}
+	for _, file := range []struct{ name, text string }{{"HEAD", "ref: " + mainRef + "\n"}, {"config", bareConfig}} {
+		path := filepath.Join(dir, file.name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			continue
+		}
+		if err := objects.WriteFile(path, []byte(file.text)); err != nil {
+			return made, err
+		}
+		made = append(made, file.name)
+	}
+	return made, nil
+}
+
+// isThere returns ErrNoRecord where nothing is left of a record. Where there is no
+// remote to fetch it from, what the journal holds and the first commit beside it are
+// enough to go on.
+func (r *Record) isThere() error {
+	entries, err := os.ReadDir(r.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(entries) > 0 || r.opts.Remote == "" && r.hasJournal() {
+		return nil
+	}
+	if err := os.Remove(r.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return fmt.Errorf("%w in %s", ErrNoRecord, r.opts.Dir)
+}
+
+// hasJournal reports whether there are entries in the journal, and the first commit.
+func (r *Record) hasJournal() bool {
+	if _, err := os.Stat(r.firstPack()); err != nil {
+		return false
+	}
+	segments, err := filepath.Glob(filepath.Join(r.opts.Dir, journalName, "*.log"))
+	return err == nil && len(segments) > 0
+}
+
+// completeRepository makes what is missing of the repository besides objects and refs.
+func (r *Record) completeRepository() error {
+	made, err := makeBare(r.dir)
+	for _, name := range made {
+		r.log.Warn().Msg(name + " of record.git was gone; it is written again")
+	}
+	return err
+}

@@ -1,0 +1,331 @@
+package gitsync
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// What somebody may do to the files of a record, by name: to those in objects/pack,
+// and to others.
+func halves() map[string]func(t *testing.T, repo string) {
+	each := func(pattern string, do func(path string) error) func(*testing.T, string) {
+		return func(t *testing.T, repo string) {
+			t.Helper()
+			paths, err := filepath.Glob(filepath.Join(repo, filepath.FromSlash(pattern)))
+			if err != nil || len(paths) == 0 {
+				t.Fatal(pattern, paths, err)
+			}
+			for _, path := range paths {
+				if err := do(path); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	half := func(path string) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		return os.Truncate(path, info.Size()/2)
+	}
+	first := func(do func(string) error) func(string) error { // the oldest pack: all but one stay
+		done := false
+		return func(path string) error {
+			if done {
+				return nil
+			}
+			done = true
+			return do(path)
+		}
+	}
+	return map[string]func(*testing.T, string){
+		"all packs removed":      each("objects/pack/*", os.Remove),
+		"one pack removed":       each("objects/pack/*.pack", first(os.Remove)),
+		"all packs cut to half":  each("objects/pack/*.pack", half),
+		"all packs empty":        each("objects/pack/*.pack", func(path string) error { return os.Truncate(path, 0) }),
+		"all indexes removed":    each("objects/pack/*.idx", os.Remove),
+		"all indexes cut":        each("objects/pack/*.idx", half),
+		"refs removed":           each("refs", os.RemoveAll),
+		"objects removed":        each("objects", os.RemoveAll),
+		"all files removed":      each("*", os.RemoveAll),
+		"the repository removed": func(t *testing.T, repo string) { remove(t, repo) },
+	}
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// severalPacks is an open home with letters 0 to 9 in two sealed packs and one that is
+// rolling.
+func severalPacks(t *testing.T, remote string) *home {
+	t.Helper()
+	h := newHome(t, "a", remote)
+	for n := range 10 {
+		h.append(t, testLetter(1, n))
+		h.sync(t)
+		if n == 3 || n == 6 {
+			h.close(t)
+			h.open(t)
+		}
+	}
+	return h
+}
+
+// lettersOf wants letters from to to-1 to be readable from what is on the disk now.
+func wantLetters(t *testing.T, h *home, from, to int) {
+	t.Helper()
+	for n := from; n < to; n++ {
+		l := testLetter(1, n)
+		if data, err := h.Get(l.Path); err != nil || string(data) != string(l.Data) {
+			t.Errorf("letter %d: %q, %v", n, data, err)
+		}
+	}
+}
+
+// TestHalfARecord prevents: a node without a remote whose record loses its files
+// underneath says recorded, lets go of its journal, and cannot start again.
+func TestHalfARecord(t *testing.T) {
+	for name, breaks := range halves() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := severalPacks(t, "")
+			breaks(t, h.repo())
+			for n := 10; n < 14; n++ {
+				h.append(t, testLetter(1, n))
+				if err := h.Sync(t.Context()); err != nil && h.Status().Broken == "" {
+					t.Errorf("letter %d cannot be recorded (%v), and the record is not said to be broken", n, err)
+				}
+			}
+			c := copied(t, h) // as a kill would leave it
+			h.close(t)
+			c.open(t)
+			defer c.close(t)
+			wantLetters(t, c, 10, 14)
+			wantTold(t, c)
+			c.append(t, testLetter(1, 14))
+			c.sync(t)
+			wantLetters(t, c, 14, 15)
+			if c.Place(testLetter(1, 14).Path) != Recorded {
+				t.Errorf("the next letter is %s", c.Place(testLetter(1, 14).Path))
+			}
+			if c.ID() != h.ID() {
+				t.Errorf("the record was %s and is %s", h.ID(), c.ID())
+			}
+			if len(c.Lost()) == 0 {
+				wantClean(t, c.repo())
+			}
+		})
+	}
+}
+
+// wantTold wants each letter that cannot be read to be named as lost, itself or by a
+// folder above it.
+func wantTold(t *testing.T, h *home) {
+	t.Helper()
+	lost := h.Lost()
+	for n := range 10 {
+		path := testLetter(1, n).Path
+		_, err := h.Get(path)
+		told := slices.ContainsFunc(lost, func(l string) bool {
+			return l == path.RepoPath() || strings.HasSuffix(l, "/") && strings.HasPrefix("/"+path.RepoPath(), "/"+strings.Trim(l, "/"))
+		})
+		if (err != nil) && !told {
+			t.Errorf("letter %d is lost (%v), and not named among %q", n, err, lost)
+		}
+	}
+}
+
+// It prevents: letters leave the journal although what their commit stands on went
+// between the last look and the commit.
+func TestJournalKeepsWhatStandsOnNothing(t *testing.T) {
+	h := severalPacks(t, "")
+	var damaged []string
+	h.opts.Events.Damaged = func(why string) { damaged = append(damaged, why) }
+	h.Record.opts.Events.Damaged = h.opts.Events.Damaged
+	halves()["all packs removed"](t, h.repo())
+	h.append(t, testLetter(1, 10))
+	if err := h.Sync(t.Context()); !errors.Is(err, ErrDamaged) {
+		t.Fatalf("Sync: %v", err)
+	}
+	if s := h.Status(); s.Broken == "" || s.Unrecorded != 1 {
+		t.Errorf("status says %q, %d unrecorded", s.Broken, s.Unrecorded)
+	}
+	if len(damaged) != 1 || damaged[0] == "" {
+		t.Errorf("told %q", damaged)
+	}
+	entries, err := os.ReadDir(filepath.Join(h.opts.Dir, journalName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return strings.HasSuffix(e.Name(), ".log") }) {
+		t.Error("the journal is empty")
+	}
+}
+
+// It prevents: a node that waits for a restart although somebody has put the files of
+// its record back.
+func TestFilesThatComeBack(t *testing.T) {
+	h := severalPacks(t, "")
+	objects := filepath.Join(h.repo(), "objects")
+	if err := os.Rename(objects, objects+".away"); err != nil {
+		t.Fatal(err)
+	}
+	h.append(t, testLetter(1, 10))
+	if err := h.Sync(t.Context()); err == nil {
+		t.Fatal("it was recorded without any object")
+	}
+	remove(t, objects)
+	if err := os.Rename(objects+".away", objects); err != nil {
+		t.Fatal(err)
+	}
+	h.standing.looked = h.standing.looked.Add(-lookApart - lookRest*h.standing.took)
+	h.sync(t)
+	if h.Status().Broken != "" || h.Place(testLetter(1, 10).Path) != Recorded || len(h.Lost()) > 0 {
+		t.Errorf("broken %q, the letter is %s, lost %q", h.Status().Broken, h.Place(testLetter(1, 10).Path), h.Lost())
+	}
+	wantLetters(t, h, 0, 11)
+	wantClean(t, h.repo())
+}
+
+// It prevents: what a backup of the lost packs has is not taken in, or agents wait for
+// ever for what is there again.
+func TestABackupOfPacksBringsMainBack(t *testing.T) {
+	h := severalPacks(t, "")
+	h.close(t)
+	backup := t.TempDir()
+	if err := os.CopyFS(backup, os.DirFS(filepath.Join(h.repo(), "objects", "pack"))); err != nil {
+		t.Fatal(err)
+	}
+	halves()["all packs removed"](t, h.repo())
+	h.open(t)
+	if len(h.Lost()) == 0 {
+		t.Fatal("nothing is said to be lost")
+	}
+	h.append(t, testLetter(1, 10))
+	h.sync(t)
+	h.close(t)
+	files, err := os.ReadDir(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(backup, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(h.repo(), "objects", "pack", f.Name()), string(data))
+	}
+	h.open(t)
+	h.sync(t)
+	wantLetters(t, h, 0, 11)
+	if got := len(messages(t, h.repo(), "main")); got != 11 {
+		t.Errorf("main has %d messages, want 11", got)
+	}
+	if lost := h.Lost(); len(lost) > 0 {
+		t.Errorf("still lost: %q", lost)
+	}
+	wantClean(t, h.repo())
+}
+
+// TestHalfARecordWithARemote prevents: a node whose record lost its files stays cut off
+// from its remote, or lost what was only in its journal, although everything is on the
+// remote or in the journal.
+func TestHalfARecordWithARemote(t *testing.T) {
+	for _, running := range []bool{true, false} {
+		for name, breaks := range halves() {
+			t.Run(fmt.Sprintf("running=%v/%s", running, name), func(t *testing.T) {
+				t.Parallel()
+				remote := bareRemote(t)
+				h := severalPacks(t, remote)
+				other := newHome(t, "b", remote)
+				if err := os.Rename(remote, remote+".away"); err != nil {
+					t.Fatal(err)
+				}
+				for n := 10; n < 13; n++ { // only here
+					h.append(t, testLetter(1, n))
+					if err := h.commit(t.Context(), true); err != nil {
+						t.Fatal(err)
+					}
+				}
+				breaks(t, h.repo())
+				h.append(t, testLetter(1, 13))
+				_ = h.commit(t.Context(), true)
+				if err := os.Rename(remote+".away", remote); err != nil {
+					t.Fatal(err)
+				}
+				other.append(t, testLetter(2, 1))
+				other.sync(t)
+				c := h
+				if !running {
+					c = copied(t, h) // as a kill would leave it
+					h.close(t)
+					if _, err := os.Stat(c.repo()); err != nil {
+						t.Skip("the node fetches a record that is gone")
+					}
+					if names, err := os.ReadDir(c.repo()); err != nil || len(names) == 0 {
+						t.Skip("the node fetches a record that is gone")
+					}
+					c.open(t)
+					defer c.close(t)
+				}
+				if err := c.Sync(t.Context()); err != nil {
+					c.sync(t) // the second time at the latest
+				}
+				c.sync(t)
+				wantLetters(t, c, 0, 14)
+				if lost := c.Lost(); len(lost) > 0 || c.Status().Broken != "" {
+					t.Errorf("lost %q, broken %q\n%s", lost, c.Status().Broken, c.log)
+				}
+				if got := len(messages(t, remote, "main")); got != 15 {
+					t.Errorf("the remote has %d messages, want 15\n%s", got, c.log)
+				}
+				wantClean(t, c.repo())
+				wantClean(t, remote)
+			})
+		}
+	}
+}
+
+// It prevents: loose objects that are removed under a running node go unnoticed.
+func TestLooseObjectsThatGo(t *testing.T) {
+	h := newHome(t, "a", "")
+	h.append(t, testLetter(1, 1))
+	h.sync(t)
+	h.close(t)
+	base := onePack(t, h)
+	pack, err := os.ReadFile(base + ".pack")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ending := range []string{".pack", ".idx"} {
+		if err := os.Remove(base + ending); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gitInput(t, h.repo(), string(pack), "unpack-objects", "-q")
+	h.open(t)
+	blob := gitOut(t, h.repo(), "rev-parse", "main:"+testLetter(1, 1).Path.RepoPath())
+	if err := os.Remove(filepath.Join(h.repo(), "objects", blob[:2], blob[2:])); err != nil {
+		t.Fatal(err)
+	}
+	h.append(t, testLetter(1, 2))
+	if err := h.Sync(t.Context()); !errors.Is(err, ErrDamaged) {
+		t.Errorf("Sync: %v", err)
+	}
+	if err := h.NameLost([]protocol.Path{testLetter(1, 1).Path}); err != nil {
+		t.Error(err)
+	}
+	wantSame(t, "lost", h.Lost(), []string{testLetter(1, 1).Path.RepoPath()})
+}

@@ -1,0 +1,149 @@
+//go:build !windows
+
+package gitsync
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// fakeGit puts a script before the git program, which it can reach as $REAL.
+func fakeGit(t *testing.T, script string) {
+	t.Helper()
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "git"), []byte("#!/bin/sh\nREAL="+git+"\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+// hangAt has the git program never end when it is asked for a verb: it, and a helper
+// that keeps its output open, hear no SIGTERM. pid is the helper's, once it runs.
+func hangAt(t *testing.T, verb string) (pid func() int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "pid")
+	fakeGit(t, fmt.Sprintf(`case " $* " in
+*" %s "*) trap '' TERM; sleep 1000 & echo $! >%s.new; mv %s.new %s; wait; sleep 1000;;
+esac
+exec $REAL "$@"
+`, verb, file, file, file))
+	return func() int {
+		data, _ := os.ReadFile(file)
+		n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
+		return n
+	}
+}
+
+// endsSoon wants something to be done within the time that a node may take to stop.
+func endsSoon(t *testing.T, what string, done <-chan error) {
+	t.Helper()
+	const most = 5 * time.Second
+	began := time.Now()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatalf("%s has not ended after a minute", what)
+	}
+	if took := time.Since(began); took > most {
+		t.Errorf("%s ended after %s, more than %s", what, took, most)
+	}
+}
+
+// TestHangingGitIsGivenUp prevents: a git program that hangs, at whatever it is asked,
+// or a helper of it that keeps its output open, holds up the end of the node. None of
+// them is left behind.
+func TestHangingGitIsGivenUp(t *testing.T) {
+	for _, verb := range []string{"config", "fetch", "push"} {
+		t.Run(verb, func(t *testing.T) {
+			h := newHome(t, "a", bareRemote(t))
+			h.close(t)
+			pid := hangAt(t, verb)
+			h.open(t) // with a git program that has answered nothing yet
+			h.append(t, testLetter(1, 1))
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- h.Run(ctx) }()
+			eventually(t, "git hangs", func() bool { return pid() != 0 })
+			cancel()
+			endsSoon(t, "Run", done)
+			eventually(t, "the helper is killed", func() bool { return syscall.Kill(pid(), 0) != nil })
+		})
+	}
+}
+
+// TestNobodyWhoWaitsForTheRemoteHoldsUpTheEnd prevents: a node that is told to stop
+// waits for a fetch that somebody else has asked for, because the last push comes
+// after it.
+func TestNobodyWhoWaitsForTheRemoteHoldsUpTheEnd(t *testing.T) {
+	h := newHome(t, "a", bareRemote(t))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- h.Run(ctx) }()
+	eventually(t, "the first fetch is done", func() bool { return !h.Status().LastFetch.IsZero() })
+	pid := hangAt(t, "fetch")
+	fetched := make(chan error, 1)
+	go func() { fetched <- h.Fetch(context.Background()) }()
+	eventually(t, "git hangs", func() bool { return pid() != 0 })
+	h.append(t, testLetter(1, 1))
+	h.StopBy(time.Now().Add(4500 * time.Millisecond))
+	cancel()
+	endsSoon(t, "Run", done)
+	if err := <-fetched; err == nil {
+		t.Error("a fetch that was cut short is said to have succeeded")
+	}
+	if trouble := h.Status().Trouble; trouble.Kind != KindNone {
+		t.Errorf("stopping is called a trouble with the remote: %+v", trouble)
+	}
+}
+
+// TestMendingDoesNotHoldUpTheEnd prevents: a record in which damage was found waits up to
+// 16 minutes for the remote before it closes.
+func TestMendingDoesNotHoldUpTheEnd(t *testing.T) {
+	h := newHome(t, "a", bareRemote(t))
+	pid := hangAt(t, "fetch")
+	mended := make(chan error, 1)
+	go func() { mended <- h.mender.mend(objects.BlobHash([]byte("lost"))) }()
+	eventually(t, "git hangs", func() bool { return pid() != 0 })
+	closed := make(chan error, 1)
+	go func() { closed <- h.Close() }()
+	endsSoon(t, "Close", closed)
+	if err := <-mended; err == nil {
+		t.Error("what nobody has was mended")
+	}
+}
+
+// TestAHelperMayOutliveGit prevents: a fetch or push that succeeded counts as failed
+// because what git started in the background, a shared connection of ssh or a cache
+// of credentials, keeps its output open.
+func TestAHelperMayOutliveGit(t *testing.T) {
+	h := newHome(t, "a", bareRemote(t))
+	file := filepath.Join(t.TempDir(), "pid")
+	fakeGit(t, "sleep 1000 & echo $! >>"+file+"\nexec $REAL \"$@\"\n")
+	t.Cleanup(func() {
+		data, _ := os.ReadFile(file)
+		for word := range strings.FieldsSeq(string(data)) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	})
+	h.append(t, testLetter(1, 1))
+	h.sync(t)
+	if s := h.Status(); s.Unpushed != 0 {
+		t.Errorf("%d are not pushed", s.Unpushed)
+	}
+}

@@ -1,0 +1,209 @@
+package gitsync
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// lostName is the file beside the journal that says what the disk has lost and
+// nobody could give back, a line each. It is there as long as something is missing,
+// so that no later start takes what is left for all that there was.
+const lostName = "lost"
+
+// losses are what main had and this disk cannot give.
+type losses struct {
+	tips    map[objects.Hash]bool // commits that main named
+	files   map[string]bool       // whose content is gone, or that were in a folder that is gone
+	folders map[string]bool       // of which no version can be read; what was in them may be unknown
+}
+
+func newLosses() losses {
+	return losses{tips: map[objects.Hash]bool{}, files: map[string]bool{}, folders: map[string]bool{}}
+}
+
+func (l losses) isEmpty() bool { return len(l.tips)+len(l.files)+len(l.folders) == 0 }
+
+// The words that begin the lines of the file.
+const (
+	lostTip    = "commit "
+	lostFile   = "file "
+	lostFolder = "folder "
+)
+
+func readLosses(path string) (losses, error) {
+	l := newLosses()
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return l, fmt.Errorf("cannot read what was lost: %w", err)
+	}
+	for line := range strings.Lines(string(data)) {
+		line = strings.TrimSuffix(line, "\n")
+		if hex, ok := strings.CutPrefix(line, lostTip); ok && plumbing.IsHash(hex) {
+			l.tips[plumbing.NewHash(hex)] = true
+		} else if file, ok := strings.CutPrefix(line, lostFile); ok {
+			l.files[file] = true
+		} else if folder, ok := strings.CutPrefix(line, lostFolder); ok {
+			l.folders[folder] = true
+		}
+	}
+	return l, nil
+}
+
+// write notes what is lost, or that nothing is.
+func (l losses) write(path string) error {
+	if l.isEmpty() {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot note that nothing is lost: %w", err)
+		}
+		return nil
+	}
+	var text strings.Builder
+	for tip := range l.tips {
+		text.WriteString(lostTip + tip.String() + "\n")
+	}
+	for _, folder := range slices.Sorted(maps.Keys(l.folders)) {
+		text.WriteString(lostFolder + folder + "\n")
+	}
+	for _, file := range slices.Sorted(maps.Keys(l.files)) {
+		text.WriteString(lostFile + file + "\n")
+	}
+	if err := objects.WriteFile(path, []byte(text.String())); err != nil {
+		return fmt.Errorf("cannot note what was lost: %w", err)
+	}
+	return nil
+}
+
+func (r *Record) lostPath() string { return filepath.Join(r.opts.Dir, journalName, lostName) }
+
+// Lost is what main had and this disk cannot give: paths of files, and of folders,
+// which end in a slash, of which nobody knows all that was in them. Agents that answer
+// because of what is left may repeat what they have done.
+func (r *Record) Lost() []string {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	all := slices.Collect(maps.Keys(r.state.lost.files))
+	for folder := range r.state.lost.folders {
+		all = append(all, folder+"/")
+	}
+	slices.Sort(all)
+	return all
+}
+
+// NoteLost notes files of main that were read and found damaged, without a copy.
+func (r *Record) NoteLost(paths []string) error {
+	more := newLosses()
+	for _, path := range paths {
+		more.files[path] = true
+	}
+	return r.setLost(r.lostAnd(more))
+}
+
+// AcceptLoss has main go on without what is lost, for good, and forgets that it was.
+func (r *Record) AcceptLoss() error {
+	r.work.Lock()
+	defer r.work.Unlock()
+	r.state.mu.Lock()
+	lost := r.state.lost.clone()
+	r.state.mu.Unlock()
+	if lost.isEmpty() {
+		return nil
+	}
+	tip, base := r.mainTip()
+	d := draft{r: r, base: base, changes: map[string]objects.Change{}}
+	for file := range lost.files {
+		if _, there, err := d.at(file); err != nil {
+			return fmt.Errorf("cannot go on without what is lost: %w", err)
+		} else if there {
+			d.changes[file] = objects.Change{}
+		}
+	}
+	tree, err := r.store.Update(base, d.changes, &d.builder)
+	if err == nil && tree != base {
+		// It follows what a clone can have: else main could never be pushed.
+		message := "go on without what the disk has lost"
+		v := r.store.Survey()
+		v.Complete = true
+		var commits, parents []objects.Hash
+		if commits, err = r.mainsFirst(v, tip); err == nil {
+			if parent := r.newestWhole(v, commits); parent != objects.Zero {
+				parents = append(parents, parent)
+			}
+			tip, err = r.writeCommit(&d.builder, tree, message, tip, parents...)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("cannot go on without what is lost: %w", err)
+	}
+	r.committed(tip, tree, nil, nil)
+	return r.setLost(newLosses())
+}
+
+// NameLost says which messages the record has had, as who folds them remembers. Those
+// of them that were in a folder that is lost, and are nowhere else, are lost.
+func (r *Record) NameLost(known []protocol.Path) error {
+	r.state.mu.Lock()
+	tree, lost := r.state.tree, r.state.lost.clone()
+	r.state.mu.Unlock()
+	for _, p := range known {
+		path := p.RepoPath()
+		if !lost.covers(path) || r.isHeld(p) {
+			continue
+		}
+		if e, ok, err := r.store.Lookup(tree, path); err != nil || !ok || !r.store.Has(e.Hash) {
+			lost.files[path] = true
+		}
+	}
+	return r.setLost(lost)
+}
+
+func (r *Record) isHeld(p protocol.Path) bool {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
+	return len(r.state.held[p]) > 0
+}
+
+// covers reports whether a file was in a folder that is lost.
+func (l losses) covers(path string) bool {
+	for folder := range l.folders {
+		if folder == "" || strings.HasPrefix(path, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+func (l losses) clone() losses {
+	return losses{tips: maps.Clone(l.tips), files: maps.Clone(l.files), folders: maps.Clone(l.folders)}
+}
+
+// lostAnd is what was lost before and more.
+func (r *Record) lostAnd(more losses) losses {
+	r.state.mu.Lock()
+	all := r.state.lost.clone()
+	r.state.mu.Unlock()
+	maps.Copy(all.tips, more.tips)
+	maps.Copy(all.files, more.files)
+	maps.Copy(all.folders, more.folders)
+	return all
+}
+
+func (r *Record) setLost(l losses) error {
+	r.state.mu.Lock()
+	r.state.lost = l
+	r.state.mu.Unlock()
+	return l.write(r.lostPath())
+}

@@ -1,0 +1,266 @@
+package objects
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Damage is something that is wrong with the files of a repository.
+type Damage struct {
+	File   string // below the repository
+	Object Hash   // Zero where it is not about one object
+	Text   string
+}
+
+// Checked is what a check found to be well.
+type Checked struct {
+	packs []*pack // of which every object is what its name says; their indexes are in memory
+	loose map[Hash]bool
+}
+
+// Has reports whether an object was read and found to be what its name says.
+func (c *Checked) Has(h Hash) bool {
+	for _, p := range c.packs {
+		if _, ok, err := p.find(h); err == nil && ok {
+			return true
+		}
+	}
+	return c.loose[h]
+}
+
+// Objects is about how many objects Check reads.
+func (s *Store) Objects() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := 0
+	for _, p := range s.packs {
+		all += int(p.count)
+	}
+	return all
+}
+
+// checkStep is how many objects are read by one goroutine in one go, in the order of
+// their pack.
+const checkStep = 512
+
+// Check reads every pack, index and loose object and calls found for what is damaged
+// in them. It heals nothing. The objects of a pack are read by all processors; step is
+// told how many have been read since it was last called, by several goroutines at once.
+func (s *Store) Check(ctx context.Context, step func(objects int), found func(Damage)) (*Checked, error) {
+	if err := s.rescan(); err != nil {
+		return nil, err
+	}
+	s.mu.RLock()
+	packs := s.packs
+	s.mu.RUnlock()
+	checked := &Checked{loose: map[Hash]bool{}}
+	for _, p := range packs {
+		clean, err := s.checkPack(ctx, p, step, found)
+		if err != nil {
+			return nil, fmt.Errorf("cannot check the packs: %w", err)
+		}
+		if clean != nil {
+			checked.packs = append(checked.packs, clean)
+		}
+	}
+	err := s.eachLoose(func(h Hash, e fs.DirEntry) error {
+		typ, data, err := readLoose(s.dir, h)
+		if isLarge(err) || err == nil && hashOf(typ, data) == h {
+			checked.loose[h] = true
+		} else if !errors.Is(err, ErrNotFound) {
+			name := h.String()
+			found(Damage{File: "objects/" + name[:2] + "/" + name[2:], Object: h, Text: "the loose object is damaged"})
+		}
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot check the loose objects: %w", err)
+	}
+	return checked, nil
+}
+
+// checkPack looks at one pack, and returns it with its index in memory where nothing is
+// wrong with it.
+func (s *Store) checkPack(ctx context.Context, p *pack, step func(int), found func(Damage)) (*pack, error) {
+	if err := checkIndex(p.base); errors.Is(err, errCorrupt) {
+		found(Damage{File: s.below(p.base + ".idx"), Text: err.Error()})
+	}
+	sum, err := fileSum(p.base + ".pack")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // replaced meanwhile
+	}
+	if err != nil {
+		return nil, err
+	}
+	if sum != nil {
+		found(Damage{File: s.below(p.base + ".pack"), Text: "its check sum is wrong"})
+		s.noteDamaged(p)
+	}
+	inMemory := *p
+	if inMemory.memory == nil {
+		if inMemory.memory, err = os.ReadFile(p.base + ".idx"); errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("cannot read a pack's index: %w", err)
+		}
+	}
+	damaged, err := s.checkObjects(ctx, &inMemory, step)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range damaged {
+		found(Damage{File: s.below(p.base + ".pack"), Object: h, Text: fmt.Sprintf("object %s in it is damaged", h)})
+	}
+	if sum != nil || len(damaged) > 0 {
+		return nil, nil
+	}
+	return &inMemory, nil
+}
+
+// located is an object and where it begins in a pack.
+type located struct {
+	hash   Hash
+	offset int64
+}
+
+// inOrder are the objects of a pack in its order, and those that its index has no place
+// for.
+func (p *pack) inOrder() (all []located, lost []Hash, err error) {
+	all = make([]located, 0, p.count)
+	err = p.names(func(h Hash) {
+		offset, ok, err := p.find(h)
+		if err != nil || !ok {
+			lost = append(lost, h)
+			return
+		}
+		all = append(all, located{h, offset})
+	})
+	slices.SortFunc(all, func(a, b located) int { return int(a.offset - b.offset) })
+	return all, lost, err
+}
+
+// checkObjects reads all objects of a pack and returns those that are not what their
+// names say, in the order of their names.
+func (s *Store) checkObjects(ctx context.Context, p *pack, step func(int)) ([]Hash, error) {
+	all, damaged, err := p.inOrder()
+	if err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex // guards damaged and failed
+	var failed error
+	var next atomic.Int64
+	var working sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), 1+len(all)/checkStep) {
+		working.Go(func() {
+			bad, err := s.checkSome(ctx, p, all, &next, step)
+			mu.Lock()
+			defer mu.Unlock()
+			damaged = append(damaged, bad...)
+			failed = errors.Join(failed, err)
+		})
+	}
+	working.Wait()
+	slices.SortFunc(damaged, func(a, b Hash) int { return bytes.Compare(a[:], b[:]) })
+	return damaged, failed
+}
+
+// checkSome takes objects from all, some at a time, until there are no more.
+func (s *Store) checkSome(ctx context.Context, p *pack, all []located, next *atomic.Int64, step func(int)) (damaged []Hash, err error) {
+	f, err := os.Open(p.base + ".pack")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // replaced meanwhile
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a pack: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a pack: %w", err)
+	}
+	r := packReader{in: f, end: info.Size() - hashBytes, find: p.find, other: s.readOnce, inflater: newInflater(), bases: newBases()}
+	for {
+		from := int(next.Add(checkStep)) - checkStep
+		if from >= len(all) {
+			return damaged, nil
+		}
+		some := all[from:min(from+checkStep, len(all))]
+		for _, l := range some {
+			typ, data, err := r.object(l.offset)
+			switch {
+			case err == nil && hashOf(typ, data) == l.hash:
+				if typ == plumbing.TreeObject {
+					r.bases.put(l.offset, typ, data)
+				}
+			case !isLarge(err):
+				damaged = append(damaged, l.hash)
+			}
+		}
+		if step(len(some)); ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// Reader reads many objects, faster than Store.Read does each: it leaves packs open.
+// One goroutine uses it, and closes it.
+type Reader struct {
+	store    *Store
+	inflater *inflater
+	files    map[*pack]*os.File
+}
+
+// Reader begins to read many objects.
+func (s *Store) Reader() *Reader {
+	return &Reader{store: s, inflater: newInflater(), files: map[*pack]*os.File{}}
+}
+
+// Close closes the packs.
+func (r *Reader) Close() {
+	for _, f := range r.files {
+		_ = f.Close()
+	}
+	clear(r.files)
+}
+
+// Blob is Store.Blob.
+func (r *Reader) Blob(h Hash) ([]byte, error) {
+	r.store.mu.RLock()
+	packs := r.store.packs
+	r.store.mu.RUnlock()
+	for _, p := range packs {
+		offset, ok, err := p.find(h)
+		if err != nil || !ok {
+			continue
+		}
+		typ, data, err := r.object(p, offset)
+		if err == nil && typ == plumbing.BlobObject && hashOf(typ, data) == h {
+			return data, nil
+		}
+		break
+	}
+	return r.store.Blob(h) // which looks everywhere, and brings it back
+}
+
+func (r *Reader) object(p *pack, offset int64) (plumbing.ObjectType, []byte, error) {
+	f := r.files[p]
+	if f == nil {
+		var err error
+		if f, err = os.Open(p.base + ".pack"); err != nil {
+			return 0, nil, err
+		}
+		r.files[p] = f
+	}
+	in := packReader{in: f, end: p.packFile.Size() - hashBytes, find: p.find, other: r.store.readOnce, inflater: r.inflater}
+	return in.object(offset)
+}

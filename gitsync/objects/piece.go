@@ -1,0 +1,85 @@
+package objects
+
+import (
+	"slices"
+	"strings"
+)
+
+// PieceTogether makes a tree of the versions of one, the newest first, that can be
+// read to its last folder. A folder of the newest version that cannot be read gives
+// way to the newest version of it that can. Below a path that grows reports, where
+// nothing is ever removed, what older versions have besides is taken in as well; with
+// known, the first version is known to have all that the others had, and only where a
+// folder of it cannot be read are they asked. lost is called with each folder whose
+// newest version cannot be read. ok is false where no version of the tree can be.
+func (v *Survey) PieceTogether(
+	versions []Hash, known bool, grows func(path string) bool, lost func(path string), b *Builder,
+) (tree Hash, ok bool) {
+	p := piecing{survey: v, grows: grows, lost: lost, builder: b}
+	return p.folder("", versions, known, 0)
+}
+
+// enough is how many versions of a folder without folders are looked at: each holds
+// what those before it held, but for what hosts wrote at the same time.
+const enough = 8
+
+type piecing struct {
+	survey  *Survey
+	grows   func(path string) bool
+	lost    func(path string)
+	builder *Builder
+}
+
+func (p *piecing) folder(prefix string, versions []Hash, known bool, depth int) (Hash, bool) {
+	if len(versions) > 0 && (known || len(versions) == 1) && p.survey.Folders(versions[0]) {
+		return versions[0], true
+	}
+	var entries []Entry
+	below := map[string][]Hash{} // versions of each folder in this one, the newest first
+	readable := 0
+	for _, version := range versions {
+		if readable >= enough && len(below) == 0 {
+			break
+		}
+		old, ok := p.survey.folder(version)
+		if !ok || depth > maxDepth {
+			known = false
+			if readable == 0 {
+				p.lost(strings.TrimSuffix(prefix, "/"))
+			}
+			continue
+		}
+		readable++
+		for _, e := range old {
+			_, there := findEntry(entries, e.Name, e.Mode.IsDir())
+			switch {
+			case !there && readable > 1 && !p.grows(prefix+e.Name):
+				continue
+			case !there:
+				i, _ := slices.BinarySearchFunc(entries, e, compareEntries)
+				entries = slices.Insert(entries, i, e)
+			}
+			if e.Mode.IsDir() && !slices.Contains(below[e.Name], e.Hash) {
+				below[e.Name] = append(below[e.Name], e.Hash)
+			}
+		}
+	}
+	if readable == 0 {
+		return Zero, false
+	}
+	var whole []Entry
+	for _, e := range entries {
+		if e.Mode.IsDir() {
+			tree, ok := p.folder(prefix+e.Name+"/", below[e.Name], known, depth+1)
+			if !ok {
+				continue
+			}
+			e.Hash = tree
+		}
+		whole = append(whole, e)
+	}
+	if len(whole) == 0 && prefix != "" {
+		return Zero, false
+	}
+	return p.builder.tree(p.survey.store, Zero, whole), true
+}

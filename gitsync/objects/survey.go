@@ -1,0 +1,299 @@
+package objects
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Survey finds out what of a damaged repository can still be read. It remembers what
+// it has looked at and asks nobody to bring anything back, so that it is of use as
+// long as nothing is put into the repository.
+type Survey struct {
+	store   *Store
+	commits map[Hash]chain
+	trees   map[Hash]whole
+	shallow map[Hash]bool // commits whose parents somebody left out on purpose
+
+	// Complete has Unbroken ask for all files of every commit as well, as a clone of the
+	// repository would.
+	Complete bool
+}
+
+// chain is what is known of a commit and all before it.
+type chain struct {
+	unbroken bool
+	parents  []Hash
+	root     Hash // where first parents lead to
+}
+
+// whole is what is known of a folder and all below it.
+type whole struct {
+	folders bool // all of them can be read
+	files   bool // all of them are there
+}
+
+// Survey begins to look at what is on the disk now.
+func (s *Store) Survey() *Survey {
+	v := &Survey{store: s, commits: map[Hash]chain{}, trees: map[Hash]whole{}, shallow: map[Hash]bool{}}
+	text, _ := os.ReadFile(filepath.Join(s.dir, "shallow")) // none that can be read: none
+	for line := range strings.Lines(string(text)) {
+		v.shallow[plumbing.NewHash(strings.TrimSpace(line))] = true
+	}
+	return v
+}
+
+// IsShallow reports whether history begins at a commit because the repository was made
+// to hold no more of it.
+func (v *Survey) IsShallow(commit Hash) bool { return v.shallow[commit] }
+
+// Unbroken reports whether a commit and all before it can be read, and with which
+// commit the history that first parents tell begins.
+func (v *Survey) Unbroken(tip Hash) (root Hash, ok bool) {
+	for open := []Hash{tip}; len(open) > 0; {
+		h := open[len(open)-1]
+		c, known := v.commits[h]
+		if !known {
+			read, err := v.commit(h)
+			if err != nil {
+				v.commits[h] = chain{}
+				open = open[:len(open)-1]
+				continue
+			}
+			if v.Complete && v.look(read.Tree, 0) != (whole{true, true}) {
+				v.commits[h] = chain{}
+				open = open[:len(open)-1]
+				continue
+			}
+			c.parents = read.Parents
+		}
+		waiting := len(open)
+		c.unbroken, c.root = true, h
+		for i, parent := range c.parents {
+			p, known := v.commits[parent]
+			if !known {
+				open = append(open, parent)
+			}
+			c.unbroken = c.unbroken && p.unbroken
+			if i == 0 {
+				c.root = p.root
+			}
+		}
+		if len(open) == waiting {
+			v.commits[h] = c
+			open = open[:waiting-1]
+		}
+	}
+	c := v.commits[tip]
+	return c.root, c.unbroken
+}
+
+func (v *Survey) commit(h Hash) (Commit, error) {
+	typ, data, err := v.store.readOnce(h)
+	if err == nil && typ != plumbing.CommitObject {
+		err = fmt.Errorf("object %s is a %s, not a commit", h, typ)
+	}
+	if err != nil {
+		return Commit{}, err
+	}
+	c, err := decodeCommit(data)
+	if v.shallow[h] {
+		c.Parents = nil
+	}
+	return c, err
+}
+
+// TreeOf is the tree of a commit that can be read.
+func (v *Survey) TreeOf(commit Hash) (Hash, bool) {
+	c, err := v.commit(commit)
+	return c.Tree, err == nil
+}
+
+// folder reads a tree from the disk.
+func (v *Survey) folder(h Hash) ([]Entry, bool) {
+	if h == emptyTree {
+		return nil, true
+	}
+	typ, data, err := v.store.readOnce(h)
+	if err != nil || typ != plumbing.TreeObject {
+		return nil, false
+	}
+	entries, err := decodeTree(data)
+	return entries, err == nil
+}
+
+// Folders reports whether a tree and all below it can be read.
+func (v *Survey) Folders(tree Hash) bool { return v.look(tree, 0).folders }
+
+func (v *Survey) look(tree Hash, depth int) whole {
+	if w, known := v.trees[tree]; known {
+		return w
+	}
+	entries, ok := v.folder(tree)
+	w := whole{folders: ok && depth <= maxDepth, files: ok && depth <= maxDepth}
+	for _, e := range entries {
+		switch {
+		case !w.folders && !w.files:
+		case e.Mode.IsDir():
+			below := v.look(e.Hash, depth+1)
+			w.folders, w.files = w.folders && below.folders, w.files && below.files
+		case !e.Mode.isLink():
+			w.files = w.files && v.store.Has(e.Hash)
+		}
+	}
+	v.trees[tree] = w
+	return w
+}
+
+// Lost calls visit with each file below a tree whose content is not there any more,
+// and with each folder that cannot be read.
+func (v *Survey) Lost(tree Hash, visit func(path string, h Hash, isFolder bool)) {
+	v.lost(tree, "", visit)
+}
+
+func (v *Survey) lost(tree Hash, prefix string, visit func(string, Hash, bool)) {
+	if w := v.look(tree, 0); w.files && w.folders {
+		return
+	}
+	entries, ok := v.folder(tree)
+	if !ok {
+		visit(strings.TrimSuffix(prefix, "/"), tree, true)
+	}
+	for _, e := range entries {
+		switch {
+		case e.Mode.IsDir():
+			v.lost(e.Hash, prefix+e.Name+"/", visit)
+		case !e.Mode.isLink() && !v.store.Has(e.Hash):
+			visit(prefix+e.Name, e.Hash, false)
+		}
+	}
+}
+
+// Commits are all commits that can be read, whether anything names them or not: those
+// that no other follows, then the others, each the newest first.
+func (v *Survey) Commits() ([]Hash, error) {
+	type dated struct {
+		hash Hash
+		when time.Time
+	}
+	var all []dated
+	seen, followed := map[Hash]bool{}, map[Hash]bool{}
+	err := v.each(plumbing.CommitObject, func(h Hash) {
+		c, err := v.commit(h)
+		if err != nil || seen[h] {
+			return
+		}
+		seen[h] = true
+		all = append(all, dated{h, c.When})
+		for _, parent := range c.Parents {
+			followed[parent] = true
+		}
+	})
+	slices.SortFunc(all, func(a, b dated) int {
+		if followed[a.hash] != followed[b.hash] {
+			if followed[a.hash] {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(b.when.Compare(a.when), bytes.Compare(a.hash[:], b.hash[:]))
+	})
+	hashes := make([]Hash, len(all))
+	for i, c := range all {
+		hashes[i] = c.hash
+	}
+	return hashes, err
+}
+
+// Trees are the trees that can be read and whose entries is accepts, whether anything
+// names them or not.
+func (v *Survey) Trees(is func([]Entry) bool) ([]Hash, error) {
+	var all []Hash
+	seen := map[Hash]bool{}
+	err := v.each(plumbing.TreeObject, func(h Hash) {
+		if entries, ok := v.folder(h); ok && !seen[h] && is(entries) {
+			seen[h] = true
+			all = append(all, h)
+		}
+	})
+	return all, err
+}
+
+// each calls visit with what is in packs of a type, and with every loose object.
+func (v *Survey) each(typ plumbing.ObjectType, visit func(Hash)) error {
+	v.store.mu.RLock()
+	packs := v.store.packs
+	v.store.mu.RUnlock()
+	for _, p := range packs {
+		if err := p.ofType(typ, visit); err != nil {
+			v.store.log.Warn().Err(err).Msg("a pack of the record is left out")
+		}
+	}
+	return v.store.eachLoose(func(h Hash, _ fs.DirEntry) error {
+		visit(h)
+		return nil
+	})
+}
+
+// ofType calls visit with each object of a pack that has a type, as far as the heads of
+// entries can be read.
+func (p *pack) ofType(typ plumbing.ObjectType, visit func(Hash)) error {
+	f, err := os.Open(p.base + ".pack")
+	if err != nil {
+		return fmt.Errorf("cannot open a pack: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var names []Hash
+	if err := p.names(func(h Hash) { names = append(names, h) }); err != nil {
+		return err
+	}
+	for _, h := range names {
+		offset, ok, err := p.find(h)
+		if err == nil && ok && p.typeAt(f, offset) == typ {
+			visit(h)
+		}
+	}
+	return nil
+}
+
+// typeAt is the type of the object at offset, as the heads of its entry and of what it
+// is a delta of say.
+func (p *pack) typeAt(f io.ReaderAt, offset int64) plumbing.ObjectType {
+	for range maxDeltaDepth {
+		head := make([]byte, 48)
+		n, _ := f.ReadAt(head, offset) // less where the pack ends, or is cut
+		in := bytes.NewReader(head[:n])
+		typ, _, err := readEntryHeader(in)
+		if err != nil {
+			return plumbing.InvalidObject
+		}
+		switch typ {
+		case plumbing.OFSDeltaObject:
+			back, err := readBack(in)
+			if err != nil || back <= 0 || back >= offset {
+				return plumbing.InvalidObject
+			}
+			offset -= back
+		case plumbing.REFDeltaObject:
+			var base Hash
+			_, err := io.ReadFull(in, base[:])
+			at, ok, findErr := p.find(base)
+			if err != nil || findErr != nil || !ok {
+				return plumbing.InvalidObject
+			}
+			offset = at
+		default:
+			return typ
+		}
+	}
+	return plumbing.InvalidObject
+}

@@ -1,0 +1,87 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// TakePacks moves all packs of another repository on the same disk, which nobody
+// uses, into this one. One that has the name of a pack which is here takes its place:
+// it has the same content, and the other may be damaged.
+func (s *Store) TakePacks(other *Store) error {
+	if err := errors.Join(other.Seal(), other.rescan()); err != nil {
+		return fmt.Errorf("cannot take over packs: %w", err)
+	}
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	for _, p := range other.packs {
+		base := filepath.Join(s.packDir(), filepath.Base(p.base))
+		if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
+			return fmt.Errorf("cannot take over a pack: %w", err)
+		}
+		s.received = append(s.received, base)
+		s.kept[base] = true
+		for _, ending := range []string{".pack", ".idx"} {
+			if err := os.Rename(p.base+ending, base+ending); err != nil {
+				return fmt.Errorf("cannot take over a pack: %w", err)
+			}
+		}
+	}
+	if err := syncDir(s.packDir()); err != nil {
+		return fmt.Errorf("cannot take over packs: %w", err)
+	}
+	return s.rescan()
+}
+
+// PackAll is a pack of a commit, its tree and all below that, and none of what the
+// commit follows. The error is a *LargeError where they have more than most bytes.
+func (s *Store) PackAll(commit Hash, most int) ([]byte, error) {
+	m := missing{store: s, builder: &Builder{}, most: most}
+	c, err := s.CommitAt(commit)
+	if err != nil {
+		return nil, err
+	}
+	data, err := s.typed(commit, plumbing.CommitObject)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.tree(c.Tree, Zero); err != nil {
+		return nil, err
+	}
+	m.add(plumbing.CommitObject, data)
+	return packOf(m.builder)
+}
+
+// SealedPacks are the names and sizes of the packs that stay as they are: all but the
+// rolling one and those that are about to be removed.
+func (s *Store) SealedPacks() map[string]int64 {
+	s.writing.Lock()
+	passing := s.passing()
+	s.writing.Unlock()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := map[string]int64{}
+	for _, p := range s.packs {
+		if !passing[p.base] {
+			all[filepath.Base(p.base)] = p.packFile.Size()
+		}
+	}
+	return all
+}
+
+// WholePacks are the names and sizes of the packs that are there to their end.
+func (s *Store) WholePacks() map[string]int64 {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	all := map[string]int64{}
+	for _, p := range s.packs {
+		if p.whole {
+			all[filepath.Base(p.base)] = p.packFile.Size()
+		}
+	}
+	return all
+}

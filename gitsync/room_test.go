@@ -1,0 +1,42 @@
+package gitsync
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// It prevents: a full disk that only those learn of who send something, and one that
+// stands in status when there has been room again for long.
+func TestThatNothingCanBeStoredIsSaidWhileItIsSo(t *testing.T) {
+	h := newHome(t, "white", "")
+	h.noteStored(errors.New("no space left on device"))
+	if got := h.Status().StoreError; got == nil || got.Error() != "no space left on device" {
+		t.Fatalf("status says %v", got)
+	}
+	journal := filepath.Join(h.opts.Dir, journalName)
+	if err := os.Rename(journal, journal+".away"); err != nil {
+		t.Fatal(err)
+	}
+	look := func() error {
+		h.state.mu.Lock()
+		h.state.storeTried = time.Now().Add(-roomLook)
+		h.state.mu.Unlock()
+		h.lookForRoom()
+		return h.Status().StoreError
+	}
+	if look() == nil {
+		t.Error("it can be stored, it is said, where nothing can be written")
+	}
+	if err := os.Rename(journal+".away", journal); err != nil {
+		t.Fatal(err)
+	}
+	if got := look(); got != nil {
+		t.Errorf("there is room again, and status says %v", got)
+	}
+	if _, err := os.Stat(filepath.Join(journal, roomName)); err == nil {
+		t.Error("what was written to look for room is there still")
+	}
+}

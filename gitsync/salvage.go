@@ -1,0 +1,321 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// restoreMain looks at main where something was removed or damaged while nobody had
+// the record open, and puts right what it can: from the remote, else out of what can
+// be read. What is lost after that is noted. The record is being opened.
+func (r *Record) restoreMain(ctx context.Context) error {
+	var err error
+	if r.state.lost, err = readLosses(r.lostPath()); err != nil {
+		return err
+	}
+	if r.brokenMain() == "" && r.state.lost.isEmpty() && r.samePacks() {
+		return nil
+	}
+	return r.recover(ctx)
+}
+
+// Recover does what Open does where it finds that something was removed. It is for who
+// finds by reading that the disk has damaged a folder of main, before Run.
+func (r *Record) Recover(ctx context.Context) error {
+	r.work.Lock()
+	defer r.work.Unlock()
+	err := r.recover(ctx)
+	if err == nil {
+		err = r.openMain()
+	}
+	if err == nil {
+		err = r.recordPresent()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot recover the record: %w", err)
+	}
+	return nil
+}
+
+func (r *Record) recover(ctx context.Context) error {
+	var main objects.Hash
+	now, err := r.lookSteadily(func() objects.Hash {
+		main, _, _ = r.store.Ref(mainRef) // Zero where it cannot be read
+		return main
+	})
+	if err != nil {
+		return err
+	}
+	if !now.isEmpty() && r.opts.Remote != "" {
+		r.store.Hold()
+		err := r.mender.takeAll(ctx)
+		if err == nil {
+			return errors.Join(r.refilled(main), r.store.Release())
+		}
+		r.log.Warn().Err(errors.Join(err, r.store.Release())).Msg("what this disk lost cannot be fetched anew at the moment")
+	}
+	if len(now.tips) == 0 {
+		return r.setLost(r.lostAnd(now))
+	}
+	tip, lost, err := r.salvage(main)
+	if err != nil {
+		return err
+	}
+	// What was noted of the folders of this main while the node ran counts no more:
+	// older versions of some were found.
+	before := r.lostAnd(newLosses())
+	if delete(before.tips, main); len(before.tips) == 0 {
+		clear(before.folders)
+	}
+	r.state.lost = before
+	r.state.lost = r.lostAnd(lost)
+	now, err = r.lookSteadily(func() objects.Hash { return tip })
+	if err != nil {
+		return err
+	}
+	return r.setLost(r.lostAnd(now))
+}
+
+// refilled puts main right once all that the remote has is here. What only this host
+// had is in the journal, so that nothing is lost but what even main's new tip lacks.
+func (r *Record) refilled(main objects.Hash) error {
+	now, err := r.lookSteadily(func() objects.Hash { return main })
+	if err != nil {
+		return err
+	}
+	if len(now.tips) > 0 {
+		tip, _, err := r.salvage(main)
+		if err != nil {
+			return err
+		}
+		if now, err = r.lookSteadily(func() objects.Hash { return tip }); err != nil {
+			return err
+		}
+	}
+	r.store.Settle()
+	return r.setLost(now)
+}
+
+// reunite brings what main had and lost back into it, if somebody has put its files
+// back. The caller holds work, or opens the record.
+func (r *Record) reunite() error {
+	r.state.mu.Lock()
+	lost := r.state.lost.clone()
+	r.state.mu.Unlock()
+	if lost.isEmpty() {
+		return nil
+	}
+	v := r.store.Survey()
+	for tip := range lost.tips {
+		tree, ok := v.TreeOf(tip)
+		if _, unbroken := v.Unbroken(tip); !ok || !unbroken || !v.Folders(tree) {
+			continue
+		}
+		current, _ := r.mainTip()
+		if err := r.reshape(tip, current); err != nil {
+			return fmt.Errorf("cannot bring back what main had lost: %w", err)
+		}
+		delete(lost.tips, tip)
+	}
+	if len(lost.tips) == 0 {
+		clear(lost.folders)
+	}
+	tree := r.mainTree()
+	for file := range lost.files {
+		e, ok, err := r.store.Lookup(tree, file)
+		p, isMessage := messagePath(file)
+		if err == nil && ok && r.store.Restore(e.Hash) == nil || isMessage && r.isHeld(p) {
+			delete(lost.files, file)
+		}
+	}
+	return r.setLost(lost)
+}
+
+// salvage makes main of what can be read: a commit that follows the newest one whose
+// history is whole, with the newest readable version of every folder. It returns what
+// may be missing of main.
+func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err error) {
+	lost = newLosses()
+	v := r.store.Survey()
+	commits, err := r.mainsFirst(v, main)
+	if err != nil {
+		return tip, lost, err
+	}
+	parent := r.newestWhole(v, commits)
+	if parent == objects.Zero {
+		if err := r.bringFirst(); err != nil {
+			return tip, lost, err
+		}
+		v = r.store.Survey()
+		if commits, err = r.mainsFirst(v, main); err != nil {
+			return tip, lost, err
+		}
+		parent = r.newestWhole(v, commits)
+	}
+	if main != parent {
+		lost.tips[main] = true
+	}
+	known := len(commits) > 0 && commits[0] == main
+	if !known {
+		lost.folders[""] = true
+	}
+	versions, err := r.versions(v, commits, known)
+	if err != nil {
+		return tip, lost, err
+	}
+	var b objects.Builder
+	grows := func(path string) bool { return strings.HasPrefix(path, channelsPrefix) }
+	tree, ok := v.PieceTogether(versions, known, grows, func(folder string) { lost.folders[folder] = true }, &b)
+	if !ok {
+		return tip, lost, fmt.Errorf("%w: no folder of main can be read: bring record.git back from a backup", ErrDamaged)
+	}
+	tip = parent
+	if whole, ok := v.TreeOf(parent); !ok || whole != tree {
+		c := objects.Commit{Tree: tree, Author: r.author, Committer: r.author, When: r.opts.Now(),
+			Message: "go on from what the disk still has"}
+		if parent != objects.Zero {
+			c.Parents = []objects.Hash{parent}
+		}
+		tip = b.Commit(c)
+		if err := r.store.Install(&b); err != nil {
+			return tip, lost, err
+		}
+	}
+	if err := objects.WriteFile(filepath.Join(r.dir, tipName), []byte(tip.String()+"\n")); err != nil {
+		return tip, lost, err
+	}
+	if err := r.store.ResetRef(mainRef, tip); err != nil {
+		return tip, lost, fmt.Errorf("cannot put main together: %w", err)
+	}
+	r.log.Warn().Stringer("commit", tip).Stringer("was", main).Msg("main was put together from what can be read")
+	return tip, lost, nil
+}
+
+// versions are the trees of the commits, in their order. Where main itself cannot be
+// read, a tree that looks like one of the record's and belongs to no other commit is
+// what a commit that is lost had: the first of them all.
+func (r *Record) versions(v *objects.Survey, commits []objects.Hash, known bool) ([]objects.Hash, error) {
+	var versions []objects.Hash
+	seen := map[objects.Hash]bool{}
+	for _, c := range commits {
+		if tree, ok := v.TreeOf(c); ok && !seen[tree] {
+			seen[tree] = true
+			versions = append(versions, tree)
+		}
+	}
+	if known {
+		return versions, nil
+	}
+	orphans, err := v.Trees(func(entries []objects.Entry) bool {
+		has := map[string]bool{}
+		for _, e := range entries {
+			has[e.Name] = e.Mode.IsDir()
+		}
+		return has["data"] && has[path.Dir(versionFile)]
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot look for folders: %w", err)
+	}
+	orphans = slices.DeleteFunc(orphans, func(h objects.Hash) bool { return seen[h] })
+	return append(orphans, versions...), nil
+}
+
+// mainsFirst are the commits that can be read: main, what it was about to be, then all
+// others.
+func (r *Record) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Hash, error) {
+	all, err := v.Commits()
+	if err != nil {
+		return nil, fmt.Errorf("cannot look for commits: %w", err)
+	}
+	var commits []objects.Hash
+	for _, h := range []objects.Hash{main, r.notedTip()} {
+		if _, ok := v.TreeOf(h); ok && !slices.Contains(commits, h) {
+			commits = append(commits, h)
+		}
+	}
+	known := len(commits)
+	for _, c := range all {
+		if !slices.Contains(commits[:known], c) {
+			commits = append(commits, c)
+		}
+	}
+	return commits, nil
+}
+
+// newestWhole is the first of the commits whose history can be read to the record's
+// beginning, and all folders of which can be read; Zero where there is none.
+func (r *Record) newestWhole(v *objects.Survey, commits []objects.Hash) objects.Hash {
+	id := r.pinnedID()
+	for _, c := range commits {
+		root, ok := v.Unbroken(c)
+		tree, _ := v.TreeOf(c)
+		if ok && v.Folders(tree) && (root == id || id == objects.Zero || v.IsShallow(root)) {
+			return c
+		}
+	}
+	return objects.Zero
+}
+
+// pinnedID is the record's first commit as it was noted, Zero where that is gone.
+func (r *Record) pinnedID() objects.Hash {
+	if r.id != objects.Zero {
+		return r.id
+	}
+	text, err := os.ReadFile(filepath.Join(r.dir, idName))
+	if pinned := strings.TrimSpace(string(text)); err == nil && plumbing.IsHash(pinned) {
+		return plumbing.NewHash(pinned)
+	}
+	return objects.Zero
+}
+
+// packsName is the file in record.git that lists the packs that were there when that
+// was last noted. Where one of them is missing at a start, all of main is looked at.
+const packsName = "parley-packs"
+
+// samePacks reports whether the packs that were noted are there.
+func (r *Record) samePacks() bool {
+	data, err := os.ReadFile(filepath.Join(r.dir, packsName))
+	if err != nil {
+		return false
+	}
+	there := r.store.WholePacks()
+	for line := range strings.Lines(string(data)) {
+		var name string
+		var size int64
+		if _, err := fmt.Sscanf(line, "%s %d", &name, &size); err != nil {
+			return false
+		}
+		if now, ok := there[name]; !ok || now != size {
+			return false
+		}
+	}
+	return true
+}
+
+// notePacks notes which packs are there, where that has changed. It need not survive a
+// crash: what is missing then makes the next start look.
+func (r *Record) notePacks() {
+	packs := r.store.SealedPacks()
+	var text strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(packs)) {
+		fmt.Fprintf(&text, "%s %d\n", name, packs[name])
+	}
+	if text.String() == r.noted || r.broken() != "" {
+		return
+	}
+	r.noted = text.String()
+	if err := os.WriteFile(filepath.Join(r.dir, packsName), []byte(r.noted), 0o644); err != nil {
+		r.log.Info().Err(err).Msg("the packs are not noted: the next start looks at all of main")
+	}
+}

@@ -1,0 +1,123 @@
+// Package gitremote is what can name the git repository that a fleet shares: a path on
+// this machine, a URL, or [user@]host:path. It reads names and reaches nothing.
+package gitremote
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/parleyfleet/parley/internal/redact"
+)
+
+// helper is how a name begins that has git run a program of its own choice.
+var helper = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+.-]*::`)
+
+// Check refuses what cannot name a shared repository: what git would take for an option
+// or for a program to run, and a path that would mean another folder wherever the node
+// is started. The empty name, which is none, passes.
+func Check(remote string) error {
+	shown := redact.Remote(remote)
+	switch {
+	case remote == "":
+		return nil
+	case !utf8.ValidString(remote), strings.ContainsFunc(remote, unicode.IsControl), strings.TrimSpace(remote) != remote:
+		return fmt.Errorf("%q contains control characters or surrounding space", shown)
+	case strings.HasPrefix(remote, "-"):
+		return fmt.Errorf("%q begins with a dash, which git takes for an option", shown)
+	case helper.MatchString(remote):
+		return fmt.Errorf("%q has git run a program, git-remote-%s: give a URL or a path", shown, remote[:strings.Index(remote, "::")])
+	case IsPath(remote) && !filepath.IsAbs(remote) && !strings.HasPrefix(remote, "/"):
+		return fmt.Errorf("%q is neither a git URL nor an absolute path", shown)
+	}
+	if _, login := Split(remote); login != nil && strings.ContainsFunc(login.User+login.Password, unicode.IsControl) {
+		return errors.New("the name or password in the URL contains control characters")
+	}
+	return nil
+}
+
+// IsPath tells a path from a URL and from host:path, as git does.
+func IsPath(remote string) bool {
+	if strings.Contains(remote, "://") {
+		return false
+	}
+	if filepath.VolumeName(remote) != "" {
+		return true
+	}
+	colon := strings.IndexByte(remote, ':')
+	slash := strings.IndexByte(remote, '/')
+	return colon < 0 || slash >= 0 && slash < colon
+}
+
+// Folder is the path of a remote that is on this machine, or "".
+func Folder(remote string) string {
+	if path, ok := strings.CutPrefix(remote, "file://"); ok {
+		return path
+	}
+	if remote != "" && IsPath(remote) {
+		return remote
+	}
+	return ""
+}
+
+// Login is the name and password that a URL holds.
+type Login struct {
+	User, Password string
+	// At is the beginning of the URL, to which they belong: https://host:port.
+	At string
+}
+
+// Split takes the password out of a remote: the address may stand in the list of
+// processes and in files that others read. login is nil where there is no password, and
+// where nobody would ask for it, as ssh. Where git is spoken to in a way that only a
+// program of the user's knows, the address is the whole remote.
+func Split(remote string) (address string, login *Login) {
+	scheme, rest, ok := strings.Cut(remote, "://")
+	if !ok {
+		return remote, nil
+	}
+	authority := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority = rest[:end]
+	}
+	at := strings.LastIndexByte(authority, '@')
+	if at < 0 {
+		return remote, nil
+	}
+	user, password, has := strings.Cut(authority[:at], ":")
+	host, path := authority[at+1:], rest[len(authority):]
+	switch {
+	case !has:
+		return remote, nil
+	case slices.Contains([]string{"http", "https", "ftp", "ftps"}, strings.ToLower(scheme)):
+		return scheme + "://" + host + path, &Login{decoded(user), decoded(password), scheme + "://" + host}
+	case slices.Contains([]string{"ssh", "git+ssh", "ssh+git", "git"}, strings.ToLower(scheme)):
+		return scheme + "://" + user + "@" + host + path, nil
+	}
+	return remote, nil
+}
+
+// decoded is a part of a URL as it is meant.
+func decoded(part string) string {
+	if plain, err := url.PathUnescape(part); err == nil {
+		return plain
+	}
+	return part
+}
+
+// HasPassword reports whether a URL holds a password.
+func HasPassword(remote string) bool {
+	address, login := Split(remote)
+	return login != nil || address != remote
+}
+
+// HasQuery reports whether a URL has a query, in which a token may stand.
+func HasQuery(remote string) bool {
+	return strings.Contains(remote, "://") && strings.Contains(remote, "?")
+}

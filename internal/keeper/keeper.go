@@ -1,0 +1,73 @@
+// Package keeper runs one command beneath a small process, its keeper, that knows
+// everything that comes of the command.
+//
+// A process can clear its environment, begin a session of its own and let its
+// parent end, so that nothing of that tells where it comes from. But on Linux the
+// orphans among all that a command starts become children of its keeper. So who
+// asks whether a process belongs to a command finds the keeper among its ancestors,
+// and at the end of the command the keeper ends whatever is left of it.
+//
+// The keeper is the running program itself, started again with Verb as its first
+// argument: whoever calls Start calls Main where Asked says so, before anything
+// else. A keeper ends everything when its starter dies, even by kill -9.
+//
+// What ends the keeper itself lets its orphans go. Release reports that.
+package keeper
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Verb is the first argument of a keeper.
+const Verb = "keep-run"
+
+// Asked reports whether a program with these words, its name first, is to be a
+// keeper.
+func Asked(args []string) bool { return len(args) > 1 && args[1] == Verb }
+
+// User is as whom a command runs.
+type User struct {
+	UID, GID uint32
+	Groups   []uint32
+}
+
+// Ending is how a command ended.
+type Ending struct {
+	ExitCode int    // -1 where it did not end by itself
+	Signal   string // the signal that ended it, "" for none
+}
+
+// asSelf stands where a command runs as the user of its keeper.
+const asSelf = "-"
+
+// String is the form that parseUser reads.
+func (u *User) String() string {
+	if u == nil {
+		return asSelf
+	}
+	parts := []string{strconv.FormatUint(uint64(u.UID), 10), strconv.FormatUint(uint64(u.GID), 10)}
+	for _, g := range u.Groups {
+		parts = append(parts, strconv.FormatUint(uint64(g), 10))
+	}
+	return strings.Join(parts, ":")
+}
+
+// parseUser reads what String wrote; ok is false for anything else.
+func parseUser(text string) (u *User, ok bool) {
+	if text == asSelf {
+		return nil, true
+	}
+	var numbers []uint32
+	for _, part := range strings.Split(text, ":") {
+		n, err := strconv.ParseUint(part, 10, 32)
+		if err != nil {
+			return nil, false
+		}
+		numbers = append(numbers, uint32(n))
+	}
+	if len(numbers) < 2 {
+		return nil, false
+	}
+	return &User{UID: numbers[0], GID: numbers[1], Groups: numbers[2:]}, true
+}

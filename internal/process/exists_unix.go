@@ -1,0 +1,14 @@
+//go:build unix
+
+package process
+
+import (
+	"errors"
+	"syscall"
+)
+
+// exists reports whether there is a process of that number, although it may be hidden.
+func exists(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

@@ -1,0 +1,62 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// look reads a process and the number of its parent. ended says that its first thread
+// has ended, and so mostly all of it.
+func look(pid int) (at ID, parent int, ended bool, err error) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return at, 0, false, ErrGone
+	}
+	// The second field is the program's name in parentheses, which may hold anything.
+	end := bytes.LastIndexByte(data, ')')
+	fields := strings.Fields(string(data[end+1:]))
+	const state, ppid, start = 0, 1, 19
+	if end < 0 || len(fields) <= start {
+		return at, 0, false, ErrGone
+	}
+	if parent, err = strconv.Atoi(fields[ppid]); err != nil {
+		return at, 0, false, ErrGone
+	}
+	began, err := strconv.ParseUint(fields[start], 10, 64)
+	if err != nil {
+		return at, 0, false, ErrGone
+	}
+	return ID{PID: pid, Start: began}, parent, fields[state] == "Z" || fields[state] == "X", nil
+}
+
+// Arguments are the words that a process was started with, nil where they cannot be
+// seen.
+func Arguments(pid int) []string {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+}
+
+// Children are the numbers of the processes whose parent is pid, those too that have
+// ended and were not waited for.
+func Children(pid int) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var all []int
+	for _, entry := range entries {
+		number, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if _, parent, _, err := look(number); err == nil && parent == pid {
+			all = append(all, number)
+		}
+	}
+	return all
+}

@@ -1,0 +1,105 @@
+package node
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// AgentFiles are the agents of a host whose node does not run. What is changed counts
+// from its next start, which tells the fleet.
+type AgentFiles struct {
+	home   configs.Home
+	agents []configs.Agent
+	lock   *flock.Flock
+}
+
+// OpenAgentFiles reads the agents of a home and keeps its node from starting until
+// Close. ErrLocked says that the node runs, or is about to.
+func OpenAgentFiles(home configs.Home) (*AgentFiles, error) {
+	if err := home.Check(); err != nil {
+		return nil, err
+	}
+	copied := new(configs.CopiedError)
+	if _, err := home.CheckOrigin(); errors.As(err, &copied) {
+		return nil, control.Errorf(control.KindConflict, copied.Hint(), "cannot change its agents: %v", err)
+	}
+	lock, err := takeLock(home)
+	if err != nil {
+		return nil, err
+	}
+	agents, err := configs.ReadAgents(home.Agents())
+	if err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	return &AgentFiles{home: home, agents: agents, lock: lock}, nil
+}
+
+// Close lets the node start again.
+func (f *AgentFiles) Close() error { return f.lock.Unlock() }
+
+// find is the agent of that name.
+func (f *AgentFiles) find(name string) (configs.Agent, error) {
+	i := slices.IndexFunc(f.agents, func(a configs.Agent) bool { return a.Name.String() == name })
+	if i < 0 {
+		return configs.Agent{}, errNotServed(name)
+	}
+	return f.agents[i], nil
+}
+
+// SetAgent changes how an agent is served, as Node.SetAgent does. Whether its profile is
+// there is seen when the node runs.
+func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (control.Agent, error) {
+	was, err := f.find(r.Name)
+	if err != nil {
+		return control.Agent{}, err
+	}
+	a, err := changedAgent(was, r)
+	if err != nil {
+		return control.Agent{}, err
+	}
+	if a.Door == configs.DoorExec && was.Door != configs.DoorExec {
+		return control.Agent{}, control.Errorf(control.KindUnavailable, "parley up", "cannot change the agent %s: "+
+			"only a running node knows which of the mail in its inbox is not for a command", a.Name)
+	}
+	return f.write(a)
+}
+
+// PauseAgent has an agent's mail wait, or go on.
+func (f *AgentFiles) PauseAgent(r control.PauseRequest) (control.Agent, error) {
+	a, err := f.find(r.Name)
+	if err == nil {
+		err = mayPause(a)
+	}
+	if err != nil {
+		return control.Agent{}, err
+	}
+	a.Paused = r.Paused
+	return f.write(a)
+}
+
+// RemoveAgent stops serving an agent.
+func (f *AgentFiles) RemoveAgent(r control.AgentRequest) error {
+	a, err := f.find(r.Name)
+	if err != nil {
+		return err
+	}
+	if err := configs.RemoveAgent(f.home.Agents(), a.Name, time.Now()); err != nil {
+		return asError(err)
+	}
+	f.agents = slices.DeleteFunc(f.agents, func(b configs.Agent) bool { return b.Name == a.Name })
+	return nil
+}
+
+func (f *AgentFiles) write(a configs.Agent) (control.Agent, error) {
+	if err := configs.WriteAgent(f.home.Agents(), a); err != nil {
+		return control.Agent{}, asError(err)
+	}
+	f.agents = replaced(f.agents, a)
+	return servedView(a), nil
+}

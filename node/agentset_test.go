@@ -1,0 +1,169 @@
+package node
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+func given[T any](v T) *T { return &v }
+
+// It prevents: who changes an agent has to stop its node, loses what its file said besides,
+// or what waits for it; or a command that runs is ended by that.
+func TestAnAgentIsChangedWhileItWorks(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	n, _ := runNode(t, home)
+	work := t.TempDir()
+	released := filepath.Join(work, "released")
+	a, err := n.AddAgent(t.Context(), control.AddAgentRequest{
+		Name: "sage", Dir: work, Timeout: time.Hour, Exec: "sh -c 'while [ ! -e released ]; do sleep 0.02; done; echo before'"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := say(t, n, "sage", "that is worked on")
+	eventually(t, "it works", func() bool {
+		all, err := n.Agents(t.Context())
+		return err == nil && all[0].Running == 1
+	})
+	waits := say(t, n, "sage", "that waits")
+	before := readAgents(t, home)[0]
+
+	for name, r := range map[string]control.SetAgentRequest{
+		"no command":  {Exec: given("")},
+		"no folder":   {Dir: given(filepath.Join(work, "nowhere"))},
+		"no profile":  {Profile: given("nobody")},
+		"two doors":   {Exec: given("cat"), Inbox: true},
+		"a bad tier":  {Tiers: []control.AgentTier{{Name: "", Count: 1, Exec: "cat"}}},
+		"a bad input": {Input: given("song")},
+	} {
+		r.Name = "sage"
+		if _, err := n.SetAgent(t.Context(), r); err == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+	if _, err := n.SetAgent(t.Context(), control.SetAgentRequest{Name: "nobody", Exec: given("cat")}); control.AsError(err).Kind != control.KindNotFound {
+		t.Errorf("nobody was changed: %v", err)
+	}
+	if got := readAgents(t, home)[0]; got.Tiers[0] != before.Tiers[0] {
+		t.Errorf("what was refused has changed the file: %+v", got)
+	}
+	a, err = n.SetAgent(t.Context(), control.SetAgentRequest{Name: "sage", Exec: given("sh -c 'echo after'"), Answers: given(true)})
+	if err != nil || a.Command != "sh -c 'echo after'" || a.Queued != 1 || a.Running != 1 {
+		t.Fatalf("it is %+v, %v; want one that waits and one that is worked on", a, err)
+	}
+	want := before
+	want.Tiers = []configs.Tier{{Name: before.Tiers[0].Name, Count: 1, Exec: "sh -c 'echo after'"}}
+	want.RunReplies = true
+	if got := readAgents(t, home)[0]; got.Timeout != want.Timeout || got.DispatchSince != want.DispatchSince || !got.Added.Equal(want.Added) ||
+		got.Dir != want.Dir || got.Tiers[0] != want.Tiers[0] || !got.RunReplies {
+		t.Errorf("the file says %+v, want %+v", got, want)
+	}
+	if err := os.WriteFile(released, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(answerTo(t, n, begun.Path).Body); got != "before" {
+		t.Errorf("what was worked on was answered %q", got)
+	}
+	if got := strings.TrimSpace(answerTo(t, n, waits.Path).Body); got != "after" {
+		t.Errorf("what waited was answered %q", got)
+	}
+}
+
+func readAgents(t *testing.T, home configs.Home) []configs.Agent {
+	t.Helper()
+	all, err := configs.ReadAgents(home.Agents())
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d agents, %v", len(all), err)
+	}
+	return all
+}
+
+// Tiers are told to the fleet, and a door can be changed: what waited in an inbox is not
+// run then.
+func TestAnAgentGetsTiersAndAnotherDoor(t *testing.T) {
+	t.Parallel()
+	n, _ := runNode(t, initHome(t, nil))
+	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: "sage", Inbox: true}); err != nil {
+		t.Fatal(err)
+	}
+	inbox := say(t, n, "sage", "for the inbox")
+	eventually(t, "it is in a commit", func() bool { return n.record.Status().Unrecorded == 0 })
+	tiers := []control.AgentTier{{Name: "haiku", Count: 5, Exec: "sh -c 'echo haiku'"}, {Name: "opus", Count: 1, Exec: "sh -c 'echo opus'"}}
+	if _, err := n.SetAgent(t.Context(), control.SetAgentRequest{Name: "sage", Tiers: tiers}); err != nil {
+		t.Fatal(err)
+	}
+	h, err := n.Host(t.Context(), control.HostRequest{Alias: n.cfg.Alias.String()})
+	told := n.reading(func() bool {
+		h, _ := n.state.Host(n.cfg.Alias)
+		agent, serves := h.Serves("sage")
+		return serves && len(agent.Tiers) == 2 && agent.Tiers[0].Count == 5
+	})
+	if err != nil || len(h.Agents) != 1 || !told {
+		t.Errorf("the fleet was not told of the tiers: %+v, %v", h, err)
+	}
+	asked := say(t, n, "sage", "for a command")
+	if got := strings.TrimSpace(answerTo(t, n, asked.Path).Body); got != "haiku" && got != "opus" {
+		t.Errorf("it answered %q", got)
+	}
+	if got := answered(t, n, inbox); len(got) != 0 {
+		t.Errorf("what waited in its inbox was run: %q", got)
+	}
+	if _, err := n.SetAgent(t.Context(), control.SetAgentRequest{Name: "sage", Exec: given("cat")}); err == nil || !strings.Contains(err.Error(), "2 tiers") {
+		t.Errorf("one command for two tiers: %v", err)
+	}
+	a, err := n.SetAgent(t.Context(), control.SetAgentRequest{Name: "sage", Inbox: true})
+	if err != nil || a.Door != configs.DoorInbox || a.Command != "" {
+		t.Errorf("it is %+v, %v; want it behind the inbox", a, err)
+	}
+}
+
+// It prevents: a host whose node cannot run, because of an agent, and whose agents can only
+// be changed while it runs.
+func TestAgentsAreChangedWhileNoNodeRuns(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	n, stop := runNode(t, home)
+	addExec(t, n, "sage", "sh -c 'echo before'")
+	addExec(t, n, "calc", "cat")
+	if _, err := OpenAgentFiles(home); err == nil {
+		t.Fatal("the files of a running node were opened")
+	}
+	stop()
+	f, err := OpenAgentFiles(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.SetAgent(control.SetAgentRequest{Name: "sage", Exec: given("sh -c 'echo after'")}); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.PauseAgent(control.PauseRequest{Name: "nobody", Paused: true}); control.AsError(err).Kind != control.KindNotFound {
+		t.Errorf("nobody was paused: %v", err)
+	}
+	if a, err := f.PauseAgent(control.PauseRequest{Name: "sage", Paused: true}); err != nil || !a.Paused {
+		t.Errorf("sage is %+v, %v", a, err)
+	}
+	if err := f.RemoveAgent(control.AgentRequest{Name: "calc"}); err != nil {
+		t.Error(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	n, _ = runNode(t, home)
+	h, err := n.Host(t.Context(), control.HostRequest{Alias: n.cfg.Alias.String()})
+	if err != nil || len(h.Agents) != 1 || h.Agents[0] != "sage" {
+		t.Errorf("the fleet is told of %v, %v", h.Agents, err)
+	}
+	asked := say(t, n, "sage", "hello")
+	if _, err := n.PauseAgent(t.Context(), control.PauseRequest{Name: "sage"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(answerTo(t, n, asked.Path).Body); got != "after" {
+		t.Errorf("it answered %q", got)
+	}
+}

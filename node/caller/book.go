@@ -1,0 +1,152 @@
+package caller
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/process"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// outlives is how long the token of a run counts after its end, and how long what an
+// agent was given is taken for the cause of what it writes.
+const outlives = time.Hour
+
+// Options say for which node a Book is.
+type Options struct {
+	// Key is the secret of the tokens.
+	Key   []byte
+	Human protocol.Name
+	// Serves says whether the node serves an agent, and since when.
+	Serves func(protocol.Name) (since time.Time, served bool)
+	Now    func() time.Time // nil: time.Now
+}
+
+// Book knows the runs of a node's agents, those under way and those that ended within
+// the last hour. Its methods may be called concurrently.
+type Book struct {
+	o     Options
+	began time.Time
+	self  process.ID
+	above map[process.ID]bool // the ancestors of this process: what they start is no run of its agents
+
+	mu    sync.Mutex // guards what follows
+	runs  map[string]*Run
+	given map[protocol.Name]gift
+	// loose is when the first run began of which something may live on that nobody can
+	// find; 0 where there is none.
+	loose uint64
+}
+
+// gift is a message that an agent was given.
+type gift struct {
+	path protocol.Path
+	at   time.Time
+}
+
+// New is the Book of this process's node.
+func New(o Options) *Book {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	b := &Book{o: o, began: o.Now(), above: map[process.ID]bool{}, runs: map[string]*Run{}, given: map[protocol.Name]gift{}}
+	if chain, err := process.Ancestry(os.Getpid()); err == nil {
+		b.self = chain[0]
+		for _, p := range chain[1:] {
+			b.above[p] = true
+		}
+	}
+	return b
+}
+
+// Run is one start of an agent's command.
+type Run struct {
+	ID      string
+	Agent   protocol.Name
+	Because protocol.Path // the message that it is for; zero for none
+	Token   string
+
+	book  *Book
+	over  chan struct{} // closed when it is noted that it is over
+	root  process.ID    // everything of it runs beneath; guarded by the book's mu
+	ended time.Time     // zero while it is under way; guarded by the book's mu
+}
+
+// Begin notes that a command of an agent is about to be started, which takes at most
+// as long as within.
+func (b *Book) Begin(agent protocol.Name, because protocol.Path, within time.Duration) *Run {
+	now := b.o.Now()
+	r := &Run{ID: newID(), Agent: agent, Because: because, book: b, over: make(chan struct{})}
+	r.Token = b.seal(token{Agent: agent, Because: because.String(), Run: r.ID, Issued: now.Unix(), Until: now.Add(within).Unix()})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for id, old := range b.runs {
+		if !old.ended.IsZero() && now.Sub(old.ended) > outlives {
+			delete(b.runs, id)
+		}
+	}
+	b.runs[r.ID] = r
+	return r
+}
+
+// Began notes the process beneath which the run lives.
+func (r *Run) Began(pid int) {
+	root, err := process.Find(pid)
+	if err != nil {
+		return // it has ended already
+	}
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	r.root = root
+}
+
+// End notes that the run is over. left reports that some of it may live on.
+func (r *Run) End(left bool) {
+	r.book.mu.Lock()
+	defer r.book.mu.Unlock()
+	r.ended = r.book.o.Now()
+	close(r.over)
+	if left {
+		r.book.loosen(r.root)
+	}
+}
+
+// loosen notes a run of which something may live on. The caller holds mu.
+func (b *Book) loosen(root process.ID) {
+	if b.loose == 0 || root.Start < b.loose {
+		b.loose = root.Start
+	}
+}
+
+// Standing is a token for an agent that the node does not start. It counts as long as
+// the agent is served.
+func (b *Book) Standing(agent protocol.Name) string {
+	return b.seal(token{Agent: agent, Issued: b.o.Now().Unix()})
+}
+
+// Gave notes the message that an agent was given last, other than by a run.
+func (b *Book) Gave(agent protocol.Name, p protocol.Path) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.given[agent] = gift{p, b.o.Now()}
+}
+
+// lastGiven is why an agent writes that belongs to no run.
+func (b *Book) lastGiven(agent protocol.Name) protocol.Path {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := b.given[agent]
+	if b.o.Now().Sub(g.at) > outlives {
+		return protocol.Path{}
+	}
+	return g.path
+}
+
+func newID() string {
+	b := make([]byte, 8)
+	_, _ = rand.Read(b) // it does not fail
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,24 @@
+// Package caller decides who calls a node (R37).
+//
+// A Book knows the runs of the node's agents: beneath which process each runs, for
+// which message, and since when it is over. Judge says of a call whether it comes
+// from such a run, from an agent that the node does not start itself, from the
+// operator of the host, or from somebody of whom nothing is known.
+//
+// What counts, the strictest first:
+//
+//   - A token that is malformed, of nobody or over is refused, whatever else is known.
+//   - The process at the other end belongs to a run by its control group, by its run's
+//     keeper among its ancestors, or by the command itself there. A token of somebody
+//     else, or another name, is refused then.
+//   - A good token makes its bearer the agent that it was made for.
+//   - A process beneath the keeper of a run that is not known here is an agent's, nobody
+//     can tell whose: it reads.
+//   - A process that has gone, or that cannot be seen, is unattended.
+//   - A name alone (PARLEY_AGENT) makes its bearer that agent.
+//   - What is left is a process of the node's own user, or root, that belongs to no run:
+//     that is the operator.
+//
+// This is no wall between an agent and the user as whom it runs. See
+// docs/explanation/security.md for what is one.
+package caller

@@ -1,0 +1,94 @@
+package caller
+
+import (
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Judge decides who calls on the control socket. The error is a refusal; the caller
+// beside it then says only how it was recognised.
+func (b *Book) Judge(c control.Calling) (control.Caller, error) {
+	return b.decide(c, b.look(c.Peer))
+}
+
+// JudgeAgent decides who calls on the socket that is for agents alone: whoever is
+// known by nothing else has to bear a token.
+func (b *Book) JudgeAgent(c control.Calling) (control.Caller, error) {
+	s := b.look(c.Peer)
+	if c.Token == "" && s.run == nil {
+		return control.Caller{How: s.words()}, control.Errorf(control.KindRefused,
+			"the operator of the host makes one: parley agent token NAME; PARLEY_TOKEN takes it",
+			"cannot tell which agent calls: this socket is for agents, and no token was shown")
+	}
+	return b.decide(c, s)
+}
+
+func (b *Book) decide(c control.Calling, s sight) (control.Caller, error) {
+	agent, err := b.agentOf(c, s)
+	switch {
+	case err != nil:
+		return control.Caller{How: s.words()}, err
+	case agent.Kind == control.ByAgent:
+		return agent, nil
+	case s.stray != "":
+		return control.Caller{Kind: control.ByAgent, How: s.stray}, nil
+	case s.blind != "":
+		return control.Caller{Kind: control.Unattended, Name: b.named(c), How: s.blind}, nil
+	case b.named(c) != b.o.Human:
+		name := b.named(c)
+		return control.Caller{Kind: control.ByAgent, Name: name, Because: b.lastGiven(name), How: "PARLEY_AGENT"}, nil
+	}
+	return control.Caller{Kind: control.Operator, Name: b.o.Human, How: s.words()}, nil
+}
+
+// agentOf is the agent that a token or the process prove; none where they prove none.
+func (b *Book) agentOf(c control.Calling, s sight) (control.Caller, error) {
+	var a control.Caller
+	if s.run != nil {
+		a = control.Caller{Kind: control.ByAgent, Name: s.run.Agent, Because: s.run.Because, Run: s.run.ID, How: s.how}
+	}
+	if c.Token != "" {
+		t, err := b.open(c.Token)
+		switch {
+		case err != nil:
+			return a, refusal("PARLEY_TOKEN is refused: %v", err)
+		case s.run == nil:
+			a = control.Caller{Kind: control.ByAgent, Name: t.Agent, Because: t.cause(), Run: t.Run, How: "its token"}
+			if t.Run == "" {
+				a.Because = b.lastGiven(t.Agent)
+			}
+		case t.Agent != s.run.Agent || t.Run != "" && t.Run != s.run.ID:
+			return a, refusal("PARLEY_TOKEN is that of another run, of %s, and this is a process of %s", t.Agent, s.run.Agent)
+		}
+	}
+	if a.Kind == control.ByAgent && c.Agent != "" && c.Agent != a.Name.String() {
+		return a, refusal("PARLEY_AGENT says %q, and this is %s (known by %s)", c.Agent, a.Name, a.How)
+	}
+	return a, nil
+}
+
+func refusal(format string, args ...any) error {
+	e := control.Errorf(control.KindRefused, "leave the environment as the node has set it", format, args...)
+	e.Message = "cannot tell who calls: " + e.Message
+	return e
+}
+
+// named is as whom a caller says to act, by its PARLEY_AGENT: the human where it says
+// nothing.
+func (b *Book) named(c control.Calling) protocol.Name {
+	if c.Agent == "" {
+		return b.o.Human
+	}
+	return protocol.Name(c.Agent)
+}
+
+// words are what was seen.
+func (s sight) words() string {
+	switch {
+	case s.stray != "":
+		return s.stray
+	case s.blind != "":
+		return s.blind
+	}
+	return s.how
+}

@@ -1,0 +1,150 @@
+package caller
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/internal/process"
+)
+
+// sight is what is seen of a caller's process.
+type sight struct {
+	run   *Run   // whose process it is, nil where it is of none
+	stray string // why it is an agent's, where nobody can tell whose; "" where it is not
+	blind string // why nothing can be found out; "" where it could
+	how   string // what was seen, for the log
+}
+
+// look finds out what can be known of a process.
+func (b *Book) look(p *process.Peer) sight {
+	switch {
+	case p == nil:
+		return sight{blind: "the system does not say who is at the other end"}
+	case p.Hidden:
+		return sight{how: "a process of this user"}
+	case p.PID == os.Getpid():
+		return sight{how: "this program"}
+	case p.PID == 0 && b.otherUser(p):
+		return sight{stray: fmt.Sprintf("a process of the user %d", p.UID)}
+	case p.PID == 0:
+		return sight{blind: "its process has ended, or is in a container of its own"}
+	case !p.Here():
+		return sight{blind: fmt.Sprintf("its process %d has ended", p.PID)}
+	}
+	s := b.trace(p)
+	if s.run == nil && b.otherUser(p) {
+		return sight{stray: fmt.Sprintf("process %d of the user %d", p.PID, p.UID)}
+	}
+	if !p.Here() { // whatever was read may have been another process's
+		return sight{blind: fmt.Sprintf("its process %d has ended", p.PID)}
+	}
+	return s
+}
+
+// otherUser reports whether a process is of a user who does not operate this host.
+func (b *Book) otherUser(p *process.Peer) bool { return p.UID != os.Getuid() && p.UID != 0 }
+
+// trace looks at a process's control group and ancestors.
+func (b *Book) trace(p *process.Peer) sight {
+	grouped := b.group(p.PID)
+	s := b.climb(p)
+	switch {
+	case grouped.run == nil && grouped.stray == "":
+		return s
+	case s.run == grouped.run || s.run == nil:
+		return grouped
+	}
+	return sight{stray: fmt.Sprintf("process %d, by its control group of one run and by its ancestors of another", p.PID)}
+}
+
+// group is what the process's control group says.
+func (b *Book) group(pid int) sight {
+	id := keeper.RunOf(strconv.Itoa(pid))
+	if id == "" {
+		return sight{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r := b.runs[id]; r != nil {
+		return sight{run: r, how: fmt.Sprintf("the control group of process %d", pid)}
+	}
+	return sight{stray: fmt.Sprintf("process %d, in the control group of a run that is not known here", pid)}
+}
+
+// climb is what the process's ancestors say.
+func (b *Book) climb(p *process.Peer) sight {
+	chain, err := process.Ancestry(p.PID)
+	if err != nil || chain[0] != p.ID {
+		return sight{blind: fmt.Sprintf("its process %d cannot be seen", p.PID)}
+	}
+	top := chain[0]
+	for _, at := range chain {
+		if r := b.rootedAt(at); r != nil {
+			return sight{run: r, how: fmt.Sprintf("the ancestors of process %d", p.PID)}
+		}
+		if at == b.self {
+			return sight{stray: fmt.Sprintf("process %d, which this node has started for something else", p.PID)}
+		}
+		if b.above[at] {
+			break
+		}
+		if keeper.Asked(process.Arguments(at.PID)) {
+			return sight{stray: fmt.Sprintf("process %d, beneath the keeper %d of a run that is not known here", p.PID, at.PID)}
+		}
+		top = at
+	}
+	if b.mayBeLeft(top.Start) {
+		return sight{blind: fmt.Sprintf("process %d may be left of a run whose keeper was ended", p.PID)}
+	}
+	return sight{how: fmt.Sprintf("process %d of this user, which no run has started", p.PID)}
+}
+
+// rootedAt is the run under way that everything beneath a process belongs to.
+func (b *Book) rootedAt(at process.ID) *Run {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range b.runs {
+		if r.root == at && r.ended.IsZero() {
+			return r
+		}
+	}
+	return nil
+}
+
+// mayBeLeft reports whether a process of which nothing but its start is known may be
+// left of a run: one that began before it, and whose keeper was ended by somebody.
+func (b *Book) mayBeLeft(start uint64) bool {
+	patience := time.NewTimer(endsWithin)
+	defer patience.Stop()
+	for _, r := range b.headless(start) {
+		select {
+		case <-r.over: // in most cases the keeper had nothing left to do
+		case <-patience.C:
+			return true
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.loose > 0 && b.loose <= start
+}
+
+// endsWithin is how long a run may take to be noted as over after its keeper has
+// ended: its outputs may be held by what it has left.
+const endsWithin = 5 * time.Second
+
+// headless are the runs under way that began before that, and beneath whose first
+// process nothing can run any more.
+func (b *Book) headless(start uint64) []*Run {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []*Run
+	for _, r := range b.runs {
+		if r.ended.IsZero() && r.root.PID > 0 && r.root.Start <= start && !r.root.Alive() {
+			all = append(all, r)
+		}
+	}
+	return all
+}

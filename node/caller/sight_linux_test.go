@@ -1,0 +1,142 @@
+package caller
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/internal/process"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+func wantKind(t *testing.T, b *Book, d dialler, kind control.CallerKind, name, how string) {
+	t.Helper()
+	got, err := b.Judge(control.Calling{Peer: d.peer})
+	if err != nil || got.Kind != kind || got.Name.String() != name || !strings.Contains(got.How, how) {
+		t.Errorf("%+v, %v; want %s %q known by %q", got, err, kind, name, how)
+	}
+}
+
+// What this process starts for no run is nobody's own; what a run starts is its
+// agent's, as long as the run is under way.
+func TestSeenBeneath(t *testing.T) {
+	b := book(nil)
+	d := dial(t, direct)
+	wantKind(t, b, d, control.ByAgent, "", "which this node has started for something else")
+	r := b.Begin("mawjs", letter(1), time.Minute)
+	r.Began(d.pid)
+	wantKind(t, b, d, control.ByAgent, "mawjs", "the ancestors of process")
+	d.end()
+	wantKind(t, b, d, control.Unattended, "nat", "has ended")
+}
+
+// The number of a process that has ended may be another's by now.
+func TestNumberIsUsedAgain(t *testing.T) {
+	b := book(nil)
+	d := dial(t, direct)
+	b.Begin("mawjs", letter(1), time.Minute).Began(d.pid)
+	d.peer.ID = process.ID{PID: os.Getppid(), Start: d.peer.Start}
+	wantKind(t, b, d, control.Unattended, "nat", "has ended")
+}
+
+// orphan starts the program so that its parent ends at once, in a session of its own.
+func orphan(path string, env []string) *exec.Cmd {
+	cmd := exec.Command("/bin/sh", "-c", `exec 3<&0; setsid "$0" <&3 & exit 0`, path)
+	cmd.Env = env
+	return cmd
+}
+
+// An orphan that no run has left is the operator's: people have programs without a
+// parent too. Where somebody has ended the keeper of a run, one that began since may be
+// of that run, and nobody can tell.
+func TestOrphans(t *testing.T) {
+	b := book(nil)
+	b.above = map[process.ID]bool{} // where the test itself runs is of no interest
+	if first, err := process.Find(1); err == nil {
+		b.above[first] = true
+	}
+	r := b.Begin("mawjs", letter(1), time.Minute)
+	sleeper := exec.Command("sleep", "600")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.Began(sleeper.Process.Pid)
+	d := dial(t, orphan)
+	chain, err := process.Ancestry(d.peer.PID)
+	if err != nil || len(chain) < 2 || chain[1].PID != 1 {
+		t.Skipf("orphans do not become children of process 1 here: %v", chain)
+	}
+	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+	// While its end is not noted yet, who asks waits to hear how it was.
+	if err := sleeper.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = sleeper.Wait()
+	asked, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		close(asked)
+		wantKind(t, b, d, control.Unattended, "nat", "whose keeper was ended")
+	}()
+	<-asked
+	r.End(true)
+	<-told
+	wantKind(t, b, d, control.Unattended, "nat", "whose keeper was ended")
+}
+
+// A keeper that has ended because nothing was left for it to do is not one that
+// somebody has ended: whoever called in between was taken for unattended.
+func TestKeeperThatIsDone(t *testing.T) {
+	b := book(nil)
+	b.above = map[process.ID]bool{b.self: true} // as if this test had started node and caller
+	b.self = process.ID{}
+	r := b.Begin("mawjs", letter(1), time.Minute)
+	done := exec.Command("cat")
+	in, err := done.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := done.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r.Began(done.Process.Pid)
+	d := dial(t, direct)
+	in.Close()
+	if err := done.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if headless := b.headless(d.peer.Start); len(headless) != 1 {
+		t.Fatalf("runs whose keeper has ended: %d, want 1", len(headless))
+	}
+	go r.End(false)
+	wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+}
+
+// The keeper of a run of another node, or of an earlier start of this one, is seen.
+func TestStrangersKeeper(t *testing.T) {
+	b := book(nil)
+	b.self = process.ID{} // as if the keeper were another node's
+	d := dial(t, func(path string, env []string) *exec.Cmd {
+		cmd := exec.Command(path) // a keeper as Start starts it, fed by hand
+		cmd.Args, cmd.Env = []string{"parley", keeper.Verb, "-", path, path}, env
+		orders, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte("b")); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { w.Close(); orders.Close() })
+		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { null.Close() })
+		cmd.ExtraFiles = []*os.File{orders, null}
+		return cmd
+	})
+	wantKind(t, b, d, control.ByAgent, "", "beneath the keeper")
+}

@@ -1,0 +1,99 @@
+package caller
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// token is what a bearer of PARLEY_TOKEN is known by. Written, it is the JSON of it
+// and a MAC, both in base64url, with a dot between them.
+type token struct {
+	Agent   protocol.Name `json:"a"`
+	Because string        `json:"m,omitempty"` // the path of the message that the run is for
+	Run     string        `json:"r,omitempty"` // "": it stands as long as the agent is served
+	Issued  int64         `json:"t"`           // Unix time
+	Until   int64         `json:"u,omitempty"` // when the run is over at the latest
+}
+
+// maxToken bounds what is looked at.
+const maxToken = 1024
+
+// Why a token is refused.
+var (
+	errNoToken  = errors.New("it is no token of this node")
+	errEnded    = errors.New("its run is over")
+	errUnserved = errors.New("its agent is not served here any more")
+)
+
+// seal writes a token.
+func (b *Book) seal(t token) string {
+	data, err := json.Marshal(t)
+	if err != nil {
+		return "" // strings and numbers can be written
+	}
+	text := base64.RawURLEncoding.EncodeToString(data)
+	return text + "." + b.mac(text)
+}
+
+func (b *Book) mac(text string) string {
+	mac := hmac.New(sha256.New, b.o.Key)
+	mac.Write([]byte("parley-token-v1\x00" + text))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// open reads a token and says why it does not count, if it does not.
+func (b *Book) open(text string) (token, error) {
+	var t token
+	front, mac, ok := strings.Cut(text, ".")
+	if !ok || len(text) > maxToken || !hmac.Equal([]byte(mac), []byte(b.mac(front))) {
+		return t, errNoToken
+	}
+	data, err := base64.RawURLEncoding.DecodeString(front)
+	if err != nil || json.Unmarshal(data, &t) != nil {
+		return t, errNoToken
+	}
+	return t, b.counts(t)
+}
+
+func (b *Book) counts(t token) error {
+	now := b.o.Now()
+	if t.Run == "" {
+		if since, served := b.o.Serves(t.Agent); !served || since.Unix() > t.Issued {
+			return errUnserved
+		}
+		return nil
+	}
+	over := time.Unix(t.Until, 0)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch r := b.runs[t.Run]; {
+	case r != nil && r.ended.IsZero():
+		return nil
+	case r != nil:
+		over = r.ended
+	case t.Issued > b.began.Unix():
+		return errEnded // of this node, and forgotten: an hour has passed
+	case b.began.Before(over):
+		over = b.began // an earlier node's runs ended with it
+	}
+	if now.Sub(over) > outlives {
+		return errEnded
+	}
+	return nil
+}
+
+// cause is the message of a token's run.
+func (t token) cause() protocol.Path {
+	p, err := protocol.ParsePath(t.Because)
+	if err != nil {
+		return protocol.Path{} // there is none
+	}
+	return p
+}

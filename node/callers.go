@@ -1,0 +1,119 @@
+package node
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/caller"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// tokenKeyBytes is the length of the key of tokens.
+const tokenKeyBytes = 32
+
+// openCallers reads the key of tokens, or makes it, and begins to know who calls.
+func (n *Node) openCallers() error {
+	key, err := n.tokenKey()
+	if err != nil {
+		return err
+	}
+	n.callers = caller.New(caller.Options{Key: key, Human: n.cfg.Human, Serves: n.servedSince, Now: n.now})
+	return nil
+}
+
+func (n *Node) tokenKey() ([]byte, error) {
+	file := filepath.Join(n.home.Keys(), "tokens.key")
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		data = []byte(randomHex(tokenKeyBytes) + "\n")
+		err = writeOnce(file, data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the key of agents' tokens: %w", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(data)))
+	if err != nil || len(key) != tokenKeyBytes {
+		return nil, control.Errorf(control.KindFailed, "remove the file: a new one is made, and the tokens made with it count no more",
+			"cannot read the key of agents' tokens: %s is damaged", file)
+	}
+	return key, nil
+}
+
+// servedSince says since when an agent is served here.
+func (n *Node) servedSince(name protocol.Name) (since time.Time, served bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, a := range n.agents {
+		if a.Name == name {
+			return a.Added, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// logRefused logs what a caller may not do. An agent that tries again and again does not
+// fill the disk with it.
+func (n *Node) logRefused() func(verb string, c control.Caller, why error) {
+	const burst = 20
+	log := n.log.Sample(&zerolog.BurstSampler{Burst: burst, Period: time.Minute})
+	return func(verb string, c control.Caller, why error) {
+		log.Warn().Str("verb", verb).Stringer("caller", c.Kind).Stringer("name", c.Name).Str("run", c.Run).Str("known_by", c.How).Msg(why.Error())
+	}
+}
+
+// actor is who acts (R14): the one named, which the door has allowed the caller; else
+// the agent that calls; else the human.
+func (n *Node) actor(ctx context.Context, as string) (fleet.Who, error) {
+	if as == "" {
+		as = n.speaker(ctx).String()
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if as == n.cfg.Human.String() || n.serves(as) {
+		return n.me(as), nil
+	}
+	return fleet.Who{}, control.Errorf(control.KindRefused, "who can act here is listed by: parley agent list",
+		"%q is neither an agent served here nor the human of this host", as)
+}
+
+// speaker is who acts where a request does not say it.
+func (n *Node) speaker(ctx context.Context) protocol.Name {
+	if c := control.CallerOf(ctx); c.Kind != control.Operator {
+		return c.Name
+	}
+	return n.cfg.Human
+}
+
+// called is a command with what is known of who gave it.
+func called(ctx context.Context, c fleet.Command) fleet.Command {
+	by := control.CallerOf(ctx)
+	return fleet.Called{Command: c, Because: by.Because, Unattended: by.Kind == control.Unattended}
+}
+
+// gave notes that an agent was given a message by what it asked for itself. Its runs
+// know theirs.
+func (n *Node) gave(ctx context.Context, p protocol.Path) {
+	if c := control.CallerOf(ctx); c.Kind == control.ByAgent && c.Run == "" && c.Name != "" {
+		n.callers.Gave(c.Name, p)
+	}
+}
+
+// AgentToken implements control.Service.
+func (n *Node) AgentToken(_ context.Context, r control.AgentRequest) (control.AgentToken, error) {
+	a, err := n.served(r.Name)
+	if err != nil {
+		return control.AgentToken{}, err
+	}
+	return control.AgentToken{Agent: a.Name, Token: n.callers.Standing(a.Name)}, nil
+}

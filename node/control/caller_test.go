@@ -1,0 +1,234 @@
+package control_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/control/controltest"
+)
+
+// everything is a Service that would do whatever it is asked.
+type everything struct{ *memory }
+
+func (everything) AddAgent(context.Context, control.AddAgentRequest) (control.Agent, error) {
+	return control.Agent{}, nil
+}
+func (everything) RemoveAgent(context.Context, control.AgentRequest) error { return nil }
+func (everything) PauseAgent(context.Context, control.PauseRequest) (control.Agent, error) {
+	return control.Agent{}, nil
+}
+func (everything) TestAgent(context.Context, control.TestRequest) (control.TestResult, error) {
+	return control.TestResult{}, nil
+}
+func (everything) AgentToken(context.Context, control.AgentRequest) (control.AgentToken, error) {
+	return control.AgentToken{}, nil
+}
+func (everything) Profile(context.Context, control.ProfileRequest) (control.Profile, error) {
+	return control.Profile{}, nil
+}
+func (everything) Prompt(context.Context, control.PromptRequest) (control.Prompt, error) {
+	return control.Prompt{}, nil
+}
+func (everything) Open(context.Context, control.OpenRequest) (control.Opening, error) {
+	return control.Opening{}, nil
+}
+func (everything) Upgrade(context.Context, control.UpgradeRequest) ([]control.UpgradedFile, error) {
+	return nil, nil
+}
+func (everything) Export(context.Context, control.ExportRequest) (control.Exported, error) {
+	return control.Exported{}, nil
+}
+func (everything) RotateKey(context.Context, control.RotateRequest) (control.Rotation, error) {
+	return control.Rotation{}, nil
+}
+func (everything) RevokeKey(context.Context, control.RevokeRequest) (control.Revocation, error) {
+	return control.Revocation{}, nil
+}
+func (everything) NewChannel(context.Context, control.NewChannelRequest) (control.Channel, error) {
+	return control.Channel{}, nil
+}
+func (everything) AddMemory(context.Context, control.AddMemoryRequest) (control.Memory, error) {
+	return control.Memory{}, nil
+}
+func (everything) RemoveHost(context.Context, control.RemoveHostRequest) (control.HostRemoval, error) {
+	return control.HostRemoval{}, nil
+}
+func (everything) SetAgent(context.Context, control.SetAgentRequest) (control.Agent, error) {
+	return control.Agent{}, nil
+}
+func (everything) Talk(context.Context, control.TalkRequest) (control.Talk, error) {
+	return control.Talk{}, nil
+}
+func (everything) ReadAll(context.Context, control.ReadAllRequest) (control.Marked, error) {
+	return control.Marked{}, nil
+}
+func (everything) Shown(context.Context, control.ShownRequest) (control.Marked, error) {
+	return control.Marked{}, nil
+}
+func (everything) ChangeMembers(context.Context, control.MembersRequest) (control.Channel, error) {
+	return control.Channel{}, nil
+}
+func (everything) Channels(context.Context) ([]control.Channel, error) { return nil, nil }
+
+// Who may ask what, the whole table: by hand, as a program without the client would.
+func TestWhoMayAskWhat(t *testing.T) {
+	const operator, agent, nameless, unattended = 'o', 'a', 'n', 'u'
+	callers := map[rune]control.Caller{
+		operator:   {Kind: control.Operator, Name: memoryHuman},
+		agent:      {Kind: control.ByAgent, Name: "mawjs"},
+		nameless:   {Kind: control.ByAgent},
+		unattended: {Name: memoryHuman},
+	}
+	for _, test := range []struct {
+		verb, body string
+		may        string
+	}{
+		{"status", `{}`, "oanu"},
+		{"agents", `{}`, "oanu"},
+		{"log", `{}`, "oanu"},
+		{"channels", `{}`, "oanu"},
+		{"profile", `{"name":"sage"}`, "oanu"},
+		{"upgrade", `{"check":true}`, "oanu"},
+		{"send", `{"to":["all"],"body":"x"}`, "oau"},
+		{"send", `{"as":"mawjs","to":["all"],"body":"x"}`, "oa"},
+		{"send", `{"as":"nat","to":["all"],"body":"x"}`, "ou"},
+		{"send", `{"as":"volt","to":["all"],"body":"x"}`, "o"},
+		{"inbox", `{}`, "oau"},
+		{"inbox", `{"as":"nat"}`, "ou"},
+		{"inbox", `{"as":"mawjs"}`, "oa"},
+		{"new-channel", `{"name":"x"}`, "oa"},
+		{"new-channel", `{"as":"volt","name":"x"}`, "o"},
+		{"add-memory", `{"subject":"x","body":"x"}`, "oa"},
+		{"add-memory", `{"as":"nat","subject":"x","body":"x"}`, "o"},
+		{"prompt", `{"path":"b2c3d4e5"}`, "oa"},
+		{"prompt", `{"path":"b2c3d4e5","as":"volt"}`, "o"},
+		{"profile", `{"name":"sage","file":"x"}`, "o"},
+		{"upgrade", `{}`, "o"},
+		{"add-agent", `{"name":"x","exec":"true"}`, "o"},
+		{"remove-agent", `{"name":"x"}`, "o"},
+		{"pause-agent", `{"name":"x","paused":true}`, "o"},
+		{"test-agent", `{"name":"x","text":"x"}`, "o"},
+		{"make-token", `{"name":"x"}`, "o"},
+		{"open", `{"agent":"x"}`, "o"},
+		{"export", `{}`, "o"},
+		{"rotate-key", `{"overlap":0}`, "o"},
+		{"rotate-key", `{"overlap":0,"try":true}`, "o"},
+		{"revoke-key", `{"host":"white"}`, "o"},
+		{"revoke-key", `{"host":"white","try":true}`, "o"},
+		{"remove-host", `{"host":"white","try":true}`, "o"},
+		{"set-agent", `{"name":"x"}`, "o"},
+		{"talk", `{"to":"volt"}`, "oau"},
+		{"read-all", `{}`, "oau"},
+		{"read-all", `{"as":"volt"}`, "o"},
+		{"shown", `{"as":"nat","paths":[]}`, "ou"},
+		{"channel-members", `{"channel":"x"}`, "oa"},
+		{"channel-members", `{"as":"nat","channel":"x"}`, "o"},
+		{"stop", `{}`, "o"},
+	} {
+		for kind, caller := range callers {
+			var logged []string
+			_, path, end := serve(t, everything{newMemory()}, control.Info{Version: "0.1.0", API: control.API,
+				Judge:   func(control.Calling) (control.Caller, error) { return caller, nil },
+				Refused: func(verb string, _ control.Caller, why error) { logged = append(logged, verb+": "+why.Error()) }})
+			answer := post(t, path, "/v1/"+test.verb, test.body)
+			body, err := io.ReadAll(answer.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			end()
+			may := strings.ContainsRune(test.may, kind)
+			if (answer.StatusCode == http.StatusOK) != may || !may && answer.StatusCode != http.StatusForbidden {
+				t.Errorf("%s %s by %c: status %d, %s", test.verb, test.body, kind, answer.StatusCode, body)
+			}
+			if want := map[bool]int{true: 0, false: 1}[may]; len(logged) != want {
+				t.Errorf("%s %s by %c: logged %q", test.verb, test.body, kind, logged)
+			}
+		}
+	}
+}
+
+// Nothing in a request says who calls: the header's token and name go to the judge,
+// and what the judge says goes to the service.
+func TestTheDoorSaysWhoCalls(t *testing.T) {
+	var asked []control.Calling
+	heard := make(chan control.Caller, 1)
+	s := logger{newMemory(), func(ctx context.Context, _ func(control.Message) error) error {
+		heard <- control.CallerOf(ctx)
+		return nil
+	}}
+	client, path, _ := serve(t, s, control.Info{Version: "0.1.0", API: control.API, Judge: func(c control.Calling) (control.Caller, error) {
+		asked = append(asked, c)
+		return control.Caller{Kind: control.ByAgent, Name: "mawjs"}, nil
+	}})
+	if err := client.Bearing("volt", "a token\nwith\x00anything").Log(t.Context(), control.LogRequest{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-heard; got.Name != "mawjs" || got.Kind != control.ByAgent {
+		t.Errorf("the service was told of %+v", got)
+	}
+	if c := asked[0]; c.Agent != "volt" || c.Token != "a token\nwith\x00anything" || c.Peer == nil {
+		t.Errorf("the judge was told %+v", c)
+	}
+	answer := post(t, path, "/v1/send", `{"to":["all"],"body":"x","caller":{"kind":2}}`)
+	if answer.StatusCode != http.StatusBadRequest {
+		t.Errorf("a request that names its caller: status %d", answer.StatusCode)
+	}
+}
+
+// Without a judge nobody is taken for the operator.
+func TestNoJudge(t *testing.T) {
+	client, _, _ := serve(t, newMemory(), control.Info{Version: "0.1.0", API: control.API})
+	if _, err := client.Status(t.Context()); err != nil {
+		t.Error(err)
+	}
+	wantKind(t, client.Stop(t.Context()), control.KindRefused)
+}
+
+// A request whose body never came to its end kept its connection for ever. A long
+// answer is not cut by the same limit.
+func TestHalfSentBody(t *testing.T) {
+	const patience = 50 * time.Millisecond
+	begun := make(chan struct{})
+	s := logger{newMemory(), func(ctx context.Context, _ func(control.Message) error) error {
+		close(begun)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(4 * patience):
+			return nil
+		}
+	}}
+	path := filepath.Join(shortDir(t), "control.sock")
+	serveAt(t, path, s, control.Info{Version: "0.1.0", API: control.API, Patience: patience, Judge: controltest.Operator})
+	for _, half := range []string{
+		"POST /v1/send HTTP/1.1\r\nHost: node\r\nContent-Length: 100\r\n\r\n{\"to\":",
+		"POST /v1/send HTTP/1.1\r\nHost: node\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"to",
+		"POST /v1/send HTTP/1.1\r\nHost:",
+	} {
+		conn, err := control.Dial(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if _, err := fmt.Fprint(conn, half); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadAll(conn); err != nil { // to its end: the node has hung up
+			t.Errorf("after %q the connection stays open: %v", half, err)
+		}
+	}
+	if err := control.NewClient(path, "test").Log(t.Context(), control.LogRequest{}, nil); err != nil {
+		t.Errorf("an answer that takes longer than a request may: %v", err)
+	}
+	<-begun
+}

@@ -1,0 +1,207 @@
+package door
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/keeper"
+	processes "github.com/parleyfleet/parley/internal/process"
+)
+
+// kept is a command beneath a keeper.
+func kept(c Command) Command {
+	c.Kept = true
+	return c
+}
+
+// A keeper in between changes nothing of what comes of a command.
+func TestKeptIsAsAlone(t *testing.T) {
+	s := newSwitchboard(t)
+	wantResult(t, Result{Output: "echoed"}, runToEnd(t, kept(Command{Argv: []string{"cat"}, Stdin: []byte("echoed\n")})))
+	wantResult(t, Result{Output: "true true a b"}, runToEnd(t, kept(s.command("parentage", "a b"))))
+	wantResult(t, Result{Failure: ExitStatus, ExitCode: 7, Stderr: "first\nno luck"}, runToEnd(t, kept(s.command("complain", "7"))))
+	wantResult(t, Result{Failure: Signal, ExitCode: -1, Detail: "killed"}, runToEnd(t, kept(s.command("die"))))
+	wantResult(t, Result{Failure: Empty}, runToEnd(t, kept(Command{Argv: []string{"true"}})))
+	for _, argv := range [][]string{{"/nowhere/at-all"}, {"/dev/null"}} {
+		alone, beneath := runToEnd(t, Command{Argv: argv}), runToEnd(t, kept(Command{Argv: argv}))
+		alone.Elapsed, beneath.Elapsed = 0, 0
+		if beneath != alone || beneath.Failure != NotStarted {
+			t.Errorf("%v: beneath a keeper %+v, alone %+v", argv, beneath, alone)
+		}
+	}
+}
+
+// The command may stop and continue, ask for time and be refused it, as alone.
+func TestKeptGrace(t *testing.T) {
+	s := newSwitchboard(t)
+	cancel, result := inBackground(t, kept(s.command("polite")))
+	polite := s.answer()
+	if err := syscall.Kill(polite.pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	wantResult(t, Result{Failure: Canceled, ExitCode: -1, Output: "bye"}, <-result)
+	polite.wantDead(t)
+
+	c := kept(s.command("stubborn"))
+	c.Grace = 30 * time.Millisecond
+	cancel, result = inBackground(t, c)
+	stubborn := s.answer()
+	cancel()
+	wantResult(t, Result{Failure: Canceled, ExitCode: -1}, <-result)
+	stubborn.wantDead(t)
+}
+
+// What moved to a session of its own and lost its parent went on after its run, and
+// nobody knew any more whose it was.
+func TestKeptRunawayEndsWithItsRun(t *testing.T) {
+	s := newSwitchboard(t)
+	c := kept(s.command("runaway-parent"))
+	c.Grace = 20 * time.Millisecond
+	_, result := inBackground(t, c)
+	runaway := s.answer()
+	wantResult(t, Result{Output: "hi"}, <-result)
+	runaway.wantDead(t)
+}
+
+// An orphan in a session of its own has its run's keeper among its ancestors.
+func TestKeptOrphanIsKnown(t *testing.T) {
+	s := newSwitchboard(t)
+	root := make(chan int, 1)
+	c := kept(s.command("runaway-parent"))
+	c.Grace, c.Began = time.Second, func(pid int) { root <- pid }
+	_, result := inBackground(t, c)
+	runaway := s.answer()
+	chain, err := processes.Ancestry(runaway.pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, found := <-root, false
+	for _, p := range chain {
+		found = found || p.PID == pid && keeper.Asked(processes.Arguments(p.PID))
+	}
+	if !found {
+		t.Errorf("the keeper %d is not among the ancestors %v", pid, chain)
+	}
+	<-result
+}
+
+// kill -9 of the node left what its commands had started to go on.
+func TestKeptNodeKilled(t *testing.T) {
+	s := newSwitchboard(t)
+	node := exec.Command(s.command("node").Argv[0])
+	node.Env = append(node.Environ(), append(s.command("node").Env, keptVar+"=family")...)
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	first, second := s.answer(), s.answer()
+	if err := node.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = node.Wait() // it was killed, which is an error to it
+	first.wantDead(t)
+	second.wantDead(t)
+}
+
+// Who ends the keeper of its run lets its orphans go; the node has to know that, or it
+// takes them for its operator's. A keeper that is stopped holds nobody up.
+func TestKeeperEnded(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+		s := newSwitchboard(t)
+		root := make(chan int, 1)
+		c := kept(s.command("hold"))
+		c.Began = func(pid int) { root <- pid }
+		cancel, result := inBackground(t, c)
+		held := s.answer()
+		if err := syscall.Kill(<-root, signal); err != nil {
+			t.Fatal(err)
+		}
+		if signal == syscall.SIGSTOP {
+			cancel()
+		}
+		if got := <-result; got.Left != (signal == syscall.SIGKILL) {
+			t.Errorf("after %s something may be left: %v", signal, got.Left)
+		}
+		held.wantDead(t)
+	}
+}
+
+// A program that has ended its first thread and lives on in another looks like one that
+// has ended, and was not.
+func TestKeptWithoutItsFirstThread(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("needs python3")
+	}
+	c := kept(Command{Argv: []string{python, "-c", `
+import ctypes, signal, threading, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+threading.Thread(target=time.sleep, args=(600,)).start()
+ctypes.CDLL(None).pthread_exit(None)
+`}, Timeout: time.Second, Grace: 20 * time.Millisecond})
+	if got := runToEnd(t, c); got.Failure != TimedOut || got.Left {
+		t.Errorf("it ended with %+v", got)
+	}
+}
+
+// A control group knows what belongs to a run even where its keeper was ended.
+func TestControlGroup(t *testing.T) {
+	probe := keeper.NewGroup("probe" + fmt.Sprint(os.Getpid()))
+	if probe == nil {
+		t.Skip("this process may not make control groups")
+	}
+	probe.Remove()
+	s := newSwitchboard(t)
+	root := make(chan int, 1)
+	c := kept(s.command("runaway-parent"))
+	c.Run, c.Began = fmt.Sprintf("test%d", os.Getpid()), func(pid int) { root <- pid }
+	_, result := inBackground(t, c)
+	runaway := s.answer()
+	if got := keeper.RunOf(fmt.Sprint(runaway.pid)); got != c.Run {
+		t.Errorf("the process is in the control group of %q, want %q", got, c.Run)
+	}
+	if err := syscall.Kill(<-root, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-result; got.Left {
+		t.Error("something may be left, although its control group was ended")
+	}
+	runaway.wantDead(t)
+}
+
+// A command of another user writes its answer into a file, reads nothing of the
+// node's environment and has the standard files as its own.
+func TestKeptOtherUser(t *testing.T) {
+	if os.Getenv("PARLEY_ROOT_TESTS") == "" || os.Geteuid() != 0 {
+		t.Skip("it needs root and PARLEY_ROOT_TESTS=1")
+	}
+	t.Setenv("SECRET_OF_THE_NODE", "hush")
+	t.Setenv("TMPDIR", "/tmp") // others may pass there
+	nobody := &keeper.User{UID: 65534, GID: 65534}
+	c := kept(Command{Argv: []string{"/bin/sh", "-c", "id -u; id -G; echo \"secret:$SECRET_OF_THE_NODE\" > /dev/stdout; cat /proc/1/environ >/dev/null || echo closed"}})
+	c.User, c.Dir, c.Env = nobody, "/", []string{"PATH=/usr/bin:/bin"}
+	if got := runToEnd(t, c); got.Output != "65534\n65534\nsecret:\nclosed" {
+		t.Errorf("as nobody: %+v", got)
+	}
+	c.Argv, c.Placeholders = []string{"/bin/sh", "-c", "echo written > $0", OutputPlaceholder}, true
+	if got := runToEnd(t, c); got.Output != "written" {
+		t.Errorf("the answer's file: %+v", got)
+	}
+	// It can put a link to a file of the node's user in the file's place.
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("hush"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, trick := range []string{"ln -s " + secret + " $0", "mv ${0%/*} ${0%/*}x && ln -s " + filepath.Dir(secret) + " ${0%/*}"} {
+		c.Argv[2] = trick
+		if got := runToEnd(t, c); strings.Contains(got.Output, "hush") || got.Failure == None {
+			t.Errorf("%s: %+v", trick, got)
+		}
+	}
+}

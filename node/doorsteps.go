@@ -1,0 +1,105 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// doorsteps are the sockets of agents that run as other users of the machine. Each
+// such user has a folder outside of the home, which nobody else may enter and which
+// holds a socket for agents, and nothing else.
+type doorsteps struct {
+	mu      sync.Mutex         // guards what follows
+	serve   func(net.Listener) // nil while the node does not answer
+	base    string             // "" until there is one
+	folders map[uint32]string  // by user
+}
+
+// doorstepSocket is the name of the socket in such a folder.
+const doorstepSocket = "agent.sock"
+
+// open has sockets served from now on.
+func (d *doorsteps) open(serve func(net.Listener)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.serve, d.folders = serve, map[uint32]string{}
+}
+
+// shut has no more sockets served.
+func (d *doorsteps) shut() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.serve = nil
+}
+
+// remove takes the folders away, once nothing is served any more.
+func (d *doorsteps) remove() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.base != "" {
+		_ = os.RemoveAll(d.base) // it is in the system's folder for what may be lost
+	}
+	d.base = ""
+}
+
+// of is the folder of a user.
+func (d *doorsteps) of(u *keeper.User) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.serve == nil {
+		return "", errors.New("the node is stopping")
+	}
+	if folder, ok := d.folders[u.UID]; ok {
+		return folder, nil
+	}
+	folder, listener, err := d.make(u)
+	if err != nil {
+		return "", fmt.Errorf("cannot make a socket for the user %d: %w", u.UID, err)
+	}
+	d.serve(listener)
+	d.folders[u.UID] = folder
+	return folder, nil
+}
+
+// make makes a user's folder with the socket in it. The caller holds mu.
+func (d *doorsteps) make(u *keeper.User) (folder string, l net.Listener, err error) {
+	const passable, theirs, socket = 0o711, 0o750, 0o660
+	if d.base == "" {
+		if d.base, err = os.MkdirTemp(runtimeFolder(), "parley-"); err == nil {
+			err = os.Chmod(d.base, passable)
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	folder = filepath.Join(d.base, strconv.FormatUint(uint64(u.UID), 10))
+	if err := os.Mkdir(folder, theirs); err != nil && !errors.Is(err, os.ErrExist) {
+		return "", nil, err
+	}
+	path := filepath.Join(folder, doorstepSocket)
+	if l, err = control.Listen(path); err != nil {
+		return "", nil, err
+	}
+	err = errors.Join(os.Chown(path, 0, int(u.GID)), os.Chmod(path, socket), os.Chown(folder, 0, int(u.GID)), os.Chmod(folder, theirs))
+	if err != nil {
+		return "", nil, errors.Join(err, l.Close())
+	}
+	return folder, l, nil
+}
+
+// runtimeFolder is where sockets of the system's own programs lie, if it is there.
+func runtimeFolder() string {
+	const folder = "/run"
+	if info, err := os.Stat(folder); err == nil && info.IsDir() {
+		return folder
+	}
+	return os.TempDir()
+}

@@ -1,0 +1,78 @@
+package node
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+func initIn(t *testing.T, o InitOptions) InitResult {
+	t.Helper()
+	o.Home, o.Version, o.Log = configs.Home{Dir: filepath.Join(t.TempDir(), "home")}, "test", zerolog.Nop()
+	r, err := Init(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestTheDefaultFleet prevents: every fleet of people who were not asked is called the
+// same, and two of them that meet on one NATS system are one; or the hosts of a record that
+// names no fleet call it by their own humans, and do not hear each other.
+func TestTheDefaultFleet(t *testing.T) {
+	remote := bareRemote(t)
+	if first := initIn(t, InitOptions{Alias: "white", Human: "nat", Remote: remote}); first.Config.Fleet != "nat" {
+		t.Errorf("the fleet is called %s", first.Config.Fleet)
+	}
+	if second := initIn(t, InitOptions{Alias: "black", Human: "eve", Remote: remote}); second.Config.Fleet != "nat" {
+		t.Errorf("who joins calls it %s", second.Config.Fleet)
+	}
+	clone := cloneOf(t, remote)
+	file := filepath.Join(clone, filepath.FromSlash(identityFile))
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nameless := strings.Replace(string(data), "fleet: nat\n", "", 1)
+	if nameless == string(data) {
+		t.Fatalf("no fleet in %s", data)
+	}
+	if err := os.WriteFile(file, []byte(nameless), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git(t, clone, "commit", "--quiet", "--all", "-m", "no fleet")
+	git(t, clone, "push", "--quiet")
+	red := initIn(t, InitOptions{Alias: "red", Human: "ann", Remote: remote, Join: true})
+	blue := initIn(t, InitOptions{Alias: "blue", Human: "bob", Remote: remote, Join: true})
+	if red.Config.Fleet != blue.Config.Fleet {
+		t.Errorf("red calls the fleet %s, blue %s", red.Config.Fleet, blue.Config.Fleet)
+	}
+}
+
+// TestANameThatIsNoneComesWithOne prevents: a person who writes a name as people do is told
+// what a name is made of and left to find one.
+func TestANameThatIsNoneComesWithOne(t *testing.T) {
+	for _, c := range []struct {
+		options InitOptions
+		hint    string
+	}{
+		{InitOptions{Human: "Nat"}, "write it as: --human nat"},
+		{InitOptions{Alias: "Nat's Laptop"}, "write it as: --alias nat-s-laptop"},
+		{InitOptions{Fleet: "My Fleet!"}, "write it as: --fleet my-fleet"},
+		{InitOptions{Human: "ナット"}, ""},
+	} {
+		c.options.Home = configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
+		_, err := Init(t.Context(), c.options)
+		said := new(control.Error)
+		if !errors.As(err, &said) || said.Kind != control.KindUsage || said.Hint != c.hint {
+			t.Errorf("%v, hint %q, want %q", err, said.Hint, c.hint)
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package node
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// answered are the texts with which a message was answered, as a node has them.
+func answered(t *testing.T, n *Node, to control.Message) (all []string) {
+	t.Helper()
+	replies, err := n.Replies(t.Context(), control.ThreadRequest{Path: to.Path.String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range replies {
+		all = append(all, m.Body)
+	}
+	return all
+}
+
+// It prevents: two machines that were started from one image answer everything twice,
+// where they could hear each other: of what is asked while the second starts, and after.
+func TestTwinsOnABusAnswerOnce(t *testing.T) {
+	t.Parallel()
+	hub, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
+	for trial := range 3 {
+		alias := fmt.Sprintf("leaf%d", trial)
+		leaf := initHome(t, func(o *InitOptions) {
+			o.Alias, o.Remote, o.Hubs = alias, hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
+		})
+		n, stop := runNode(t, leaf)
+		addExec(t, n, "echo", "git hash-object --stdin")
+		stop()
+		image := imaged(t, leaf)
+		startNode(t, leaf)
+		eventually(t, "the hub knows the agent", func() bool { return len(seenAs(t, hub, alias, control.HostLive).Agents) == 1 })
+		asked := []control.Message{say(t, hub, "echo@"+alias, "before")}
+		second, ended := startNode(t, image)
+		asked = append(asked, say(t, hub, "echo@"+alias, "meanwhile"))
+		wantExpelled(t, ended, "another node with the name and key of this host runs")
+		asked = append(asked, say(t, hub, "echo@"+alias, "after"))
+		for _, m := range asked {
+			answerTo(t, hub, m.Path)
+		}
+		for _, m := range asked {
+			if got := answered(t, hub, m); len(got) != 1 {
+				t.Errorf("trial %d: %q was answered %d times: %q", trial, m.Body, len(got), got)
+			}
+		}
+		if ran := second.reading(func() bool { return !second.first.IsZero() }); ran {
+			t.Errorf("trial %d: the second wrote something", trial)
+		}
+	}
+}
+
+// It prevents: a node whose home went back in time, because the image of a machine was
+// started again, runs once more what it has answered long ago; or it never runs anything
+// again, although no other node has its name.
+func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	remote := bareRemote(t)
+	other, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "other", remote }))
+	leaf := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", remote })
+	fastFetch(t, leaf)
+	n, stop := runNode(t, leaf)
+	addExec(t, n, "echo", "git hash-object --stdin")
+	asked := say(t, n, "echo", "as the image is made")
+	answerTo(t, n, asked.Path)
+	stop()
+	image := imaged(t, leaf)
+	n, stop = runNode(t, leaf)
+	later := say(t, n, "echo", "after it was made")
+	answerTo(t, n, later.Path)
+	eventually(t, "it is pushed", func() bool { return n.record.Status().Unpushed+n.record.Status().Unrecorded == 0 })
+	stop()
+	if err := other.record.Fetch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+
+	again, ended := startNode(t, image)
+	wantRunning(t, again, ended, "no agent is run until")
+	next := say(t, again, "echo", "to the home that went back")
+	answerTo(t, again, next.Path) // it has asked the record, and nobody else is there
+	for _, m := range []control.Message{asked, later, next} {
+		if got := answered(t, again, m); len(got) != 1 {
+			t.Errorf("%q was answered %d times: %q", m.Body, len(got), got)
+		}
+	}
+	s, err := again.Status(t.Context())
+	if err != nil || len(s.Warned) != 0 {
+		t.Errorf("what is over still stands in status: %q, %v", s.Warned, err)
+	}
+}
+
+// By git alone the second of two nodes that were started from one image runs nothing
+// before it has asked the record, and there the first answers.
+func TestTwinsByGitAnswerOnce(t *testing.T) {
+	t.Parallel()
+	for trial := range 3 {
+		leaf := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", bareRemote(t) })
+		changeConfig(t, leaf, func(c *configs.Config) { c.FetchInterval = time.Second })
+		n, stop := runNode(t, leaf)
+		addExec(t, n, "echo", "git hash-object --stdin")
+		stop()
+		image := imaged(t, leaf)
+		first, firstEnded := startNode(t, leaf)
+		earlier := say(t, first, "echo", "the first is there")
+		answerTo(t, first, earlier.Path)
+		eventually(t, "it is pushed", func() bool { return first.record.Status().Unpushed+first.record.Status().Unrecorded == 0 })
+		_, ended := startNode(t, image)
+		asked := say(t, first, "echo", "while both run")
+		answerTo(t, first, asked.Path)
+		wantExpelled(t, ended, "writes into the record")
+		wantRunning(t, first, firstEnded, "writes into the record")
+		for _, m := range []control.Message{earlier, asked} {
+			if got := answered(t, first, m); len(got) != 1 {
+				t.Errorf("trial %d: %q was answered %d times: %q", trial, m.Body, len(got), got)
+			}
+		}
+	}
+}
+
+// It prevents: a start that takes the whole time of the look around, although the answers
+// are there, or although nobody could answer.
+func TestANormalStartIsHardlySlower(t *testing.T) {
+	t.Parallel()
+	hub, _ := aHub(t)
+	for name, home := range map[string]configs.Home{
+		"alone":         initHome(t, nil),
+		"with a remote": initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) }),
+		"with a link":   homeLinkedTo(t, hub, "white"),
+	} {
+		began := time.Now()
+		n, _ := runNode(t, home)
+		eventually(t, "agents are run", func() bool { return n.reading(n.mayRun) })
+		t.Logf("%s: %s until agents are run", name, time.Since(began))
+		if fetched := cameTrue(&n.lookout.fetched); fetched != (n.cfg.Remote != "") {
+			t.Errorf("%s: the remote was looked at: %v", name, fetched)
+		}
+		if answered := cameTrue(&n.lookout.answered); answered != (name == "with a link") {
+			t.Errorf("%s: another host answered: %v", name, answered)
+		}
+	}
+}
+
+func cameTrue(e *event) bool {
+	select {
+	case <-e.c:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,127 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// mostLostNamed is how many of what is lost a warning names, and mostLostLogged the log;
+// "record verify" names all.
+const (
+	mostLostNamed  = 3
+	mostLostLogged = 1000
+)
+
+// recordDamaged is the record's news that a part of main is not on the disk any more,
+// or, with "", that this is over. Meanwhile no agent is run: what it would answer may
+// have been answered, and nobody could say.
+func (n *Node) recordDamaged(why string) {
+	n.mu.Lock()
+	n.broken = why
+	n.mu.Unlock()
+	if why == "" {
+		n.tellLost()
+		n.nudgeWorkers()
+		return
+	}
+	// Only this process may still know what was in folders that are lost.
+	var paths []protocol.Path
+	err := n.each(context.Background(), func(it *fleet.Item) { paths = append(paths, it.Path) })
+	if err == nil {
+		err = n.record.NameLost(paths)
+	}
+	if err != nil {
+		n.log.Error().Err(err).Msg("the next start does not know all that was lost")
+	}
+}
+
+// nameLost names the messages that were in folders that the disk has lost, as the
+// cache of the state remembers them.
+func (n *Node) nameLost() {
+	if len(n.record.Lost()) == 0 {
+		return
+	}
+	n.cache.dir = n.home.StateCache()
+	a, _, err := n.cache.open(n.record.ID())
+	if err != nil {
+		return // it remembers nothing
+	}
+	var paths []protocol.Path
+	for it := range fleet.Restore(n.anchor, a).After(nil) {
+		paths = append(paths, it.Path)
+	}
+	if err := n.record.NameLost(paths); err != nil {
+		n.log.Error().Err(err).Msg("what is lost cannot be named")
+	}
+	if err := n.cache.close(); err != nil {
+		n.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
+	}
+}
+
+// tellLost takes in what the disk has lost. No agent is run without it: it may say what
+// the agent has done already.
+func (n *Node) tellLost() {
+	lost := n.record.Lost()
+	n.mu.Lock()
+	n.lost = lost
+	n.lookout.trusted = n.lookout.trusted || len(lost) > 0
+	n.mu.Unlock()
+	if len(lost) > 0 {
+		n.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Msg("the disk has lost a part of the record: no agent is run")
+	}
+}
+
+// damageWarnings are what status says of a record that is not whole. The caller holds mu.
+func (n *Node) damageWarnings() (all []string) {
+	switch {
+	case n.broken != "" && n.cfg.Remote != "":
+		all = append(all, fmt.Sprintf("no agent is run: record.git has lost a part of itself (%s); what it lacks is fetched anew from the remote, "+
+			"and what is stored stays in the journal until then", n.broken))
+	case n.broken != "":
+		all = append(all, fmt.Sprintf("no agent is run: record.git has lost a part of itself (%s); what is stored stays in the journal; "+
+			"put the files back, or start the node again: it goes on with what can still be read", n.broken))
+	}
+	if len(n.lost) == 0 {
+		return all
+	}
+	named := strings.Join(n.lost[:min(len(n.lost), mostLostNamed)], ", ")
+	if len(n.lost) > mostLostNamed {
+		named += ", …"
+	}
+	advice := "put what a backup has of objects/pack into that of record.git and start the node again; " +
+		"or go on without what is lost: parley stop, then parley record rebuild --accept-loss"
+	if n.cfg.Remote != "" {
+		advice = "the remote is asked for it; if it has it not, " + advice
+	}
+	return append(all, fmt.Sprintf("no agent is run: %d of the messages, files and folders of record.git are lost on this disk, and there is no copy (%s); "+
+		"\"parley record verify\" names them all; %s", len(n.lost), named, advice))
+}
+
+// auditLost names what is lost and of which the record itself says nothing any more.
+func (n *Node) auditLost(v *control.Verification) {
+	known := map[string]bool{}
+	for _, f := range v.Findings {
+		if f.File == "" {
+			known[f.Path.RepoPath()] = true
+		}
+	}
+	for _, path := range n.record.Lost() {
+		if known[path] {
+			continue
+		}
+		f := control.Finding{File: path, Kind: control.FindingDamaged, Wrong: true, Text: "the disk has lost it, and there is no copy"}
+		if path == "/" {
+			f.File, f.Text = "record.git", "the disk has lost the newest commit of main: there may have been messages that nobody can name"
+		} else if strings.HasSuffix(path, "/") {
+			f.Text = "the disk has lost the newest list of what was in this folder: there may have been messages that nobody can name"
+		} else if p, err := protocol.ParsePath(path); err == nil && p.RepoPath() == path {
+			f.File, f.Path = "", p
+		}
+		v.Findings = append(v.Findings, f)
+	}
+}

@@ -1,0 +1,44 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// It prevents: status that repeats for ever what was over long ago, or what somebody has
+// mended meanwhile; or one that forgets what is wrong because much has happened since.
+func TestStatusForgetsWhatIsOver(t *testing.T) {
+	c := new(clock)
+	n := &Node{now: c.now}
+	shown := func() []string { return n.notices.texts(c.now()) }
+	n.notice("somebody changed a file")
+	n.wrong("hosts/far.md", "hosts/far.md cannot be read")
+	n.wrong("key in hosts/white.md", "hosts/white.md holds another key")
+	if got := shown(); len(got) != 3 {
+		t.Fatalf("status warns: %q", got)
+	}
+	n.wrong("hosts/far.md", "hosts/far.md cannot be read: other bytes") // in place of the one before
+	c.forward(3 * time.Minute)
+	n.mended("hosts/far.md")
+	n.putRight("key in hosts/white.md")
+	n.mended("nothing")
+	want := []string{"somebody changed a file (3m ago)", "hosts/white.md holds another key; it was put right"}
+	if got := shown(); !slices.Equal(got, want) {
+		t.Errorf("status warns: %q, want %q", got, want)
+	}
+	c.forward(2 * time.Hour)
+	if got := shown(); len(got) != 1 || !strings.HasSuffix(got[0], "(2h3m ago)") {
+		t.Errorf("two hours later: %q", got)
+	}
+	n.wrong("disk", "the disk fails")
+	c.forward(noticeLasts)
+	for i := range 3 * maxNotices {
+		n.notice("event %d", i)
+	}
+	if got := shown(); len(got) != maxNotices || got[0] != "the disk fails" || got[maxNotices-1] != fmt.Sprintf("event %d", 3*maxNotices-1) {
+		t.Errorf("after much has happened: %q", got)
+	}
+}

@@ -1,0 +1,39 @@
+package node
+
+import (
+	"errors"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// checkOrigin refuses a home that is a copy, before anything is written: the node that
+// it was copied from may run, and both would do everything twice. With moved the
+// operator says that there is no such node. noted reports whether the home has it
+// written down that it belongs where it is.
+func (n *Node) checkOrigin(moved bool) (noted bool, err error) {
+	if moved {
+		return false, nil
+	}
+	noted, err = n.home.CheckOrigin()
+	copied := new(configs.CopiedError)
+	switch {
+	case errors.As(err, &copied):
+		return false, control.Errorf(control.KindConflict, copied.Hint(), "cannot start: %v", err)
+	case err != nil:
+		return false, control.Errorf(control.KindFailed, "if this home is no copy: parley up --moved", "cannot start: %v", err)
+	}
+	return noted, nil
+}
+
+// noteOrigin notes that the home belongs where it is. Where that fails the home is no
+// worse than one of an earlier version, which knows nothing of it; but one that is said
+// to have been moved would be refused at its next start.
+func (n *Node) noteOrigin(moved bool) error {
+	err := n.home.NoteOrigin(n.now())
+	if err != nil && !moved {
+		n.log.Warn().Err(err).Msg("a copy of this home will not know that it is one")
+		return nil
+	}
+	return err
+}

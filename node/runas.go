@@ -1,0 +1,115 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
+)
+
+// checkUsers refuses agents that are to run as users as whom this node cannot run
+// anything: to run them as its own user would take away the wall that was asked for.
+func (n *Node) checkUsers() error {
+	for _, a := range n.agents {
+		if err := n.checkUser(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Node) checkUser(a configs.Agent) error {
+	if a.RunAs == "" {
+		return nil
+	}
+	why := ""
+	switch {
+	case runtime.GOOS != "linux":
+		why = "that is possible on Linux alone"
+	case os.Geteuid() != 0:
+		why = "only a node that runs as root can do that"
+	case !n.keeper:
+		why = "this program keeps no runs"
+	default:
+		if _, _, err := lookUp(a.RunAs); err != nil {
+			why = err.Error()
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	return control.Errorf(control.KindRefused, "start the node as root, or take run_as out of agents/"+a.Name.String()+".yaml",
+		"cannot run %s as the user %s: %s", a.Name, a.RunAs, why)
+}
+
+// lookUp finds a user by name or number.
+func lookUp(name string) (*user.User, *keeper.User, error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		if u, err = user.LookupId(name); err != nil {
+			return nil, nil, fmt.Errorf("there is no user %q", name)
+		}
+	}
+	uid, uidErr := strconv.ParseUint(u.Uid, 10, 32)
+	gid, gidErr := strconv.ParseUint(u.Gid, 10, 32)
+	if uidErr != nil || gidErr != nil {
+		return nil, nil, fmt.Errorf("the user %q has no number", name)
+	}
+	k := &keeper.User{UID: uint32(uid), GID: uint32(gid)}
+	if uid == 0 {
+		return nil, nil, fmt.Errorf("%q is root itself", name)
+	}
+	groups, err := u.GroupIds()
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot tell the groups of the user %q: %w", name, err)
+	}
+	for _, text := range groups {
+		if n, err := strconv.ParseUint(text, 10, 32); err == nil {
+			k.Groups = append(k.Groups, uint32(n))
+		}
+	}
+	return u, k, nil
+}
+
+// asUser has a command run as the user that its agent's file names. It gets nothing of
+// the node's own environment but what says how to read text, and in the home's place a
+// folder with a socket for agents.
+func (n *Node) asUser(a configs.Agent, c *door.Command) error {
+	if err := n.checkUser(a); err != nil {
+		return err
+	}
+	u, as, err := lookUp(a.RunAs)
+	if err != nil {
+		return err
+	}
+	folder, err := n.doorsteps.of(as)
+	if err != nil {
+		return err
+	}
+	if c.User = as; c.Dir == "" {
+		c.Dir = u.HomeDir
+	}
+	c.Env = append(plainEnvironment(), append(c.Env,
+		"HOME="+u.HomeDir, "USER="+u.Username, "LOGNAME="+u.Username,
+		"PARLEY_HOME="+folder, "PARLEY_SOCKET="+filepath.Join(folder, doorstepSocket))...)
+	return nil
+}
+
+// plainEnvironment is what of the node's environment says how to read and show text.
+func plainEnvironment() []string {
+	var plain []string
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); name == "LANG" || name == "TZ" || strings.HasPrefix(name, "LC_") {
+			plain = append(plain, kv)
+		}
+	}
+	return plain
+}

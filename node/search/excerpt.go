@@ -1,0 +1,290 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	excerptBefore = 40  // characters before the first hit, about
+	excerptLength = 240 // characters in all, about
+	excerptNear   = 160 // how far hits may lie apart to be shown together
+	maxExcerpted  = 512 // hits of one text that are looked at
+)
+
+// Fragment is a piece of a text: where what was sought stands, or what is around it.
+type Fragment struct {
+	Text string
+	Hit  bool
+}
+
+// Matcher finds the words of a query in texts, by the rules of the index.
+type Matcher struct {
+	wanted, unwanted []sought
+}
+
+// sought is one part of a query's words: pieces that stand in a row.
+type sought struct {
+	pieces []piece
+	open   bool // the last one only begins so
+}
+
+// Matcher is what finds the words of the query in a text.
+func (q Query) Matcher() Matcher {
+	var m Matcher
+	for _, w := range parse(q.Words) {
+		s := sought{pieces: pieces(fold(w.text)), open: w.prefix}
+		switch {
+		case len(s.pieces) == 0:
+		case w.not:
+			m.unwanted = append(m.unwanted, s)
+		default:
+			m.wanted = append(m.wanted, s)
+		}
+	}
+	return m
+}
+
+// Empty reports whether no words are sought.
+func (m Matcher) Empty() bool { return len(m.wanted)+len(m.unwanted) == 0 }
+
+// Matches reports whether all words occur in the text, and none that must not.
+func (m Matcher) Matches(text string) bool {
+	found := runs(text)
+	occurs := func(s sought) bool { return len(s.in(found, 1)) > 0 }
+	for _, s := range m.wanted {
+		if !occurs(s) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(m.unwanted, occurs)
+}
+
+// place is where something sought stands in a text, in bytes.
+type place struct {
+	from, to int
+	which    int // of what is sought
+}
+
+// Excerpt is the part of the text in which most of the words stand close together, in
+// one line; nil where none does.
+func (m Matcher) Excerpt(text string) []Fragment {
+	found := runs(text)
+	var hits []place
+	for which, s := range m.wanted {
+		for _, h := range s.in(found, maxExcerpted) {
+			hits = append(hits, place{h.from, h.to, which})
+		}
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	slices.SortFunc(hits, func(a, b place) int { return a.from - b.from })
+	from := backward(text, hits[best(hits)].from, excerptBefore)
+	to := forward(text, from, excerptLength)
+	var all []Fragment
+	add := func(text string, hit bool) {
+		if text = oneLine(text); text != "" {
+			all = append(all, Fragment{text, hit})
+		}
+	}
+	if strings.TrimSpace(text[:from]) != "" {
+		add("… ", false)
+	}
+	at := from
+	for _, h := range hits {
+		if h.to <= at || h.from >= to {
+			continue
+		}
+		start := max(h.from, at)
+		end := min(h.to, to)
+		add(text[at:start], false)
+		add(text[start:end], true)
+		at = end
+	}
+	add(strings.TrimRightFunc(text[at:to], unicode.IsSpace), false)
+	if strings.TrimSpace(text[to:]) != "" {
+		add(" …", false)
+	}
+	return all
+}
+
+// best is the first of the hits behind which the most different ones follow closely.
+func best(hits []place) int {
+	first, most := 0, 0
+	for i, h := range hits {
+		near := map[int]bool{}
+		for _, other := range hits[i:] {
+			if other.from-h.from > excerptNear {
+				break
+			}
+			near[other.which] = true
+		}
+		if len(near) > most {
+			first, most = i, len(near)
+		}
+	}
+	return first
+}
+
+// backward is about n characters before at, after a space where there is one.
+func backward(text string, at, n int) int {
+	begin := at
+	for range n {
+		_, size := utf8.DecodeLastRuneInString(text[:begin])
+		begin -= size
+	}
+	if begin == 0 {
+		return 0
+	}
+	if space := strings.IndexFunc(text[begin:at], unicode.IsSpace); space >= 0 {
+		begin += space
+		_, size := utf8.DecodeRuneInString(text[begin:])
+		begin += size
+	}
+	return begin
+}
+
+// forward is about n characters behind at, before a space where there is one near.
+func forward(text string, at, n int) int {
+	for range n {
+		_, size := utf8.DecodeRuneInString(text[at:])
+		at += size
+	}
+	const near = 20
+	if space := strings.LastIndexFunc(text[:at], unicode.IsSpace); at < len(text) && at-space < near {
+		return space
+	}
+	return at
+}
+
+// oneLine puts one space in the place of each run of line ends and other spaces.
+func oneLine(text string) string {
+	var b strings.Builder
+	spaced := false
+	for _, r := range text {
+		if space := unicode.IsSpace(r); !space || !spaced {
+			if spaced = space; space {
+				r = ' '
+			}
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// run is a piece of a text and where it stands there.
+type run struct {
+	piece
+	from, to int
+	ends     []int // of an unspaced one: where each of its characters ends in text
+	letters  []string
+}
+
+// runs cuts a text as pieces does, and keeps where each piece stands.
+func runs(text string) []run {
+	var all []run
+	begin, dense := -1, false
+	end := func(at int) {
+		if begin >= 0 {
+			all = append(all, newRun(text[begin:at], begin, dense))
+		}
+		begin = -1
+	}
+	for at, r := range text {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+			is := unspaced(r)
+			if begin >= 0 && is != dense && !unicode.IsMark(r) {
+				end(at)
+			}
+			if begin < 0 {
+				begin, dense = at, is
+			}
+		case unicode.Is(unicode.So, r):
+			end(at)
+			all = append(all, newRun(string(r), at, false))
+		default:
+			end(at)
+		}
+	}
+	end(len(text))
+	return all
+}
+
+func newRun(text string, from int, dense bool) run {
+	r := run{piece: piece{fold(text), dense}, from: from, to: from + len(text)}
+	if !dense {
+		if letters := []rune(r.text); len(letters) > maxWord {
+			r.text = string(letters[:maxWord])
+		}
+		return r
+	}
+	at := from
+	for _, letter := range text {
+		at += utf8.RuneLen(letter)
+		for _, part := range fold(string(letter)) { // one sign can stand for a letter and a mark on the one before
+			last := len(r.letters) - 1
+			if unicode.IsMark(part) && last >= 0 {
+				r.letters[last], r.ends[last] = r.letters[last]+string(part), at
+			} else {
+				r.letters, r.ends = append(r.letters, string(part)), append(r.ends, at)
+			}
+		}
+	}
+	for i, letter := range r.letters {
+		r.letters[i] = fold(letter)
+	}
+	return r
+}
+
+// in are the places where what is sought stands, at most so many.
+func (s sought) in(text []run, most int) []place {
+	var all []place
+	for i := 0; i+len(s.pieces) <= len(text) && len(all) < most; i++ {
+		if where, ok := s.at(text[i:]); ok {
+			all = append(all, where...)
+		}
+	}
+	return all
+}
+
+// at reports whether what is sought stands at the beginning of the runs, and where.
+func (s sought) at(text []run) (where []place, ok bool) {
+	for i, p := range s.pieces {
+		found := text[i].find(p, s.open && i == len(s.pieces)-1)
+		if len(found) == 0 {
+			return nil, false
+		}
+		where = append(where, found...)
+	}
+	return where, true
+}
+
+// find are the places where a piece stands in a run: the whole of it, or of an unspaced
+// one some of its characters.
+func (r run) find(p piece, open bool) []place {
+	switch {
+	case r.unspaced != p.unspaced:
+		return nil
+	case !r.unspaced:
+		if r.text == p.text || open && strings.HasPrefix(r.text, p.text) {
+			return []place{{from: r.from, to: r.to}}
+		}
+		return nil
+	}
+	wanted := clusters(p.text)
+	var all []place
+	for i := 0; i+len(wanted) <= len(r.letters); i++ {
+		if slices.Equal(r.letters[i:i+len(wanted)], wanted) {
+			from := r.from
+			if i > 0 {
+				from = r.ends[i-1]
+			}
+			all = append(all, place{from: from, to: r.ends[i+len(wanted)-1]})
+		}
+	}
+	return all
+}

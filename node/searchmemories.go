@@ -1,0 +1,51 @@
+package node
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/search"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// defaultMemories is how many memories a search shows where nothing else is said.
+const defaultMemories = 20
+
+// searchMemories finds the memories that hold, the newest first, and how many there are
+// beyond the limit. They are few and lie in memory, so they need no index.
+func (n *Node) searchMemories(q search.Query, words search.Matcher) (hits []control.MemoryHit, total int) {
+	filter := fleet.MemoryFilter{From: q.From}
+	if q.Channel != "" {
+		filter.Scopes = []protocol.ChannelID{q.Channel}
+	}
+	n.mu.Lock()
+	memories := n.state.Memories(filter)
+	n.mu.Unlock()
+	limit := q.Limit
+	if limit <= 0 {
+		limit = defaultMemories
+	}
+	for _, m := range slices.Backward(memories) {
+		text := memoryText(m.Memory)
+		if m.Timestamp.Before(q.Since) || !words.Matches(text) {
+			continue
+		}
+		if total++; total <= limit {
+			n.mu.Lock()
+			hits = append(hits, control.MemoryHit{Memory: n.memoryView(m), Excerpt: excerpt(words, text)})
+			n.mu.Unlock()
+		}
+	}
+	return hits, total
+}
+
+// memoryText is all of a memory that is searched.
+func memoryText(m protocol.Memory) string {
+	text := m.Subject + ": " + m.Body
+	if len(m.Tags) > 0 {
+		text += " [" + strings.Join(m.Tags, ", ") + "]"
+	}
+	return text
+}

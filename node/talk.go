@@ -1,0 +1,25 @@
+package node
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// Talk implements control.Service.
+func (n *Node) Talk(ctx context.Context, r control.TalkRequest) (control.Talk, error) {
+	who, err := n.actor(ctx, r.As)
+	if err != nil {
+		return control.Talk{}, err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	channel, err := n.state.Between(who, r.To)
+	if err == nil && r.Channel != "" {
+		channel, err = n.state.FindChannel(r.Channel)
+	}
+	if err != nil {
+		return control.Talk{}, asError(err)
+	}
+	return control.Talk{As: who.Name, Channel: channel, Begun: n.state.ChannelExists(channel)}, nil
+}

@@ -1,0 +1,66 @@
+package node
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// sayUnreadLines warns once of the lines that cannot be read in what a host has told
+// the fleet of itself last: the rest of it counts. The caller holds mu.
+func (n *Node) sayUnreadLines(alias protocol.Name) {
+	h, joined := n.state.Host(alias)
+	if !joined || len(h.Unread) == 0 {
+		return
+	}
+	about := "unread " + alias.String() + " " + protocol.Hash([]byte(strings.Join(h.Unread, "\n")))
+	if n.warned[about] {
+		return
+	}
+	n.warned[about] = true
+	n.notice("the host %s says of itself what this version of parley cannot read, and the rest counts: %s", alias, unreadText(h.Unread))
+}
+
+// sayAllUnreadLines does that for all hosts, after the record was read.
+func (n *Node) sayAllUnreadLines() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, h := range n.state.Hosts() {
+		n.sayUnreadLines(h.Alias)
+	}
+}
+
+// unreadText shows the first of some lines.
+func unreadText(lines []string) string {
+	const few, most = 3, 100
+	shown := make([]string, 0, few+1)
+	for i, line := range lines {
+		if i == few {
+			shown = append(shown, "…")
+			break
+		}
+		if runes := []rune(line); len(runes) > most {
+			line = string(runes[:most]) + "…"
+		}
+		shown = append(shown, line)
+	}
+	return strings.Join(shown, "; ")
+}
+
+// unreadLines are the lines that cannot be read in a message by which a host tells of
+// itself, none in any other.
+func unreadLines(it *fleet.Item, data []byte) []string {
+	if it.Act != protocol.ActHostJoin && it.Act != protocol.ActHostAgents {
+		return nil
+	}
+	m, err := protocol.Decode(it.Path, data)
+	if err != nil {
+		return nil
+	}
+	says, err := protocol.ParseHost(m.Body)
+	if err != nil {
+		return nil
+	}
+	return says.Unread
+}

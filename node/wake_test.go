@@ -1,0 +1,46 @@
+package node
+
+import (
+	"testing"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// It prevents: wake tells of messages that came from the remote, where this host itself
+// has written them, such as an answer of an agent that was woken.
+func TestWakeCountsOnlyWhatCame(t *testing.T) {
+	t.Parallel()
+	remote := bareRemote(t)
+	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote = remote }))
+	clone := cloneOf(t, remote)
+	channel := protocol.DeriveChannel(n.record.ID(), "alice", "nat").String()
+	plainMail(t, clone, channel, "20260523T190100000", "alice", "nat", "one")
+	plainMail(t, clone, channel, "20260523T190200000", "alice", "nat", "two")
+	push(t, clone)
+	stop := make(chan struct{})
+	written := make(chan int, 1)
+	go func() { // until stop
+		count := 0
+		defer func() { written <- count }()
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if _, err := n.Send(t.Context(), control.SendRequest{To: []string{"nat@oracle-world"}, Body: "meanwhile"}); err == nil {
+					count++
+				}
+			}
+		}
+	}()
+	woken, err := n.Wake(t.Context(), control.WakeRequest{})
+	close(stop)
+	if <-written == 0 {
+		t.Log("nothing was written meanwhile")
+	}
+	if err != nil || woken.Arrived > 2 {
+		t.Errorf("%d messages came, %v; want those two that did", woken.Arrived, err)
+	}
+	eventually(t, "both are here", func() bool { return n.reading(func() bool { return n.brought == 2 }) })
+}
