@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -14,33 +13,34 @@ func (s *State) SetHostFile(path string, h protocol.HostState) { s.files[path] =
 // DropHostFile forgets the host file at path.
 func (s *State) DropHostFile(path string) { delete(s.files, path) }
 
-// hostFile is what a host file says of that host: of several the one that is called
-// after it, else the first by path, in whatever order they came.
+// hostFile is what a host file says of that host.
 func (s *State) hostFile(alias protocol.Name) (protocol.HostState, bool) {
-	if h, ok := s.files[protocol.HostFilePath(alias)]; ok && h.Host == alias {
-		return h, true
-	}
-	for _, path := range slices.Sorted(maps.Keys(s.files)) {
-		if h := s.files[path]; h.Host == alias {
-			return h, true
+	h, ok := s.files[s.hostFiles()[alias]]
+	return h, ok
+}
+
+// hostFiles are the paths of the files that count, by alias: of several for one host the
+// one that is called after it, else the first by path, in whatever order they came.
+func (s *State) hostFiles() map[protocol.Name]string {
+	counts := map[protocol.Name]string{}
+	for path, h := range s.files {
+		other, several := counts[h.Host]
+		if named := protocol.HostFilePath(h.Host); !several || path == named || path < other && other != named {
+			counts[h.Host] = path
 		}
 	}
-	return protocol.HostState{}, false
+	return counts
 }
 
 // OtherPrograms are the hosts without a key that host files name, by alias: those whose
 // agents other programs run.
 func (s *State) OtherPrograms() []protocol.HostState {
-	aliases := map[protocol.Name]bool{}
-	for _, h := range s.files {
-		if _, joined := s.Host(h.Host); !joined {
-			aliases[h.Host] = true
+	var all []protocol.HostState
+	for alias, path := range s.hostFiles() {
+		if _, joined := s.Host(alias); !joined {
+			all = append(all, s.files[path])
 		}
 	}
-	var all []protocol.HostState
-	for _, alias := range slices.Sorted(maps.Keys(aliases)) {
-		h, _ := s.hostFile(alias)
-		all = append(all, h)
-	}
+	slices.SortFunc(all, func(a, b protocol.HostState) int { return compareNames(a.Host, b.Host) })
 	return all
 }
