@@ -116,12 +116,8 @@ func (s *State) Answers(p protocol.Path) []*Item {
 			answers.insert(it)
 		}
 	}
-	it := s.at(p)
-	if it == nil {
-		return answers.items
-	}
 	for _, r := range s.receiptsFor(p) {
-		if text := s.unsaidAnswer(r, it); text != nil {
+		if text := s.unsaidAnswer(r); text != nil {
 			answers.insert(text)
 		}
 	}

@@ -25,18 +25,23 @@ func (x exchange) says(it *Item) bool {
 	return !it.sealed && it.Type == protocol.TypeText && it.Re == "" && x.by != x.to && it.Author().Name == x.by && addressedBefore(it.To, x.to)
 }
 
-// asked is the message that a receipt of the exchange acknowledges, nil where it is no
-// such receipt, or a host with a key had declared its author before.
-func (s *State) asked(x exchange, r *Item) *Item {
+// asked is the message that a receipt of another program acknowledges, and of which
+// exchange that is: nil where it is no such receipt, or a host with a key had declared
+// its author before.
+func (s *State) asked(r *Item) (x exchange, it *Item) {
 	p, ok := r.ReadPath()
-	if !ok || r.sealed || x.by == x.to || r.Author().Name != x.by {
-		return nil
+	if !ok || r.sealed {
+		return x, nil
 	}
-	it := s.at(p)
-	if it == nil || it.Type != protocol.TypeText || it.Author().Name != x.to || !s.addresses(it, x.by) || !s.undeclared(r, it) {
-		return nil
+	it = s.at(p)
+	if it == nil || it.Type != protocol.TypeText {
+		return x, nil
 	}
-	return it
+	x = exchange{by: r.Author().Name, to: it.Author().Name}
+	if x.by == x.to || !s.addresses(it, x.by) || !s.undeclared(r, it) {
+		return x, nil
+	}
+	return x, it
 }
 
 // undeclared reports whether no host with a key had declared the author of a receipt
@@ -59,8 +64,8 @@ func (s *State) takings(x exchange, window []*Item) (all []taking) {
 			open = append(open, i)
 			continue
 		}
-		asked := s.asked(x, it)
-		if asked == nil {
+		y, asked := s.asked(it)
+		if asked == nil || y != x {
 			continue
 		}
 		for j := len(open) - 1; j >= 0 && i-open[j] <= unsaidReach; j-- {
@@ -84,10 +89,10 @@ func mayAnswer(text, receipt, asked *Item) bool {
 	return before(asked, text) || receipt.Timestamp.Before(asked.Timestamp)
 }
 
-// unsaidAnswer is the text that a receipt for the message takes, nil if it takes none.
-func (s *State) unsaidAnswer(r, it *Item) *Item {
-	x := exchange{by: r.Author().Name, to: it.Author().Name}
-	if s.asked(x, r) == nil {
+// unsaidAnswer is the text that a receipt takes, nil if it takes none.
+func (s *State) unsaidAnswer(r *Item) *Item {
+	x, asked := s.asked(r)
+	if asked == nil {
 		return nil
 	}
 	window := append(firstOf(s.ChannelBefore(r.Path.Channel(), r), unsaidReach), r)
@@ -101,17 +106,24 @@ func (s *State) unsaidAnswer(r, it *Item) *Item {
 }
 
 // answered is the message that one answers, by what it says or by the receipt that took
-// it; nil if there is none.
+// it; nil if there is none. The receipts behind it say whom it may answer, because
+// anybody can address thousands.
 func (s *State) answered(it *Item) *Item {
 	if p, ok := it.AnsweredPath(); ok {
 		return s.at(p)
 	}
-	if it.sealed || it.Type != protocol.TypeText || it.Re != "" || it.ToAll() {
+	if it.sealed || it.Type != protocol.TypeText || it.Re != "" {
 		return nil
 	}
 	window := append([]*Item{it}, firstOf(s.ChannelAfter(it.Path.Channel(), it), unsaidReach)...)
-	for _, name := range it.addressed() {
-		for _, t := range s.takings(exchange{by: it.Author().Name, to: name}, window) {
+	looked := map[exchange]bool{}
+	for _, r := range window[1:] {
+		x, asked := s.asked(r)
+		if asked == nil || looked[x] || !x.says(it) {
+			continue
+		}
+		looked[x] = true
+		for _, t := range s.takings(x, window) {
 			if t.text.Path == it.Path {
 				return t.asked
 			}

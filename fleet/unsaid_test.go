@@ -33,7 +33,7 @@ func (w *silence) write() {
 		Timestamp: at, Body: fmt.Sprint("word ", w.Uint32()), Path: protocol.NewPath(w.channel, at, w.Uint32()),
 	}
 	if w.IntN(8) == 0 {
-		m.To = append(m.To, protocol.Address{Name: "zed"})
+		m.To = append(m.To, protocol.Address{Name: []string{"zed", "zed", protocol.All}[w.IntN(3)]})
 	}
 	if len(w.files) > 0 {
 		of := w.files[max(0, len(w.files)-1-w.IntN(6))]
@@ -71,13 +71,8 @@ func unsaid(s *State, channel protocol.ChannelID) map[string]string {
 	taken := map[exchange]map[int]bool{}
 	answers := map[string]string{}
 	for i, r := range all {
-		p, ok := r.ReadPath()
-		asked := s.at(p)
-		if !ok || asked == nil {
-			continue
-		}
-		x := exchange{r.From, asked.From}
-		if s.asked(x, r) == nil {
+		x, asked := s.asked(r)
+		if asked == nil {
 			continue
 		}
 		if taken[x] == nil {
@@ -162,5 +157,33 @@ func TestUnsaidAnswersDoNotGrowWithHistory(t *testing.T) {
 	small, large := cost(600), cost(6000)
 	if large > 1.5*small+10 {
 		t.Errorf("200 stages cost %.0f allocations after 600 messages and %.0f after 6,000", small, large)
+	}
+}
+
+// Who addresses thousands made every look at such a text one for each of them: a push of
+// some kilobytes kept a node busy for minutes.
+func TestUnsaidAnswersDoNotGrowWithAddressees(t *testing.T) {
+	channel, at := protocol.DeriveChannel(testRecord, "x"), time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
+	cost := func(addressees int) float64 {
+		s := New(Anchor{RecordID: testRecord})
+		m := protocol.Message{From: "bob", Type: protocol.TypeText, Timestamp: at, Body: "hello"}
+		for i := range addressees {
+			m.To = append(m.To, protocol.Address{Name: fmt.Sprint("to", i)})
+		}
+		for i := range uint32(unsaidReach) {
+			m.Path = protocol.NewPath(channel, at, i)
+			data, err := protocol.Encode(&m)
+			if err == nil {
+				_, err = s.Apply(m.Path, data)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		first := s.at(protocol.NewPath(channel, at, 0))
+		return testing.AllocsPerRun(3, func() { s.answered(first) })
+	}
+	if few, many := cost(1), cost(1000); many > few+10 {
+		t.Errorf("a look costs %.0f allocations with one addressee and %.0f with a thousand", few, many)
 	}
 }
