@@ -16,7 +16,7 @@ var ErrArchive = errors.New("not an archive of this record")
 
 // archiveForm changes with the form of archives and with every rule by which the
 // fold makes a state out of messages: an older archive is then made anew.
-const archiveForm = "parley-archive-11"
+const archiveForm = "parley-archive-12"
 
 // The parts of an archive. Each lies anywhere in it; its end says where.
 const (

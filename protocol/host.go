@@ -115,6 +115,7 @@ func oneLine(s string) string {
 func ParseHost(body string) (HostState, error) {
 	var h HostState
 	host, err := readWord(body, func(key, value string) error {
+		value = strings.TrimRight(value, "\r") // else a line that is kept in Unread could be read the next time
 		if h.take(key, value) != nil {
 			h.Unread = append(h.Unread, key+": "+value)
 		}

@@ -141,6 +141,8 @@ func FuzzParseHost(f *testing.F) {
 	f.Add(strings.ReplaceAll(hostBody, "\n", "\r\n"))
 	f.Add("HOST-AGENTS | host: a\naddress: [::1]:1\naddress: localhost:65535")
 	f.Add("HOST-AGENTS | host: a\nagent: b, c*1024\nhostname: \r\nkey: \t")
+	// What could not be read was read by who started from an archive, and not by others.
+	f.Add("HOST-AGENTS | host: a\nagent: b, c*1\r\r\nhuman: eve\r\r\nhuman: ")
 	f.Fuzz(func(t *testing.T, body string) {
 		h, err := protocol.ParseHost(body)
 		if err != nil {
