@@ -126,7 +126,7 @@ func EncodeChannelFile(c ChannelFile) ([]byte, error) {
 func SetChannelMembers(old []byte, members []string) ([]byte, error) {
 	file, err := withMembers(old, members)
 	if err == nil {
-		err = checkSize(file, maxBookBytes)
+		_, err = ParseChannelFile(file) // it may have become too long to be read
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot write the channel's members: %w", err)

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,20 @@ func TestSetChannelMembersKeepsTheRest(t *testing.T) {
 	}
 	if file, err := SetChannelMembers([]byte("no channel"), nil); err == nil {
 		t.Errorf("written into what is none: %s", file)
+	}
+}
+
+// Members that make a CHANNEL.md too long to be read are refused: it was written, and the
+// channel had no name any more.
+func TestSetChannelMembersRefusesWhatCannotBeRead(t *testing.T) {
+	var members []string
+	for i := range maxMembers {
+		members = append(members, fmt.Sprintf("%064d", i))
+	}
+	file, err := SetChannelMembers([]byte("---\nname: sprint\n---\n"), members)
+	if err == nil {
+		_, err := ParseChannelFile(file)
+		t.Errorf("%d bytes are written, and read: %v", len(file), err)
 	}
 }
 
