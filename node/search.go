@@ -81,13 +81,26 @@ func (x *indexer) add(it *fleet.Item, load func() (*protocol.Message, error)) {
 }
 
 func document(it *fleet.Item, load func() (*protocol.Message, error)) search.Document {
-	return search.Document{Path: it.Path, Hash: it.Hash, From: it.From, At: it.Timestamp, Body: func() (string, error) {
+	return search.Document{Path: it.Path, Hash: it.Hash, From: authorNames(it), At: it.Timestamp, Body: func() (string, error) {
 		m, err := load()
 		if err != nil {
 			return "", err
 		}
 		return m.Body, nil
 	}}
+}
+
+// authorNames are what somebody may call the author of a message: by the name alone, or
+// with the host where one is known.
+func authorNames(it *fleet.Item) []string {
+	author := it.Author()
+	names := []string{author.Name}
+	for _, host := range []string{it.Host.String(), author.Host} {
+		if host != "" {
+			names = append(names, protocol.Address{Name: author.Name, Host: host}.String())
+		}
+	}
+	return names
 }
 
 // run keeps the index up to date. One that broke is made anew.
@@ -204,7 +217,8 @@ func (n *Node) Search(ctx context.Context, r control.SearchRequest) (control.Sea
 	if r.Limit < 0 || r.Limit > maxHits {
 		return control.SearchResult{}, control.Errorf(control.KindUsage, "", "a search shows from 1 to %d messages", maxHits)
 	}
-	q := search.Query{Words: r.Words, From: r.From, Since: r.Since, Limit: r.Limit}
+	from := addressOf(r.From)
+	q := search.Query{Words: r.Words, From: from.String(), Since: r.Since, Limit: r.Limit}
 	n.mu.Lock()
 	x := n.indexer
 	var err error
@@ -233,8 +247,17 @@ func (n *Node) Search(ctx context.Context, r control.SearchRequest) (control.Sea
 	for _, m := range n.views(n.present(found.Hits)) {
 		result.Hits = append(result.Hits, control.MessageHit{Message: m, Excerpt: excerpt(words, m.Body)})
 	}
-	result.Memories, result.MemoriesTotal = n.searchMemories(q, words)
+	result.Memories, result.MemoriesTotal = n.searchMemories(q, from.Name, words)
 	return result, nil
+}
+
+// addressOf reads whom a person named; what is no address stands as it is.
+func addressOf(text string) protocol.Address {
+	a, err := protocol.ParseAddress(text)
+	if err != nil {
+		return protocol.Address{Name: text}
+	}
+	return a
 }
 
 func excerpt(words search.Matcher, text string) []control.Fragment {

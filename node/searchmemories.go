@@ -15,8 +15,8 @@ const defaultMemories = 20
 
 // searchMemories finds the memories that hold, the newest first, and how many there are
 // beyond the limit. They are few and lie in memory, so they need no index.
-func (n *Node) searchMemories(q search.Query, words search.Matcher) (hits []control.MemoryHit, total int) {
-	filter := fleet.MemoryFilter{From: q.From}
+func (n *Node) searchMemories(q search.Query, from string, words search.Matcher) (hits []control.MemoryHit, total int) {
+	filter := fleet.MemoryFilter{From: from}
 	if q.Channel != "" {
 		filter.Scopes = []protocol.ChannelID{q.Channel}
 	}

@@ -24,7 +24,7 @@ import (
 
 const (
 	// format changes with everything that makes an older index useless.
-	format       = "parley-search-1"
+	format       = "parley-search-2"
 	stampKey     = "stamp"
 	wordsOnly    = "words" // the analyzer of text that was cut into words here
 	fieldWords   = "words"
@@ -47,8 +47,8 @@ type Options struct {
 // Document is a message as it is indexed.
 type Document struct {
 	Path protocol.Path
-	Hash string // of its file: the same path with other bytes is another document
-	From string
+	Hash string   // of its file: the same path with other bytes is another document
+	From []string // what its author is called, with the host and without
 	At   time.Time
 	// Body returns the text when it is to be indexed. It is not kept.
 	Body func() (string, error)

@@ -27,7 +27,7 @@ var begin = time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 // doc is the n-th message, one a minute.
 func doc(n int, body string) Document {
 	at := begin.Add(time.Duration(n) * time.Minute)
-	return Document{Path: protocol.NewPath(sprint, at, uint32(n)), Hash: fmt.Sprintf("%064x", n), From: "nat", At: at,
+	return Document{Path: protocol.NewPath(sprint, at, uint32(n)), Hash: fmt.Sprintf("%064x", n), From: []string{"nat"}, At: at,
 		Body: func() (string, error) { return body, nil }}
 }
 
@@ -150,7 +150,7 @@ func TestFiltersLimitAndOrder(t *testing.T) {
 	for n := range 10 {
 		d := doc(n, "same words")
 		if n%2 == 1 {
-			d.From = "mawjs of earth"
+			d.From = []string{"mawjs of earth"}
 		}
 		if n >= 5 {
 			d.Path = protocol.NewPath(aside, d.At, uint32(n))
