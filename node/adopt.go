@@ -82,7 +82,7 @@ func (o InitOptions) survey(cfg configs.Config, tree gitsync.Tree) (*survey, err
 
 // look takes in one file.
 func (s *survey) look(f gitsync.TreeFile) error {
-	for at := f.Path; at != "."; at = path.Dir(at) {
+	for at := f.Path; at != "." && !s.there[at]; at = path.Dir(at) {
 		s.there[at] = true
 	}
 	if !f.Plain {
