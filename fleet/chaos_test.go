@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -248,6 +249,10 @@ func (c *chaos) plain(m protocol.Message) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
+	if c.IntN(4) == 0 { // as some programs write their names
+		from := []string{m.From + "@a", "b:" + m.From, m.From + "@", protocol.All}[c.IntN(4)]
+		data = bytes.Replace(data, []byte("from: "+m.From+"\n"), fmt.Appendf(nil, "from: %q\n", from), 1)
+	}
 	c.files = append(c.files, testFile{m.Path, data})
 }
 
@@ -314,10 +319,12 @@ func (c *chaos) message() protocol.Message {
 		c.later = append(c.later, protocol.NewPath(protocol.DeriveChannel(testRecord, "z"), c.now, c.Uint32()))
 		asked = c.later[c.IntN(len(c.later))].String()
 	}
-	switch c.IntN(3) {
-	case 0:
+	switch c.IntN(7) {
+	case 0, 1:
 		m.Act, m.Re, m.Hops = protocol.ActReply, asked, c.IntN(4)
-	case 1:
+	case 2:
+		m.Act, m.Because, m.Hops = protocol.ActNote, asked, c.IntN(4)
+	case 3, 4:
 		m.Type, m.Act, m.Body, m.Ref = protocol.TypeRead, protocol.ActRead, "", asked
 	}
 	return m

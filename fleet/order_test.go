@@ -122,6 +122,10 @@ func snapshot(s *State) string {
 	for it := range s.All() {
 		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Stage(it.Path))
 		fmt.Fprintln(&b, "  answers", hashes(s.Answers(it.Path)), s.Hops(it), "channel", hashes(slices.Collect(s.Channel(it.Path.Channel()))))
+		fmt.Fprintln(&b, "  progress", s.Progress(it), s.AuthorOf(it, "a"), s.Answerable(it))
+		for _, in := range s.Thread(it.Path) {
+			fmt.Fprint(&b, "  ", in.Depth, " ", in.Hash[:8])
+		}
 	}
 	fmt.Fprintln(&b, s.Flags())
 	for _, h := range s.AllHosts() {
@@ -140,7 +144,7 @@ func snapshot(s *State) string {
 			fmt.Fprintln(&b, "  unread", who, hashes(slices.Collect(s.Inbox(who, false))))
 			for it := range s.Inbox(who, true) {
 				tier, n := s.ChosenTier(it, who)
-				fmt.Fprintln(&b, "  inbox", who, it.Hash, tier, n, s.Handle(it, who, Limits{MaxHops: 2}))
+				fmt.Fprintln(&b, "  inbox", who, it.Hash, tier, n, s.Handle(it, who, Limits{MaxHops: 2}), s.AwaitsReceipt(it, who))
 			}
 		}
 	}
