@@ -77,7 +77,9 @@ func TestArchivedStateAnswersTheSame(t *testing.T) {
 		want := snapshot(foldedOf(t, c.anchor, c.files))
 		for range 4 {
 			c.Shuffle(len(c.files), func(i, j int) { c.files[i], c.files[j] = c.files[j], c.files[i] })
-			got := snapshot(foldedIcily(t, c.anchor, c.files, c.Rand))
+			icy := foldedIcily(t, c.anchor, c.files, c.Rand)
+			wantCounted(t, icy)
+			got := snapshot(icy)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("case %d: with an archive the state differs:\n%s", seed, diff)
 			}
@@ -412,5 +414,24 @@ func TestApplyDoesNotGrowWithForks(t *testing.T) {
 	small, large := cost(10), cost(1000)
 	if large > 1.5*small+10 {
 		t.Errorf("a message costs %.0f allocations beside 10 others and %.0f beside 1,000", small, large)
+	}
+}
+
+// A snapshot is taken while nobody else can do anything, so it takes no longer because
+// the archive holds many channels.
+func TestSnapshotDoesNotGrowWithTheArchive(t *testing.T) {
+	cost := func(channels int) float64 {
+		h, s := newTestHost(t, "a", "a"), New(Anchor{RecordID: testRecord})
+		at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
+		for i := range channels {
+			d := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "eve"}}, Type: protocol.TypeText, Body: "hello"},
+				Channel: protocol.DeriveChannel(testRecord, fmt.Sprint(i))}
+			fold(t, s, []testFile{h.write(t, d, at.Add(time.Duration(i)*time.Millisecond), uint32(i))})
+		}
+		freeze(t, s)
+		return testing.AllocsPerRun(3, func() { s.Snapshot() })
+	}
+	if small, large := cost(3), cost(300); large > small+10 {
+		t.Errorf("a snapshot costs %.0f allocations after 3 channels and %.0f after 300", small, large)
 	}
 }

@@ -181,6 +181,7 @@ func (r *rest) note(it *Item) {
 // tables merges the tables by which single messages are found.
 func (b *binder) tables() {
 	fresh := [partCount][]pair{}
+	b.sn.rest.census = b.sn.rest.census.clone() // that of the old archive stays as it is
 	days, writers := map[uint64]int{}, map[uint64]int{}
 	for i := range b.sn.loose {
 		f := &b.sn.loose[i]

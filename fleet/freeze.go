@@ -34,7 +34,7 @@ func (s *State) Snapshot() *Snapshot {
 	sn := &Snapshot{
 		recordID: s.recordID, old: newReader(s.archive.Archive), gone: maps.Clone(s.gone), judged: s.judged, shaken: s.shaken, anew: s.judged != s.frozenAt.judged,
 		loose: make([]frozen, len(s.order.items)), ring: &keyring{hosts: maps.Clone(s.ring.hosts)},
-		rest: rest{circled: s.circled, last: maps.Clone(s.archive.rest.last), signed: maps.Clone(s.signed), forks: maps.Clone(s.forks), census: s.archive.rest.census.clone()},
+		rest: rest{circled: s.circled, last: maps.Clone(s.archive.rest.last), signed: maps.Clone(s.signed), forks: maps.Clone(s.forks), census: s.archive.rest.census},
 	}
 	copies := slices.Grow([]Item(nil), len(s.order.items))
 	for i, it := range s.order.items {
