@@ -106,3 +106,21 @@ next: parley hey calc hello   say something
 		t.Errorf("printed (-want +got):\n%s", diff)
 	}
 }
+
+// What is to be done next named channels and members as whoever may push had called
+// them, with what turns a terminal's text around.
+func TestNextStepIsSafeToShow(t *testing.T) {
+	const turned = "gpj.\u202ehsilbup"
+	for _, line := range []string{"channel members x", "channel show x", "channel list"} {
+		r := newRun(t)
+		r.channel = control.Channel{Name: turned, Members: []string{turned}}
+		r.channels = []control.Channel{r.channel}
+		r.atTerminal(200)
+		if code := r.do(strings.Fields(line)...); code != exitDone || !strings.Contains(r.out.String(), "next: ") {
+			t.Errorf("%s: exit %d, printed %q", line, code, r.out.String())
+		}
+		if strings.Contains(r.out.String(), "\u202e") {
+			t.Errorf("%s: printed %q", line, r.out.String())
+		}
+	}
+}

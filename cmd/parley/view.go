@@ -38,8 +38,8 @@ func (v view) next(command, why string) {
 	if !v.out.Terminal {
 		return
 	}
-	line := "next: " + v.command(command)
-	if whole := line + "   " + why; term.Width(whole) <= v.out.Width {
+	line := term.Line("next: " + v.command(command))
+	if whole := line + "   " + term.Line(why); term.Width(whole) <= v.out.Width {
 		line = whole
 	}
 	v.out.Printf("%s\n", v.out.Dim(line))
