@@ -312,12 +312,17 @@ func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tie
 	result := door.Run(ctx, c)
 	run.End(result.Left)
 	if result.Left {
-		n.mu.Lock()
-		n.notice("the keeper of a run of %s was ended by somebody: what it has started may go on, and programs without a parent that began since "+
-			"are not taken for the operator's, until the node is started anew", a.Name)
-		n.mu.Unlock()
+		n.sayLeft(a.Name)
 	}
 	return result
+}
+
+// sayLeft says that something of a run may go on, for as long as callers are judged by that.
+func (n *Node) sayLeft(agent protocol.Name) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.wrong("the keepers of "+agent.String(), "the keeper of a run of %s was ended by somebody: what it has started may go on, and programs without "+
+		"a parent that began since are not taken for the operator's, until the node is started anew", agent)
 }
 
 // environment tells a command which agent it is, and how it can use parley.

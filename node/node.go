@@ -16,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -203,6 +204,9 @@ func (n *Node) openHome(o Options) error {
 	}
 	if err := n.openCallers(); err != nil {
 		return err
+	}
+	if n.keeper {
+		keeper.RemoveLeft()
 	}
 	key, err := readKey(keyFile(n.home))
 	if err != nil {

@@ -8,6 +8,21 @@ import (
 	"time"
 )
 
+// It prevents: a status without the reason why programs are not taken for the operator's
+// (it was forgotten after a day), or with one line for each run.
+func TestStatusSaysOfEndedKeepers(t *testing.T) {
+	c := new(clock)
+	n := &Node{now: c.now}
+	for range 3 {
+		n.sayLeft("mawjs")
+	}
+	n.sayLeft("volt")
+	c.forward(2 * noticeLasts)
+	if got := n.notices.texts(c.now()); len(got) != 2 || !strings.Contains(got[0], "mawjs") || !strings.Contains(got[1], "volt") {
+		t.Errorf("status warns: %q", got)
+	}
+}
+
 // It prevents: status that repeats for ever what was over long ago, or what somebody has
 // mended meanwhile; or one that forgets what is wrong because much has happened since.
 func TestStatusForgetsWhatIsOver(t *testing.T) {

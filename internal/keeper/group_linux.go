@@ -82,6 +82,33 @@ func (g *Group) Remove() {
 	_ = g.folder.Close()
 }
 
+// leftAfter is how old a group is, at the least, that nobody is about to start a command in.
+const leftAfter = time.Minute
+
+// RemoveLeft removes the groups below this process's own in which nothing runs any
+// more: those of commands whose starter was killed. They take up next to nothing, so
+// what cannot be removed stays.
+func RemoveLeft() {
+	own, ok := ownFolder()
+	if !ok {
+		return
+	}
+	entries, err := os.ReadDir(own)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || !strings.HasPrefix(entry.Name(), groupPrefix) || time.Since(info.ModTime()) < leftAfter {
+			continue
+		}
+		path := filepath.Join(own, entry.Name())
+		if state, err := os.ReadFile(filepath.Join(path, "cgroup.events")); err == nil && strings.Contains(string(state), "populated 0") {
+			_ = removeGroups(path)
+		}
+	}
+}
+
 // RunOf is the id of the command in whose control group a process is, "" where it is
 // in none but those that this process is in too.
 func RunOf(pid string) string {

@@ -120,19 +120,16 @@ func start(c Command, began func(pid int)) (*Kept, error) {
 }
 
 // begin has the keeper start the command, and returns why it could not. A command may
-// stop its keeper before that has said a word: then it has begun.
+// stop or end its keeper before that has said a word: then it has begun.
 func (k *Kept) begin(said <-chan string, path string) error {
 	if _, err := k.orders.Write([]byte{orderBegin}); err != nil {
 		return fmt.Errorf("its keeper went away: %w", err)
 	}
 	select {
-	case line, ok := <-said:
+	case line := <-said:
 		what, number, _ := strings.Cut(line, " ")
 		if errno, err := strconv.Atoi(number); what == reportFailed && err == nil {
 			return &fs.PathError{Op: "fork/exec", Path: path, Err: syscall.Errno(errno)}
-		}
-		if !ok {
-			return errors.New("its keeper went away")
 		}
 	case <-time.After(beginWithin):
 	}

@@ -1,0 +1,85 @@
+package keeper
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// endedVar has the test binary be a keeper that its command ends before it has said
+// that the command has begun.
+const endedVar = "PARLEY_KEEPER_TEST_ENDED"
+
+func TestMain(m *testing.M) {
+	switch {
+	case Asked(os.Args) && os.Getenv(endedVar) != "":
+		_, _ = os.NewFile(ordersFD, "orders").Read(make([]byte, 1)) // it is to begin
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case Asked(os.Args):
+		os.Exit(Main(os.Args))
+	}
+	os.Exit(m.Run())
+}
+
+// A command that ended its keeper at once was run a second time, outside of its control
+// group, and then counted as not started: nobody was told that some of it lives on.
+func TestKeeperEndedBeforeItsFirstWord(t *testing.T) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	for _, group := range []*Group{nil, NewGroup(fmt.Sprintf("test%d", os.Getpid()))} {
+		began := 0
+		k, err := Start(Command{
+			Path: "/bin/true", Args: []string{"true"}, Env: append(os.Environ(), endedVar+"=1"), Files: [3]*os.File{null, null, null}, Group: group,
+		}, func(int) { began++ })
+		if err != nil || began != 1 {
+			t.Fatalf("started %d times, %v; want once", began, err)
+		}
+		<-k.Ended()
+		if got, left := k.Release(); left != (group == nil) || got != (Ending{ExitCode: -1, Signal: "killed"}) {
+			t.Errorf("in the group %v it ended with %+v, and something may be left: %v", group, got, left)
+		}
+	}
+}
+
+// The control groups of commands whose node was killed stayed until the machine's end.
+func TestRemoveLeft(t *testing.T) {
+	group := func(name string, age time.Duration) *Group {
+		t.Helper()
+		g := NewGroup(fmt.Sprintf("%s%d", name, os.Getpid()))
+		if g == nil {
+			t.Skip("this process may not make control groups")
+		}
+		t.Cleanup(func() { _ = removeGroups(g.path); g.folder.Close() }) // what is gone needs it no more
+		if err := os.Mkdir(filepath.Join(g.path, "inner"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(g.path, time.Time{}, time.Now().Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	left, fresh, used := group("left", time.Hour), group("fresh", 0), group("used", time.Hour)
+	cat := exec.Command("cat")
+	cat.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(used.folder.Fd())}
+	in, err := cat.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); _ = cat.Wait() }) // before its group is removed
+	RemoveLeft()
+	for g, stays := range map[*Group]bool{left: false, fresh: true, used: true} {
+		if _, err := os.Stat(filepath.Join(g.path, "inner")); (err == nil) != stays {
+			t.Errorf("%s stays: %v, want %v", g.path, err == nil, stays)
+		}
+	}
+}
