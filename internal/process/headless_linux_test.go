@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -74,5 +75,27 @@ func TestParentWithoutItsFirstThread(t *testing.T) {
 	chain, err := Ancestry(child)
 	if err != nil || len(chain) < 3 || chain[1].PID != parent.Process.Pid || chain[2].PID != os.Getpid() {
 		t.Errorf("the child runs beneath %v, %v; want %d and %d", chain, err, parent.Process.Pid, os.Getpid())
+	}
+}
+
+// A parent that could not be read, because no more files could be opened, was taken for
+// one that the system hides: what runs beneath it seemed to have no more ancestors.
+func TestUnreadIsNotHidden(t *testing.T) {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: limit.Max}); err != nil {
+		t.Fatal(err)
+	}
+	_, _, _, err := look(os.Getppid())
+	if restored := unix.Setrlimit(unix.RLIMIT_NOFILE, &limit); restored != nil {
+		t.Fatal(restored)
+	}
+	if err == nil || errors.Is(err, ErrGone) {
+		t.Errorf("without a file to spare, the parent is said to be: %v", err)
+	}
+	if _, _, _, err := look(1 << 30); !errors.Is(err, ErrGone) {
+		t.Errorf("a process that is not there: %v", err)
 	}
 }

@@ -54,8 +54,10 @@ func walk(pid int) (all []ID, steady bool, err error) {
 		switch {
 		case len(all) == 0 && (err != nil || ended):
 			return nil, false, ErrGone
-		case err != nil:
+		case errors.Is(err, ErrGone):
 			return all, exists(pid), nil // it is another user's, where the system hides those
+		case err != nil:
+			return nil, false, err
 		}
 		all = append(all, at)
 		pid = parent

@@ -2,17 +2,24 @@ package process
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // look reads a process and the number of its parent. ended says that its first thread
 // has ended, and so mostly all of it.
 func look(pid int) (at ID, parent int, ended bool, err error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ESRCH):
 		return at, 0, false, ErrGone
+	case err != nil: // such as too many open files
+		return at, 0, false, fmt.Errorf("cannot look at process %d: %w", pid, err)
 	}
 	// The second field is the program's name in parentheses, which may hold anything.
 	end := bytes.LastIndexByte(data, ')')
