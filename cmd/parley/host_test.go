@@ -162,6 +162,7 @@ func TestRotationSaysWhenToRevoke(t *testing.T) {
 // "--yes" with its input from nowhere revoked a key for good.
 func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 	const revokes = `revoke {"host":"white","phrase":"revoke white"}`
+	const removes = `remove host {"host":"white","phrase":"remove white"}`
 	const rotates = `rotate {"overlap":86400000000000,"phrase":"rotate here"}`
 	for _, test := range []struct {
 		line, typed string
@@ -174,6 +175,9 @@ func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 		{"host revoke white --yes", "revoke black", exitFailed, "", "nothing was changed"},
 		{"host revoke white", "revoke white", exitDone, revokes, "white is out of the fleet, and comes back"},
 		{"host revoke white --yes", "revoke white", exitDone, revokes, "Type  revoke white  to do it"},
+		{"host remove white --yes", "", exitFailed, "", "nobody is there to ask"},
+		{"host remove white --yes", "revoke white", exitFailed, "", "nothing was changed"},
+		{"host remove white", "remove white", exitDone, removes, "its key ends, its links too"},
 		{"host rotate", "", exitFailed, "", "nobody is there to ask"},
 		{"host rotate", "y", exitFailed, "", "nothing was changed"},
 		{"host rotate", "rotate here", exitDone, rotates, "The host here gets a new key."},

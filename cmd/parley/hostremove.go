@@ -10,15 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// removeRequest is what "host remove" was asked for.
-type removeRequest struct {
-	control.RemoveHostRequest
-	yes   bool // see revokeRequest
-	typed func(ctx context.Context, does string) (phrase string, err error)
-}
-
 func newHostRemoveCommand(p *program) *cobra.Command {
-	var r removeRequest
+	var r control.RemoveHostRequest
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "remove ALIAS",
 		Short: "Take a host out of the fleet, for ever",
@@ -45,36 +39,29 @@ type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
 				return err
 			}
 			r.Host = alias
-			r.typed = func(ctx context.Context, does string) (string, error) {
-				return p.phrase(ctx, "remove the host", does, control.RemovePhrase(alias))
-			}
-			return runHostRemove(cmd.Context(), r, client, p.view())
+			return runHostRemove(cmd.Context(), r, yes, client, p)
 		},
 	}
-	cmd.Flags().BoolVar(&r.yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
 	p.jsonFlag(cmd, "print what was done as JSON")
 	cmd.ValidArgsFunction = p.completeHosts
 	return cmd
 }
 
-func runHostRemove(ctx context.Context, r removeRequest, client control.Service, v view) error {
-	try := r.RemoveHostRequest
-	try.Try = true
-	plan, err := client.RemoveHost(ctx, try)
+func runHostRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, client control.Service, p *program) error {
+	done, err := byPhrase(ctx, p, "remove the host", func(phrase string) (control.HostRemoval, error) {
+		r.Phrase, r.Try = phrase, phrase == ""
+		return client.RemoveHost(ctx, r)
+	}, func(plan control.HostRemoval) (about, want string) {
+		if !yes {
+			about = removalText(plan)
+		}
+		return about, control.RemovePhrase(r.Host)
+	})
 	if err != nil {
 		return err
 	}
-	does := ""
-	if !r.yes {
-		does = removalText(plan)
-	}
-	if r.Phrase, err = r.typed(ctx, does); err != nil {
-		return err
-	}
-	done, err := client.RemoveHost(ctx, r.RemoveHostRequest)
-	if err != nil {
-		return err
-	}
+	v := p.view()
 	if v.json {
 		return v.writeJSON(done)
 	}

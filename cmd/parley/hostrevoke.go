@@ -10,16 +10,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// revokeRequest is what "host revoke" was asked for.
-type revokeRequest struct {
-	control.RevokeRequest
-	yes bool // what it does was shown before
-	// typed has whoever sits at the terminal read what it does and type the phrase.
-	typed func(ctx context.Context, does string) (phrase string, err error)
-}
-
 func newHostRevokeCommand(p *program) *cobra.Command {
-	var r revokeRequest
+	var r control.RevokeRequest
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "revoke ALIAS",
 		Short: "End a key of a host, for ever",
@@ -49,36 +42,29 @@ type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
 				return err
 			}
 			r.Host = alias
-			r.typed = func(ctx context.Context, does string) (string, error) {
-				return p.phrase(ctx, "revoke the key", does, control.RevokePhrase(alias))
-			}
-			return runHostRevoke(cmd.Context(), r, client, p.view())
+			return runHostRevoke(cmd.Context(), r, yes, client, p)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.Key, "key", "", "the `KEY`, or its fingerprint, if it is not the last one of the host")
 	f.StringVar(&r.After, "after", "", "nothing that the host wrote after this message counts, by its `PATH`")
-	f.BoolVar(&r.yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
+	f.BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
 	p.jsonFlag(cmd, "print what was done as JSON")
 	cmd.ValidArgsFunction = p.completeHosts
 	return cmd
 }
 
-func runHostRevoke(ctx context.Context, r revokeRequest, client control.Service, v view) error {
-	try := r.RevokeRequest
-	try.Try = true
-	plan, err := client.RevokeKey(ctx, try)
-	if err != nil {
-		return err
-	}
-	does := ""
-	if !r.yes {
-		does = v.revocationText(plan, r.After != "")
-	}
-	if r.Phrase, err = r.typed(ctx, does); err != nil {
-		return err
-	}
-	done, err := client.RevokeKey(ctx, r.RevokeRequest)
+func runHostRevoke(ctx context.Context, r control.RevokeRequest, yes bool, client control.Service, p *program) error {
+	v := p.view()
+	done, err := byPhrase(ctx, p, "revoke the key", func(phrase string) (control.Revocation, error) {
+		r.Phrase, r.Try = phrase, phrase == ""
+		return client.RevokeKey(ctx, r)
+	}, func(plan control.Revocation) (about, want string) {
+		if !yes {
+			about = v.revocationText(plan, r.After != "")
+		}
+		return about, control.RevokePhrase(r.Host)
+	})
 	if err != nil {
 		return err
 	}

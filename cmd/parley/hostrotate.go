@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -32,7 +31,7 @@ revoke", which says which of its messages count.`,
 			if err != nil {
 				return err
 			}
-			return runHostRotate(cmd.Context(), r, p.typeRotate, client, p.view())
+			return runHostRotate(cmd.Context(), r, client, p)
 		},
 	}
 	durationFlag(cmd.Flags(), &r.Overlap, "overlap", "how long the old key counts still, such as 7d")
@@ -40,25 +39,17 @@ revoke", which says which of its messages count.`,
 	return cmd
 }
 
-// typeRotate has whoever sits at the terminal type that a host is to get a new key.
-func (p *program) typeRotate(ctx context.Context, host protocol.Name) (string, error) {
-	return p.phrase(ctx, "change the key", "The host "+host.String()+" gets a new key.", control.RotatePhrase(host))
-}
-
-func runHostRotate(ctx context.Context, r control.RotateRequest, typed func(context.Context, protocol.Name) (string, error), client control.Service, v view) error {
-	try := r
-	try.Try = true // whoever may not do it hears that first
-	plan, err := client.RotateKey(ctx, try)
+func runHostRotate(ctx context.Context, r control.RotateRequest, client control.Service, p *program) error {
+	done, err := byPhrase(ctx, p, "change the key", func(phrase string) (control.Rotation, error) {
+		r.Phrase, r.Try = phrase, phrase == ""
+		return client.RotateKey(ctx, r)
+	}, func(plan control.Rotation) (about, want string) {
+		return "The host " + plan.Host.String() + " gets a new key.", control.RotatePhrase(plan.Host)
+	})
 	if err != nil {
 		return err
 	}
-	if r.Phrase, err = typed(ctx, plan.Host); err != nil {
-		return err
-	}
-	done, err := client.RotateKey(ctx, r)
-	if err != nil {
-		return err
-	}
+	v := p.view()
 	if v.json {
 		return v.writeJSON(done)
 	}

@@ -10,13 +10,29 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
+// byPhrase does what cannot be undone. Without a phrase, do says what it would do, and
+// refuses who may not do it; ask says of that what is shown at the terminal, and the
+// phrase that has to be typed there.
+func byPhrase[T any](ctx context.Context, p *program, doing string, do func(phrase string) (T, error), ask func(T) (about, want string)) (T, error) {
+	plan, err := do("")
+	if err != nil {
+		return plan, err
+	}
+	about, want := ask(plan)
+	phrase, err := p.phrase(ctx, doing, about, want)
+	if err != nil {
+		return plan, err
+	}
+	return do(phrase)
+}
+
 // phrase has whoever sits at the terminal type what is to be done, and returns it. It
 // asks at the controlling terminal, not at standard input, which anything can fill.
 // about is shown before; doing says what cannot be done without a terminal.
 func (p *program) phrase(ctx context.Context, doing, about, want string) (string, error) {
 	tty, err := p.terminal()
 	if err != nil {
-		return "", control.Errorf(control.KindRefused, "run it at a terminal, and type  "+want+"  there when it asks",
+		return "", control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it), and type  "+want+"  there when it asks",
 			"cannot %s: nobody is there to ask: this command has no terminal, and it cannot be undone. %s", doing, about)
 	}
 	defer tty.Close()
