@@ -11,10 +11,17 @@ import (
 // forOperator refuses a command to agents that works on the files of a home: no node
 // is asked for it that would see who calls (R37). doing stands behind "cannot".
 func (p *program) forOperator(doing string) error {
-	name := p.getenv("PARLEY_AGENT")
-	if name == "" && p.getenv("PARLEY_TOKEN") == "" && !keeper.Beneath() {
+	name, how := p.getenv("PARLEY_AGENT"), ""
+	switch {
+	case p.getenv("PARLEY_TOKEN") != "":
+		how = "PARLEY_TOKEN"
+	case name != "":
+		how = "PARLEY_AGENT"
+	case keeper.Beneath():
+		how = "what has started it"
+	default:
 		return nil
 	}
-	return control.Errorf(control.KindRefused, "ask your human to do it, in a terminal of their own",
-		"cannot %s: %s is an agent, and this is for a person to decide", doing, cmp.Or(term.Line(name), "who calls"))
+	return control.Errorf(control.KindRefused, "ask your human to do it, in a terminal of their own, without PARLEY_TOKEN and PARLEY_AGENT",
+		"cannot %s: %s is an agent, and this is for a person to decide (known by %s)", doing, cmp.Or(term.Line(name), "who calls"), how)
 }

@@ -68,7 +68,7 @@ func (b *Book) agentOf(c control.Calling, s sight) (control.Caller, error) {
 }
 
 func refusal(format string, args ...any) error {
-	e := control.Errorf(control.KindRefused, "leave the environment as the node has set it", format, args...)
+	e := control.Errorf(control.KindRefused, "an agent leaves its environment as it was set; a person has neither PARLEY_TOKEN nor PARLEY_AGENT in it", format, args...)
 	e.Message = "cannot tell who calls: " + e.Message
 	return e
 }

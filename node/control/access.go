@@ -93,10 +93,11 @@ func permit(c Caller, verb string, n need) error {
 	case c.Kind == ByAgent && c.Name == "":
 		return Errorf(KindRefused, "give it the agent's token: PARLEY_TOKEN", "cannot %s: this is called by an agent, and nobody can tell which (%s): it may only read", doing, c.How)
 	case n.access == operating && c.Kind == ByAgent:
-		return Errorf(KindRefused, "ask your human to do it, in a terminal of their own",
+		return Errorf(KindRefused, "ask your human to do it, in a terminal of their own, without PARLEY_TOKEN and PARLEY_AGENT",
 			"cannot %s: %s is an agent, and this is for a person to decide (known by %s)", doing, c.Name, c.How)
 	case n.access == operating || n.access == keeping && c.Kind == Unattended:
-		return Errorf(KindRefused, "call it from a program that goes on until the answer is there, on this machine",
+		return Errorf(KindRefused, "call it in a terminal on this machine, in the node's container where it has one; "+
+			"where that is refused too, end the node's process with kill and start it anew",
 			"cannot %s: nobody can tell who calls (%s), and this is for whoever operates this host", doing, c.How)
 	case !own:
 		return Errorf(KindRefused, "leave --as out",
