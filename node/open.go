@@ -22,6 +22,10 @@ func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, 
 		return control.Opening{}, control.Errorf(control.KindRefused,
 			"add it with --open 'CMD …', or talk to it: parley chat "+a.Name.String(), "%s has no interactive program", a.Name)
 	}
+	if a.RunAs != "" {
+		return control.Opening{}, control.Errorf(control.KindRefused, "talk to it: parley chat "+a.Name.String(),
+			"cannot open %s: it runs as %s, and its program would run as you", a.Name, a.RunAs)
+	}
 	argv, err := openArgv(a.Open)
 	if err != nil {
 		return control.Opening{}, control.Errorf(control.KindFailed, "see agents/"+a.Name.String()+".yaml in the home", "cannot open %s: %v", a.Name, err)
