@@ -14,8 +14,8 @@ import (
 )
 
 // doorsteps are the sockets of agents that run as other users of the machine. Each
-// such user has a folder outside of the home, which nobody else may enter and which
-// holds a socket for agents, and nothing else.
+// such user has a folder outside of the home, which nobody but that user's group may
+// enter and which holds a socket for agents, and nothing else.
 type doorsteps struct {
 	mu      sync.Mutex         // guards what follows
 	serve   func(net.Listener) // nil while the node does not answer
