@@ -85,6 +85,9 @@ func (b *Book) climb(p *process.Peer) sight {
 		if r := b.rootedAt(at); r != nil {
 			return sight{run: r, how: fmt.Sprintf("the ancestors of process %d", p.PID)}
 		}
+		if at == b.self && at.PID == 1 { // in a container: what has lost its parent is its child too
+			return sight{blind: fmt.Sprintf("process %d, without a parent or started by this node", p.PID)}
+		}
 		if at == b.self {
 			return sight{stray: fmt.Sprintf("process %d, which this node has started for something else", p.PID)}
 		}

@@ -87,6 +87,22 @@ func TestOrphans(t *testing.T) {
 	wantKind(t, b, d, control.Unattended, "nat", "whose keeper was ended")
 }
 
+// In a container the node is often process 1. A person's program that had lost its
+// parent was taken for an agent there.
+func TestOrphansOfTheNode(t *testing.T) {
+	b := book(nil)
+	first, err := process.Find(1)
+	if err != nil {
+		t.Skip("process 1 cannot be seen here")
+	}
+	b.self, b.above = first, map[process.ID]bool{}
+	d := dial(t, orphan)
+	if chain, err := process.Ancestry(d.peer.PID); err != nil || len(chain) < 2 || chain[1] != first {
+		t.Skipf("orphans do not become children of process 1 here: %v", chain)
+	}
+	wantKind(t, b, d, control.Unattended, "nat", "without a parent or started by this node")
+}
+
 // A keeper that has ended because nothing was left for it to do is not one that
 // somebody has ended: whoever called in between was taken for unattended.
 func TestKeeperThatIsDone(t *testing.T) {
