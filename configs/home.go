@@ -113,10 +113,14 @@ func (h Home) Check() error {
 	if !info.IsDir() {
 		return &HomeError{Dir: h.Dir, Reason: "it is not a folder"}
 	}
+	contents := h.checkContents()
+	if no := new(HomeError); errors.As(contents, &no) {
+		return no // before its modes: nobody is to be told to close /etc to others
+	}
 	if reason := foreign(h.Dir, info); reason != "" {
 		return &HomeError{Dir: h.Dir, Reason: reason}
 	}
-	return h.checkContents()
+	return contents
 }
 
 // checkContents lets a home pass, and a folder in which only things stand that

@@ -30,7 +30,7 @@ func foreign(dir string, info fs.FileInfo) string {
 		}
 	}
 	if mode := info.Mode().Perm(); othersMay(mode) {
-		return fmt.Sprintf("it is open to other users (mode %04o) and holds keys; run: chmod 700 %s", mode, shellWord(dir))
+		return fmt.Sprintf("it is open to other users (mode %04o), and a home holds keys; run: chmod 700 %s", mode, shellWord(dir))
 	}
 	return ""
 }

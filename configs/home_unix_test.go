@@ -35,7 +35,20 @@ func TestHomeOpen(t *testing.T) {
 	if err := os.Chmod(h.Dir, 0o750); err != nil {
 		t.Fatal(err)
 	}
-	wantHomeError(t, h, "it is open to other users (mode 0750) and holds keys; run: chmod 700 '"+h.Dir+"'")
+	wantHomeError(t, h, "it is open to other users (mode 0750), and a home holds keys; run: chmod 700 '"+h.Dir+"'")
+}
+
+// TestAFolderOfSomethingElseIsNotToBeClosed prevents: --home /etc, or a slip in PARLEY_HOME,
+// is answered with "run: chmod 700 /etc".
+func TestAFolderOfSomethingElseIsNotToBeClosed(t *testing.T) {
+	h := Home{Dir: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(h.Dir, "hosts"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(h.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	wantHomeError(t, h, `it is not a parley home: it holds "hosts" and no config.yaml; name an empty folder`)
 }
 
 func TestHomeOwner(t *testing.T) {
