@@ -12,8 +12,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
@@ -65,10 +67,6 @@ type Found struct {
 	Founder     bool
 	Addresses   []string
 }
-
-// namelessFleet is the fleet of a record that names none. All hosts must call it the
-// same, whoever their humans are, or they would not hear each other on the bus.
-const namelessFleet = "home"
 
 // Init makes a home: a key, the record (adopted from the remote where that
 // holds one), the configuration, and the signed message by which the host joins
@@ -171,6 +169,12 @@ func (o InitOptions) config() (configs.Config, error) {
 // nameFrom makes a name of what the system, or a person, calls a machine or a user.
 func nameFrom(s, fallback string) string {
 	s, _, _ = strings.Cut(strings.ToLower(s), ".")
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1 // zoë is zoe, not zo
+		}
+		return r
+	}, norm.NFD.String(s))
 	s = strings.Trim(regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(s, "-"), "-_")
 	if len(s) > 64 {
 		s = s[:64]
@@ -305,8 +309,9 @@ func (o InitOptions) adopt(cfg *configs.Config, key string, read func(string) ([
 		if cfg.Fleet, err = protocol.ParseName(id.Fleet); err != nil {
 			return fmt.Errorf("%s of the record: fleet %w", identityFile, err)
 		}
-	case o.Fleet == "":
-		cfg.Fleet = namelessFleet
+	default: // two hosts that call it differently would not hear each other on the bus
+		return control.Errorf(control.KindRefused, "take it over, which shows first what it writes there: parley init --remote URL --adopt",
+			"cannot make a node: the record at %s names no fleet: another program began it", redact.Remote(o.Remote))
 	}
 	host, ok, err := read(protocol.HostFilePath(cfg.Alias))
 	if err != nil || !ok {

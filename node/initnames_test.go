@@ -25,7 +25,8 @@ func initIn(t *testing.T, o InitOptions) InitResult {
 
 // TestTheDefaultFleet prevents: every fleet of people who were not asked is called the
 // same, and two of them that meet on one NATS system are one; or the hosts of a record that
-// names no fleet call it by their own humans, and do not hear each other.
+// names no fleet each call it something else, and do not hear each other: it is taken over
+// first, which writes the name into it.
 func TestTheDefaultFleet(t *testing.T) {
 	remote := bareRemote(t)
 	if first := initIn(t, InitOptions{Alias: "white", Human: "nat", Remote: remote}); first.Config.Fleet != "nat" {
@@ -49,9 +50,19 @@ func TestTheDefaultFleet(t *testing.T) {
 	}
 	git(t, clone, "commit", "--quiet", "--all", "-m", "no fleet")
 	git(t, clone, "push", "--quiet")
-	red := initIn(t, InitOptions{Alias: "red", Human: "ann", Remote: remote, Join: true})
+	for _, o := range []InitOptions{
+		{Alias: "red", Human: "ann", Remote: remote, Join: true}, {Alias: "red", Human: "ann", Remote: remote, Fleet: "team"},
+	} {
+		o.Home = configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
+		said := new(control.Error)
+		if _, err := Init(t.Context(), o); !errors.As(err, &said) || said.Kind != control.KindRefused || !strings.Contains(said.Hint, "--adopt") {
+			t.Errorf("a record that names no fleet: %v", err)
+		}
+	}
+	adopt := func(Adoption) error { return nil }
+	red := initIn(t, InitOptions{Alias: "red", Human: "ann", Remote: remote, Fleet: "team", Adopt: adopt})
 	blue := initIn(t, InitOptions{Alias: "blue", Human: "bob", Remote: remote, Join: true})
-	if red.Config.Fleet != blue.Config.Fleet {
+	if red.Config.Fleet != "team" || blue.Config.Fleet != "team" {
 		t.Errorf("red calls the fleet %s, blue %s", red.Config.Fleet, blue.Config.Fleet)
 	}
 }
@@ -66,6 +77,7 @@ func TestANameThatIsNoneComesWithOne(t *testing.T) {
 		{InitOptions{Human: "Nat"}, "write it as: --human nat"},
 		{InitOptions{Alias: "Nat's Laptop"}, "write it as: --alias nat-s-laptop"},
 		{InitOptions{Fleet: "My Fleet!"}, "write it as: --fleet my-fleet"},
+		{InitOptions{Human: "Zoë"}, "write it as: --human zoe"},
 		{InitOptions{Human: "ナット"}, ""},
 	} {
 		c.options.Home = configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
