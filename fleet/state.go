@@ -124,10 +124,22 @@ func (s *State) Answers(p protocol.Path) []*Item {
 	return answers.items
 }
 
+// FirstAnswer is the first message by which the one at p is answered. What its author
+// sent after it, a word more or the question to somebody else, is none.
+func (s *State) FirstAnswer(p protocol.Path) (*Item, bool) {
+	asked := s.at(p)
+	for _, it := range s.Answers(p) {
+		if asked == nil || it.Author().Name != asked.Author().Name || s.addresses(asked, it.Author().Name) {
+			return it, true
+		}
+	}
+	return nil, false
+}
+
 // Stage is how far the fold knows the message at p to have come: StageAnswered,
 // StageRead or StageNone. The earlier stages are the node's to know.
 func (s *State) Stage(p protocol.Path) protocol.Stage {
-	if len(s.Answers(p)) > 0 {
+	if _, ok := s.FirstAnswer(p); ok {
 		return protocol.StageAnswered
 	}
 	it := s.at(p)

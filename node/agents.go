@@ -3,7 +3,9 @@ package node
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,7 +92,7 @@ func (n *Node) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.serves(a.Name.String()) {
-		return configs.Agent{}, control.Errorf(control.KindConflict, "take it out first: parley agent remove "+a.Name.String(),
+		return configs.Agent{}, control.Errorf(control.KindConflict, "change it: parley agent set "+a.Name.String()+" …",
 			"cannot add the agent %s: it is served here already", a.Name)
 	}
 	if a.Name == n.cfg.Human {
@@ -153,7 +155,11 @@ func checkAgent(a configs.Agent) error {
 	if err := checkCommands(a); err != nil {
 		return err
 	}
-	if info, err := os.Stat(a.Dir); a.Dir != "" && (err != nil || !info.IsDir() || !filepath.IsAbs(a.Dir)) {
+	info, err := os.Stat(a.Dir)
+	if a.Dir != "" && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s", a.Dir)
+	}
+	if a.Dir != "" && (err != nil || !info.IsDir() || !filepath.IsAbs(a.Dir)) {
 		return fmt.Errorf("%s is not a folder that the node can enter", a.Dir)
 	}
 	return a.Validate()

@@ -139,7 +139,11 @@ func (n *Node) find(text string) (facts, error) {
 	case 1:
 		return n.factsOf(found[0]), nil
 	}
-	return facts{}, control.Errorf(control.KindUsage, "give the whole path: "+found[0].Path.String(),
+	first := make([]string, min(len(found), 3))
+	for i := range first {
+		first[i] = found[i].Path.String()
+	}
+	return facts{}, control.Errorf(control.KindUsage, "give the whole path: "+strings.Join(first, " or "),
 		"%q names %d messages", text, len(found))
 }
 

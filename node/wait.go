@@ -57,11 +57,11 @@ func (n *Node) lendSlot(who string, asked *fleet.Item) (takeBack func()) {
 func (n *Node) awaitAnswer(ctx context.Context, f *feed, asked protocol.Path, r control.WaitRequest) (control.Message, error) {
 	for {
 		n.mu.Lock()
-		answers := n.state.Answers(asked)
+		answer, ok := n.state.FirstAnswer(asked)
 		n.mu.Unlock()
-		if len(answers) > 0 {
-			n.gave(ctx, answers[0].Path)
-			return n.viewNow(answers[0])
+		if ok {
+			n.gave(ctx, answer.Path)
+			return n.viewNow(answer)
 		}
 		select {
 		case <-f.wake:

@@ -24,3 +24,12 @@ func (v view) acting(ctx context.Context, as string, client control.Service) {
 	}
 	v.err.Printf("%s\n", v.err.Dim("as "+term.Line(s.Speaker.String())+", "+why))
 }
+
+// sayAs is the flag with which the next command acts in the same name; as is what this
+// one was told.
+func sayAs(as string) string {
+	if as == "" {
+		return ""
+	}
+	return " --as " + shellWord(as)
+}

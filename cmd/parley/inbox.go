@@ -63,11 +63,11 @@ func runInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		if v.out.Terminal {
 			v.out.Printf("Nothing is waiting.\n")
 		}
-		v.next("parley inbox --all", "what was read already")
+		v.next("parley inbox --all"+sayAs(r.As), "what was read already")
 		return nil
 	}
 	v.mailTable(mail)
-	v.next("parley read "+v.id(mail[0].Path), "read the first; its sender gets a receipt")
+	v.next("parley read "+v.id(mail[0].Path)+sayAs(r.As), "read the first; its sender gets a receipt")
 	return nil
 }
 

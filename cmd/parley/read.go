@@ -63,7 +63,7 @@ func runRead(ctx context.Context, r control.ReadRequest, client control.Service,
 	if v.out.Terminal {
 		v.out.Printf("\n")
 	}
-	v.next("parley reply "+v.id(m.Path)+" TEXT", "answer it")
+	v.next("parley reply "+v.id(m.Path)+sayAs(r.As)+" TEXT", "answer it")
 	return nil
 }
 
@@ -79,6 +79,6 @@ func runReadAll(ctx context.Context, r control.ReadAllRequest, client control.Se
 		return v.writeJSON(marked)
 	}
 	v.out.Printf("%s marked as read\n", count(marked.Read, "message"))
-	v.next("parley inbox", "what still waits")
+	v.next("parley inbox"+sayAs(r.As), "what still waits")
 	return nil
 }

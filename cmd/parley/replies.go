@@ -35,10 +35,10 @@ func runReplies(ctx context.Context, r control.ThreadRequest, client control.Ser
 	}
 	if len(answers) == 0 {
 		v.err.Printf("nobody has answered yet\n")
-		v.next("parley wait --re "+r.Path, "wait for the first answer")
+		v.next("parley wait --re "+v.named(r.Path), "wait for the first answer")
 		return nil
 	}
 	v.mailTable(answers)
-	v.next("parley thread "+r.Path, "the whole conversation")
+	v.next("parley thread "+v.named(r.Path), "the whole conversation")
 	return nil
 }

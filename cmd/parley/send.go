@@ -126,13 +126,13 @@ func awaitReply(ctx context.Context, r control.WaitRequest, client control.Servi
 	done := v.busy("waiting for an answer")
 	reply, err := client.Wait(ctx, r)
 	done()
+	asked := v.named(r.Re)
+	hint := "it may still come: parley wait --re " + shellWord(asked)
+	if ctx.Err() != nil {
+		return reply, control.Errorf(control.KindFailed, hint, "cannot wait for the answer to %s: interrupted", asked)
+	}
 	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
-		asked := r.Re
-		if p, err := protocol.ParsePath(r.Re); err == nil {
-			asked = v.path(p)
-		}
-		return reply, control.Errorf(control.KindTimeout, "it may still come: parley wait --re "+shellWord(asked),
-			"nothing came within %s as an answer to %s", span.Text(r.Within), asked)
+		return reply, control.Errorf(control.KindTimeout, hint, "nothing came within %s as an answer to %s", span.Text(r.Within), asked)
 	}
 	return reply, err
 }

@@ -124,6 +124,14 @@ func (v view) path(p protocol.Path) string {
 	return p.String()
 }
 
+// named is what a person called a message, with a path as v.path has it.
+func (v view) named(text string) string {
+	if p, err := protocol.ParsePath(text); err == nil {
+		return v.path(p)
+	}
+	return text
+}
+
 // channelLabel is what people call the channel of a message: its name, "direct" or "all" for
 // that of its author and addressees, else the beginning of its id.
 func channelLabel(m control.Message) string {
