@@ -77,6 +77,9 @@ func (b *Bus) Announce(p Presence) error {
 func (b *Bus) publishLetter(kind protocol.Kind, data []byte) error {
 	l := b.letter(b.subjects.Letter(b.opts.Alias, kind), "", data)
 	msg, err := b.seal(l, l.Subject)
+	if err == nil && b.revokedHost(l.Key) != "" {
+		return nil // a host that was removed ends: its farewell would only be refused, and told as an offence
+	}
 	if err == nil {
 		err = b.send(msg)
 	}
