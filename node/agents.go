@@ -38,6 +38,11 @@ func servedView(a configs.Agent) control.Agent {
 	if len(a.Tiers) > 0 {
 		v.Command = a.Tiers[0].Exec
 	}
+	if len(a.Tiers) > 1 || len(a.Tiers) == 1 && a.Tiers[0].Count > 1 {
+		for _, t := range a.Tiers {
+			v.Tiers = append(v.Tiers, control.AgentTier{Name: t.Name, Count: t.Count, Exec: t.Exec})
+		}
+	}
 	return v
 }
 

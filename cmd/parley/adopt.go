@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
@@ -68,8 +69,17 @@ func (v view) adoptedFiles(files []node.AdoptedFile, most int) {
 		}
 		t.Rows = append(t.Rows, []string{"  " + term.Line(f.Path), term.Line(f.Why)})
 	}
+	if v.narrow() { // a path that was cut would be of no use
+		for _, row := range t.Rows {
+			v.out.Printf("%s\n", row[0])
+			if row[1] != "" {
+				v.out.Printf("    %s\n", strings.Join(wrapWords(row[1], v.out.Width-4), "\n    "))
+			}
+		}
+		return
+	}
 	screen := v.out
-	screen.Width = 0 // a path that was cut would be of no use
+	screen.Width = 0
 	screen.Table(t)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
@@ -177,10 +178,27 @@ func (v view) agents(agents []control.Agent) {
 		}
 		t.Rows = append(t.Rows, []string{
 			a.Name.String(), a.Door, state, strconv.Itoa(max(a.Queued, a.Unread)), strconv.Itoa(a.Running), input,
-			term.Line(a.Command), term.Line(a.Dir),
+			term.Line(commandsOf(a)), term.Line(a.Dir),
 		})
 	}
 	v.table(t, squeeze{column: 6, least: 13}, squeeze{column: 7, least: 16, cut: toEnd}, squeeze{column: 5}, squeeze{column: 7})
+}
+
+// commandsOf is what an agent's messages are run with: one command, or its tiers as
+// agent set takes them.
+func commandsOf(a control.Agent) string {
+	if len(a.Tiers) == 0 {
+		return a.Command
+	}
+	tiers := make([]string, len(a.Tiers))
+	for i, t := range a.Tiers {
+		tiers[i] = t.Name
+		if t.Count > 1 {
+			tiers[i] += "*" + strconv.Itoa(t.Count)
+		}
+		tiers[i] += "=" + t.Exec
+	}
+	return strings.Join(tiers, ", ")
 }
 
 func newAgentRemoveCommand(p *program) *cobra.Command {

@@ -83,7 +83,9 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 	} else {
 		v.checked(home, agents, problems)
 		v.warnedOf(warnings)
-		v.changedSince(ctx, home, client)
+		if len(problems) == 0 { // else the node would be stopped and not start
+			v.changedSince(ctx, home, client)
+		}
 	}
 	if len(problems) > 0 {
 		return errSaid
@@ -168,7 +170,7 @@ func (v view) changedSince(ctx context.Context, home configs.Home, client contro
 	s, err := client.Status(ctx)
 	info, statErr := os.Stat(home.Config())
 	if err == nil && statErr == nil && info.ModTime().After(s.Since.Add(time.Second)) {
-		v.out.Printf("%s\n", v.out.Warn("config.yaml has changed since the node was started: it counts from the next start"))
+		v.out.Printf("%s\n", v.out.Warn("config.yaml has changed since the node was started; its next start takes that in"))
 		v.next("parley stop && parley up -d", "start it anew")
 	}
 }

@@ -200,7 +200,7 @@ func exampleMemory() control.Memory {
 
 func exampleAgent() control.Agent {
 	return control.Agent{
-		Name: "mawjs", Door: "exec", Command: "claude --print", Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
+		Name: "mawjs", Door: "exec", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
 		Paused: true, Queued: 2, Running: 1, Unread: 3, Held: true,
 	}
 }

@@ -11,6 +11,7 @@ type Agent struct {
 	Name    protocol.Name `json:"name"`              // what it is addressed as
 	Door    string        `json:"door"`              // "exec" or "inbox"
 	Command string        `json:"command,omitempty"` // exec door: of its first tier
+	Tiers   []AgentTier   `json:"tiers,omitempty"`   // exec door: its tiers, where it has several or runs several messages at once
 	Input   string        `json:"input,omitempty"`   // exec door: what the command is given, "text" or "prompt"
 	Profile string        `json:"profile,omitempty"` // the actor profile that its prompts begin with
 	Preset  string        `json:"preset,omitempty"`  // what it was made from
@@ -56,9 +57,9 @@ type SetAgentRequest struct {
 
 // AgentTier is one kind of instance of an agent.
 type AgentTier struct {
-	Name  string `json:"name"`
-	Count int    `json:"count"`
-	Exec  string `json:"exec"`
+	Name  string `json:"name"`  // what the tier is called, often as its model
+	Count int    `json:"count"` // how many messages it works on at a time
+	Exec  string `json:"exec"`  // its command
 }
 
 // AgentRequest names an agent served here.

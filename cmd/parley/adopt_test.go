@@ -1,0 +1,31 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node"
+)
+
+// What is to be read before a yes ran over the edge of a terminal with few columns, its
+// two columns torn apart.
+func TestAdoptionFits(t *testing.T) {
+	var out bytes.Buffer
+	v := view{out: term.Screen{Writer: &out, Terminal: true, Width: 60}}
+	v.adoptedFiles([]node.AdoptedFile{
+		{Path: "local/PARLEY.md", Why: "the name of the fleet"},
+		{Path: "data/channels/sprint/2026/06/02/x.md", Why: "a message lies in a channel whose name is a UUID, as UUID/YYYY/MM/DD/NAME.md"},
+		{Path: "data/x", Why: "y"},
+	}, 2)
+	const want = `  local/PARLEY.md
+    the name of the fleet
+  data/channels/sprint/2026/06/02/x.md
+    a message lies in a channel whose name is a UUID, as
+    UUID/YYYY/MM/DD/NAME.md
+  … and 1 more
+`
+	if out.String() != want {
+		t.Errorf("printed\n%s, want\n%s", out.String(), want)
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/term"
+)
+
+// config check named "parley stop && parley up -d" as what to do next below the mistakes
+// that it had found: the node was stopped and did not start.
+func TestConfigCheckStopsNoNodeForAMistake(t *testing.T) {
+	home := configs.Home{Dir: t.TempDir()}
+	c := configs.Default()
+	c.Fleet, c.Alias, c.Human = "demo", "white", "nat"
+	if err := configs.WriteConfig(home.Config(), c); err != nil {
+		t.Fatal(err)
+	}
+	check := func() string {
+		var out bytes.Buffer
+		v := view{out: term.Screen{Writer: &out, Terminal: true, Width: 80}, command: func(words string) string { return words }}
+		_ = runConfigCheck(t.Context(), home, &recorder{}, v) // what is wrong stands in what it prints
+		return out.String()
+	}
+	if said := check(); !strings.Contains(said, "parley stop && parley up -d") {
+		t.Errorf("a change that a start takes in:\n%s", said)
+	}
+	data, err := os.ReadFile(home.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(home.Config(), bytes.Replace(data, []byte("max_hops"), []byte("max_hop"), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said := check(); !strings.Contains(said, "did you mean max_hops") || strings.Contains(said, "parley stop") {
+		t.Errorf("a change that no start takes in:\n%s", said)
+	}
+}
