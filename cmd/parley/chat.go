@@ -85,7 +85,7 @@ func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client contr
 		if err != nil {
 			return err
 		}
-		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: r.within}, client, v)
+		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: r.within}, r.as, client, v)
 		if err != nil {
 			return err
 		}

@@ -73,18 +73,20 @@ func TestReceiptsOutliveARestart(t *testing.T) {
 // What inbox --as mawjs named as the next command read mawjs's mail as the human.
 func TestNextActsInTheSameName(t *testing.T) {
 	for line, want := range map[string]string{
-		"inbox --as mawjs":         "next: parley read b2c3d4e5 --as mawjs\n",
-		"read b2c3d4e5 --as mawjs": "next: parley reply b2c3d4e5 --as mawjs TEXT",
-		"read --all --as mawjs":    "next: parley inbox --as mawjs   ",
-		"inbox":                    "next: parley read b2c3d4e5   ",
-		"replies " + letterPath:    "next: parley thread b2c3d4e5   ",
+		"hey mawjs hi --as volt --wait 5s": "parley wait --re b2c3d4e5 --as volt\n",
+		"inbox --as mawjs":                 "next: parley read b2c3d4e5 --as mawjs\n",
+		"read b2c3d4e5 --as mawjs":         "next: parley reply b2c3d4e5 --as mawjs TEXT",
+		"read --all --as mawjs":            "next: parley inbox --as mawjs   ",
+		"inbox":                            "next: parley read b2c3d4e5   ",
+		"replies " + letterPath:            "next: parley thread b2c3d4e5   ",
 	} {
 		r := newRun(t)
 		r.atTerminal(80)
 		r.mail, r.message = []control.Message{letter("hello")}, letter("hello")
+		r.waitErr = control.Errorf(control.KindTimeout, "", "nothing came")
 		r.do(strings.Fields(line)...)
-		if !strings.Contains(r.out.String(), want) {
-			t.Errorf("%s: no %q in:\n%s%s", line, want, r.out.String(), r.err.String())
+		if said := r.out.String() + r.err.String(); !strings.Contains(said, want) {
+			t.Errorf("%s: no %q in:\n%s", line, want, said)
 		}
 	}
 }

@@ -81,7 +81,7 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 		if !v.json {
 			v.err.Printf("%s", line)
 		}
-		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: wait}, client, v)
+		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: wait}, r.As, client, v)
 		if v.json {
 			return v.exchanged(ctx, m, reply, err, client)
 		}
@@ -121,13 +121,13 @@ func (v view) exchanged(ctx context.Context, question, answer control.Message, e
 	return v.taken(ctx, answer, question.From, client)
 }
 
-// awaitReply waits for the answer to a message.
-func awaitReply(ctx context.Context, r control.WaitRequest, client control.Service, v view) (control.Message, error) {
+// awaitReply waits for the answer to a message; as is whom the command was told to act as.
+func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v view) (control.Message, error) {
 	done := v.busy("waiting for an answer")
 	reply, err := client.Wait(ctx, r)
 	done()
 	asked := v.named(r.Re)
-	hint := "it may still come: parley wait --re " + shellWord(asked)
+	hint := "it may still come: parley wait --re " + shellWord(asked) + sayAs(as)
 	if ctx.Err() != nil {
 		return reply, control.Errorf(control.KindFailed, hint, "cannot wait for the answer to %s: interrupted", asked)
 	}

@@ -64,7 +64,7 @@ func runWait(ctx context.Context, r control.WaitRequest, as string, client contr
 	v.acting(ctx, as, client)
 	r.As = as
 	if r.Re != "" {
-		reply, err := awaitReply(ctx, r, client, v)
+		reply, err := awaitReply(ctx, r, as, client, v)
 		if err != nil {
 			return err
 		}
