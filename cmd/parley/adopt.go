@@ -61,26 +61,32 @@ func (v view) adoption(a node.Adoption) {
 }
 
 func (v view) adoptedFiles(files []node.AdoptedFile, most int) {
-	t := term.Table{Flexible: 1}
+	var rows [][]string
 	for i, f := range files {
 		if i == most {
-			t.Rows = append(t.Rows, []string{fmt.Sprintf("  … and %d more", len(files)-most), ""})
+			rows = append(rows, []string{fmt.Sprintf("  … and %d more", len(files)-most), ""})
 			break
 		}
-		t.Rows = append(t.Rows, []string{"  " + term.Line(f.Path), term.Line(f.Why)})
+		rows = append(rows, []string{"  " + term.Line(f.Path), term.Line(f.Why)})
 	}
-	if v.narrow() { // a path that was cut would be of no use
-		for _, row := range t.Rows {
-			v.out.Printf("%s\n", row[0])
-			if row[1] != "" {
-				v.out.Printf("    %s\n", strings.Join(wrapWords(row[1], v.out.Width-4), "\n    "))
-			}
-		}
+	v.pathsAndWhy(rows)
+}
+
+// pathsAndWhy shows paths whole, since one that was cut would be of no use, each beside
+// its sentence or, where columns are few, above it.
+func (v view) pathsAndWhy(rows [][]string) {
+	if !v.narrow() {
+		screen := v.out
+		screen.Width = 0
+		screen.Table(term.Table{Flexible: 1, Rows: rows})
 		return
 	}
-	screen := v.out
-	screen.Width = 0
-	screen.Table(t)
+	for _, row := range rows {
+		v.out.Printf("%s\n", row[0])
+		if row[1] != "" {
+			v.out.Printf("    %s\n", strings.Join(wrapWords(row[1], v.out.Width-4), "\n    "))
+		}
+	}
 }
 
 func memoryCount(n int) string {

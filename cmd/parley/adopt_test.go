@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/internal/term"
-	"github.com/parleyfleet/parley/node"
 )
 
 // What is to be read before a yes ran over the edge of a terminal with few columns, its
@@ -13,11 +12,11 @@ import (
 func TestAdoptionFits(t *testing.T) {
 	var out bytes.Buffer
 	v := view{out: term.Screen{Writer: &out, Terminal: true, Width: 60}}
-	v.adoptedFiles([]node.AdoptedFile{
-		{Path: "local/PARLEY.md", Why: "the name of the fleet"},
-		{Path: "data/channels/sprint/2026/06/02/x.md", Why: "a message lies in a channel whose name is a UUID, as UUID/YYYY/MM/DD/NAME.md"},
-		{Path: "data/x", Why: "y"},
-	}, 2)
+	v.pathsAndWhy([][]string{
+		{"  local/PARLEY.md", "the name of the fleet"},
+		{"  data/channels/sprint/2026/06/02/x.md", "a message lies in a channel whose name is a UUID, as UUID/YYYY/MM/DD/NAME.md"},
+		{"  … and 1 more", ""},
+	})
 	const want = `  local/PARLEY.md
     the name of the fleet
   data/channels/sprint/2026/06/02/x.md
