@@ -44,19 +44,15 @@ func NewGroup(id string) *Group {
 	return &Group{path: path, folder: folder}
 }
 
-// end kills all that is in the group and removes it. It reports whether nobody is
-// left.
-func (g *Group) end() bool {
+// end kills all that is in the group and removes it.
+func (g *Group) end() {
 	// A system that cannot kill a group has the keeper, which has ended all it could.
 	_ = os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
 	defer g.folder.Close()
 	for began := time.Now(); ; {
 		err := removeGroups(g.path)
-		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			return true
-		}
-		if time.Since(began) > endGroupWithin {
-			return false
+		if err == nil || errors.Is(err, fs.ErrNotExist) || time.Since(began) > endGroupWithin {
+			return
 		}
 		<-time.After(time.Millisecond) // spares the processor only
 	}

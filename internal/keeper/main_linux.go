@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -47,9 +48,11 @@ func Main(args []string) int {
 	if !ok {
 		return exitUsage
 	}
-	unix.CloseOnExec(ordersFD)
-	unix.CloseOnExec(reportsFD)
 	k := &keeping{orders: os.NewFile(ordersFD, "orders"), reports: os.NewFile(reportsFD, "reports")}
+	if err := keepFiles(); err != nil {
+		k.failed(err)
+		return exitDone
+	}
 	// Who ends all programs of a name, or a session, means no keeper. Signals that are
 	// caught, unlike those that are ignored, reach the command as always.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
@@ -73,6 +76,19 @@ func Main(args []string) int {
 	go k.obey() // ends with the process
 	k.reap(leader)
 	return exitDone
+}
+
+// keepFiles has the command get the standard files alone. Whoever started the node may
+// have left it others, such as a lock or a secret of its own user.
+func keepFiles() error {
+	const first = 3 // behind the standard ones
+	entries, err := os.ReadDir("/proc/self/fd")
+	for _, entry := range entries {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd >= first {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return err
 }
 
 // letGo closes the standard files, which are the command's: who reads them waits

@@ -163,14 +163,15 @@ func (k *Kept) Kill() {
 
 // Release waits until all is gone, after Kill, and says how the command ended. left
 // reports that some of it may live on, and nobody knows what: somebody has ended
-// the keeper, or it could not end them all.
+// the keeper, or it could not end them all. The end of the control group does not
+// change that: who runs as the node's user could mostly leave it before.
 func (k *Kept) Release() (e Ending, left bool) {
 	overdue := time.AfterFunc(releaseWithin, func() { _ = k.cmd.Process.Kill() })
 	err := k.cmd.Wait()
 	overdue.Stop()
 	left = err != nil
-	if k.group != nil && k.group.end() {
-		left = false
+	if k.group != nil {
+		k.group.end()
 	}
 	select {
 	case <-k.ended:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/internal/keeper"
 	processes "github.com/parleyfleet/parley/internal/process"
+	"golang.org/x/sys/unix"
 )
 
 // kept is a command beneath a keeper.
@@ -169,10 +170,28 @@ func TestControlGroup(t *testing.T) {
 	if err := syscall.Kill(<-root, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-result; got.Left {
-		t.Error("something may be left, although its control group was ended")
+	// Nothing is left here; but who runs as this user could have left the group first.
+	if got := <-result; !got.Left {
+		t.Error("nothing can be left, although who ended the keeper could leave its control group")
 	}
 	runaway.wantDead(t)
+}
+
+// A file that whoever started the node had open is no command's: one that runs as
+// another user would read through it what that user may not open.
+func TestKeptGetsNoFiles(t *testing.T) {
+	inherited, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inherited.Close()
+	if _, err := unix.FcntlInt(inherited.Fd(), unix.F_SETFD, 0); err != nil { // as one that came with the start
+		t.Fatal(err)
+	}
+	file := fmt.Sprintf("/proc/self/fd/%d", inherited.Fd())
+	if got := runToEnd(t, kept(Command{Argv: []string{"/bin/sh", "-c", "test ! -e $0 && echo none", file}})); got.Output != "none" {
+		t.Errorf("the command has the file: %+v", got)
+	}
 }
 
 // A command of another user writes its answer into a file, reads nothing of the
