@@ -42,8 +42,9 @@ func (n *Node) warnOfFolder(name string) {
 		return
 	}
 	id := protocol.DeriveChannel(n.record.ID(), "@folder", name)
-	n.notice("%[1]s/%[2]s is no channel, so nobody reads what is in it: a channel's folder is called by a UUID; in a clone: git mv '%[1]s/%[2]s' %[1]s/%[3]s, "+
-		"write the name into its CHANNEL.md, and push", protocol.ChannelsDir, name, id)
+	quoted := strings.ReplaceAll(name, "'", `'\''`) // whoever may push has chosen it, and it will be put into a shell
+	n.notice("%[1]s/%[2]s is no channel, so nobody reads what is in it: a channel's folder is called by a UUID; in a clone: git mv '%[1]s/%[3]s' %[1]s/%[4]s, "+
+		"write the name into its CHANNEL.md, and push", protocol.ChannelsDir, name, quoted, id)
 }
 
 // checkFoldersOf does that for the folders of files that have changed.

@@ -62,7 +62,7 @@ func (p *program) report(err error, args []string) int {
 	}
 	e := p.explain(err)
 	if p.json || askedForJSON(args) {
-		_ = control.WriteJSON(p.err, *e) // nobody is left to tell if it fails
+		_ = writeJSON(p.err, *e) // nobody is left to tell if it fails
 	} else {
 		said := "parley: " + term.Visible(strings.TrimPrefix(e.Message, "parley: "))
 		p.err.Printf("%s\n", strings.Join(wrapWords(said, p.err.Width), "\n"))

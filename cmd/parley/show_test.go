@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -264,6 +265,21 @@ func TestTroubleWhereOthersPushedEverything(t *testing.T) {
 	for _, unwanted := range []string{"next try", "push for all"} {
 		if strings.Contains(r.out.String(), unwanted) {
 			t.Errorf("%q is in\n%s", unwanted, r.out.String())
+		}
+	}
+}
+
+// JSON leaves C1 controls and bidi overrides as they are, and a terminal obeys them: at
+// one they are escapes, which mean the same.
+func TestJSONAtTerminal(t *testing.T) {
+	const evil = "\u009b2J\u202egone"
+	for _, err := range []error{nil, errors.New(evil)} {
+		r := newRun(t)
+		r.message, r.recorder.err = letter(evil), err
+		r.atTerminal(80)
+		r.do("show", "b2c3d4e5", "--json")
+		if shown := r.out.String() + r.err.String(); !strings.Contains(shown, `\u009b2J\u202egone`) || strings.Contains(shown, evil) {
+			t.Errorf("where the error is %v: printed %q", err, shown)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"time"
 
@@ -30,7 +31,20 @@ const (
 )
 
 // writeJSON prints one line.
-func (v view) writeJSON(value any) error { return control.WriteJSON(v.out, value) }
+func (v view) writeJSON(value any) error { return writeJSON(v.out, value) }
+
+// writeJSON writes one line that a terminal does not obey, whoever wrote what is in it.
+func writeJSON(to term.Screen, value any) error {
+	if !to.Terminal {
+		return control.WriteJSON(to, value)
+	}
+	var line strings.Builder
+	if err := control.WriteJSON(&line, value); err != nil {
+		return err
+	}
+	_, err := io.WriteString(to, term.JSON(line.String()))
+	return err
+}
 
 // next names the next useful command, to a person, and what it is good for where
 // that fits into the line.

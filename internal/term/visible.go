@@ -9,3 +9,6 @@ func Visible(s string) string { return visible.Text(s) }
 // Line is Visible for text that must stay in its line: newlines and tabs are
 // shown as pictures too.
 func Line(s string) string { return visible.Line(s) }
+
+// JSON is JSON of the same meaning that a terminal does not obey.
+func JSON(s string) string { return visible.JSON(s) }

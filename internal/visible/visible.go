@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -44,6 +45,24 @@ func render(s string, keep func(rune) bool) string {
 			b.WriteRune(r)
 		}
 		i += size
+	}
+	return b.String()
+}
+
+// JSON returns JSON of the same meaning in which those characters are escapes that it
+// may hold as they are: DEL, C1 controls, and what Text shows as \u202e.
+func JSON(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case !hidden(r) || r == '\n':
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package visible
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"unicode"
@@ -30,6 +31,25 @@ func TestText(t *testing.T) {
 		if diff := cmp.Diff(test.line, Line(test.in)); diff != "" {
 			t.Errorf("Line(%q) (-want +got):\n%s", test.in, diff)
 		}
+	}
+}
+
+// JSON hides nothing from a terminal's reader either, and says the same: encoding/json
+// leaves DEL, C1 controls (of which U+009B begins what a terminal obeys) and bidi
+// overrides as they are.
+func TestJSON(t *testing.T) {
+	in := "a\x1b[31m\x7f\u009b31m\u202e\U000e0041 ไทย 👩\u200d🚀\n"
+	data, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := JSON(string(data) + "\n")
+	if want := `"a\u001b[31m\u007f\u009b31m\u202e\udb40\udc41 ไทย 👩` + "\u200d" + `🚀\n"` + "\n"; got != want {
+		t.Errorf("JSON wrote %q, want %q", got, want)
+	}
+	var back string
+	if err := json.Unmarshal([]byte(got), &back); err != nil || back != in {
+		t.Errorf("it reads as %q (%v), want %q", back, err, in)
 	}
 }
 
