@@ -79,7 +79,7 @@ func (g *gitProgram) patient() {
 
 // fetchMain implements carrier.
 func (g *gitProgram) fetchMain(ctx context.Context) error {
-	out, err := g.run(ctx, "-c", "fetch.output=full", "fetch", "--verbose", "--no-tags", "--no-prune", "--no-recurse-submodules",
+	out, err := g.run(ctx, "fetch", "--verbose", "--no-tags", "--no-prune", "--no-recurse-submodules",
 		"--no-write-fetch-head", "--end-of-options", g.at, "+"+mainRef+":"+fetchedRef)
 	var failed *gitError
 	switch {

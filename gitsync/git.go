@@ -106,7 +106,7 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 	fixed := []string{
 		"--git-dir=" + g.dir,
 		"-c", "core.fsync=all", "-c", "fetch.unpackLimit=1", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-		"-c", "protocol.ext.allow=never", "-c", "core.hooksPath=" + os.DevNull, "-c", "push.gpgSign=false",
+		"-c", "protocol.ext.allow=never", "-c", "core.hooksPath=" + os.DevNull, "-c", "push.gpgSign=false", "-c", "fetch.output=full",
 	}
 	cmd := exec.CommandContext(ctx, program, slices.Concat(fixed, g.askUs(), args)...)
 	cmd.Env = env

@@ -58,6 +58,17 @@ exec $REAL "$@"
 	}
 }
 
+// A fetch that failed was called "git -c".
+func TestAFailureNamesWhatGitDid(t *testing.T) {
+	h := newHome(t, "a", bareRemote(t))
+	fakeGit(t, `case " $* " in *" fetch "*) echo boom >&2; exit 1;; esac
+exec $REAL "$@"
+`)
+	if err := h.Fetch(t.Context()); err == nil || !strings.Contains(err.Error(), "git fetch: boom") {
+		t.Errorf("Fetch: %v", err)
+	}
+}
+
 // TestASilentFetchIsLookedFor prevents: a fetch that ended well and brought nothing counts
 // as a look at the remote.
 func TestASilentFetchIsLookedFor(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
@@ -91,6 +93,10 @@ func (n *Node) Export(ctx context.Context, r control.ExportRequest) (control.Exp
 	}
 	defer root.Close()
 	done.Tip, err = n.record.Export(ctx, func(path string, data []byte) error {
+		if !exportable(path) {
+			done.LeftOut++
+			return nil
+		}
 		done.Files++
 		name := filepath.FromSlash(path)
 		if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -99,4 +105,23 @@ func (n *Node) Export(ctx context.Context, r control.ExportRequest) (control.Exp
 		return root.WriteFile(name, data, 0o644)
 	})
 	return done, asError(err)
+}
+
+// exportable reports whether a file of the record may be written below a folder: whoever
+// may push has chosen its path. As for git itself, one that would lie outside of the folder
+// may not, nor one in what some system takes for .git: git runs what a config there says.
+func exportable(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		name, _, _ := strings.Cut(part, ":") // what follows is of Windows, and the same file
+		name = strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Cf, r) { // which macOS passes over
+				return -1
+			}
+			return unicode.ToLower(r)
+		}, strings.TrimRight(name, " ."))
+		if name == "" || name == ".git" || strings.HasPrefix(name, "git~") {
+			return false
+		}
+	}
+	return filepath.IsLocal(filepath.FromSlash(path))
 }

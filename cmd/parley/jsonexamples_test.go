@@ -76,7 +76,7 @@ func printedShapes() map[string][]shape {
 		}, when: "with `--print`"}},
 		"parley prompt":         one(control.Prompt{Agent: "mawjs", Input: "prompt", Text: "You are mawjs. …", LeftOut: 12}),
 		"parley read":           {{value: message}, {value: control.Marked{As: "nat", Read: 3}, when: "with `--all`"}},
-		"parley record export":  one(control.Exported{Dir: "/tmp/record", Files: 412, Tip: exampleCommit}),
+		"parley record export":  one(control.Exported{Dir: "/tmp/record", Files: 412, Tip: exampleCommit, LeftOut: 1}),
 		"parley record rebuild": one(rebuilt{Messages: 20164, Indexed: 9876, Elapsed: exampleSeconds("3.5s"), Lost: []string{examplePath("b2c3d4e5").String()}}),
 		"parley record stats":   one(exampleStats()),
 		"parley record verify":  one(exampleVerification()),

@@ -46,5 +46,8 @@ func runRecordExport(ctx context.Context, r control.ExportRequest, client contro
 		return v.writeJSON(e)
 	}
 	v.out.Printf("%s of commit %s written to %s\n", count(e.Files, "file"), short(e.Tip), term.Line(e.Dir))
+	if e.LeftOut > 0 {
+		v.err.Printf("%s left out: their paths lead out of the folder, or into a .git\n", count(e.LeftOut, "file"))
+	}
 	return nil
 }

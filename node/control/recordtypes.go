@@ -82,7 +82,8 @@ type ExportRequest struct {
 
 // Exported is what was written.
 type Exported struct {
-	Dir   string `json:"dir"`   // the folder, absolute
-	Files int    `json:"files"` // how many files
-	Tip   string `json:"tip"`   // commit of main that they are
+	Dir     string `json:"dir"`      // the folder, absolute
+	Files   int    `json:"files"`    // how many files
+	Tip     string `json:"tip"`      // commit of main that they are
+	LeftOut int    `json:"left_out"` // files whose path leads out of the folder, or into a .git
 }
