@@ -42,7 +42,7 @@ func TestKeeperEndedBeforeItsFirstWord(t *testing.T) {
 			t.Fatalf("started %d times, %v; want once", began, err)
 		}
 		<-k.Ended()
-		if got, left := k.Release(); left != (group == nil) || got != (Ending{ExitCode: -1, Signal: "killed"}) {
+		if got, left := k.Release(); !left || got != (Ending{ExitCode: -1, Signal: "killed"}) {
 			t.Errorf("in the group %v it ended with %+v, and something may be left: %v", group, got, left)
 		}
 	}
