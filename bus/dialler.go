@@ -62,7 +62,9 @@ func newDialler(b *Bus) (*dialler, error) {
 	}
 	b.teardown.push("end of the dialler", d.close)
 	d.work.Go(func() { d.door.serve(d.ctx, &d.work, d.serve) })
-	d.work.Go(d.thawAlways)
+	if b.takesLinks() && b.opts.Heard != nil {
+		d.work.Go(d.thawAlways)
+	}
 	return d, nil
 }
 

@@ -34,9 +34,6 @@ type thaw struct {
 
 // thawAlways looks until the dialler ends.
 func (d *dialler) thawAlways() {
-	if !d.bus.takesLinks() || d.bus.opts.Heard == nil {
-		return
-	}
 	tick := time.NewTicker(thawEvery)
 	defer tick.Stop()
 	t := &thaw{done: map[protocol.Name]time.Time{}}
