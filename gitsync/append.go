@@ -102,6 +102,25 @@ func (r *Record) isClosed() bool {
 // hosts/<alias>.md. It is not journaled: durable only when it is in main. The
 // last content put wins.
 func (r *Record) PutFile(file string, data []byte) error {
+	return r.putFile(file, &fileUpdate{data: data})
+}
+
+// UpdateFile is PutFile for what depends on the version before: update is called when
+// the file is committed, with what main has then, nil for none. So what others did to
+// the file until then is not lost. It may be called more than once, and calls nothing
+// of the record; where it fails the file stays as it is.
+func (r *Record) UpdateFile(file string, update func(old []byte) ([]byte, error)) error {
+	return r.putFile(file, &fileUpdate{update: update})
+}
+
+// fileUpdate is a change of a file that waits for the next commit.
+type fileUpdate struct {
+	data   []byte                           // what the file is to be, where update is nil
+	update func(old []byte) ([]byte, error) // see UpdateFile
+	failed error                            // why it changed nothing; guarded by work
+}
+
+func (r *Record) putFile(file string, u *fileUpdate) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot put %s: %w", file, ErrClosed)
 	}
@@ -109,7 +128,7 @@ func (r *Record) PutFile(file string, data []byte) error {
 		return err
 	}
 	r.state.mu.Lock()
-	r.state.files[file] = data
+	r.state.files[file] = u
 	r.state.mu.Unlock()
 	ring(r.commitBell)
 	return nil
@@ -118,13 +137,24 @@ func (r *Record) PutFile(file string, data []byte) error {
 // WriteFile puts a file that is no message and returns when it is in a durable
 // commit of main. Where it fails the file may still go into a later commit.
 func (r *Record) WriteFile(ctx context.Context, file string, data []byte) error {
-	if err := r.PutFile(file, data); err != nil {
+	return r.changeFile(ctx, file, &fileUpdate{data: data})
+}
+
+// ChangeFile is WriteFile for what depends on the version before, see UpdateFile.
+func (r *Record) ChangeFile(ctx context.Context, file string, update func(old []byte) ([]byte, error)) error {
+	return r.changeFile(ctx, file, &fileUpdate{update: update})
+}
+
+func (r *Record) changeFile(ctx context.Context, file string, u *fileUpdate) error {
+	if err := r.putFile(file, u); err != nil {
 		return err
 	}
 	if err := r.commit(ctx, false); err != nil {
 		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
-	return nil
+	r.work.Lock()
+	defer r.work.Unlock()
+	return u.failed
 }
 
 // checkFilePath refuses what is no path in the record, and what belongs to

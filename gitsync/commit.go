@@ -55,7 +55,7 @@ func (r *Record) because(err error) error {
 }
 
 // choose takes what is to be committed now.
-func (r *Record) choose(all bool) ([]*heldLetter, map[string][]byte) {
+func (r *Record) choose(all bool) ([]*heldLetter, map[string]*fileUpdate) {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	var chosen []*heldLetter
@@ -87,7 +87,7 @@ func (r *Record) nextGrace() (time.Duration, bool) {
 }
 
 // commitChosen makes one commit on main. The caller holds work.
-func (r *Record) commitChosen(letters []*heldLetter, files map[string][]byte) error {
+func (r *Record) commitChosen(letters []*heldLetter, files map[string]*fileUpdate) error {
 	before, base := r.mainTip()
 	tip := before
 	d := draft{r: r, base: base, changes: map[string]objects.Change{}}
@@ -102,7 +102,11 @@ func (r *Record) commitChosen(letters []*heldLetter, files map[string][]byte) er
 			said = append(said, Letter{Path: h.path, Data: h.data, Peer: h.peer})
 		}
 	}
-	changed, err := d.put(files)
+	put, err := d.updated(files)
+	if err != nil {
+		return err
+	}
+	changed, err := d.put(put)
 	if err != nil {
 		return err
 	}
@@ -117,7 +121,8 @@ func (r *Record) commitChosen(letters []*heldLetter, files map[string][]byte) er
 		}
 	}
 	failpoint.Hit(failpoint.MainMoved)
-	r.committed(tip, tree, said, files)
+	r.updatesDone(files, put)
+	r.committed(tip, tree, said, changed)
 	if err := r.stands(before); err != nil {
 		return err // they are in main and cannot be read from it: the journal keeps them
 	}

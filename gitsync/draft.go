@@ -104,6 +104,35 @@ func (d *draft) content(blob objects.Hash) ([]byte, error) {
 	return letterData(d.r.store, blob)
 }
 
+// updated is what files become with updates. It leaves out those that fail: messages do
+// not wait for them.
+func (d *draft) updated(updates map[string]*fileUpdate) (map[string][]byte, error) {
+	all := map[string][]byte{}
+	for file, u := range updates {
+		if u.update == nil {
+			all[file] = u.data
+			continue
+		}
+		blob, ok, err := d.at(file)
+		if err != nil {
+			return nil, err
+		}
+		var data []byte
+		if ok {
+			data, _, err = content(d.r.store, blob)
+		}
+		if err == nil {
+			data, err = u.update(data)
+		}
+		if u.failed = err; err != nil {
+			d.r.log.Warn().Err(err).Str("file", file).Msg("a file of the record stays as it is")
+			continue
+		}
+		all[file] = data
+	}
+	return all, nil
+}
+
 // put changes files outside data; it returns those that differ.
 func (d *draft) put(files map[string][]byte) ([]string, error) {
 	var changed []string

@@ -17,6 +17,15 @@ import (
 // commitByHand does what an operator does in a bare repository.
 func commitByHand(t *testing.T, repo string, letters ...Letter) {
 	t.Helper()
+	files := map[string][]byte{}
+	for _, l := range letters {
+		files[l.Path.RepoPath()] = l.Data
+	}
+	commitFilesByHand(t, repo, files)
+}
+
+func commitFilesByHand(t *testing.T, repo string, files map[string][]byte) {
+	t.Helper()
 	index := filepath.Join(t.TempDir(), "index")
 	git := func(input string, args ...string) string {
 		t.Helper()
@@ -33,9 +42,9 @@ func commitByHand(t *testing.T, repo string, letters ...Letter) {
 	}
 	parent := git("", "rev-parse", "main")
 	git("", "read-tree", "main")
-	for _, l := range letters {
-		blob := git(string(l.Data), "hash-object", "-w", "--stdin")
-		git("", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+l.Path.RepoPath())
+	for path, data := range files {
+		blob := git(string(data), "hash-object", "-w", "--stdin")
+		git("", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+path)
 	}
 	commit := git("", "commit-tree", "-p", parent, "-m", "by hand", git("", "write-tree"))
 	git("", "update-ref", "refs/heads/main", commit, parent)

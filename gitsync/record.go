@@ -92,7 +92,7 @@ type state struct {
 	otherFiles bool
 	place      int // among the couriers, as SetPlace says
 
-	files map[string][]byte       // put and not yet committed
+	files map[string]*fileUpdate  // put and not yet committed
 	mine  map[string]objects.Hash // files that this run committed
 
 	arriving, arrived   int // messages that came with main: to be told in all, and told of them
@@ -150,7 +150,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 	r.goOnline(ctx)
 	r.state.held = map[protocol.Path][]*heldLetter{}
 	r.state.lost = newLosses()
-	r.state.files = map[string][]byte{}
+	r.state.files = map[string]*fileUpdate{}
 	r.state.mine = map[string]objects.Hash{}
 	if err := r.open(ctx, dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open the record: %w", err), r.Close())
@@ -236,7 +236,7 @@ func (r *Record) openMain() error {
 	switch {
 	case errors.Is(err, errNoVersion):
 		r.log.Warn().Msg(versionFile + " was taken out of the record; it is put back")
-		r.state.files[versionFile] = []byte(versionText + "\n")
+		r.state.files[versionFile] = &fileUpdate{data: []byte(versionText + "\n")}
 	case err != nil:
 		return err
 	}

@@ -102,6 +102,43 @@ func TestPutFile(t *testing.T) {
 	}
 }
 
+// An update is made of what main has when it is committed. It prevents: what others did
+// to a file is lost if the update was thought of before, and messages wait for an update
+// that cannot be made.
+func TestUpdateFileIsMadeOfWhatIsThere(t *testing.T) {
+	const file = "hosts/a.md"
+	h := newHome(t, "a", "")
+	with := func(line string) func([]byte) ([]byte, error) {
+		return func(old []byte) ([]byte, error) { return append(old, line...), nil }
+	}
+	is := func(want string) {
+		t.Helper()
+		if data, _, err := h.ReadFile(file); err != nil || string(data) != want {
+			t.Errorf("%s has %q, %v; want %q", file, data, err, want)
+		}
+	}
+	if err := h.ChangeFile(t.Context(), file, with("one\n")); err != nil {
+		t.Fatal(err)
+	}
+	is("one\n")
+	if err := h.UpdateFile(file, with("three\n")); err != nil {
+		t.Fatal(err)
+	}
+	commitFilesByHand(t, h.repo(), map[string][]byte{file: []byte("one\ntwo\n")})
+	h.sync(t)
+	is("one\ntwo\nthree\n")
+	cannot := errors.New("no")
+	l := testLetter(1, 1)
+	h.append(t, l)
+	if err := h.ChangeFile(t.Context(), file, func([]byte) ([]byte, error) { return nil, cannot }); err != cannot {
+		t.Errorf("the update that fails: %v", err)
+	}
+	is("one\ntwo\nthree\n")
+	if at := h.Place(l.Path); at != Recorded {
+		t.Errorf("the message is %v", at)
+	}
+}
+
 func TestReopenKeepsWhatWasStored(t *testing.T) {
 	h := newHome(t, "a", "")
 	id := h.ID()

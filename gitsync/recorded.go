@@ -9,18 +9,26 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// committed notes what main is now.
-func (r *Record) committed(tip, tree objects.Hash, added []Letter, files map[string][]byte) {
+// updatesDone notes that updates of files are in main, and as what.
+func (r *Record) updatesDone(updates map[string]*fileUpdate, put map[string][]byte) {
 	r.state.mu.Lock()
-	r.state.tip, r.state.tree = tip, tree
-	for file, data := range files {
-		r.state.mine[file] = objects.BlobHash(data)
-		if string(r.state.files[file]) == string(data) {
+	defer r.state.mu.Unlock()
+	for file, u := range updates {
+		if r.state.files[file] == u { // no other came meanwhile
 			delete(r.state.files, file)
 		}
 	}
+	for file, data := range put {
+		r.state.mine[file] = objects.BlobHash(data)
+	}
+}
+
+// committed notes what main is now.
+func (r *Record) committed(tip, tree objects.Hash, added []Letter, changed []string) {
+	r.state.mu.Lock()
+	r.state.tip, r.state.tree = tip, tree
 	if r.state.unpushed != nil {
-		r.lacking(added, files)
+		r.lacking(added, changed)
 	}
 	r.state.mu.Unlock()
 	ring(r.shareBell)
@@ -28,7 +36,7 @@ func (r *Record) committed(tip, tree objects.Hash, added []Letter, files map[str
 
 // lacking notes that the remote lacks what was just committed. The caller holds
 // state.mu.
-func (r *Record) lacking(added []Letter, files map[string][]byte) {
+func (r *Record) lacking(added []Letter, files []string) {
 	now := time.Now()
 	for _, l := range added {
 		r.state.unpushed[l.Path] = now

@@ -206,7 +206,7 @@ func (n *Node) filesChanged(paths []string) {
 		}
 		switch path {
 		case own:
-			if err := n.renderHostFile(n.hostState()); err != nil {
+			if err := n.renderHostFile(); err != nil {
 				n.log.Warn().Err(err).Msg("cannot render this host's file")
 			}
 		case identityFile:

@@ -77,15 +77,17 @@ func (n *Node) ChangeMembers(ctx context.Context, r control.MembersRequest) (con
 		return control.Channel{}, asError(err)
 	}
 	path := protocol.ChannelFilePath(id)
-	old, _, err := n.record.ReadFile(path)
-	if err != nil {
-		return control.Channel{}, asError(err)
+	err = n.record.ChangeFile(ctx, path, func(old []byte) ([]byte, error) {
+		data, err := protocol.SetChannelMembers(old, members)
+		if err == nil {
+			err = n.fitsBook(path, data)
+		}
+		return data, err
+	})
+	if err == nil {
+		err = n.readBook(path)
 	}
-	data, err := protocol.SetChannelMembers(old, members)
 	if err != nil {
-		return control.Channel{}, asError(err)
-	}
-	if err := n.writeBook(ctx, path, data); err != nil {
 		return control.Channel{}, asError(err)
 	}
 	return n.Channel(ctx, control.ChannelRequest{Channel: id.String()})
@@ -115,12 +117,19 @@ func (n *Node) found(c fleet.NewChannel, parent string) (file protocol.ChannelFi
 // writeBook brings a file that is no message into a durable commit and takes it
 // in.
 func (n *Node) writeBook(ctx context.Context, path string, data []byte) error {
-	if len(data) > n.cfg.MessageLimit {
-		return control.Errorf(control.KindUsage, "write a shorter text, or raise message_limit in config.yaml on every host",
-			"cannot write %s: it has %d bytes; the limit is %d", path, len(data), n.cfg.MessageLimit)
+	if err := n.fitsBook(path, data); err != nil {
+		return err
 	}
 	if err := n.record.WriteFile(ctx, path, data); err != nil {
 		return err
 	}
 	return n.readBook(path)
+}
+
+func (n *Node) fitsBook(path string, data []byte) error {
+	if len(data) > n.cfg.MessageLimit {
+		return control.Errorf(control.KindUsage, "write a shorter text, or raise message_limit in config.yaml on every host",
+			"cannot write %s: it has %d bytes; the limit is %d", path, len(data), n.cfg.MessageLimit)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -58,6 +59,45 @@ func TestHostFileEditedWhileAnAgentIsAdded(t *testing.T) {
 		text := shown(t, remote, path)
 		return strings.Contains(text, "rack: cellar\n") && strings.Contains(text, "blob") && !strings.Contains(text, "blub")
 	})
+}
+
+// What a host says of itself is put into its file as that is when it is committed. It
+// prevents: an edit that was fetched between the rendering and the commit is lost, and
+// an agent that was removed meanwhile stays in the file.
+func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
+	t.Parallel()
+	remote := bareRemote(t)
+	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", remote })
+	path := protocol.HostFilePath("white")
+	n, err := Open(t.Context(), Options{Home: home, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	defer n.writer.close()
+	publish := func(agents ...configs.Agent) {
+		n.setAgents(func([]configs.Agent) []configs.Agent { return agents })
+		if err := n.publishHost(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	blob := configs.Agent{Name: "blob", Door: configs.DoorInbox}
+	publish(blob)
+	editPushed(t, remote, path, func(text string) string { return strings.Replace(text, "---\n", "---\nrack: cellar\n", 1) })
+	if err := n.record.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text := shown(t, remote, path); !strings.Contains(text, "rack: cellar\n") || !strings.Contains(text, "blob") {
+		t.Errorf("the edit or the agent is lost:\n%s", text)
+	}
+	publish()
+	publish(blob)
+	if err := n.record.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text := shown(t, remote, path); !strings.Contains(text, "blob") {
+		t.Errorf("the agent that was added again is not there:\n%s", text)
+	}
 }
 
 // Two sides that change one field of a profile: both versions are kept, and every

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/parleyfleet/parley/configs"
@@ -35,11 +34,10 @@ func hosted(a configs.Agent) protocol.HostedAgent {
 // publishHost tells the fleet who is here, where that is news: a signed message,
 // and its rendering as the seed's host file.
 func (n *Node) publishHost(ctx context.Context) error {
-	says := n.hostState()
-	if _, err := n.act(ctx, fleet.Join{Host: says}, protocol.Path{}); err != nil {
+	if _, err := n.act(ctx, fleet.Join{Host: n.hostState()}, protocol.Path{}); err != nil {
 		return err
 	}
-	return n.renderHostFile(says)
+	return n.renderHostFile()
 }
 
 // retireHostFile has the file of a host that is out say so: programs that know no keys
@@ -49,28 +47,19 @@ func (n *Node) retireHostFile(alias protocol.Name) {
 	n.mu.Lock()
 	h, _ := n.state.Host(alias)
 	n.mu.Unlock()
-	path := protocol.HostFilePath(alias)
-	old, _, err := n.record.ReadFile(path)
-	if err == nil {
-		old, err = protocol.RetireHostFile(old, protocol.HostState{Host: alias, Key: h.Key, Hostname: h.Hostname}, n.now())
-	}
-	if err == nil {
-		err = n.record.PutFile(path, old)
-	}
+	says, since := protocol.HostState{Host: alias, Key: h.Key, Hostname: h.Hostname}, n.now()
+	err := n.record.UpdateFile(protocol.HostFilePath(alias), func(old []byte) ([]byte, error) {
+		return protocol.RetireHostFile(old, says, since)
+	})
 	if err != nil {
 		n.log.Warn().Err(err).Msg("cannot say in the host's file that it is out")
 	}
 }
 
-func (n *Node) renderHostFile(says protocol.HostState) error {
-	path := protocol.HostFilePath(n.cfg.Alias)
-	old, _, err := n.record.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	file, err := protocol.UpdateHostFile(old, says)
-	if err != nil || bytes.Equal(old, file) {
-		return err
-	}
-	return n.record.PutFile(path, file)
+// renderHostFile has the next commit put into this host's file what it says of itself
+// by then. What others wrote there until then stays.
+func (n *Node) renderHostFile() error {
+	return n.record.UpdateFile(protocol.HostFilePath(n.cfg.Alias), func(old []byte) ([]byte, error) {
+		return protocol.UpdateHostFile(old, n.hostState())
+	})
 }

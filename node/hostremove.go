@@ -49,7 +49,7 @@ func (n *Node) RemoveHost(ctx context.Context, r control.RemoveHostRequest) (con
 // stayAfterAll takes back what was done before this host's last word, which could not
 // be stored.
 func (n *Node) stayAfterAll() {
-	if err := n.renderHostFile(n.hostState()); err != nil {
+	if err := n.renderHostFile(); err != nil {
 		n.log.Warn().Err(err).Msg("cannot render this host's file")
 	}
 	n.lookout.out.Store(false)

@@ -107,7 +107,7 @@ func (n *Node) afterRotation(next *hostKey) {
 		}
 	}
 	n.announce()
-	if err := n.renderHostFile(n.hostState()); err != nil {
+	if err := n.renderHostFile(); err != nil {
 		n.log.Warn().Err(err).Msg("cannot render this host's file")
 	}
 }
