@@ -41,7 +41,7 @@ func ownMounts() {
 // device, are let go of a moment later.
 func unmount(t *testing.T, at string) {
 	t.Helper()
-	tick, deadline := time.NewTicker(5*time.Millisecond), time.After(20*time.Second)
+	tick, deadline := time.NewTicker(5*time.Millisecond), time.After(time.Minute)
 	defer tick.Stop()
 	for {
 		err := unix.Unmount(at, 0)

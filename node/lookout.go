@@ -28,6 +28,8 @@ type lookout struct {
 	linked   event // the bus has a link, and this node told there that it has started
 	answered event // another host has said since then that it is there
 
+	times time.Duration // how many times longer than usual it may take
+
 	out atomic.Bool // the node was told to stay out
 
 	// Guarded by the node's mu.
@@ -44,9 +46,9 @@ type event struct {
 
 func (e *event) happened() { e.once.Do(func() { close(e.c) }) }
 
-func newLookout(trusted bool) *lookout {
+func newLookout(trusted bool, times int) *lookout {
 	return &lookout{
-		fetched: event{c: make(chan struct{})}, linked: event{c: make(chan struct{})}, answered: event{c: make(chan struct{})}, trusted: trusted,
+		times: time.Duration(max(1, times)), fetched: event{c: make(chan struct{})}, linked: event{c: make(chan struct{})}, answered: event{c: make(chan struct{})}, trusted: trusted,
 	}
 }
 
@@ -71,33 +73,35 @@ func (n *Node) lookAround(ctx context.Context) {
 
 // wait waits for the answers that can come, for as long as the look around may take.
 func (l *lookout) wait(ctx context.Context, remote, bus bool) {
-	ctx, cancel := context.WithTimeout(ctx, lookoutTime)
+	ctx, cancel := context.WithTimeout(ctx, l.times*lookoutTime)
 	defer cancel()
 	var answers sync.WaitGroup
 	if remote {
-		answers.Go(func() { l.fetched.wait(ctx, lookoutTime) })
+		answers.Go(func() { l.fetched.wait(ctx) })
 	}
 	if bus {
 		answers.Go(func() {
-			if l.linked.wait(ctx, lookoutTime) && l.answered.wait(ctx, greetTime) {
-				sleep(ctx, twinTime)
+			if !l.linked.wait(ctx) {
+				return
+			}
+			greeting, done := context.WithTimeout(ctx, l.times*greetTime)
+			defer done()
+			if l.answered.wait(greeting) {
+				sleep(ctx, l.times*twinTime)
 			}
 		})
 	}
 	answers.Wait()
 }
 
-// wait reports whether it has happened, or does so within that time and before ctx ends.
-func (e *event) wait(ctx context.Context, within time.Duration) bool {
-	timer := time.NewTimer(within)
-	defer timer.Stop()
+// wait reports whether it has happened, or does so before ctx ends.
+func (e *event) wait(ctx context.Context) bool {
 	select {
 	case <-e.c:
 		return true
-	case <-timer.C:
 	case <-ctx.Done():
+		return false
 	}
-	return false
 }
 
 const aboutTwin = "another node of this host"
@@ -107,7 +111,7 @@ const aboutTwin = "another node of this host"
 // still runs, it hears of this one by a message and answers with one, and then one of
 // them ends (see lookForTwin). If nothing comes, it was a home that went back in time.
 func (n *Node) askTwin(ctx context.Context, foreign *fleet.Item) {
-	patience := 3*n.cfg.FetchInterval + 2*n.cfg.PushEvery()
+	patience := n.lookout.times * (3*n.cfg.FetchInterval + 2*n.cfg.PushEvery())
 	n.mu.Lock()
 	n.wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
 		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",

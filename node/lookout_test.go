@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -20,6 +22,13 @@ func answered(t *testing.T, n *Node, to control.Message) (all []string) {
 		all = append(all, m.Body)
 	}
 	return all
+}
+
+// startPatient starts a node that looks around for as long as a busy machine may take to
+// answer it.
+func startPatient(t *testing.T, home configs.Home) (n *Node, ended <-chan error) {
+	t.Helper()
+	return startNodeWith(t, Options{Home: home, Version: "test", Log: zerolog.Nop(), lookTimes: 10})
 }
 
 // It prevents: two machines that were started from one image answer everything twice,
@@ -39,7 +48,7 @@ func TestTwinsOnABusAnswerOnce(t *testing.T) {
 		startNode(t, leaf)
 		eventually(t, "the hub knows the agent", func() bool { return len(seenAs(t, hub, alias, control.HostLive).Agents) == 1 })
 		asked := []control.Message{say(t, hub, "echo@"+alias, "before")}
-		second, ended := startNode(t, image)
+		second, ended := startPatient(t, image)
 		asked = append(asked, say(t, hub, "echo@"+alias, "meanwhile"))
 		wantExpelled(t, ended, "another node with the name and key of this host runs")
 		asked = append(asked, say(t, hub, "echo@"+alias, "after"))
@@ -66,6 +75,7 @@ func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 	other, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "other", remote }))
 	leaf := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", remote })
 	fastFetch(t, leaf)
+	changeConfig(t, leaf, func(c *configs.Config) { c.PushInterval = 100 * time.Millisecond })
 	n, stop := runNode(t, leaf)
 	addExec(t, n, "echo", "git hash-object --stdin")
 	asked := say(t, n, "echo", "as the image is made")
@@ -81,7 +91,7 @@ func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	again, ended := startNode(t, image)
+	again, ended := startPatient(t, image)
 	wantRunning(t, again, ended, "no agent is run until")
 	next := say(t, again, "echo", "to the home that went back")
 	answerTo(t, again, next.Path) // it has asked the record, and nobody else is there
@@ -111,7 +121,7 @@ func TestTwinsByGitAnswerOnce(t *testing.T) {
 		earlier := say(t, first, "echo", "the first is there")
 		answerTo(t, first, earlier.Path)
 		eventually(t, "it is pushed", func() bool { return first.record.Status().Unpushed+first.record.Status().Unrecorded == 0 })
-		_, ended := startNode(t, image)
+		_, ended := startPatient(t, image)
 		asked := say(t, first, "echo", "while both run")
 		answerTo(t, first, asked.Path)
 		wantExpelled(t, ended, "writes into the record")
@@ -135,7 +145,7 @@ func TestANormalStartIsHardlySlower(t *testing.T) {
 		"with a link":   homeLinkedTo(t, hub, "white"),
 	} {
 		began := time.Now()
-		n, _ := runNode(t, home)
+		n, _ := runNodeWith(t, Options{Home: home, Version: "test", lookTimes: 10})
 		eventually(t, "agents are run", func() bool { return n.reading(n.mayRun) })
 		t.Logf("%s: %s until agents are run", name, time.Since(began))
 		if fetched := cameTrue(&n.lookout.fetched); fetched != (n.cfg.Remote != "") {

@@ -45,6 +45,7 @@ type Options struct {
 	acceptLoss bool    // what the disk has lost is given up
 	remote     *string // in place of that of the configuration, and runs of git may take long; nil: that one
 	queueBytes int     // see bus.Options
+	lookTimes  int     // how many times longer than usual a start may look around; 0: once
 }
 
 // Node is one host of a fleet.
@@ -129,7 +130,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{
 		keeper: o.Keeper,
 		home:   o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
-		live: newLive(o.Now), lookout: newLookout(o.Moved), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
+		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		run: randomHex(4), greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
 		firsts: map[string]protocol.Path{}, keys: newKeyWork(),

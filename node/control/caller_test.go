@@ -227,8 +227,16 @@ func TestHalfSentBody(t *testing.T) {
 			t.Errorf("after %q the connection stays open: %v", half, err)
 		}
 	}
-	if err := control.NewClient(path, "test").Log(t.Context(), control.LogRequest{}, nil); err != nil {
-		t.Errorf("an answer that takes longer than a request may: %v", err)
+	for {
+		err := control.NewClient(path, "test").Log(t.Context(), control.LogRequest{}, nil)
+		select {
+		case <-begun:
+			if err != nil {
+				t.Errorf("an answer that takes longer than a request may: %v", err)
+			}
+			return
+		default: // on a busy machine the request itself may have taken too long
+			t.Log(err)
+		}
 	}
-	<-begun
 }

@@ -212,7 +212,7 @@ func (s switchboard) answer() call {
 // ends a test that has failed.
 func (c call) wantDead(t *testing.T) {
 	t.Helper()
-	c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	c.SetReadDeadline(time.Now().Add(time.Minute))
 	if _, err := c.Read(make([]byte, 1)); err == nil || isTimeout(err) {
 		t.Errorf("%s (process %d) lives", c.role, c.pid)
 	}
