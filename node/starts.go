@@ -39,14 +39,15 @@ func nextStart(home configs.Home, now time.Time) (uint64, error) {
 const tolerated = time.Minute
 
 // clockWarnings name the live hosts whose clocks differ much. Nothing depends on them,
-// but times that people read look wrong.
+// but times that people read look wrong. They are right to what is tolerated: how long
+// the host's letter was under way is not known.
 func (n *Node) clockWarnings() (warnings []string) {
 	for _, p := range n.live.present() {
 		switch off := p.Sent.Sub(p.Seen); {
 		case off > tolerated:
-			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s ahead of this one", p.Host, span.Text(off.Round(time.Second))))
+			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s ahead of this one", p.Host, span.Text(off.Round(tolerated))))
 		case off < -tolerated:
-			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s behind this one", p.Host, span.Text((-off).Round(time.Second))))
+			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s behind this one", p.Host, span.Text((-off).Round(tolerated))))
 		}
 	}
 	return warnings
