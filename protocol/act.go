@@ -9,27 +9,88 @@ import (
 // message as mail.
 type Act string
 
-// The acts of plain conversation and of the fleet's own book-keeping. The acts
-// of work-with are recognised by the words their bodies begin with.
+// Class is what becomes of the messages of an act.
+type Class int
+
+// The classes of acts.
 const (
-	ActHey        Act = "hey"         // a message from one to one
-	ActTell       Act = "tell"        // a message to a list or a party
-	ActBroadcast  Act = "broadcast"   // a message to all
-	ActNote       Act = "note"        // for the eyes of those addressed: it runs nobody
-	ActReply      Act = "reply"       // an answer
-	ActFailed     Act = "failed"      // an answer that says why there is none (R16)
-	ActRead       Act = "read"        // a receipt
-	ActHostJoin   Act = "host-join"   // a host and its key enter the fleet
-	ActHostAgents Act = "host-agents" // who is served on a host, and its humans
-	ActHostVouch  Act = "host-vouch"  // which keys of other hosts a host has seen first
-	ActHostRotate Act = "host-rotate" // a new key takes the place of a host's old one
-	ActHostRevoke Act = "host-revoke" // a key counts no more, but for what is named
+	ClassMail     Class = iota // taken to the agents that it is for
+	ClassNotice                // shown to those it is for, and runs nobody
+	ClassReceipt               // says that a message was read
+	ClassHostWord              // the fleet's own book-keeping, signed by a host
 )
+
+// String is the class in words.
+func (c Class) String() string {
+	return [...]string{"mail", "notice", "receipt", "word of a host"}[c]
+}
+
+// ActSpec is all that there is to know of an act. What the program does with acts, and
+// the page about them, comes from the table of these alone (DESIGN, section 10).
+type ActSpec struct {
+	Act     Act
+	Heading string // the words before " | " by which a body says the act; "" where only the field does
+	Class   Class
+	Doc     string // what it does, in one line
+	Example string // a body as it is written; "" where that is free text
+
+	parse  func(body string) (any, error)
+	format func(words any) string
+}
+
+// WordAct is an act whose body has a form: it says a W.
+type WordAct[W any] struct {
+	ActSpec
+	Parse  func(body string) (W, error)
+	Format func(W) string
+}
+
+// wordAct is the act whose bodies are written and read so. A body that Format wrote must
+// give the same words again, and lines that Parse does not know are passed over.
+func wordAct[W any](spec ActSpec, parse func(body string) (W, error), format func(W) string, example W) WordAct[W] {
+	spec.Example = format(example)
+	spec.parse = func(body string) (any, error) { return parse(body) }
+	spec.format = func(words any) string {
+		w, ok := words.(W)
+		if !ok {
+			return ""
+		}
+		return format(w)
+	}
+	return WordAct[W]{spec, parse, format}
+}
+
+// Acts are all acts that parley knows.
+func Acts() []ActSpec {
+	return []ActSpec{
+		hey, tell, broadcast, note, reply, failed, read,
+		invite, introduction, syncCheck, syncResult, checkpoint, accept, reject, deferAct, revoke, reAccept, validate, statusRequest,
+		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec,
+	}
+}
 
 var (
 	actPattern  = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
 	headPattern = regexp.MustCompile(`^([A-Z][A-Z-]*(?: [A-Z][A-Z-]*){0,2}) \|`)
+
+	byName, byHeading = tables()
 )
+
+// tables are the acts by their names, and by their headings as headingKey has them.
+func tables() (names map[Act]ActSpec, headings map[string]ActSpec) {
+	names, headings = map[Act]ActSpec{}, map[string]ActSpec{}
+	for _, spec := range Acts() {
+		names[spec.Act] = spec
+		if spec.Heading != "" {
+			headings[headingKey(spec.Heading)] = spec
+		}
+	}
+	return names, headings
+}
+
+// headingKey is a heading without the choice between blanks and dashes, in which the
+// seeds differ.
+func headingKey(heading string) string { return strings.ReplaceAll(heading, " ", "-") }
 
 // ParseAct reads the field "act". What does not look like an act is none, so
 // that the body decides.
@@ -46,32 +107,19 @@ func actOfBody(t Type, body string) Act {
 	if t == TypeRead {
 		return ActRead
 	}
-	head := headPattern.FindStringSubmatch(body)
-	if head == nil {
-		return ActHey
-	}
-	switch act := Act(strings.ReplaceAll(strings.ToLower(head[1]), " ", "-")); act {
-	case "party-invite":
-		return "invite"
-	case "sync-check", "sync-result", "checkpoint", "accept", "reject", "defer", "revoke", "re-accept",
-		"introduction", "validate", "work-with-status-request",
-		ActHostJoin, ActHostAgents, ActHostVouch, ActHostRotate, ActHostRevoke:
-		return act
+	if head := headPattern.FindStringSubmatch(body); head != nil {
+		if spec, known := byHeading[headingKey(head[1])]; known {
+			return spec.Act
+		}
 	}
 	return ActHey
 }
 
-// HostWord reports whether the act is the fleet's own book-keeping.
-func (a Act) HostWord() bool {
-	switch a {
-	case ActHostJoin, ActHostAgents, ActHostVouch, ActHostRotate, ActHostRevoke:
-		return true
-	}
-	return false
-}
+// Class is what becomes of messages of the act: mail, where it is not known.
+func (a Act) Class() Class { return byName[a].Class }
 
-// Mail reports whether the act is one for which an agent's command is run. Notes,
-// receipts, failures and the book-keeping of the fleet are shown and run nobody.
-func (a Act) Mail() bool {
-	return a != ActNote && a != ActRead && a != ActFailed && !a.HostWord()
-}
+// HostWord reports whether the act is the fleet's own book-keeping.
+func (a Act) HostWord() bool { return a.Class() == ClassHostWord }
+
+// Mail reports whether the act is one for which an agent's command is run.
+func (a Act) Mail() bool { return a.Class() == ClassMail }

@@ -83,6 +83,41 @@ func TestReceiptIsAlwaysARead(t *testing.T) {
 	}
 }
 
+// The table of acts is whole: no name or heading twice, each act is recognised by its
+// heading, and what is written of its form is read again, with lines of later versions.
+func TestActs(t *testing.T) {
+	names, headings := map[protocol.Act]bool{}, map[string]bool{}
+	for _, spec := range protocol.Acts() {
+		if names[spec.Act] || spec.Heading != "" && headings[spec.Heading] {
+			t.Errorf("%s stands twice, or its heading %q", spec.Act, spec.Heading)
+		}
+		names[spec.Act], headings[spec.Heading] = true, true
+		if protocol.ParseAct(string(spec.Act)) != spec.Act || spec.Doc == "" || spec.Act.Class() != spec.Class {
+			t.Errorf("%+v is no whole act", spec)
+		}
+		if spec.Heading == "" {
+			continue
+		}
+		if got := actOf(t, "", spec.Heading+" | from: x"); got != spec.Act {
+			t.Errorf("%s: its heading is read as %s", spec.Act, got)
+		}
+		if spec.Example != "" && actOf(t, "", spec.Example) != spec.Act {
+			t.Errorf("%s is not recognised by its example:\n%s", spec.Act, spec.Example)
+		}
+		if spec.Class != protocol.ClassHostWord {
+			continue
+		}
+		w, err := protocol.ParseHostWord(spec.Act, spec.Example+"\na line of a later version")
+		if err != nil {
+			t.Errorf("%s: %v", spec.Act, err)
+			continue
+		}
+		if got := protocol.FormatHostWord(spec.Act, w); got != spec.Example {
+			t.Errorf("%s: got\n%s\nwant\n%s", spec.Act, got, spec.Example)
+		}
+	}
+}
+
 func TestMail(t *testing.T) {
 	for act, want := range map[protocol.Act]bool{
 		protocol.ActHey: true, protocol.ActTell: true, protocol.ActBroadcast: true, protocol.ActReply: true, "accept": true, "unknown": true, "": true,

@@ -164,11 +164,11 @@ func FuzzParseHost(f *testing.F) {
 func TestTheRevocationOfARemovedHost(t *testing.T) {
 	of := protocol.HostKey{Host: "white", Key: "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4"}
 	r := protocol.Revocation{Host: "oracle-world", Revokes: of, Removed: true}
-	body := protocol.FormatRevocation(r)
-	if got, err := protocol.ParseRevocation(body); err != nil || !got.Removed || got.Revokes != of {
+	body := protocol.HostRevoke.Format(r)
+	if got, err := protocol.HostRevoke.Parse(body); err != nil || !got.Removed || got.Revokes != of {
 		t.Errorf("it reads %+v, %v\n%s", got, err, body)
 	}
-	if got, err := protocol.ParseRevocation(strings.Replace(body, "removed: yes", "moved: elsewhere", 1)); err != nil || got.Removed {
+	if got, err := protocol.HostRevoke.Parse(strings.Replace(body, "removed: yes", "moved: elsewhere", 1)); err != nil || got.Removed {
 		t.Errorf("a line that is not known: %+v, %v", got, err)
 	}
 }

@@ -30,33 +30,23 @@ func (r Revocation) Speaker() Name { return r.Host }
 // ParseHostWord reads the body of a message with one of the acts that HostWord
 // reports.
 func ParseHostWord(act Act, body string) (HostWord, error) {
-	switch act {
-	case ActHostVouch:
-		return ParseVouch(body)
-	case ActHostRotate:
-		return ParseRotation(body)
-	case ActHostRevoke:
-		return ParseRevocation(body)
-	case ActHostJoin, ActHostAgents:
-		return ParseHost(body)
+	if !act.HostWord() {
+		return nil, fmt.Errorf("%q is no word of a host", act)
 	}
-	return nil, fmt.Errorf("%q is no word of a host", act)
+	w, err := byName[act].parse(body)
+	return w.(HostWord), err
 }
 
 // FormatHostWord writes the body that ParseHostWord reads.
 func FormatHostWord(act Act, w HostWord) string {
-	switch w := w.(type) {
-	case Vouch:
-		return FormatVouch(w)
-	case Rotation:
-		return FormatRotation(w)
-	case Revocation:
-		return FormatRevocation(w)
-	case HostState:
-		return FormatHost(act, w)
+	if !act.HostWord() {
+		return ""
 	}
-	return ""
+	return byName[act].format(w)
 }
+
+// exampleKey stands in the examples of words: a key that nobody has.
+const exampleKey = "UCFIRY65OQE7DFP5KLNS2PF2LVZMUZYJX4OZIEQ36N2IQANUB5XVZ45L"
 
 // wordHead is the first line of a host's word.
 func wordHead(act Act, host Name) string {

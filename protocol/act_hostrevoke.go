@@ -40,14 +40,19 @@ func CompareRunEnds(a, b RunEnd) int {
 // node.
 const maxRunEnds = 100_000
 
-// FormatRevocation writes the body of a host-revoke message:
-//
-//	HOST-REVOKE | host: oracle-world
-//	revokes: white U…
-//	last: 0badcafe 7 5f…
-//
-// and "removed: yes" where it says so.
-func FormatRevocation(r Revocation) string {
+// ActHostRevoke is the act of a Revocation.
+const ActHostRevoke Act = "host-revoke"
+
+// HostRevoke is the act by which a key is revoked.
+var HostRevoke = wordAct(ActSpec{
+	Act: ActHostRevoke, Heading: "HOST-REVOKE", Class: ClassHostWord,
+	Doc: "Ends a key: it counts no more, but for what is named.",
+}, parseRevocation, formatRevocation, Revocation{
+	Host: "oracle-world", Revokes: HostKey{"white", exampleKey}, Removed: true,
+	Last: []RunEnd{{Run: "0badcafe", Seq: 7, Hash: strings.Repeat("5f", 32)}},
+})
+
+func formatRevocation(r Revocation) string {
 	var b strings.Builder
 	b.WriteString(wordHead(ActHostRevoke, r.Host))
 	fmt.Fprintf(&b, "revokes: %s %s\n", r.Revokes.Host, r.Revokes.Key)
@@ -60,9 +65,7 @@ func FormatRevocation(r Revocation) string {
 	return NormalBody(b.String())
 }
 
-// ParseRevocation reads a body that FormatRevocation wrote, and passes over lines
-// that it does not know.
-func ParseRevocation(body string) (Revocation, error) {
+func parseRevocation(body string) (Revocation, error) {
 	var r Revocation
 	host, err := readWord(body, r.take)
 	if err == nil && r.Revokes.Key == "" {

@@ -47,6 +47,32 @@ func (a HostedAgent) Instances(host Name) []Instance {
 	return all
 }
 
+// The acts of a HostState.
+const (
+	ActHostJoin   Act = "host-join"
+	ActHostAgents Act = "host-agents"
+)
+
+// HostJoin and HostAgents are the acts by which a host enters the fleet, and says whom it
+// serves now.
+var (
+	HostJoin = hostState(ActSpec{
+		Act: ActHostJoin, Heading: "HOST-JOIN", Class: ClassHostWord,
+		Doc: "A host and its key enter the fleet.",
+	}, HostState{Host: "white", Key: exampleKey, Hostname: "white.example", Addresses: []string{"192.0.2.7:4223"}, Humans: []Name{"nat"}})
+	HostAgents = hostState(ActSpec{
+		Act: ActHostAgents, Heading: "HOST-AGENTS", Class: ClassHostWord,
+		Doc: "Says who is served on a host, who its humans are and where it is reached.",
+	}, HostState{Host: "white", Hostname: "white.example", Addresses: []string{"192.0.2.7:4223"}, Humans: []Name{"nat"}, Agents: []HostedAgent{
+		{Name: "mawjs", Tiers: []Tier{{Name: "opus", Count: 1}, {Name: "haiku", Count: 5}}},
+		{Name: "codex", Tiers: []Tier{{Name: "gpt-4.1", Count: 1}}},
+	}})
+)
+
+func hostState(spec ActSpec, example HostState) WordAct[HostState] {
+	return wordAct(spec, ParseHost, func(h HostState) string { return FormatHost(spec.Act, h) }, example)
+}
+
 // FormatHost writes the body of a host-join or host-agents message:
 //
 //	HOST-JOIN | host: white

@@ -22,20 +22,24 @@ type Rotation struct {
 	Proof string    // signature of the new key, base64url
 }
 
-// FormatRotation writes the body of a host-rotate message:
-//
-//	HOST-ROTATE | host: white
-//	key: U…
-//	until: 2026-05-24T19:01:00.000Z
-//	proof: …
-func FormatRotation(r Rotation) string {
+// ActHostRotate is the act of a Rotation.
+const ActHostRotate Act = "host-rotate"
+
+// HostRotate is the act by which a host takes another key. Whether the proof in it holds
+// is for Rotation.Check to say.
+var HostRotate = wordAct(ActSpec{
+	Act: ActHostRotate, Heading: "HOST-ROTATE", Class: ClassHostWord,
+	Doc: "Puts a new key in the place of a host's old one.",
+}, parseRotation, formatRotation, Rotation{
+	Host: "white", Key: exampleKey, Until: time.Date(2026, 5, 24, 19, 1, 0, 0, time.UTC), Proof: "n0Nhy…",
+})
+
+func formatRotation(r Rotation) string {
 	return fmt.Sprintf("%skey: %s\nuntil: %s\nproof: %s", wordHead(ActHostRotate, r.Host), oneLine(r.Key),
 		r.Until.UTC().Format(TimestampLayout), oneLine(r.Proof))
 }
 
-// ParseRotation reads a body that FormatRotation wrote, and passes over lines that
-// it does not know. Whether the proof holds is for Check to say.
-func ParseRotation(body string) (Rotation, error) {
+func parseRotation(body string) (Rotation, error) {
 	var r Rotation
 	host, err := readWord(body, r.take)
 	switch {

@@ -19,11 +19,16 @@ type Vouch struct {
 // MaxVouched is how many keys one message may vouch for.
 const MaxVouched = 1000
 
-// FormatVouch writes the body of a host-vouch message:
-//
-//	HOST-VOUCH | host: oracle-world
-//	knows: white U…
-func FormatVouch(v Vouch) string {
+// ActHostVouch is the act of a Vouch.
+const ActHostVouch Act = "host-vouch"
+
+// HostVouch is the act by which a host vouches for keys.
+var HostVouch = wordAct(ActSpec{
+	Act: ActHostVouch, Heading: "HOST-VOUCH", Class: ClassHostWord,
+	Doc: "Says which keys of other hosts a host has seen first.",
+}, parseVouch, formatVouch, Vouch{Host: "oracle-world", Knows: []HostKey{{"white", exampleKey}}})
+
+func formatVouch(v Vouch) string {
 	var b strings.Builder
 	b.WriteString(wordHead(ActHostVouch, v.Host))
 	for _, k := range v.Knows {
@@ -32,9 +37,7 @@ func FormatVouch(v Vouch) string {
 	return NormalBody(b.String())
 }
 
-// ParseVouch reads a body that FormatVouch wrote, and passes over lines that it
-// does not know.
-func ParseVouch(body string) (Vouch, error) {
+func parseVouch(body string) (Vouch, error) {
 	var v Vouch
 	host, err := readWord(body, func(key, value string) error {
 		if key != "knows" {

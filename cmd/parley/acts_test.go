@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// The page about acts is generated from their table.
+func TestActsReferenceIsUpToDate(t *testing.T) {
+	file := filepath.Join(docsRoot, "docs", "reference", "acts.md")
+	want := renderActs(protocol.Acts())
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("docs/reference/acts.md is not what the table says; run go test ./cmd/parley -update\n%s", diff)
+	}
+}
+
+func renderActs(acts []protocol.ActSpec) string {
+	var b strings.Builder
+	b.WriteString(`# Acts
+
+Generated from the program's table of acts by ` + "`go test ./cmd/parley -update`" + `.
+
+What a message does is its act. It stands in the field ` + "`act`" + `; where that field is missing, the body says it by the
+heading that it begins with: ` + "`SYNC-CHECK | from: mawjs`" + `. Where that is missing too, it is ` + "`hey`" + `. A message
+whose act is unknown is mail.
+
+Mail is taken to the agents that it is for. A notice is shown to those it is for, and runs nobody. A receipt says that
+a message was read. Words of hosts are the fleet's own book-keeping; only those that a host has signed count.
+
+| act | heading | class | what it does |
+|---|---|---|---|
+`)
+	for _, a := range acts {
+		heading := a.Heading
+		if heading != "" {
+			heading = "`" + heading + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", a.Act, heading, a.Class, a.Doc)
+	}
+	b.WriteString("\n## Bodies that have a form\n\nLines that a reader does not know are passed over, so that later versions may say more.\n")
+	for _, a := range acts {
+		if a.Example != "" {
+			fmt.Fprintf(&b, "\n### %s\n\n%s For example:\n\n```\n%s\n```\n", a.Act, a.Doc, strings.TrimSpace(a.Example))
+		}
+	}
+	return b.String()
+}
