@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 
+	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -24,80 +25,80 @@ type rest struct {
 }
 
 // append writes it down.
-func (r *rest) append(w *pen, recordID, stamp string) {
-	w.text(recordID)
-	w.text(stamp)
-	w.number(when(r.circled, 1))
-	w.number(uint64(len(r.rivals)))
+func (r *rest) append(w *archive.Pen, recordID, stamp string) {
+	w.Text(recordID)
+	w.Text(stamp)
+	w.Number(when(r.circled, 1))
+	w.Number(uint64(len(r.rivals)))
 	for _, it := range r.rivals {
-		w.item(it)
-		w.said(it)
+		writeItem(w, it)
+		writeSaid(w, it)
 	}
-	w.number(uint64(len(r.words)))
+	w.Number(uint64(len(r.words)))
 	for _, it := range r.words {
-		w.item(it)
-		w.said(it)
+		writeItem(w, it)
+		writeSaid(w, it)
 	}
-	w.number(uint64(len(r.last)))
+	w.Number(uint64(len(r.last)))
 	for who, it := range r.last {
-		w.item(it)
-		w.number(uint64(r.signed[who]))
+		writeItem(w, it)
+		w.Number(uint64(r.signed[who]))
 	}
-	w.number(uint64(len(r.forks)))
+	w.Number(uint64(len(r.forks)))
 	for at := range r.forks {
-		w.text(at.host.String())
-		w.text(at.prev)
-		w.text(at.run)
-		w.number(at.seq)
+		w.Text(at.host.String())
+		w.Text(at.prev)
+		w.Text(at.run)
+		w.Number(at.seq)
 	}
 	r.census.append(w)
 }
 
-// said writes what the item says of its host, if it does.
-func (w *pen) said(it *Item) {
+// writeSaid writes what the item says of its host, if it does.
+func writeSaid(w *archive.Pen, it *Item) {
 	if it.word == nil {
-		w.text("")
+		w.Text("")
 		return
 	}
-	w.text(protocol.FormatHostWord(it.Act, it.word))
+	w.Text(protocol.FormatHostWord(it.Act, it.word))
 }
 
 // readRest reads it, and refuses an archive of another record.
 func (a *Archive) readRest(recordID string) error {
-	c := &cursor{data: a.parts[partRest], shared: newReader(a).word}
-	if id := c.text(); c.bad || id != recordID {
+	c := newReader(a).Rest()
+	if id := c.Text(); c.Bad() || id != recordID {
 		return fmt.Errorf("%w: it is of another record", ErrArchive)
 	}
-	a.stamp = c.text()
-	a.rest = rest{circled: c.number() == 1, last: map[signer]*Item{}, signed: map[signer]int{}, forks: map[branch]struct{}{}}
+	a.stamp = c.Text()
+	a.rest = rest{circled: c.Number() == 1, last: map[signer]*Item{}, signed: map[signer]int{}, forks: map[branch]struct{}{}}
 	var err error
-	if a.rest.rivals, err = c.words(); err == nil {
-		a.rest.words, err = c.words()
+	if a.rest.rivals, err = readWords(&c); err == nil {
+		a.rest.words, err = readWords(&c)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: what a host said of itself is malformed: %w", ErrArchive, err)
 	}
-	for n := c.number(); n > 0 && !c.bad; n-- {
-		it := c.item()
+	for n := c.Number(); n > 0 && !c.Bad(); n-- {
+		it := readItem(&c)
 		a.rest.last[signer{it.Host, it.Key}] = it
-		a.rest.signed[signer{it.Host, it.Key}] = int(c.number())
+		a.rest.signed[signer{it.Host, it.Key}] = int(c.Number())
 	}
-	for n := c.number(); n > 0 && !c.bad; n-- {
-		a.rest.forks[branch{protocol.Name(c.text()), c.text(), c.text(), c.number()}] = struct{}{}
+	for n := c.Number(); n > 0 && !c.Bad(); n-- {
+		a.rest.forks[branch{protocol.Name(c.Text()), c.Text(), c.Text(), c.Number()}] = struct{}{}
 	}
-	a.rest.census = c.census()
-	if c.bad {
+	a.rest.census = readCensus(&c)
+	if c.Bad() {
 		return fmt.Errorf("%w: it is cut short", ErrArchive)
 	}
 	return nil
 }
 
-// words reads items with what they say of their hosts.
-func (r *cursor) words() (all []*Item, err error) {
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		it := r.item()
+// readWords reads items with what they say of their hosts.
+func readWords(r *archive.Cursor) (all []*Item, err error) {
+	for n := r.Number(); n > 0 && !r.Bad(); n-- {
+		it := readItem(r)
 		it.placed = false
-		if text := r.text(); text != "" {
+		if text := r.Text(); text != "" {
 			if it.word, err = protocol.ParseHostWord(it.Act, text); err != nil {
 				return nil, err
 			}
@@ -105,4 +106,12 @@ func (r *cursor) words() (all []*Item, err error) {
 		all = append(all, it)
 	}
 	return all, nil
+}
+
+// note keeps the greatest path of each signer.
+func (r *rest) note(it *Item) {
+	if it.sealed {
+		who := signer{it.Host, it.Key}
+		r.last[who] = later(r.last[who], it)
+	}
 }

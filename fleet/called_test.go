@@ -55,15 +55,11 @@ func TestCalled(t *testing.T) {
 func TestArchivedCause(t *testing.T) {
 	channel := protocol.DeriveChannel(testRecord, "a", "b")
 	for _, because := range []string{"", "2026/05/23/190000000Z-b2c3d4e5.md", "0768faa4-c02c-4f6e-82df-7cfc40e377d8/2026/05/23/190000000Z-b2c3d4e5.md", "nonsense"} {
-		words := []string{}
 		it := &Item{Hash: protocol.Hash(nil), Message: protocol.Message{
 			Path: protocol.NewPath(channel, time.Unix(1_800_000_000, 0).UTC(), 7), Timestamp: time.Unix(1_800_000_000, 0).UTC(),
 			Type: protocol.TypeText, Because: because, Unattended: because != "", Request: "after it"}}
-		w := pen{intern: func(s string) uint32 { words = append(words, s); return uint32(len(words) - 1) }}
-		w.item(it)
-		r := cursor{data: w.out, shared: func(n uint32) string { return words[n] }}
-		got := r.item()
-		if r.bad || got.Because != because || got.Unattended != it.Unattended || got.Request != it.Request {
+		got := thawed(t, it)
+		if got.Because != because || got.Unattended != it.Unattended || got.Request != it.Request {
 			t.Errorf("%q is read as %q, unattended %v, request %q", because, got.Because, got.Unattended, got.Request)
 		}
 	}

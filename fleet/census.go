@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -92,7 +93,7 @@ func (t census) add(it *Item, n int) {
 // talkIn is how many messages, without receipts, a channel has, and who wrote there or
 // was addressed, sorted.
 func (s *State) talkIn(c protocol.ChannelID) (messages int, who []string) {
-	old, more := s.archive.rest.census.talk[c], s.counted.talk[c]
+	old, more := s.archive.of.rest.census.talk[c], s.counted.talk[c]
 	for name, n := range old {
 		if name != "" && n+more[name] > 0 {
 			who = append(who, name)
@@ -133,7 +134,7 @@ type HostTotals struct{ Messages, Receipts int }
 func (s *State) Totals() Totals {
 	t := Totals{Hosts: map[protocol.Name]HostTotals{}}
 	written := maps.Clone(s.counted.written)
-	for a, n := range s.archive.rest.census.written {
+	for a, n := range s.archive.of.rest.census.written {
 		written[a] += n
 	}
 	for a, n := range written {
@@ -189,22 +190,22 @@ func (s *State) countsAlways(a authorship) (counts, sure bool) {
 }
 
 // append writes it down.
-func (t census) append(w *pen) {
-	w.number(uint64(len(t.written)))
+func (t census) append(w *archive.Pen) {
+	w.Number(uint64(len(t.written)))
 	for _, a := range slices.SortedFunc(maps.Keys(t.written), authorship.compare) {
-		w.shared(a.host.String())
-		w.shared(a.key)
-		w.shared(a.from)
-		w.number(uint64(a.kind) | when(a.sealed, 1<<8))
-		w.number(uint64(max(0, t.written[a])))
+		w.Word(a.host.String())
+		w.Word(a.key)
+		w.Word(a.from)
+		w.Number(uint64(a.kind) | when(a.sealed, 1<<8))
+		w.Number(uint64(max(0, t.written[a])))
 	}
-	w.number(uint64(len(t.talk)))
+	w.Number(uint64(len(t.talk)))
 	for _, c := range slices.Sorted(maps.Keys(t.talk)) {
-		w.shared(c.String())
-		w.number(uint64(len(t.talk[c])))
+		w.Word(c.String())
+		w.Number(uint64(len(t.talk[c])))
 		for _, name := range slices.Sorted(maps.Keys(t.talk[c])) {
-			w.shared(name)
-			w.number(uint64(max(0, t.talk[c][name])))
+			w.Word(name)
+			w.Number(uint64(max(0, t.talk[c][name])))
 		}
 	}
 }
@@ -214,21 +215,21 @@ func (a authorship) compare(b authorship) int {
 		cmp.Compare(when(a.sealed, 1), when(b.sealed, 1)))
 }
 
-// census reads it.
-func (r *cursor) census() census {
+// readCensus reads it.
+func readCensus(r *archive.Cursor) census {
 	t := newCensus()
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		a := authorship{host: protocol.Name(r.word()), key: r.word(), from: r.word()}
-		is := r.number()
+	for n := r.Number(); n > 0 && !r.Bad(); n-- {
+		a := authorship{host: protocol.Name(r.Word()), key: r.Word(), from: r.Word()}
+		is := r.Number()
 		a.kind, a.sealed = kind(is), is&(1<<8) != 0
-		t.written[a] = int(r.number())
+		t.written[a] = int(r.Number())
 	}
-	for n := r.number(); n > 0 && !r.bad; n-- {
+	for n := r.Number(); n > 0 && !r.Bad(); n-- {
 		who := map[string]int{}
-		t.talk[protocol.ChannelID(r.word())] = who
-		for m := r.number(); m > 0 && !r.bad; m-- {
-			name := r.word()
-			who[name] = int(r.number())
+		t.talk[protocol.ChannelID(r.Word())] = who
+		for m := r.Number(); m > 0 && !r.Bad(); m-- {
+			name := r.Word()
+			who[name] = int(r.Number())
 		}
 	}
 	return t

@@ -12,7 +12,7 @@ import (
 // Knows reports whether the state has a file of that hash, be it one that lost its
 // path to another.
 func (s *State) Knows(hash string) bool {
-	return len(s.lost[hash]) > 0 || len(s.withHash(hash)) > 0
+	return len(s.lost[hash]) > 0 || len(hashed.find(s, hash)) > 0
 }
 
 // Gap is what a chain lacks: the message of a host with that hash.
@@ -40,7 +40,7 @@ func (s *State) GapBefore(it *Item) (Gap, bool) {
 // the one with the hash until.
 func (s *State) ChainOn(host protocol.Name, after, until string, most int) (chain []*Item) {
 	for len(chain) < most && after != until {
-		next := ofHost(host, s.following(after))
+		next := ofHost(host, following.find(s, after))
 		if next == nil {
 			break
 		}
@@ -54,7 +54,7 @@ func (s *State) ChainOn(host protocol.Name, after, until string, most int) (chai
 // after.
 func (s *State) ChainBack(host protocol.Name, hash string, after protocol.Path, most int) (chain []*Item) {
 	for len(chain) < most && hash != "" {
-		last := ofHost(host, s.withHash(hash))
+		last := ofHost(host, hashed.find(s, hash))
 		if last == nil || last.Path.Compare(after) <= 0 {
 			break
 		}

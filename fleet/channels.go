@@ -61,9 +61,8 @@ func (s *State) channelIDs() map[protocol.ChannelID]bool {
 			ids[c] = true
 		}
 	}
-	frozen := lists(s.archive.parts[partChannels])
-	for i := range frozen.len() {
-		if c := protocol.ChannelID(s.archive.word(frozen.id(i))); s.ChannelExists(c) {
+	for name := range s.archive.Names(listChannels) {
+		if c := protocol.ChannelID(name); s.ChannelExists(c) {
 			ids[c] = true
 		}
 	}

@@ -47,26 +47,17 @@ func (s *State) noteFork(it *Item) {
 // isCrowded reports, without reading any message, whether several may stand there.
 func (s *State) isCrowded(at branch) bool {
 	if at.prev != "" {
-		return len(s.followers[at.prev]) > 1 || s.archive.mentions(partChained, at.prev)
+		return following.crowded(s, at.prev)
 	}
-	return len(s.seats[at]) > 1 || s.archive.mentions(partSeats, at.String())
-}
-
-// mentions reports whether a message of the archive seems to be under a key of one of
-// its tables.
-func (a *Archive) mentions(part int, key string) bool {
-	for range pairs(a.parts[part]).with(keyOf(key)) {
-		return true
-	}
-	return false
+	return seated.crowded(s, at)
 }
 
 // standing are the signed messages of a host at one place of its chain.
 func (s *State) standing(at branch) []*Item {
 	if at.prev == "" {
-		return s.seated(at)
+		return seated.find(s, at)
 	}
-	return slices.DeleteFunc(slices.Clone(s.following(at.prev)), func(it *Item) bool { return it.Host != at.host || !it.sealed })
+	return slices.DeleteFunc(slices.Clone(following.find(s, at.prev)), func(it *Item) bool { return it.Host != at.host || !it.sealed })
 }
 
 // Forks is how many messages of a key that count stand beside another in their host's

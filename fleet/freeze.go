@@ -1,9 +1,11 @@
 package fleet
 
 import (
+	"io"
 	"maps"
 	"slices"
 
+	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -32,9 +34,9 @@ type frozen struct {
 // during Batch. Its cost grows with that, not with the archive.
 func (s *State) Snapshot() *Snapshot {
 	sn := &Snapshot{
-		recordID: s.recordID, old: newReader(s.archive.Archive), gone: maps.Clone(s.gone), judged: s.judged, shaken: s.shaken, anew: s.judged != s.frozenAt.judged,
+		recordID: s.recordID, old: newReader(s.archive.of), gone: maps.Clone(s.gone), judged: s.judged, shaken: s.shaken, anew: s.judged != s.frozenAt.judged,
 		loose: make([]frozen, len(s.order.items)), ring: &keyring{hosts: maps.Clone(s.ring.hosts)},
-		rest: rest{circled: s.circled, last: maps.Clone(s.archive.rest.last), signed: maps.Clone(s.signed), forks: maps.Clone(s.forks), census: s.archive.rest.census},
+		rest: rest{circled: s.circled, last: maps.Clone(s.archive.of.rest.last), signed: maps.Clone(s.signed), forks: maps.Clone(s.forks), census: s.archive.of.rest.census},
 	}
 	copies := slices.Grow([]Item(nil), len(s.order.items))
 	for i, it := range s.order.items {
@@ -86,6 +88,102 @@ func (sn *Snapshot) Only(kept func(p protocol.Path, hash string, contested bool)
 	})
 	sn.rest.words = slices.DeleteFunc(sn.rest.words, func(it *Item) bool { return out[it.Hash] })
 	return whole
+}
+
+// Write writes the snapshot, with what the old archive holds, as an archive. The
+// stamp is for whoever opens it. It takes memory for what is new, and some bytes
+// for each message of the old archive.
+func (sn *Snapshot) Write(to io.Writer, stamp string) error {
+	b := archive.NewBuilder(sn.old.Archive, sn.gone)
+	for i := range sn.loose {
+		f := &sn.loose[i]
+		f.index = b.Insert(sn.old.search(f.Item), func(w *archive.Pen) { writeItem(w, f.Item) })
+		sn.rest.note(f.Item)
+	}
+	for _, it := range sn.rest.rivals {
+		sn.rest.note(it)
+	}
+	sn.rest.census = sn.rest.census.clone() // that of the old archive stays as it is
+	for i := range sn.loose {
+		f := &sn.loose[i]
+		for table, x := range indexes {
+			if key, ok := x.keyOf(f.Item); ok {
+				b.Index(table, key, f.index)
+			}
+		}
+		b.List(listChannels, f.Path.Channel().String(), f.index)
+		for _, name := range f.addressed() {
+			b.List(listMail, name, f.index)
+		}
+		sn.count(b, f.Item, 1)
+	}
+	for i := range sn.gone {
+		if it := sn.old.item(i); it != nil {
+			sn.count(b, it, -1)
+		}
+	}
+	sn.read(b)
+	b.Rest(func(w *archive.Pen) { sn.rest.append(w, sn.recordID, stamp) })
+	return b.Write(to)
+}
+
+// count counts an item in, or with -1 out.
+func (sn *Snapshot) count(b *archive.Builder, it *Item, n int) {
+	for table, sum := range it.sums() {
+		b.Sum(table, archive.Key(sum.of), n*sum.n)
+	}
+	sn.rest.census.add(it, n)
+}
+
+// read lists the mail that has a receipt which counts, by the name that left it: all of
+// it, or where the old archive's lists hold, what they lack.
+func (sn *Snapshot) read(b *archive.Builder) {
+	fresh := map[protocol.Path]*frozen{}
+	for i := range sn.loose {
+		fresh[sn.loose[i].Path] = &sn.loose[i]
+	}
+	where := func(p protocol.Path) (at uint32, ok bool) {
+		if f := fresh[p]; f != nil {
+			return f.index, true
+		}
+		if i, ok := sn.old.find(p); ok {
+			return b.Now(i)
+		}
+		return 0, false
+	}
+	note := func(receipt *Item) {
+		p, ok := receipt.ReadPath()
+		if !ok || !receipt.sealed || sn.ring.signature(receipt) != protocol.SignatureValid {
+			return
+		}
+		if at, stays := where(p); stays {
+			b.List(listRead, receipt.From, at)
+		}
+	}
+	noteOld := func(i uint32) {
+		if _, stays := b.Now(i); !stays {
+			return
+		}
+		if it := sn.old.item(i); it != nil {
+			note(it)
+		}
+	}
+	for i := range sn.loose {
+		f := &sn.loose[i]
+		note(f.Item)
+		if sn.anew || len(f.addressed()) == 0 {
+			continue
+		}
+		for r := range sn.old.With(receipts.table, pathKey(f.Path)) {
+			noteOld(r)
+		}
+	}
+	if sn.anew {
+		b.Anew(listRead)
+		for r := range sn.old.Indexed(receipts.table) {
+			noteOld(r)
+		}
+	}
 }
 
 // Adopt puts an archive that the snapshot wrote in the place of the state's old

@@ -133,7 +133,7 @@ func (s *State) follow(l *lineage, run, hash string) (word bool) {
 // file is the signed file with that hash, whether it stands at its path or has lost it
 // to another; nil if none is there.
 func (s *State) file(hash string) *Item {
-	for _, it := range slices.Concat(s.withHash(hash), s.lost[hash]) {
+	for _, it := range slices.Concat(hashed.find(s, hash), s.lost[hash]) {
 		if it.sealed {
 			return it
 		}

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -17,7 +18,7 @@ func (s *State) at(p protocol.Path) *Item {
 	if it := s.items[p]; it != nil {
 		return it
 	}
-	if s.archive.size == 0 {
+	if s.archive.Len() == 0 {
 		return nil
 	}
 	if i, ok := s.archive.find(p); ok && s.stays(i) {
@@ -32,14 +33,14 @@ func (s *State) stays(i uint32) bool {
 	return !gone
 }
 
-// under are the messages of the archive under a key of one of its tables for which
+// under are the messages of the archive under a key of one of its indexes for which
 // is holds, and the loose ones given.
-func (s *State) under(part int, key uint64, is func(*Item) bool, loose []*Item) []*Item {
-	if s.archive.size == 0 {
+func (s *State) under(table int, key uint64, is func(*Item) bool, loose []*Item) []*Item {
+	if s.archive.Len() == 0 {
 		return loose
 	}
 	all := loose[:len(loose):len(loose)]
-	for i := range pairs(s.archive.parts[part]).with(key) {
+	for i := range s.archive.With(table, key) {
 		if !s.stays(i) {
 			continue
 		}
@@ -48,60 +49,6 @@ func (s *State) under(part int, key uint64, is func(*Item) bool, loose []*Item) 
 		}
 	}
 	return all
-}
-
-// answersTo are the messages that name p as what they answer, in no order.
-func (s *State) answersTo(p protocol.Path) []*Item {
-	return s.under(partAnswers, pathKey(p), func(it *Item) bool {
-		asked, ok := it.AnsweredPath()
-		return ok && asked == p
-	}, s.answers[p])
-}
-
-// asidesOf are the messages that agents wrote because of the one at p, without answering
-// it, in no order.
-func (s *State) asidesOf(p protocol.Path) []*Item {
-	return s.under(partAsides, pathKey(p), func(it *Item) bool {
-		cause, ok := it.asideOf()
-		return ok && cause == p
-	}, s.asides[p])
-}
-
-// asideOf is the message because of which an agent wrote this one to somebody, where it
-// answers none: what it asked others on the way to its answer.
-func (it *Item) asideOf() (protocol.Path, bool) {
-	if it.Re != "" || it.Type != protocol.TypeText {
-		return protocol.Path{}, false
-	}
-	return it.CausePath()
-}
-
-// receiptsFor are the receipts for the message at p, in no order.
-func (s *State) receiptsFor(p protocol.Path) []*Item {
-	return s.under(partReceipts, pathKey(p), func(it *Item) bool {
-		read, ok := it.ReadPath()
-		return ok && read == p
-	}, s.receipts[p])
-}
-
-// withHash are the messages whose files have that hash.
-func (s *State) withHash(hash string) []*Item {
-	return s.under(partHashes, keyOf(hash), func(it *Item) bool { return it.Hash == hash }, s.byHash[hash])
-}
-
-// following are the messages that name that hash as what they follow.
-func (s *State) following(hash string) []*Item {
-	return s.under(partChained, keyOf(hash), func(it *Item) bool { return it.Prev == hash }, s.followers[hash])
-}
-
-// seated are the messages that claim the same place in the count of a host's run.
-func (s *State) seated(at branch) []*Item {
-	return s.under(partSeats, keyOf(at.String()), func(it *Item) bool { return it.sealed && it.seat() == at }, s.seats[at])
-}
-
-// requested are the messages that a request with that id led to.
-func (s *State) requested(id string) []*Item {
-	return s.under(partRequests, keyOf(id), func(it *Item) bool { return it.Request == id }, s.requests[id])
 }
 
 // Find returns the messages whose name ends in the given suffix of eight or
@@ -120,7 +67,7 @@ func (s *State) FindRel(rel string) []*Item {
 	return s.named(key, func(p protocol.Path) bool { return p.Rel() == rel })
 }
 
-// named are the messages under a key of the table of suffixes, in the order of the
+// named are the messages under a key of the index of endings, in the order of the
 // record.
 func (s *State) named(key string, is func(protocol.Path) bool) []*Item {
 	var found []*Item
@@ -129,7 +76,7 @@ func (s *State) named(key string, is func(protocol.Path) bool) []*Item {
 			found = append(found, it)
 		}
 	}
-	found = s.under(partSuffixes, keyOf(key), func(it *Item) bool { return is(it.Path) }, found)
+	found = s.under(endings.table, archive.Key(key), func(it *Item) bool { return is(it.Path) }, found)
 	slices.SortFunc(found, byPlace)
 	return found
 }
@@ -137,12 +84,12 @@ func (s *State) named(key string, is func(protocol.Path) bool) []*Item {
 // All yields every message in the order of the record. The state must not change
 // meanwhile.
 func (s *State) All() iter.Seq[*Item] {
-	return weave(s.frozen(everything(s.archive.size)), s.order.items, false)
+	return weave(s.frozen(everything(s.archive.Len())), s.order.items, false)
 }
 
 // Backward yields every message, the last first, under the same terms as All.
 func (s *State) Backward() iter.Seq[*Item] {
-	return weave(s.frozen(backward(everything(s.archive.size))), s.order.items, true)
+	return weave(s.frozen(backward(everything(s.archive.Len()))), s.order.items, true)
 }
 
 // After yields what stands after a message in the order of the record, nil standing
@@ -152,7 +99,7 @@ func (s *State) After(it *Item) iter.Seq[*Item] {
 		return s.All()
 	}
 	from := int(s.archive.search(it))
-	rest := numbers{s.archive.size - from, func(i int) uint32 { return uint32(from + i) }}
+	rest := numbers{s.archive.Len() - from, func(i int) uint32 { return uint32(from + i) }}
 	return func(yield func(*Item) bool) {
 		for next := range weave(s.frozen(rest), s.order.items[s.order.find(it):], false) {
 			if next.Path != it.Path && !yield(next) {
@@ -165,19 +112,19 @@ func (s *State) After(it *Item) iter.Seq[*Item] {
 // Channel yields the messages of one channel in the order of the record, under the
 // same terms as All.
 func (s *State) Channel(c protocol.ChannelID) iter.Seq[*Item] {
-	return weave(s.frozen(s.listed(partChannels, c.String())), s.channels[c].all(), false)
+	return weave(s.frozen(s.listed(listChannels, c.String())), s.channels[c].all(), false)
 }
 
 // ChannelBackward yields the messages of one channel, the last first, under the same
 // terms as All.
 func (s *State) ChannelBackward(c protocol.ChannelID) iter.Seq[*Item] {
-	return weave(s.frozen(backward(s.listed(partChannels, c.String()))), s.channels[c].all(), true)
+	return weave(s.frozen(backward(s.listed(listChannels, c.String()))), s.channels[c].all(), true)
 }
 
 // ChannelBefore yields the messages of one channel that stand before a message, the
 // last first, under the same terms as All.
 func (s *State) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
-	frozen, end := s.listed(partChannels, c.String()), s.archive.search(it)
+	frozen, end := s.listed(listChannels, c.String()), s.archive.search(it)
 	frozen.len = sort.Search(frozen.len, func(i int) bool { return frozen.at(i) >= end })
 	loose := s.channels[c].all()
 	if len(loose) > 0 {
@@ -189,7 +136,7 @@ func (s *State) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 // ChannelAfter yields the messages of one channel that stand after a message, under the
 // same terms as All.
 func (s *State) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
-	frozen, begin := s.listed(partChannels, c.String()), s.archive.search(it)
+	frozen, begin := s.listed(listChannels, c.String()), s.archive.search(it)
 	from := sort.Search(frozen.len, func(i int) bool { return frozen.at(i) >= begin })
 	rest := numbers{frozen.len - from, func(i int) uint32 { return frozen.at(from + i) }}
 	loose := s.channels[c].all()
@@ -218,12 +165,9 @@ func backward(n numbers) numbers {
 }
 
 // listed are the messages in one of the archive's lists.
-func (s *State) listed(part int, word string) numbers {
-	if id, ok := s.archive.wordOf(word); ok {
-		l := lists(s.archive.parts[part]).of(id)
-		return numbers{l.len(), l.at}
-	}
-	return numbers{}
+func (s *State) listed(table int, name string) numbers {
+	l := s.archive.List(table, name)
+	return numbers{l.Len(), l.At}
 }
 
 // frozen yields those messages of the archive that stay.

@@ -91,14 +91,14 @@ func (s *State) before(it *Item) []*Item {
 		all = append(all, s.at(p))
 	}
 	if it.Prev != "" {
-		all = append(all, s.withHash(it.Prev)...)
+		all = append(all, hashed.find(s, it.Prev)...)
 	}
 	return slices.DeleteFunc(all, func(it *Item) bool { return it == nil })
 }
 
 // after are the messages that refer to it or follow it.
 func (s *State) after(it *Item) []*Item {
-	return slices.Concat(s.answersTo(it.Path), s.receiptsFor(it.Path), s.following(it.Hash))
+	return slices.Concat(answering.find(s, it.Path), receipts.find(s, it.Path), following.find(s, it.Hash))
 }
 
 // settle gives its place to what has come since the last time, and to what

@@ -10,7 +10,7 @@ func (s *State) IsRead(p protocol.Path, who Who) bool {
 }
 
 func (s *State) isRead(it *Item, who Who) bool {
-	for _, r := range s.receiptsFor(it.Path) {
+	for _, r := range receipts.find(s, it.Path) {
 		if r.Author().Name == who.Name && (r.sealed || r.by(who)) && s.receiptCounts(r, it) {
 			return true
 		}

@@ -89,7 +89,7 @@ type Item struct {
 }
 
 // Len is the number of messages and receipts folded.
-func (s *State) Len() int { return s.archive.size - len(s.gone) + len(s.items) }
+func (s *State) Len() int { return s.archive.Len() - len(s.gone) + len(s.items) }
 
 // Loose is how many of them are not in the state's archive.
 func (s *State) Loose() int { return len(s.items) }
@@ -97,8 +97,7 @@ func (s *State) Loose() int { return len(s.items) }
 // SameDay is the number of messages and receipts in the folder of p: those of one
 // channel and day.
 func (s *State) SameDay(p protocol.Path) int {
-	day := p.DayDir()
-	return s.days[day] + int(pairs(s.archive.parts[partDays]).value(keyOf(day)))
+	return s.sum(sumDays, p.DayDir())
 }
 
 // Item is the message at p.
@@ -111,12 +110,12 @@ func (s *State) Item(p protocol.Path) (*Item, bool) {
 // that refer to it, and those of other programs that its receipts take (R15a).
 func (s *State) Answers(p protocol.Path) []*Item {
 	var answers sequence
-	for _, it := range s.answersTo(p) {
+	for _, it := range answering.find(s, p) {
 		if s.Signature(it) != protocol.SignatureRefused {
 			answers.insert(it)
 		}
 	}
-	for _, r := range s.receiptsFor(p) {
+	for _, r := range receipts.find(s, p) {
 		if text := s.unsaidAnswer(r); text != nil {
 			answers.insert(text)
 		}
@@ -146,7 +145,7 @@ func (s *State) Stage(p protocol.Path) protocol.Stage {
 	if it == nil {
 		return protocol.StageNone
 	}
-	for _, r := range s.receiptsFor(p) {
+	for _, r := range receipts.find(s, p) {
 		if s.receiptCounts(r, it) && s.addresses(it, r.Author().Name) {
 			return protocol.StageRead
 		}

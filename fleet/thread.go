@@ -57,7 +57,7 @@ func (s *State) above(it *Item) *Item {
 // record.
 func (s *State) below(p protocol.Path) []*Item {
 	all := sequence{items: slices.Clone(s.Answers(p))}
-	for _, it := range s.asidesOf(p) {
+	for _, it := range asideOf.find(s, p) {
 		if s.Signature(it) != protocol.SignatureRefused {
 			all.insert(it)
 		}
@@ -80,7 +80,7 @@ func (s *State) Progress(it *Item) []Progress {
 	}
 	names := s.expected(it)
 	read, answered := map[string]bool{}, map[string]bool{}
-	for _, r := range s.receiptsFor(it.Path) {
+	for _, r := range receipts.find(s, it.Path) {
 		if s.receiptCounts(r, it) && s.addresses(it, r.Author().Name) {
 			read[r.Author().Name] = true
 		}

@@ -18,7 +18,7 @@ type Who struct {
 // instances on its host, a human all that bears the name. The state must not
 // change meanwhile.
 func (s *State) Inbox(who Who, all bool) iter.Seq[*Item] {
-	loose := slices.Concat(s.mail[who.Name], s.broadcasts)
+	loose := slices.Concat(s.mail[who.Name], s.mail[""])
 	slices.SortFunc(loose, byPlace)
 	return func(yield func(*Item) bool) {
 		for it := range weave(s.frozen(s.archivedMail(who.Name, all)), loose, false) {
@@ -32,15 +32,15 @@ func (s *State) Inbox(who Who, all bool) iter.Seq[*Item] {
 // archivedMail is the mail of a name in the archive. Without all it may leave out
 // what the name has read.
 func (s *State) archivedMail(name string, all bool) numbers {
-	own, read := s.listed(partMail, name), numbers{}
+	own, read := s.listed(listMail, name), numbers{}
 	if !all && s.shaken == s.frozenAt.shaken {
-		read = s.listed(partRead, name)
+		read = s.listed(listRead, name)
 	}
-	toAll := lists(s.archive.parts[partMail]).of(0)
-	left := make([]uint32, 0, max(0, own.len+toAll.len()-read.len))
-	for i, j, k := 0, 0, 0; i < own.len || j < toAll.len(); {
+	toAll := s.listed(listMail, "")
+	left := make([]uint32, 0, max(0, own.len+toAll.len-read.len))
+	for i, j, k := 0, 0, 0; i < own.len || j < toAll.len; {
 		var at uint32
-		if j == toAll.len() || i < own.len && own.at(i) < toAll.at(j) {
+		if j == toAll.len || i < own.len && own.at(i) < toAll.at(j) {
 			at, i = own.at(i), i+1
 		} else {
 			at, j = toAll.at(j), j+1

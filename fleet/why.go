@@ -64,7 +64,7 @@ type seam struct {
 // Original is the message whose bytes are those with that hash: the one that a file
 // at another path was copied from.
 func (s *State) Original(hash string) (protocol.Path, bool) {
-	for _, it := range s.withHash(hash) {
+	for _, it := range hashed.find(s, hash) {
 		return it.Path, true
 	}
 	return protocol.Path{}, false

@@ -1,4 +1,4 @@
-package fleet
+package archive
 
 import (
 	"cmp"
@@ -7,14 +7,10 @@ import (
 	"iter"
 	"math/bits"
 	"sort"
-
-	"github.com/parleyfleet/parley/protocol"
 )
 
 // pairs is a table of an archive: keys with a number each, in the order of the keys,
-// then of the numbers. Keys come from SHA-256, so that nobody can make them lie
-// close together; two different texts may have one key, so whoever looks one up
-// compares.
+// then of the numbers.
 type pairs []byte
 
 const pairBytes = 12
@@ -66,6 +62,17 @@ func (t pairs) with(key uint64) iter.Seq[uint32] {
 	}
 }
 
+// all yields every entry.
+func (t pairs) all() iter.Seq[pair] {
+	return func(yield func(pair) bool) {
+		for i := range t.len() {
+			if !yield(t.at(i)) {
+				return
+			}
+		}
+	}
+}
+
 // value is the number under a key, 0 if there is none.
 func (t pairs) value(key uint64) uint32 {
 	if i := t.first(key); i < t.len() && t.at(i).key == key {
@@ -74,9 +81,9 @@ func (t pairs) value(key uint64) uint32 {
 	return 0
 }
 
-// lists is a part of an archive with lists of messages, each rising, by a number.
+// lists is a part of an archive with lists of records, each rising, by a number.
 // First comes how many there are, then for each its number and where it ends, then
-// the messages.
+// the records.
 type lists []byte
 
 const listBytes = 8
@@ -93,7 +100,7 @@ func (t lists) id(i int) uint32 { return binary.LittleEndian.Uint32(t[4+listByte
 func (t lists) end(i int) int { return int(binary.LittleEndian.Uint32(t[4+listBytes*i+4:])) }
 
 // list is the i-th list.
-func (t lists) list(i int) list {
+func (t lists) list(i int) List {
 	all := t[4+listBytes*t.len():]
 	from, to := 0, t.end(i)
 	if i > 0 {
@@ -102,11 +109,11 @@ func (t lists) list(i int) list {
 	if from > to || 4*to > len(all) {
 		return nil
 	}
-	return list(all[4*from : 4*to])
+	return List(all[4*from : 4*to])
 }
 
 // of is the list under a number.
-func (t lists) of(id uint32) list {
+func (t lists) of(id uint32) List {
 	i := sort.Search(t.len(), func(i int) bool { return t.id(i) >= id })
 	if i < t.len() && t.id(i) == id {
 		return t.list(i)
@@ -114,45 +121,29 @@ func (t lists) of(id uint32) list {
 	return nil
 }
 
-// list is messages of an archive, rising.
-type list []byte
+// List is records of an archive, rising.
+type List []byte
 
-func (l list) len() int { return len(l) / 4 }
+// Len is how many there are.
+func (l List) Len() int { return len(l) / 4 }
 
-func (l list) at(i int) uint32 { return binary.LittleEndian.Uint32(l[4*i:]) }
+// At is the i-th.
+func (l List) At(i int) uint32 { return binary.LittleEndian.Uint32(l[4*i:]) }
 
-// keyOf is the key of a text in a table.
-func keyOf(text string) uint64 {
+// Key is the key of a text. It comes from SHA-256, so that nobody can make many lie
+// close together.
+func Key(text string) uint64 {
 	var buf [128]byte
-	return keyOfBytes(append(buf[:0], text...))
+	return keyOf(append(buf[:0], text...))
 }
 
-func keyOfBytes(text []byte) uint64 {
+// PathKey is the key of two texts with a slash between them.
+func PathKey(folder, name string) uint64 {
+	var buf [128]byte
+	return keyOf(append(append(append(buf[:0], folder...), '/'), name...))
+}
+
+func keyOf(text []byte) uint64 {
 	sum := sha256.Sum256(text)
 	return binary.BigEndian.Uint64(sum[:])
-}
-
-func pathKey(p protocol.Path) uint64 {
-	var buf [128]byte
-	return keyOfBytes(append(append(append(buf[:0], p.Channel()...), '/'), p.Rel()...))
-}
-
-// suffixKey is the key under which a message is found by the end of its name or,
-// where that is of no form that parley writes, by its path below the channel.
-func suffixKey(p protocol.Path) uint64 {
-	if suffix := p.Suffix(); suffix != "" {
-		return keyOf(suffix)
-	}
-	return keyOf(p.Rel())
-}
-
-// all yields every entry.
-func (t pairs) all() iter.Seq2[int, pair] {
-	return func(yield func(int, pair) bool) {
-		for i := range t.len() {
-			if !yield(i, t.at(i)) {
-				return
-			}
-		}
-	}
 }

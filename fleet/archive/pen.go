@@ -1,0 +1,134 @@
+package archive
+
+import (
+	"encoding/binary"
+	"math"
+	"time"
+)
+
+// Pen writes a record.
+type Pen struct {
+	out    []byte
+	intern func(string) uint32
+}
+
+// Number writes a number.
+func (w *Pen) Number(n uint64) { w.out = binary.AppendUvarint(w.out, n) }
+
+// Signed writes a number that may be below zero.
+func (w *Pen) Signed(n int64) { w.out = binary.AppendVarint(w.out, n) }
+
+// Word writes a string that many records share.
+func (w *Pen) Word(s string) { w.Number(uint64(w.intern(s))) }
+
+// Text writes a string.
+func (w *Pen) Text(s string) {
+	w.Number(uint64(len(s)))
+	w.out = append(w.out, s...)
+}
+
+// Raw writes bytes; who reads them knows how many.
+func (w *Pen) Raw(data []byte) { w.out = append(w.out, data...) }
+
+// Time writes a time.
+func (w *Pen) Time(t time.Time) {
+	w.Signed(t.Unix())
+	w.Number(uint64(t.Nanosecond()))
+}
+
+// Cursor reads what a Pen wrote. Where the bytes are cut short or make no sense it
+// is bad, and gives zero values.
+type Cursor struct {
+	data   []byte
+	reader *Reader
+	bad    bool
+}
+
+// Bad reports whether something could not be read.
+func (r *Cursor) Bad() bool { return r.bad }
+
+// Fail makes it bad: what was read makes no sense.
+func (r *Cursor) Fail() { r.bad, r.data = true, nil }
+
+// Number reads a number.
+func (r *Cursor) Number() uint64 {
+	n, size := binary.Uvarint(r.data)
+	if size <= 0 {
+		r.Fail()
+		return 0
+	}
+	r.data = r.data[size:]
+	return n
+}
+
+// Signed reads a number that may be below zero.
+func (r *Cursor) Signed() int64 {
+	n, size := binary.Varint(r.data)
+	if size <= 0 {
+		r.Fail()
+		return 0
+	}
+	r.data = r.data[size:]
+	return n
+}
+
+// Raw reads so many bytes, which must not be changed.
+func (r *Cursor) Raw(n uint64) []byte {
+	if n > uint64(len(r.data)) {
+		r.Fail()
+		return nil
+	}
+	taken := r.data[:n]
+	r.data = r.data[n:]
+	return taken
+}
+
+// Text reads a string.
+func (r *Cursor) Text() string { return string(r.Raw(r.Number())) }
+
+// Word reads a string that many records share.
+func (r *Cursor) Word() string {
+	n := r.Number()
+	if n > math.MaxUint32 {
+		r.Fail()
+		return ""
+	}
+	return r.reader.word(uint32(n))
+}
+
+// Time reads a time.
+func (r *Cursor) Time() time.Time {
+	seconds, nanos := r.Signed(), r.Number()
+	return time.Unix(seconds, int64(nanos)).UTC()
+}
+
+// maxKnownWords bounds the strings that a reader remembers.
+const maxKnownWords = 1 << 15
+
+// Reader reads the records of an archive. It remembers strings, so that what is made of
+// records shares them; it is for one goroutine at a time.
+type Reader struct {
+	*Archive
+	known map[uint32]string
+}
+
+// NewReader is a reader of a.
+func NewReader(a *Archive) *Reader { return &Reader{a, map[uint32]string{}} }
+
+// Record reads the i-th record. There is none behind the last.
+func (r *Reader) Record(i uint32) Cursor { return Cursor{data: r.record(i), reader: r} }
+
+// Rest reads what is no record.
+func (r *Reader) Rest() Cursor { return Cursor{data: r.parts[partRest], reader: r} }
+
+func (r *Reader) word(id uint32) string {
+	s, ok := r.known[id]
+	if !ok {
+		if len(r.known) >= maxKnownWords {
+			clear(r.known)
+		}
+		s = string(r.wordBytes(id))
+		r.known[id] = s
+	}
+	return s
+}

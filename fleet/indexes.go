@@ -1,0 +1,159 @@
+package fleet
+
+import (
+	"github.com/parleyfleet/parley/fleet/archive"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// An index finds messages by a K that stands in them, in the archive and among what is
+// loose. It is declared here and nowhere else.
+type index[K comparable] struct {
+	table int                      // its number, see indexes
+	of    func(*Item) (K, bool)    // what it finds the message by, if it does
+	key   func(K) (archive uint64) // for archives
+}
+
+// The indexes of messages.
+var (
+	answering = &index[protocol.Path]{of: (*Item).AnsweredPath, key: pathKey} // by what they answer
+	asideOf   = &index[protocol.Path]{of: (*Item).asideOf, key: pathKey}      // by the message because of which an agent wrote them, without answering it
+	receipts  = &index[protocol.Path]{of: (*Item).ReadPath, key: pathKey}     // by what they acknowledge
+	hashed    = &index[string]{of: func(it *Item) (string, bool) { return it.Hash, true }, key: archive.Key}
+	following = &index[string]{of: func(it *Item) (string, bool) { return it.Prev, it.Prev != "" }, key: archive.Key} // by the hash that they follow
+	requested = &index[string]{of: func(it *Item) (string, bool) { return it.Request, it.Request != "" }, key: archive.Key}
+	seated    = &index[branch]{of: func(it *Item) (branch, bool) { return it.seat(), it.sealed }, key: func(at branch) uint64 { return archive.Key(at.String()) }}
+
+	// What is loose is found by these without a table of its own.
+	pathed  = &archivedIndex{of: func(it *Item) uint64 { return pathKey(it.Path) }}
+	endings = &archivedIndex{of: func(it *Item) uint64 { return suffixKey(it.Path) }} // by the suffix of the path, or by the path below the channel
+)
+
+// indexes are all of them, each at its number.
+var indexes = numbered(answering, asideOf, receipts, hashed, following, requested, seated, pathed, endings)
+
+func numbered(all ...anyIndex) []anyIndex {
+	for i, x := range all {
+		x.number(i)
+	}
+	return all
+}
+
+// anyIndex is an index of any K.
+type anyIndex interface {
+	number(table int)
+	empty() any // the table of what is loose
+	enter(l *loose, it *Item)
+	leave(l *loose, it *Item)
+	keyOf(it *Item) (key uint64, ok bool)
+}
+
+func (x *index[K]) number(table int) { x.table = table }
+
+func (x *index[K]) empty() any { return map[K][]*Item{} }
+
+func (x *index[K]) loose(l *loose) map[K][]*Item { return l.found[x.table].(map[K][]*Item) }
+
+func (x *index[K]) enter(l *loose, it *Item) {
+	if k, ok := x.of(it); ok {
+		found := x.loose(l)
+		found[k] = append(found[k], it)
+	}
+}
+
+func (x *index[K]) leave(l *loose, it *Item) {
+	if k, ok := x.of(it); ok {
+		drop(x.loose(l), k, it)
+	}
+}
+
+func (x *index[K]) keyOf(it *Item) (uint64, bool) {
+	k, ok := x.of(it)
+	if !ok {
+		return 0, false
+	}
+	return x.key(k), true
+}
+
+// find are the messages of a state under k, in no order.
+func (x *index[K]) find(s *State, k K) []*Item {
+	return s.under(x.table, x.key(k), func(it *Item) bool {
+		its, ok := x.of(it)
+		return ok && its == k
+	}, x.loose(&s.loose)[k])
+}
+
+// crowded reports, without reading any message, whether several may be under k.
+func (x *index[K]) crowded(s *State, k K) bool {
+	for range s.archive.With(x.table, x.key(k)) {
+		return true
+	}
+	return len(x.loose(&s.loose)[k]) > 1
+}
+
+// archivedIndex is an index of archives alone.
+type archivedIndex struct {
+	table int
+	of    func(*Item) uint64
+}
+
+func (x *archivedIndex) number(table int)              { x.table = table }
+func (x *archivedIndex) empty() any                    { return nil }
+func (x *archivedIndex) enter(*loose, *Item)           {}
+func (x *archivedIndex) leave(*loose, *Item)           {}
+func (x *archivedIndex) keyOf(it *Item) (uint64, bool) { return x.of(it), true }
+
+func pathKey(p protocol.Path) uint64 { return archive.PathKey(p.Channel().String(), p.Rel()) }
+
+// suffixKey is the key under which a message is found by the end of its name or,
+// where that is of no form that parley writes, by its path below the channel.
+func suffixKey(p protocol.Path) uint64 {
+	if suffix := p.Suffix(); suffix != "" {
+		return archive.Key(suffix)
+	}
+	return archive.Key(p.Rel())
+}
+
+// asideOf is the message because of which an agent wrote this one to somebody, where it
+// answers none: what it asked others on the way to its answer.
+func (it *Item) asideOf() (protocol.Path, bool) {
+	if it.Re != "" || it.Type != protocol.TypeText {
+		return protocol.Path{}, false
+	}
+	return it.CausePath()
+}
+
+// The counts of messages.
+const (
+	sumDays    = iota // by folder
+	sumWriters        // by author
+	sumCount
+)
+
+// sums are what a message adds to each count, and under which text.
+func (it *Item) sums() [sumCount]struct {
+	of string
+	n  int
+} {
+	return [sumCount]struct {
+		of string
+		n  int
+	}{sumDays: {it.Path.DayDir(), 1}, sumWriters: {it.Author().Name, it.counts()}}
+}
+
+// sum is how many messages a state has under a text.
+func (s *State) sum(table int, of string) int {
+	return s.sums[table][of] + s.archive.Sum(table, archive.Key(of))
+}
+
+// The lists of messages in archives.
+const (
+	listChannels = iota // by the channel's id
+	listMail            // by the addressed name, those to all under ""
+	listRead            // those of them that the name has read
+	listCount
+)
+
+// layout is the shape of archives.
+func layout() archive.Layout {
+	return archive.Layout{Form: archiveForm, Indexes: len(indexes), Sums: sumCount, Lists: listCount}
+}
