@@ -78,7 +78,7 @@ func (s *State) ExamineOwn(p protocol.Path, data []byte) Examined {
 // Take is the rest of Apply. A file that was examined once is taken once.
 func (s *State) Take(e Examined) (*Item, error) {
 	if !s.batch {
-		clear(s.shifted)
+		s.changes = Changes{}
 	}
 	if e.err != nil {
 		return nil, e.err
@@ -89,7 +89,6 @@ func (s *State) Take(e Examined) (*Item, error) {
 		return old, ErrKnown
 	}
 	taken := old != nil
-	s.noteShift(p, old)
 	turned := s.learn(it)
 	if taken {
 		s.lose(it)
@@ -108,9 +107,6 @@ func (s *State) Take(e Examined) (*Item, error) {
 	if now := s.at(p); now != it {
 		return now, ErrKnown
 	}
-	if !s.batch {
-		delete(s.shifted, p) // it is told by being returned
-	}
 	return it, nil
 }
 
@@ -118,7 +114,7 @@ func (s *State) Take(e Examined) (*Item, error) {
 // when all are there: each word of a host can change who may sign for whom. The items
 // are those of the files that are new and stand at their paths then, nil for others.
 func (s *State) TakeAll(all []Examined) []*Item {
-	clear(s.shifted)
+	s.changes = Changes{}
 	taken := make([]*Item, len(all))
 	take := func() {
 		for i, e := range all {
@@ -131,14 +127,10 @@ func (s *State) TakeAll(all []Examined) []*Item {
 		take() // a batch would look at all keys for any word
 		return taken
 	}
-	s.Batch(take)
+	s.together(take)
 	for i, it := range taken {
-		switch {
-		case it == nil:
-		case s.at(it.Path) != it:
+		if it != nil && s.at(it.Path) != it {
 			taken[i] = nil
-		default:
-			delete(s.shifted, it.Path)
 		}
 	}
 	return taken
@@ -228,6 +220,7 @@ func addressedBefore(to []protocol.Address, name string) bool {
 // remove takes out a loose item whose path another file has won.
 func (s *State) remove(it *Item) {
 	if it.placed {
+		s.changes.left(it)
 		s.order.remove(it)
 		s.channel(it.Path.Channel()).remove(it)
 		it.placed = false

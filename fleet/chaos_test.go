@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -43,11 +44,12 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// together folds files in groups, and checks that each group tells truly what has come
-// to its path.
+// together folds files in groups, freezes now and then, and checks that what is said to
+// have changed is the difference, and that no message comes to be judged otherwise in an
+// epoch of its host.
 func (c *chaos) together(files []testFile) *State {
 	s := New(c.anchor)
-	standing := map[protocol.Path]string{}
+	before := look(s)
 	for len(files) > 0 {
 		n := 1 + c.IntN(min(7, len(files)))
 		var group []Examined
@@ -55,22 +57,77 @@ func (c *chaos) together(files []testFile) *State {
 			group = append(group, s.Examine(f.path, f.data))
 		}
 		files = files[n:]
-		for _, it := range slices.Concat(s.TakeAll(group), s.Turned()) {
-			if it == nil {
-				continue
-			}
-			if standing[it.Path] == it.Hash {
-				c.t.Fatalf("%s came twice", it.Path)
-			}
-			standing[it.Path] = it.Hash
+		if s.TakeAll(group); c.IntN(4) == 0 {
+			s = icy(c.t, s, c.Rand)
+			before = look(s) // a restarted state tells nothing of what was before
+			continue
 		}
-	}
-	for it := range s.All() {
-		if standing[it.Path] != it.Hash {
-			c.t.Fatalf("%s stands there, and was not told", it.Path)
+		after := look(s)
+		if diff := cmp.Diff(before.changesTo(after), toldOf(s.Changes())); diff != "" {
+			c.t.Fatalf("what changed (-is +told):\n%s", diff)
 		}
+		for file, v := range before.verdicts {
+			if now, there := after.verdicts[file]; there && now != v && before.epochs[file.host] == after.epochs[file.host] {
+				c.t.Fatalf("%v was %v and is %v in one epoch", file, v, now)
+			}
+		}
+		before = after
 	}
 	return s
+}
+
+// sight is how a state looks.
+type sight struct {
+	stands   map[string]time.Time // every message by path and hash
+	verdicts map[verdictOf]protocol.Signature
+	epochs   map[protocol.Name]int
+}
+
+type verdictOf struct {
+	path protocol.Path
+	hash string
+	host protocol.Name
+}
+
+func look(s *State) sight {
+	l := sight{map[string]time.Time{}, map[verdictOf]protocol.Signature{}, maps.Clone(s.epochs)}
+	for it := range s.All() {
+		l.stands[it.Path.String()+" "+it.Hash] = it.Place
+		l.verdicts[verdictOf{it.Path, it.Hash, it.Host}] = s.Signature(it)
+	}
+	return l
+}
+
+// changesTo is what differs: what came, left, and from where what moved.
+func (l sight) changesTo(next sight) map[string]string {
+	changes := map[string]string{}
+	for file, at := range next.stands {
+		if from, stood := l.stands[file]; !stood {
+			changes[file] = "came"
+		} else if !from.Equal(at) {
+			changes[file] = "from " + from.String()
+		}
+	}
+	for file := range l.stands {
+		if _, stands := next.stands[file]; !stands {
+			changes[file] = "left"
+		}
+	}
+	return changes
+}
+
+func toldOf(c Changes) map[string]string {
+	changes := map[string]string{}
+	for _, it := range c.Came {
+		changes[it.Path.String()+" "+it.Hash] = "came"
+	}
+	for _, it := range c.Left {
+		changes[it.Path.String()+" "+it.Hash] = "left"
+	}
+	for _, m := range c.Moved {
+		changes[m.Path.String()+" "+m.Hash] = "from " + m.From.String()
+	}
+	return changes
 }
 
 func folded(t testing.TB, files []testFile) *State {

@@ -9,26 +9,6 @@ import (
 // Several files can claim one path. One of them stands there, the same on every host;
 // the others are kept, because the keys decide, and those can come later.
 
-// Turned are messages that the last Apply, Take or TakeAll brought to their paths
-// although they are not the files that it applied, or were known: a host's key came,
-// and what had lost its path has won it.
-func (s *State) Turned() (turned []*Item) {
-	for p, before := range s.shifted {
-		if it := s.at(p); it != nil && it.Hash != before {
-			turned = append(turned, it)
-		}
-	}
-	slices.SortFunc(turned, byPath)
-	return turned
-}
-
-// noteShift notes what stands at a path before another file may come there.
-func (s *State) noteShift(p protocol.Path, it *Item) {
-	if _, noted := s.shifted[p]; !noted && it != nil {
-		s.shifted[p] = it.Hash
-	}
-}
-
 func (s *State) isRival(it *Item) bool {
 	return slices.ContainsFunc(s.rivals[it.Path], func(r *Item) bool { return r.Hash == it.Hash })
 }
@@ -63,7 +43,6 @@ func (s *State) elect(p protocol.Path) {
 // otherwise.
 func (s *State) electAll() {
 	for p := range s.rivals {
-		s.noteShift(p, s.at(p))
 		s.elect(p)
 	}
 }

@@ -116,6 +116,14 @@ func (h *Host) declare(name protocol.Name, word *Item) {
 	}
 }
 
+// declarations are whom the host has declared, none where it is not known.
+func (h *Host) declarations() map[string]*Item {
+	if h == nil {
+		return nil
+	}
+	return h.declared
+}
+
 // Host is the host of that alias, if it has joined. It may be out.
 func (s *State) Host(alias protocol.Name) (*Host, bool) {
 	h := s.ring.hosts[alias]

@@ -1,6 +1,11 @@
 package fleet
 
-import "github.com/parleyfleet/parley/protocol"
+import (
+	"cmp"
+	"maps"
+
+	"github.com/parleyfleet/parley/protocol"
+)
 
 // learn notes a signed file with its signer and takes in what it says of hosts.
 // It reports whether messages are judged otherwise than before.
@@ -92,6 +97,9 @@ func (s *State) shift(before, after *Host) (turned bool) {
 	if turned {
 		s.ringed++
 		s.refused.valid = s.refused.valid && !s.suspect(before) && !s.suspect(after)
+	}
+	if alias := cmp.Or(before, after).Alias; turned || !maps.Equal(before.declarations(), after.declarations()) {
+		s.epochs[alias]++
 	}
 	if before.Joined() && (turned || !includes(after.declared, before.declared)) {
 		s.shaken++

@@ -162,6 +162,7 @@ func (s *State) extend() (turned, word bool) {
 		for _, l := range all {
 			l.waits(spot{hash, l.run}, false)
 			word = s.follow(l.lineage, l.run, hash) || word
+			s.epochs[l.of.Host]++
 		}
 	}
 	s.ringed++

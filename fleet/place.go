@@ -12,6 +12,12 @@ import (
 // the end: in whatever order they come, that costs hardly more than reading
 // them. Until then the state answers nothing that has an order.
 func (s *State) Batch(f func()) {
+	s.together(f)
+	s.changes = Changes{}
+}
+
+// together is Batch that goes on telling what changes.
+func (s *State) together(f func()) {
 	s.batch = true
 	defer func() {
 		s.batch = false
@@ -234,6 +240,7 @@ func (s *State) move(moving []*Item) {
 		channel.takeOut(items)
 	}
 	for _, it := range moving {
+		s.changes.placed(it, it.next.place)
 		it.Place, it.reach, it.placed, it.moving = it.next.place, it.next.reach, true, false
 	}
 	s.order.putIn(moving)

@@ -20,10 +20,10 @@ type State struct {
 	rivals map[protocol.Path][]*Item // files that lost their path to another
 	lost   map[string][]*Item        // the same by hash
 
-	batch     bool                     // files are being applied whose places are given later
-	unsettled []*Item                  // those that have come, and those that stood behind what has gone
-	shifted   map[protocol.Path]string // what stood at contested paths before the last Apply, by hash
-	circled   bool                     // references have been seen to run in a circle
+	batch     bool    // files are being applied whose places are given later
+	unsettled []*Item // those that have come, and those that stood behind what has gone
+	changes   Changes // since the last Apply, Take or TakeAll began
+	circled   bool    // references have been seen to run in a circle
 
 	words    words
 	ring     *keyring
@@ -40,6 +40,7 @@ type State struct {
 	judged, shaken int
 	frozenAt       struct{ judged, shaken int }
 	ringed         int // how often the ring has changed
+	epochs         map[protocol.Name]int
 
 	channelFiles map[protocol.ChannelID]protocol.ChannelFile
 	memories     map[string]protocol.Memory // by file
@@ -57,13 +58,13 @@ func New(anchor Anchor) *State {
 		loose:    newLoose(),
 		rivals:   map[protocol.Path][]*Item{},
 		lost:     map[string][]*Item{},
-		shifted:  map[protocol.Path]string{},
 		words:    newWords(),
 		lineages: newLineages(),
 		last:     map[signer]*Item{},
 		signed:   map[signer]int{},
 		forks:    map[branch]struct{}{},
 		files:    map[string]protocol.HostState{},
+		epochs:   map[protocol.Name]int{},
 
 		channelFiles: map[protocol.ChannelID]protocol.ChannelFile{},
 		memories:     map[string]protocol.Memory{},

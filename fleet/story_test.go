@@ -605,12 +605,13 @@ func TestLateKeyTurnsAPath(t *testing.T) {
 	if _, err := s.Apply(join.path, join.data); err != nil {
 		t.Fatal(err)
 	}
-	if turned := s.Turned(); len(turned) != 1 || turned[0].Hash != protocol.Hash(signed.data) || s.at(signed.path) != turned[0] {
-		t.Errorf("turned: %v", turned)
+	changed := s.Changes()
+	if len(changed.Came) != 2 || len(changed.Left) != 1 || changed.Left[0].Hash != protocol.Hash(plain.data) || !slices.Contains(changed.Came, s.at(signed.path)) {
+		t.Errorf("changed: %+v", changed)
 	}
 	other := h.write(t, say, time.Unix(1e9+2, 0), 2)
-	if _, err := s.Apply(other.path, other.data); err != nil || len(s.Turned()) != 0 {
-		t.Errorf("turned by a message: %v, %v", s.Turned(), err)
+	if _, err := s.Apply(other.path, other.data); err != nil || len(s.Changes().Came) != 1 || len(s.Changes().Left) != 0 {
+		t.Errorf("changed by a message: %+v, %v", s.Changes(), err)
 	}
 }
 

@@ -141,8 +141,14 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 	if n.state.KeysVersion() != version {
 		nudge(n.delivery.keys)
 	}
-	for _, turned := range n.state.Turned() {
-		n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
+	known := map[*fleet.Item]bool{}
+	for _, it := range taken {
+		known[it] = true
+	}
+	for _, turned := range n.state.Changes().Came {
+		if !known[turned] { // a host's key came: what had lost its path has won it
+			n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
+		}
 	}
 	for i, it := range taken {
 		if it == nil {

@@ -1,0 +1,49 @@
+package fleet
+
+import (
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Changes is what the last Apply, Take or TakeAll changed in the order of the record.
+// It holds until the next.
+type Changes struct {
+	Came  []*Item // they stand at their paths, and did not before
+	Left  []*Item // they stood at their paths, and do not any more: other files have won them
+	Moved []Move  // they stand elsewhere in the order
+}
+
+// Move is a message that stands elsewhere than before.
+type Move struct {
+	*Item
+	From time.Time // where it stood
+}
+
+// Changes is what the last Apply, Take or TakeAll changed. A Batch tells nothing.
+func (s *State) Changes() Changes { return s.changes }
+
+// left notes that an item with a place stands at its path no more.
+func (c *Changes) left(it *Item) { c.Left = append(c.Left, it) }
+
+// placed notes that an item goes to another place than the one that it has, if it has
+// one: it may have lost its path and won it again since it was last told of.
+func (c *Changes) placed(it *Item, to time.Time) {
+	if !it.placed {
+		i := slices.Index(c.Left, it)
+		if i < 0 {
+			c.Came = append(c.Came, it)
+			return
+		}
+		c.Left = slices.Delete(c.Left, i, i+1)
+	}
+	if !it.Place.Equal(to) {
+		c.Moved = append(c.Moved, Move{it, it.Place})
+	}
+}
+
+// Epoch rises whenever what a host has said comes to be judged otherwise: its keys have
+// changed, or whom it has declared. Two looks at one epoch of all hosts that a look
+// concerned have seen the same.
+func (s *State) Epoch(host protocol.Name) int { return s.epochs[host] }
