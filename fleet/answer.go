@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -16,7 +17,7 @@ type Answer struct {
 	ByAgent bool         // an agent answers, so the hops grow (R13)
 }
 
-func (c Answer) decide(s *State) ([]Draft, error) {
+func (c Answer) decide(s *State, _ time.Time) ([]Draft, error) {
 	asked, err := s.answerable(c.To)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ type Acknowledge struct {
 	Of protocol.Path
 }
 
-func (c Acknowledge) decide(s *State) ([]Draft, error) {
+func (c Acknowledge) decide(s *State, _ time.Time) ([]Draft, error) {
 	it := s.at(c.Of)
 	if it == nil {
 		return nil, refuse(Unknown, "", "there is no message %s", c.Of)
@@ -111,7 +112,7 @@ type Stop struct {
 	Body string
 }
 
-func (c Stop) decide(s *State) ([]Draft, error) {
+func (c Stop) decide(s *State, _ time.Time) ([]Draft, error) {
 	asked, err := s.answerable(c.At)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,10 @@
 package fleet
 
-import "github.com/parleyfleet/parley/protocol"
+import (
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
 
 // Called is a command with what the node knows of the program that gave it.
 type Called struct {
@@ -13,8 +17,8 @@ type Called struct {
 	Unattended bool
 }
 
-func (c Called) decide(s *State) ([]Draft, error) {
-	drafts, err := c.Command.decide(s)
+func (c Called) decide(s *State, now time.Time) ([]Draft, error) {
+	drafts, err := c.Command.decide(s, now)
 	cause := s.at(c.Because)
 	for i := range drafts {
 		drafts[i].Message.Unattended = c.Unattended

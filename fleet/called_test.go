@@ -12,7 +12,7 @@ import (
 // decided is a Command that decides what it holds.
 type decided []Draft
 
-func (d decided) decide(*State) ([]Draft, error) { return append([]Draft(nil), d...), nil }
+func (d decided) decide(*State, time.Time) ([]Draft, error) { return append([]Draft(nil), d...), nil }
 
 // What an agent sends on its own started again at no hops, so that two agents that wrote
 // to each other never stopped.

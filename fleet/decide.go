@@ -10,14 +10,14 @@ import (
 // Command is what a participant or a host wants to do: one of the types of this
 // package that Decide takes.
 type Command interface {
-	decide(s *State) ([]Draft, error)
+	decide(s *State, now time.Time) ([]Draft, error)
 }
 
 // Decide turns a command into the messages that carry it out, all of them or
 // none, or a *Refusal. The state is not changed: what was decided counts once it
 // has been written and applied.
 func (s *State) Decide(c Command, now time.Time) ([]Draft, error) {
-	drafts, err := c.decide(s)
+	drafts, err := c.decide(s, now)
 	for i := range drafts {
 		drafts[i].Message.Timestamp = now
 	}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -17,7 +18,7 @@ type Join struct {
 // joinAnew is what a host can do whose last key was revoked.
 const joinAnew = "join again with a new home and another alias: parley --home DIR join URL --alias NAME"
 
-func (c Join) decide(s *State) ([]Draft, error) {
+func (c Join) decide(s *State, _ time.Time) ([]Draft, error) {
 	h, joined := s.Host(c.Host.Host)
 	switch {
 	case !joined && s.bearer(c.Host.Key) != "":

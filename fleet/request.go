@@ -18,11 +18,11 @@ type Requested struct {
 	ID string
 }
 
-func (c Requested) decide(s *State) ([]Draft, error) {
+func (c Requested) decide(s *State, now time.Time) ([]Draft, error) {
 	if err := protocol.CheckRequest(c.ID); err != nil {
 		return nil, refuse(Senseless, "", "the request %.80q is refused: %v", c.ID, err)
 	}
-	drafts, err := c.Command.decide(s)
+	drafts, err := c.Command.decide(s, now)
 	if len(drafts) > 0 {
 		drafts[0].Message.Request = c.ID
 	}

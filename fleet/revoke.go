@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -17,7 +18,7 @@ type Revoke struct {
 	Removed bool
 }
 
-func (c Revoke) decide(s *State) ([]Draft, error) {
+func (c Revoke) decide(s *State, _ time.Time) ([]Draft, error) {
 	if err := s.MayRevoke(c.By, c.Human, c.Of); err != nil {
 		return nil, err
 	}

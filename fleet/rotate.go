@@ -12,10 +12,9 @@ type Rotate struct {
 	Old     string
 	Next    protocol.Rotation // proved; its Until is set by Overlap
 	Overlap time.Duration     // how long the old key counts still
-	Now     time.Time
 }
 
-func (c Rotate) decide(s *State) ([]Draft, error) {
+func (c Rotate) decide(s *State, now time.Time) ([]Draft, error) {
 	h, joined := s.Host(c.Host)
 	switch {
 	case !joined || h.Key != c.Old:
@@ -26,7 +25,7 @@ func (c Rotate) decide(s *State) ([]Draft, error) {
 		return nil, refuse(Senseless, "", "the key of %s cannot be changed: the new key was its key before", c.Host)
 	}
 	r := c.Next
-	r.Until = c.Now.Add(c.Overlap).Truncate(time.Millisecond)
+	r.Until = now.Add(c.Overlap).Truncate(time.Millisecond)
 	if err := r.Check(s.recordID, c.Old); err != nil {
 		return nil, refuse(Senseless, "", "the key of %s cannot be changed: %v", c.Host, err)
 	}

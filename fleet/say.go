@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -19,7 +20,7 @@ type Say struct {
 	Anyway  bool               // also to a name that nobody is known to have (R5)
 }
 
-func (c Say) decide(s *State) ([]Draft, error) {
+func (c Say) decide(s *State, _ time.Time) ([]Draft, error) {
 	body := protocol.NormalBody(c.Body)
 	if strings.TrimSpace(body) == "" {
 		return nil, refuse(Senseless, "write the text after the name, or - to read it from standard input", "the message is empty")

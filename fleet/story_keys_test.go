@@ -68,7 +68,7 @@ func (s *story) tellRotation(h *testHost, to string, named map[string]string) {
 	if err := r.Prove(testRecord, h.public(s), next.key); err != nil {
 		s.Fatal(err)
 	}
-	s.decide("", Rotate{Host: h.alias, Old: h.public(s), Next: r, Overlap: overlap, Now: at}, h)
+	s.decide("", Rotate{Host: h.alias, Old: h.public(s), Next: r, Overlap: overlap}, h)
 	h.key = next.key
 }
 

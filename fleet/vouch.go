@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -16,7 +17,7 @@ type Vouch struct {
 // them fit into the least message_limit that a host can have, 20 KiB.
 const vouchedAtOnce = 100
 
-func (c Vouch) decide(s *State) ([]Draft, error) {
+func (c Vouch) decide(s *State, _ time.Time) ([]Draft, error) {
 	var drafts []Draft
 	for knows := range slices.Chunk(c.Knows, vouchedAtOnce) {
 		drafts = append(drafts, s.hostDraft(protocol.ActHostVouch, protocol.Vouch{Host: c.Host, Knows: knows}))

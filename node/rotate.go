@@ -87,7 +87,7 @@ func (n *Node) tellRotation(ctx context.Context, old, next *hostKey, overlap tim
 	}
 	now := n.now()
 	n.mu.Lock()
-	drafts, err := n.state.Decide(fleet.Rotate{Host: n.cfg.Alias, Old: old.public, Next: proof, Overlap: overlap, Now: now}, now)
+	drafts, err := n.state.Decide(fleet.Rotate{Host: n.cfg.Alias, Old: old.public, Next: proof, Overlap: overlap}, now)
 	n.mu.Unlock()
 	if err != nil {
 		return written{}, err
