@@ -170,8 +170,9 @@ func (s *State) item(m *protocol.Message, data []byte, sealed bool) (*Item, erro
 	if err := s.readHostAct(it); err != nil {
 		return nil, err
 	}
-	it.Body, it.Sig = "", ""
-	it.Extra = nil
+	body := it.Body
+	it.Body, it.Sig, it.Extra = "", "", nil
+	s.affairs.keep(it, body)
 	return it, nil
 }
 
@@ -221,8 +222,10 @@ func addressedBefore(to []protocol.Address, name string) bool {
 func (s *State) remove(it *Item) {
 	if it.placed {
 		s.changes.left(it)
-		s.order.remove(it)
-		s.channel(it.Path.Channel()).remove(it)
+		s.touched(it, it.Place)
+		for _, q := range s.sequences(it) {
+			q.remove(it)
+		}
 		it.placed = false
 	}
 	s.leave(it)

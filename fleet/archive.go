@@ -1,6 +1,9 @@
 package fleet
 
 import (
+	"sort"
+
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -13,25 +16,27 @@ var ErrArchive = archive.ErrUnfit
 const archiveForm = "parley-archive-13"
 
 // Archive is a part of a state that does not change and is read where it lies, in
-// bytes that the caller keeps: messages in the order of the record, without bodies and
-// signatures.
+// bytes that the caller keeps: messages in the order of the record, without signatures
+// and, but for deeds, without bodies.
 //
 // The methods of an Archive may be called concurrently.
 type Archive struct {
 	*archive.Archive
+	kinds []affair.Any
 	stamp string
 	rest  rest
 }
 
 // OpenArchive reads what a Snapshot wrote for the record with that id. The data must
 // stay as they are as long as the archive, or a state with it, is in use. The error
-// is ErrArchive if they are damaged, or of another form or record.
-func OpenArchive(recordID string, data []byte) (*Archive, error) {
-	opened, err := archive.Open(layout(), data)
+// is ErrArchive if they are damaged, or of another form or record, or of a state that
+// folded other kinds of affairs.
+func OpenArchive(recordID string, data []byte, kinds ...affair.Any) (*Archive, error) {
+	opened, err := archive.Open(layout(kinds), data)
 	if err != nil {
 		return nil, err
 	}
-	a := &Archive{Archive: opened}
+	a := &Archive{Archive: opened, kinds: kinds}
 	if err := a.readRest(recordID); err != nil {
 		return nil, err
 	}
@@ -75,6 +80,13 @@ func (r *reader) find(p protocol.Path) (i uint32, ok bool) {
 	return 0, false
 }
 
+// from are those of some messages, rising, that do not stand before it.
+func (r *reader) from(n numbers, it *Item) numbers {
+	begin := r.search(it)
+	from := sort.Search(n.len, func(i int) bool { return n.at(i) >= begin })
+	return numbers{n.len - from, func(i int) uint32 { return n.at(from + i) }}
+}
+
 // search is the first message that does not stand before it.
 func (r *reader) search(it *Item) uint32 {
 	low, high := uint32(0), uint32(r.Len())
@@ -90,4 +102,6 @@ func (r *reader) search(it *Item) uint32 {
 }
 
 // emptyArchive is that of a new state.
-func emptyArchive() *Archive { return &Archive{Archive: archive.Empty(layout())} }
+func emptyArchive(kinds []affair.Any) *Archive {
+	return &Archive{Archive: archive.Empty(layout(kinds)), kinds: kinds}
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/testdata/ballot"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -25,7 +26,7 @@ func written(t testing.TB, sn *Snapshot) *Archive {
 	if err := sn.Write(&out, "stamp"); err != nil {
 		t.Fatal(err)
 	}
-	a, err := OpenArchive(testRecord, out.Bytes())
+	a, err := OpenArchive(testRecord, out.Bytes(), sn.old.of.kinds...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,19 +295,19 @@ func TestDamagedArchiveIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := out.Bytes()
-	if _, err := OpenArchive(testRecord, whole); err != nil {
+	if _, err := OpenArchive(testRecord, whole, ballot.Kind()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenArchive("another", whole); !errors.Is(err, ErrArchive) {
+	if _, err := OpenArchive("another", whole, ballot.Kind()); !errors.Is(err, ErrArchive) {
 		t.Errorf("of another record: %v", err)
 	}
 	for i := range len(whole) {
-		if _, err := OpenArchive(testRecord, whole[:i]); !errors.Is(err, ErrArchive) {
+		if _, err := OpenArchive(testRecord, whole[:i], ballot.Kind()); !errors.Is(err, ErrArchive) {
 			t.Fatalf("cut after %d bytes: %v", i, err)
 		}
 		flipped := bytes.Clone(whole)
 		flipped[i] ^= 1 << (i % 8)
-		if _, err := OpenArchive(testRecord, flipped); !errors.Is(err, ErrArchive) {
+		if _, err := OpenArchive(testRecord, flipped, ballot.Kind()); !errors.Is(err, ErrArchive) {
 			t.Fatalf("with a bit flipped in byte %d: %v", i, err)
 		}
 	}
@@ -331,7 +332,7 @@ func FuzzArchive(f *testing.F) {
 		f.Fatal(err)
 	}
 	files := benchFiles(f, 20, time.Minute)
-	s := New(Anchor{RecordID: testRecord})
+	s := New(Anchor{RecordID: testRecord}, ballot.Kind())
 	for _, file := range files {
 		if _, err := s.Apply(file.path, file.data); err != nil {
 			f.Fatal(err)
@@ -352,7 +353,7 @@ func FuzzArchive(f *testing.F) {
 		data[int(at)%len(data)] ^= by
 		body := data[:len(data)-4]
 		binary.LittleEndian.PutUint32(data[len(body):], crc32.Checksum(body, crc32.MakeTable(crc32.Castagnoli)))
-		a, err := OpenArchive(testRecord, data)
+		a, err := OpenArchive(testRecord, data, ballot.Kind())
 		if err != nil {
 			return
 		}

@@ -1,23 +1,6 @@
 package fleet
 
-import (
-	"strings"
-
-	"github.com/parleyfleet/parley/protocol"
-)
-
-// Author is who wrote the message. Some programs name the host too, as "name@host" or
-// "host:name" (R5); a name that is neither stands as it is.
-func (it *Item) Author() protocol.Address {
-	if !strings.ContainsAny(it.From, "@:") { // nearly all
-		return protocol.Address{Name: it.From}
-	}
-	a, err := protocol.ParseAddress(it.From)
-	if err != nil {
-		return protocol.Address{Name: it.From}
-	}
-	return a
-}
+import "github.com/parleyfleet/parley/protocol"
 
 // by reports whether the participant is the author as far as the message says: same
 // name and same host; of an unsigned one the name alone, unless it names a host (R4).

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/testdata/ballot"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -20,8 +21,9 @@ import (
 // joins of one alias, files that claim the path of another, references to
 // anything), the order in which its files arrive makes no difference.
 func TestMischiefDoesNotDependOnOrder(t *testing.T) {
-	for seed := range seeds(100) {
+	for seed := range seeds(160) {
 		c := newChaos(t, uint64(seed))
+		c.ballot = seed%2 == 0
 		for range 5 + c.IntN(30) {
 			c.step()
 		}
@@ -32,7 +34,7 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 			if snapshot(foldedOf(t, c.anchor, other)) != want {
 				reportOrder(t, seed, c.anchor, c.files, other)
 			}
-			batch := New(c.anchor)
+			batch := New(c.anchor, ballot.Kind())
 			batch.Batch(func() { fold(t, batch, other) })
 			if diff := cmp.Diff(want, snapshot(batch)); diff != "" {
 				t.Fatalf("case %d: a batch gives another state:\n%s", seed, diff)
@@ -48,7 +50,7 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 // have changed is the difference, and that no message comes to be judged otherwise in an
 // epoch of its host.
 func (c *chaos) together(files []testFile) *State {
-	s := New(c.anchor)
+	s := New(c.anchor, ballot.Kind())
 	before := look(s)
 	for len(files) > 0 {
 		n := 1 + c.IntN(min(7, len(files)))
@@ -61,6 +63,9 @@ func (c *chaos) together(files []testFile) *State {
 			s = icy(c.t, s, c.Rand)
 			before = look(s) // a restarted state tells nothing of what was before
 			continue
+		}
+		if c.IntN(3) == 0 {
+			_ = ballots(s) // what is folded from here on goes on from this
 		}
 		after := look(s)
 		if diff := cmp.Diff(before.changesTo(after), toldOf(s.Changes())); diff != "" {
@@ -137,7 +142,7 @@ func folded(t testing.TB, files []testFile) *State {
 
 func foldedOf(t testing.TB, anchor Anchor, files []testFile) *State {
 	t.Helper()
-	s := New(anchor)
+	s := New(anchor, ballot.Kind())
 	fold(t, s, files)
 	return s
 }
@@ -185,6 +190,8 @@ type chaos struct {
 	skew   []time.Duration
 	files  []testFile
 	later  []protocol.Path // messages that are referred to before they are there
+	ballot bool            // much is about a ballot
+	opened []protocol.Path
 }
 
 func newChaos(t *testing.T, seed uint64) *chaos {
@@ -214,6 +221,14 @@ func (c *chaos) step() {
 		at = at.Add([]time.Duration{ClockReach - time.Second, ClockReach, ClockReach + time.Second, 70_000 * time.Hour}[c.IntN(4)])
 	}
 	d := Draft{Message: c.message(), Channel: protocol.DeriveChannel(testRecord, string("xy"[c.IntN(2)]))}
+	if strings.HasPrefix(string(d.Message.Act), "ballot") {
+		d.Channel = protocol.DeriveChannel(testRecord, "x") // so that they meet
+	}
+	defer func() {
+		if last := len(c.files) - 1; d.Message.Act == ballot.Propose.Act && last >= 0 && c.files[last].path.Channel() == d.Channel {
+			c.opened = append(c.opened, c.files[last].path)
+		}
+	}()
 	switch c.IntN(13) {
 	case 0, 1:
 		c.files = append(c.files, h.write(c.t, c.hostAct(h), at, c.Uint32()))
@@ -376,6 +391,10 @@ func (c *chaos) message() protocol.Message {
 		c.later = append(c.later, protocol.NewPath(protocol.DeriveChannel(testRecord, "z"), c.now, c.Uint32()))
 		asked = c.later[c.IntN(len(c.later))].String()
 	}
+	if c.ballot && c.IntN(3) > 0 {
+		c.deed(&m, asked)
+		return m
+	}
 	switch c.IntN(7) {
 	case 0, 1:
 		m.Act, m.Re, m.Hops = protocol.ActReply, asked, c.IntN(4)
@@ -385,6 +404,26 @@ func (c *chaos) message() protocol.Message {
 		m.Type, m.Act, m.Body, m.Ref = protocol.TypeRead, protocol.ActRead, "", asked
 	}
 	return m
+}
+
+// deed makes a message one of a ballot, now and then one that makes no sense.
+func (c *chaos) deed(m *protocol.Message, otherwise string) {
+	m.To, m.Re = []protocol.Address{{Name: protocol.All}}, otherwise
+	if len(c.opened) > 0 && c.IntN(8) > 0 {
+		m.Re = c.opened[c.IntN(len(c.opened))].Rel()
+	}
+	switch {
+	case len(c.opened) == 0 || c.IntN(8) == 0:
+		m.Act, m.Re = ballot.Propose.Act, ""
+		m.Body = ballot.Propose.Format(ballot.Proposal{Question: m.Body, For: time.Duration(5+c.IntN(60)) * time.Second})
+	case c.IntN(4) == 0:
+		m.Act = ballot.Withdraw.Act
+	default:
+		m.Act, m.Body = ballot.Vote.Act, ballot.Vote.Format(c.name())
+	}
+	if c.IntN(16) == 0 {
+		m.Body = "nonsense"
+	}
 }
 
 // Who claims the path of a host's word with a word of its own cannot unsay it.

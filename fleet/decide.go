@@ -1,9 +1,9 @@
 package fleet
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -52,25 +52,18 @@ func (d *Draft) Choose(p protocol.Path) []protocol.Choice {
 }
 
 // Refusal says that a command is not carried out, why, and what to try.
-type Refusal struct {
-	Reason string
-	Hint   string
-	Kind   RefusalKind
-}
+type Refusal = affair.Refusal
 
 // RefusalKind is what is wrong with a refused command.
-type RefusalKind int
+type RefusalKind = affair.RefusalKind
 
 // The kinds of refusal.
 const (
-	Forbidden RefusalKind = iota // a rule forbids it
-	Unknown                      // it names what does not exist
-	Senseless                    // it makes no sense as it stands
+	Forbidden = affair.Forbidden // a rule forbids it
+	Unknown   = affair.Unknown   // it names what does not exist
+	Senseless = affair.Senseless // it makes no sense as it stands
 )
 
-// Error returns the reason.
-func (r *Refusal) Error() string { return r.Reason }
-
 func refuse(kind RefusalKind, hint, format string, args ...any) *Refusal {
-	return &Refusal{Reason: fmt.Sprintf(format, args...), Hint: hint, Kind: kind}
+	return affair.Refuse(kind, hint, format, args...)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -115,6 +116,9 @@ func (sn *Snapshot) Write(to io.Writer, stamp string) error {
 		for _, name := range f.addressed() {
 			b.List(listMail, name, f.index)
 		}
+		if f.affair != (affair.ID{}) {
+			b.List(listDeeds, listName(f.affair), f.index)
+		}
 		sn.count(b, f.Item, 1)
 	}
 	for i := range sn.gone {
@@ -208,9 +212,9 @@ func (s *State) Adopt(a *Archive, sn *Snapshot) {
 	s.loose = newLoose()
 	for _, it := range rest {
 		s.enter(it)
-		s.order.items = append(s.order.items, it)
-		channel := s.channel(it.Path.Channel())
-		channel.items = append(channel.items, it)
+		for _, q := range s.sequences(it) {
+			q.items = append(q.items, it)
+		}
 	}
 	for i := range s.gone {
 		s.tally(s.archive.item(i), -1)
@@ -227,7 +231,7 @@ func (s *State) vanish(p protocol.Path) {
 
 // Restore is the state that an archive holds.
 func Restore(anchor Anchor, a *Archive) *State {
-	s := New(anchor)
+	s := New(anchor, a.kinds...)
 	s.archive = newReader(a)
 	s.circled = a.rest.circled
 	for _, it := range a.rest.rivals {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -150,10 +151,11 @@ const (
 	listChannels = iota // by the channel's id
 	listMail            // by the addressed name, those to all under ""
 	listRead            // those of them that the name has read
+	listDeeds           // by the affair
 	listCount
 )
 
 // layout is the shape of archives.
-func layout() archive.Layout {
-	return archive.Layout{Form: archiveForm, Indexes: len(indexes), Sums: sumCount, Lists: listCount}
+func layout(kinds []affair.Any) archive.Layout {
+	return archive.Layout{Form: form(kinds), Indexes: len(indexes), Sums: sumCount, Lists: listCount}
 }

@@ -100,6 +100,7 @@ func (s *State) shift(before, after *Host) (turned bool) {
 	}
 	if alias := cmp.Or(before, after).Alias; turned || !maps.Equal(before.declarations(), after.declarations()) {
 		s.epochs[alias]++
+		s.epochs[""]++
 	}
 	if before.Joined() && (turned || !includes(after.declared, before.declared)) {
 		s.shaken++

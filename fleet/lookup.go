@@ -98,10 +98,9 @@ func (s *State) After(it *Item) iter.Seq[*Item] {
 	if it == nil {
 		return s.All()
 	}
-	from := int(s.archive.search(it))
-	rest := numbers{s.archive.Len() - from, func(i int) uint32 { return uint32(from + i) }}
+	frozen := s.archive.from(everything(s.archive.Len()), it)
 	return func(yield func(*Item) bool) {
-		for next := range weave(s.frozen(rest), s.order.items[s.order.find(it):], false) {
+		for next := range weave(s.frozen(frozen), s.order.from(it), false) {
 			if next.Path != it.Path && !yield(next) {
 				return
 			}
@@ -136,15 +135,9 @@ func (s *State) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
 // ChannelAfter yields the messages of one channel that stand after a message, under the
 // same terms as All.
 func (s *State) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
-	frozen, begin := s.listed(listChannels, c.String()), s.archive.search(it)
-	from := sort.Search(frozen.len, func(i int) bool { return frozen.at(i) >= begin })
-	rest := numbers{frozen.len - from, func(i int) uint32 { return frozen.at(from + i) }}
-	loose := s.channels[c].all()
-	if len(loose) > 0 {
-		loose = loose[s.channels[c].find(it):]
-	}
+	frozen := s.archive.from(s.listed(listChannels, c.String()), it)
 	return func(yield func(*Item) bool) {
-		for next := range weave(s.frozen(rest), loose, false) {
+		for next := range weave(s.frozen(frozen), s.channels[c].from(it), false) {
 			if next.Path != it.Path && !yield(next) {
 				return
 			}

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -10,6 +11,7 @@ type loose struct {
 	items    map[protocol.Path]*Item
 	order    sequence // by place
 	channels map[protocol.ChannelID]*sequence
+	deeds    map[affair.ID]*sequence
 	mail     map[string][]*Item       // by addressed name, those to all under ""
 	found    []any                    // by the number of the index, its table
 	sums     [sumCount]map[string]int // how many there are more than in the archive
@@ -20,6 +22,7 @@ func newLoose() loose {
 	l := loose{
 		items:    map[protocol.Path]*Item{},
 		channels: map[protocol.ChannelID]*sequence{},
+		deeds:    map[affair.ID]*sequence{},
 		mail:     map[string][]*Item{},
 		counted:  newCensus(),
 	}
@@ -70,11 +73,20 @@ func (l *loose) tally(it *Item, n int) {
 	l.counted.add(it, n)
 }
 
-func (l *loose) channel(c protocol.ChannelID) *sequence {
-	seq := l.channels[c]
+// sequences are those that an item stands in.
+func (l *loose) sequences(it *Item) []*sequence {
+	all := []*sequence{&l.order, in(l.channels, it.Path.Channel())}
+	if it.affair != (affair.ID{}) {
+		all = append(all, in(l.deeds, it.affair))
+	}
+	return all
+}
+
+func in[K comparable](sequences map[K]*sequence, key K) *sequence {
+	seq := sequences[key]
 	if seq == nil {
 		seq = &sequence{}
-		l.channels[c] = seq
+		sequences[key] = seq
 	}
 	return seq
 }
@@ -92,7 +104,8 @@ func (s *State) own(it *Item) *Item {
 	s.gone[i] = struct{}{}
 	s.tally(it, -1)
 	s.enter(it)
-	s.order.insert(it)
-	s.channel(it.Path.Channel()).insert(it)
+	for _, q := range s.sequences(it) {
+		q.insert(it)
+	}
 	return it
 }

@@ -137,6 +137,7 @@ func snapshot(s *State) string {
 		alias, _ := s.HostOfKey(h.Key, time.Time{})
 		fmt.Fprintln(&b, h.Alias, h.Key, alias, h.Hostname, h.Addresses, h.Humans, h.Agents, last.Path, last.Hash)
 	}
+	b.WriteString(ballots(s))
 	for _, name := range []string{"nat", "eve", "mawjs", "words", "calc"} {
 		fmt.Fprintln(&b, name, s.Known(name))
 		for _, host := range []protocol.Name{"a", "b", "c"} {

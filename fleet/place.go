@@ -230,21 +230,24 @@ func (a *agenda) Pop() any {
 
 // move takes items to their new places.
 func (s *State) move(moving []*Item) {
-	channels := map[*sequence][]*Item{}
+	of := map[*sequence][]*Item{}
 	for _, it := range moving {
-		channel := s.channel(it.Path.Channel())
-		channels[channel] = append(channels[channel], it)
+		for _, q := range s.sequences(it) {
+			of[q] = append(of[q], it)
+		}
 	}
-	s.order.takeOut(moving)
-	for channel, items := range channels {
-		channel.takeOut(items)
+	for q, items := range of {
+		q.takeOut(items)
 	}
 	for _, it := range moving {
 		s.changes.placed(it, it.next.place)
+		if it.placed {
+			s.touched(it, it.Place)
+		}
+		s.touched(it, it.next.place)
 		it.Place, it.reach, it.placed, it.moving = it.next.place, it.next.reach, true, false
 	}
-	s.order.putIn(moving)
-	for channel, items := range channels {
-		channel.putIn(items)
+	for q, items := range of {
+		q.putIn(items)
 	}
 }

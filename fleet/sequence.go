@@ -27,6 +27,14 @@ func (q *sequence) all() []*Item {
 	return q.items
 }
 
+// from are its items that do not stand before one; it need not be there.
+func (q *sequence) from(it *Item) []*Item {
+	if q == nil {
+		return nil
+	}
+	return q.items[q.find(it):]
+}
+
 func (q *sequence) insert(it *Item) {
 	n := len(q.items)
 	if n == 0 || before(q.items[n-1], it) {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -25,6 +26,7 @@ type State struct {
 	changes   Changes // since the last Apply, Take or TakeAll began
 	circled   bool    // references have been seen to run in a circle
 
+	affairs  affairs
 	words    words
 	ring     *keyring
 	lineages lineages
@@ -39,21 +41,23 @@ type State struct {
 	// often one that counted may count no more; frozenAt is when the archive was made.
 	judged, shaken int
 	frozenAt       struct{ judged, shaken int }
-	ringed         int // how often the ring has changed
-	epochs         map[protocol.Name]int
+	ringed         int                   // how often the ring has changed
+	epochs         map[protocol.Name]int // under "" how often anything may have changed whom hosts declare
 
 	channelFiles map[protocol.ChannelID]protocol.ChannelFile
 	memories     map[string]protocol.Memory // by file
 	actors       map[string]protocol.Actor  // profiles by path
 }
 
-// New is the state of a record before its first message.
-func New(anchor Anchor) *State {
+// New is the state of a record before its first message, which folds affairs of those
+// kinds.
+func New(anchor Anchor, kinds ...affair.Any) *State {
 	s := &State{
+		affairs:  newAffairs(kinds),
 		anchor:   anchor,
 		recordID: anchor.RecordID,
 		system:   protocol.SystemChannel(anchor.RecordID),
-		archive:  newReader(emptyArchive()),
+		archive:  newReader(emptyArchive(kinds)),
 		gone:     map[uint32]struct{}{},
 		loose:    newLoose(),
 		rivals:   map[protocol.Path][]*Item{},
@@ -74,11 +78,13 @@ func New(anchor Anchor) *State {
 	return s
 }
 
-// Item is a message as the state keeps it: without its body.
+// Item is a message as the state keeps it: without its body, but for deeds.
 type Item struct {
-	protocol.Message // Body is empty
+	protocol.Message // Body is empty but for deeds
 	Hash             string
 	Place            time.Time // where it stands in the order of the record
+
+	affair affair.ID // whose deed it is, if it is one
 
 	sealed bool              // the signature fits the bytes, the path and the record
 	word   protocol.HostWord // what a host act says

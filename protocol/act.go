@@ -17,12 +17,13 @@ const (
 	ClassMail     Class = iota // taken to the agents that it is for
 	ClassNotice                // shown to those it is for, and runs nobody
 	ClassReceipt               // says that a message was read
+	ClassDeed                  // changes what is agreed, and is mail besides
 	ClassHostWord              // the fleet's own book-keeping, signed by a host
 )
 
 // String is the class in words.
 func (c Class) String() string {
-	return [...]string{"mail", "notice", "receipt", "word of a host"}[c]
+	return [...]string{"mail", "notice", "receipt", "deed", "word of a host"}[c]
 }
 
 // ActSpec is all that there is to know of an act. What the program does with acts, and
@@ -45,9 +46,9 @@ type WordAct[W any] struct {
 	Format func(W) string
 }
 
-// wordAct is the act whose bodies are written and read so. A body that Format wrote must
+// NewAct is the act whose bodies are written and read so. A body that Format wrote must
 // give the same words again, and lines that Parse does not know are passed over.
-func wordAct[W any](spec ActSpec, parse func(body string) (W, error), format func(W) string, example W) WordAct[W] {
+func NewAct[W any](spec ActSpec, parse func(body string) (W, error), format func(W) string, example W) WordAct[W] {
 	spec.Example = format(example)
 	spec.parse = func(body string) (any, error) { return parse(body) }
 	spec.format = func(words any) string {
@@ -122,4 +123,4 @@ func (a Act) Class() Class { return byName[a].Class }
 func (a Act) HostWord() bool { return a.Class() == ClassHostWord }
 
 // Mail reports whether the act is one for which an agent's command is run.
-func (a Act) Mail() bool { return a.Class() == ClassMail }
+func (a Act) Mail() bool { return a.Class() == ClassMail || a.Class() == ClassDeed }

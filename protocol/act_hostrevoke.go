@@ -44,7 +44,7 @@ const maxRunEnds = 100_000
 const ActHostRevoke Act = "host-revoke"
 
 // HostRevoke is the act by which a key is revoked.
-var HostRevoke = wordAct(ActSpec{
+var HostRevoke = NewAct(ActSpec{
 	Act: ActHostRevoke, Heading: "HOST-REVOKE", Class: ClassHostWord,
 	Doc: "Ends a key: it counts no more, but for what is named.",
 }, parseRevocation, formatRevocation, Revocation{

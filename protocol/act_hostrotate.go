@@ -27,7 +27,7 @@ const ActHostRotate Act = "host-rotate"
 
 // HostRotate is the act by which a host takes another key. Whether the proof in it holds
 // is for Rotation.Check to say.
-var HostRotate = wordAct(ActSpec{
+var HostRotate = NewAct(ActSpec{
 	Act: ActHostRotate, Heading: "HOST-ROTATE", Class: ClassHostWord,
 	Doc: "Puts a new key in the place of a host's old one.",
 }, parseRotation, formatRotation, Rotation{

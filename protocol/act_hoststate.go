@@ -70,7 +70,7 @@ var (
 )
 
 func hostState(spec ActSpec, example HostState) WordAct[HostState] {
-	return wordAct(spec, ParseHost, func(h HostState) string { return FormatHost(spec.Act, h) }, example)
+	return NewAct(spec, ParseHost, func(h HostState) string { return FormatHost(spec.Act, h) }, example)
 }
 
 // FormatHost writes the body of a host-join or host-agents message:

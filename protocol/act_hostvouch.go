@@ -23,7 +23,7 @@ const MaxVouched = 1000
 const ActHostVouch Act = "host-vouch"
 
 // HostVouch is the act by which a host vouches for keys.
-var HostVouch = wordAct(ActSpec{
+var HostVouch = NewAct(ActSpec{
 	Act: ActHostVouch, Heading: "HOST-VOUCH", Class: ClassHostWord,
 	Doc: "Says which keys of other hosts a host has seen first.",
 }, parseVouch, formatVouch, Vouch{Host: "oracle-world", Knows: []HostKey{{"white", exampleKey}}})

@@ -152,3 +152,16 @@ func Hash(data []byte) string {
 // NormalBody is the form of body that a file can carry: without newlines at its
 // end, because every file ends in exactly one.
 func NormalBody(body string) string { return strings.TrimRight(body, "\n") }
+
+// Author is who wrote the message. Some programs name the host too, as "name@host" or
+// "host:name" (R5); a name that is neither stands as it is.
+func (m *Message) Author() Address {
+	if !strings.ContainsAny(m.From, "@:") { // nearly all
+		return Address{Name: m.From}
+	}
+	a, err := ParseAddress(m.From)
+	if err != nil {
+		return Address{Name: m.From}
+	}
+	return a
+}

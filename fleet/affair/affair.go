@@ -1,0 +1,108 @@
+// Package affair folds deeds into the values of affairs. A deed is a message whose words
+// change what is agreed: a vote, a consent, a score. What deeds are about is an affair: a
+// ballot, a topic, a party (DESIGN, section 10).
+//
+// An affair is a Kind: which acts are its deeds, which affair a deed is of, and one Step
+// from a value and a deed to the next value. It is given its deeds in the order of the
+// record and reads nothing else, so every host comes to the same value, in whatever order
+// messages arrive.
+package affair
+
+import (
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Standing is how far an author is known.
+type Standing int
+
+// The standings of deeds that count.
+const (
+	Signed    Standing = iota // a key signed it that was its host's, and the host declares its author
+	Unsigned                  // no host with a key declares its author
+	BeforeKey                 // it stands before the first word of a host that declares its author
+)
+
+// Deed is a message of an affair. It must not be changed.
+type Deed struct {
+	*protocol.Message // with its words, in Body
+	Position
+	Standing Standing
+}
+
+// Position is where a message stands in the order of the record.
+type Position struct {
+	Place time.Time
+	Path  protocol.Path
+}
+
+// Before reports whether p stands before q.
+func (p Position) Before(q Position) bool {
+	if c := p.Place.Compare(q.Place); c != 0 {
+		return c < 0
+	}
+	return p.Path.Compare(q.Path) < 0
+}
+
+// Kind is a kind of affair, whose values are of type V.
+//
+// A value is never changed: Step makes another. So it may be shared and looked at for as
+// long as one likes. A step may cost what copying the value costs: values are what
+// people can oversee.
+type Kind[V any] struct {
+	Name string
+	Acts []protocol.ActSpec // those of its deeds
+	// Of names the affair that a message with one of these acts is a deed of, by what stands
+	// in that message alone; it is not ok where it is of none.
+	Of func(m *protocol.Message) (name string, ok bool)
+	// Begin is the value of an affair before its first deed.
+	Begin func(name string) V
+	// Step is the value after a deed. The error says why the deed is void: then the value
+	// stays. What the deed refers to is found in the value, or it is void.
+	Step func(V, Deed) (V, error)
+	// At is what the value is at a time: what has run out by then. Nil where time changes
+	// nothing.
+	At func(V, time.Time) V
+}
+
+// ID names one affair among all.
+type ID struct{ Kind, Name string }
+
+// Any is a kind of affair, whatever its values.
+type Any interface {
+	// Deeds are the acts of its deeds.
+	Deeds() []protocol.Act
+	// ID is the affair that a message with one of these acts is a deed of.
+	ID(m *protocol.Message) (id ID, ok bool)
+
+	begin(name string) any
+	step(value any, d Deed) (any, error)
+	at(value any, now time.Time) any
+}
+
+// Deeds are the acts of its deeds.
+func (k *Kind[V]) Deeds() []protocol.Act {
+	var acts []protocol.Act
+	for _, spec := range k.Acts {
+		acts = append(acts, spec.Act)
+	}
+	return acts
+}
+
+// ID is the affair that a message with one of these acts is a deed of.
+func (k *Kind[V]) ID(m *protocol.Message) (ID, bool) {
+	name, ok := k.Of(m)
+	return ID{k.Name, name}, ok
+}
+
+func (k *Kind[V]) begin(name string) any { return k.Begin(name) }
+
+func (k *Kind[V]) step(value any, d Deed) (any, error) { return k.Step(value.(V), d) }
+
+func (k *Kind[V]) at(value any, now time.Time) any {
+	if k.At == nil {
+		return value
+	}
+	return k.At(value.(V), now)
+}

@@ -1,0 +1,136 @@
+package affair
+
+import (
+	"iter"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Source is the deeds of one affair, and what of the fleet their standing depends on.
+type Source interface {
+	// After yields what stands behind a position in the order of the record; the zero
+	// position is before all.
+	After(p Position) iter.Seq[*Candidate]
+	// Epoch rises whenever what the host has said may be judged otherwise; that of ""
+	// whenever it may have changed whom hosts declare, or since when.
+	Epoch(host protocol.Name) int
+}
+
+// Candidate is a message that may be a deed.
+type Candidate struct {
+	Deed
+	Void  error         // why it is none, whatever its words: its signature
+	Epoch protocol.Name // the host whose epoch that depends on
+	Names bool          // it depends on whom hosts declare, too
+}
+
+// Fold is one affair folded: its value, the deeds that are void, and values on the way
+// there from which it is folded on when something comes in between.
+//
+// It is not safe for concurrent use.
+type Fold struct {
+	kind  Any
+	name  string
+	marks []mark // rising; the last is the value
+	since int    // deeds since the last mark but one
+	void  []void // rising
+	seen  map[protocol.Name]int
+}
+
+// mark is the value after all deeds up to a position.
+type mark struct {
+	Position
+	value any
+}
+
+type void struct {
+	Position
+	why error
+}
+
+// between is how many deeds there are between marks that are kept, at first. When there
+// are too many marks, every other is let go.
+const (
+	between  = 64
+	maxMarks = 64
+)
+
+// NewFold is the affair before its first deed.
+func NewFold(kind Any, name string) *Fold {
+	f := &Fold{kind: kind, name: name}
+	f.forget()
+	return f
+}
+
+// forget begins anew.
+func (f *Fold) forget() {
+	f.marks = []mark{{value: f.kind.begin(f.name)}}
+	f.since, f.void, f.seen = 0, nil, map[protocol.Name]int{}
+}
+
+// Changed says that a message of the affair came to that position, or left it.
+func (f *Fold) Changed(p Position) {
+	f.marks = f.marks[:1+sort.Search(len(f.marks)-1, func(i int) bool { return !f.marks[1+i].Before(p) })]
+	last := f.marks[len(f.marks)-1].Position
+	f.void = f.void[:sort.Search(len(f.void), func(i int) bool { return last.Before(f.void[i].Position) })]
+	f.since = 0
+}
+
+// Value is the value of the affair now.
+func (f *Fold) Value(from Source, now time.Time) any {
+	f.read(from)
+	return f.kind.at(f.marks[len(f.marks)-1].value, now)
+}
+
+// Void is why the deed at a position is void; nil where it holds.
+func (f *Fold) Void(from Source, p Position) error {
+	f.read(from)
+	i := sort.Search(len(f.void), func(i int) bool { return !f.void[i].Before(p) })
+	if i < len(f.void) && f.void[i].Position == p {
+		return f.void[i].why
+	}
+	return nil
+}
+
+// read folds on to the last deed.
+func (f *Fold) read(from Source) {
+	for host, epoch := range f.seen {
+		if from.Epoch(host) != epoch {
+			f.forget()
+			break
+		}
+	}
+	for c := range from.After(f.marks[len(f.marks)-1].Position) {
+		f.seen[c.Epoch] = from.Epoch(c.Epoch)
+		if c.Names {
+			f.seen[""] = from.Epoch("")
+		}
+		value := f.marks[len(f.marks)-1].value
+		next, err := value, c.Void
+		if err == nil {
+			next, err = f.kind.step(value, c.Deed)
+		}
+		if err != nil {
+			f.void = append(f.void, void{c.Position, err})
+			next = value
+		}
+		f.mark(mark{c.Position, next})
+	}
+}
+
+// mark puts the value in the place of the last one, or after it where that one is to be
+// kept.
+func (f *Fold) mark(m mark) {
+	if f.since++; f.since%between != 1 && len(f.marks) > 1 {
+		f.marks[len(f.marks)-1] = m
+		return
+	}
+	f.marks = append(f.marks, m)
+	if len(f.marks) > maxMarks {
+		i := -1
+		f.marks = slices.DeleteFunc(f.marks, func(mark) bool { i++; return i%2 == 1 && i < len(f.marks)-2 })
+	}
+}

@@ -1,0 +1,166 @@
+package fleet
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// MaxWords is how long the words of a deed may be, in bytes. Those of a longer one are
+// not kept, so that it says nothing.
+const MaxWords = 64 << 10
+
+// affairs are the kinds of affairs that a state folds, and those that were asked for.
+type affairs struct {
+	kinds []affair.Any
+	acts  map[protocol.Act]affair.Any
+	folds map[affair.ID]*affair.Fold
+}
+
+// maxFolds bounds how many affairs are kept folded; all are folded again where there
+// are more.
+const maxFolds = 1024
+
+func newAffairs(kinds []affair.Any) affairs {
+	a := affairs{kinds: kinds, acts: map[protocol.Act]affair.Any{}, folds: map[affair.ID]*affair.Fold{}}
+	for _, k := range kinds {
+		for _, act := range k.Deeds() {
+			a.acts[act] = k
+		}
+	}
+	return a
+}
+
+// form is which acts are deeds, for the form of archives: they keep the words of deeds.
+func form(kinds []affair.Any) string {
+	var acts strings.Builder
+	for _, k := range kinds {
+		fmt.Fprintf(&acts, " %s", k.Deeds())
+	}
+	return archiveForm + acts.String() + "\n"
+}
+
+// keep has an item keep its words if it is a deed, and says of which affair it is.
+func (a *affairs) keep(it *Item, body string) {
+	kind := a.acts[it.Act]
+	if kind == nil || it.Type != protocol.TypeText {
+		return
+	}
+	it.Body = body
+	if len(body) > MaxWords {
+		it.Body = ""
+	}
+	it.affair, _ = kind.ID(&it.Message)
+}
+
+// touched notes that an item came to a place in the order, or left it.
+func (s *State) touched(it *Item, place time.Time) {
+	if it.Act.HostWord() {
+		s.epochs[""]++
+	}
+	if f := s.affairs.folds[it.affair]; f != nil {
+		f.Changed(affair.Position{Place: place, Path: it.Path})
+	}
+}
+
+// fold is one affair, folded as far as it was asked for.
+func (s *State) fold(kind affair.Any, id affair.ID) (*affair.Fold, deeds) {
+	f := s.affairs.folds[id]
+	if f == nil {
+		if len(s.affairs.folds) >= maxFolds {
+			clear(s.affairs.folds)
+		}
+		f = affair.NewFold(kind, id.Name)
+		s.affairs.folds[id] = f
+	}
+	return f, deeds{s, id}
+}
+
+// Value is what an affair is at that time.
+func Value[V any](s *State, kind *affair.Kind[V], name string, now time.Time) V {
+	f, from := s.fold(kind, affair.ID{Kind: kind.Name, Name: name})
+	return f.Value(from, now).(V)
+}
+
+// Void is why a deed does not count, nil where it holds. What is no deed of any affair
+// is refused with a reason too.
+func (s *State) Void(it *Item) error {
+	kind := s.affairs.acts[it.Act]
+	if kind == nil || it.affair == (affair.ID{}) {
+		return affair.Refuse(affair.Senseless, "", "%s is a deed of no affair", it.Path)
+	}
+	f, from := s.fold(kind, it.affair)
+	return f.Void(from, affair.Position{Place: it.Place, Path: it.Path})
+}
+
+// deeds are those of one affair of a state.
+type deeds struct {
+	*State
+	id affair.ID
+}
+
+// listName is under which name archives list the deeds of an affair.
+func listName(id affair.ID) string { return id.Kind + " " + id.Name }
+
+// After yields what stands behind a position.
+func (d deeds) After(p affair.Position) iter.Seq[*affair.Candidate] {
+	at := &Item{Message: protocol.Message{Path: p.Path}, Place: p.Place}
+	frozen := d.archive.from(d.listed(listDeeds, listName(d.id)), at)
+	return func(yield func(*affair.Candidate) bool) {
+		for it := range weave(d.frozen(frozen), d.deeds[d.id].from(at), false) {
+			if it.Path == p.Path && it.Place.Equal(p.Place) {
+				continue
+			}
+			if !yield(d.candidate(it)) {
+				return
+			}
+		}
+	}
+}
+
+// candidate is a message as its affair is given it. Who did not sign counts while no
+// host with a key declares the author, and before one does (DESIGN, section 10).
+func (s *State) candidate(it *Item) *affair.Candidate {
+	c := &affair.Candidate{
+		Deed:  affair.Deed{Message: &it.Message, Position: affair.Position{Place: it.Place, Path: it.Path}},
+		Epoch: it.Host, Names: true,
+	}
+	switch s.Signature(it) {
+	case protocol.SignatureValid:
+		c.Names = false
+		return c
+	case protocol.SignatureRefused:
+		c.Void = affair.Refuse(affair.Forbidden, "", "its signature is refused: %s", s.Why(it))
+		return c
+	}
+	since := s.declaredSince(it.Author().Name, "")
+	switch {
+	case since == nil:
+		c.Standing = affair.Unsigned
+	case before(it, since):
+		c.Standing = affair.BeforeKey
+	default:
+		c.Void = affair.Refuse(affair.Forbidden, "", "%s is declared by a host whose key did not sign it", it.Author().Name)
+	}
+	return c
+}
+
+// Do is a command of an affair.
+type Do struct{ affair.Command }
+
+func (c Do) decide(s *State, now time.Time) ([]Draft, error) {
+	f, from := s.fold(c.Kind(), c.ID)
+	deeds, err := c.Decide(f.Value(from, now), now)
+	if err != nil {
+		return nil, err
+	}
+	var drafts []Draft
+	for _, deed := range deeds {
+		drafts = append(drafts, Draft{Message: deed.Message, Channel: deed.Channel})
+	}
+	return drafts, nil
+}
