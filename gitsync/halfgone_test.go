@@ -329,3 +329,109 @@ func TestLooseObjectsThatGo(t *testing.T) {
 	}
 	wantSame(t, "lost", h.Lost(), []string{testLetter(1, 1).Path.RepoPath()})
 }
+
+// It prevents: what was lost while the remote could not be reached counts as back before
+// what the remote has is in main, and agents answer once more what they have answered.
+func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
+	remote := bareRemote(t)
+	h := severalPacks(t, remote)
+	h.close(t)
+	if err := os.Rename(remote, remote+".away"); err != nil {
+		t.Fatal(err)
+	}
+	halves()["all packs removed"](t, h.repo())
+	h.open(t)
+	if len(h.Lost()) == 0 {
+		t.Fatal("nothing is said to be lost")
+	}
+	if err := os.Rename(remote+".away", remote); err != nil {
+		t.Fatal(err)
+	}
+	arrived, atTheEnd := 0, -1
+	h.Record.opts.Events = Events{
+		Arrived: func(letters []Letter) { arrived += len(letters) },
+		Damaged: func(why string) {
+			if why == "" {
+				atTheEnd = arrived
+			}
+		},
+	}
+	h.sync(t)
+	wantLetters(t, h, 0, 10)
+	if lost := h.Lost(); len(lost) > 0 || atTheEnd != 10 {
+		t.Errorf("lost %q; it was over when %d of 10 letters had arrived", lost, atTheEnd)
+	}
+}
+
+// It prevents: a host whose record was put together anew removes from the remote what
+// others have pushed since it looked last.
+func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
+	for _, running := range []bool{true, false} {
+		t.Run(fmt.Sprintf("running=%v", running), func(t *testing.T) {
+			remote := bareRemote(t)
+			h := severalPacks(t, remote)
+			other := newHome(t, "b", remote)
+			theirs := testLetter(2, 1)
+			other.append(t, theirs)
+			if err := other.PutFile("hosts/b.md", []byte("of b\n")); err != nil {
+				t.Fatal(err)
+			}
+			other.sync(t)
+
+			before := packsOf(t, h)
+			elsewhere := Letter{Path: protocol.NewPath("7d2f1c0a-3b1e-4c55-9a53-0f6f3f0f8a11", testPath(1, 10).Time(), 10), Data: []byte("---\nfrom: w1\n---\n\nelsewhere\n")}
+			h.append(t, elsewhere)
+			if err := h.commit(t.Context(), true); err != nil {
+				t.Fatal(err)
+			}
+			h.close(t)
+			h.open(t)
+			lost := slices.DeleteFunc(packsOf(t, h), func(p string) bool { return slices.Contains(before, p) })
+			h.append(t, testLetter(1, 11))
+			if err := h.commit(t.Context(), true); err != nil {
+				t.Fatal(err)
+			}
+			if !running {
+				h.close(t)
+			}
+			for _, p := range lost { // the newest list of the other channel's letters
+				if err := os.Remove(p); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if running {
+				h.append(t, testLetter(1, 12))
+				if err := h.commit(t.Context(), true); !errors.Is(err, ErrDamaged) {
+					t.Fatalf("commit: %v", err)
+				}
+			} else {
+				h.open(t)
+			}
+			h.sync(t)
+			h.sync(t)
+			for _, l := range []Letter{theirs, elsewhere, testLetter(1, 11)} {
+				if !slices.Contains(messages(t, remote, "main"), l.Path.String()) {
+					t.Errorf("the remote does not have %s\n%s", l.Path, h.log)
+				}
+				if data, err := h.Get(l.Path); err != nil || string(data) != string(l.Data) {
+					t.Errorf("it reads %q, %v", data, err)
+				}
+			}
+			if got := gitOut(t, remote, "show", "main:hosts/b.md"); got != "of b" {
+				t.Errorf("hosts/b.md says %q", got)
+			}
+			if lost := h.Lost(); len(lost) > 0 {
+				t.Errorf("lost %q", lost)
+			}
+		})
+	}
+}
+
+func packsOf(t *testing.T, h *home) []string {
+	t.Helper()
+	packs, err := filepath.Glob(filepath.Join(h.repo(), "objects", "pack", "pack-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packs
+}

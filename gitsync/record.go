@@ -54,6 +54,7 @@ type Record struct {
 	// guards it.
 	jitterTrouble string
 	refilledAt    time.Time // when everything was last fetched anew; share guards it
+	remains       *losses   // what main lacked after that, until the remote is taken in; share guards it
 
 	commitBell chan struct{} // there may be something to commit
 	shareBell  chan struct{} // there may be something to push

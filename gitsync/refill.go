@@ -47,7 +47,8 @@ func (r *Record) takeInRefilled() error {
 	r.state.mu.Lock()
 	lost := r.state.lost.clone()
 	r.state.mu.Unlock()
-	if err := r.refilled(tip); err != nil {
+	lacking, err := r.refilled(tip)
+	if err != nil {
 		return err
 	}
 	next, ok, err := r.store.Ref(mainRef)
@@ -73,9 +74,21 @@ func (r *Record) takeInRefilled() error {
 		return err
 	}
 	r.tellArrived(r.returned(lost, tree))
-	if err := r.settle(); err != nil {
+	r.remains = &lacking
+	return r.settle()
+}
+
+// endLoss says that what the disk had lost is in main again, once the remote's main is
+// taken in after everything was fetched anew: not before, because what is missing until
+// then may say what agents have done. The caller holds share and work.
+func (r *Record) endLoss() error {
+	if r.remains == nil {
+		return nil
+	}
+	if err := r.setLost(*r.remains); err != nil {
 		return err
 	}
+	r.remains = nil
 	r.noteBroken("")
 	r.tellDamaged("") // even where it was not broken: what was lost is there
 	return nil

@@ -61,7 +61,10 @@ func (r *Record) recover(ctx context.Context) error {
 		r.store.Hold()
 		err := r.mender.takeAll(ctx)
 		if err == nil {
-			return errors.Join(r.refilled(main), r.store.Release())
+			if now, err = r.refilled(main); err == nil {
+				err = r.setLost(r.lostAnd(now)) // what was lost before is over with the next fetch
+			}
+			return errors.Join(err, r.store.Release())
 		}
 		r.log.Warn().Err(errors.Join(err, r.store.Release())).Msg("what this disk lost cannot be fetched anew at the moment")
 	}
@@ -87,24 +90,25 @@ func (r *Record) recover(ctx context.Context) error {
 	return r.setLost(r.lostAnd(now))
 }
 
-// refilled puts main right once all that the remote has is here. What only this host
-// had is in the journal, so that nothing is lost but what even main's new tip lacks.
-func (r *Record) refilled(main objects.Hash) error {
+// refilled puts main right once all that the remote has is here, and returns what even
+// its new tip lacks. What only this host had is in the journal. What the remote has got
+// since it was last taken in is not in main yet.
+func (r *Record) refilled(main objects.Hash) (losses, error) {
 	now, err := r.lookSteadily(func() objects.Hash { return main })
 	if err != nil {
-		return err
+		return now, err
 	}
 	if len(now.tips) > 0 {
 		tip, _, err := r.salvage(main)
 		if err != nil {
-			return err
+			return now, err
 		}
 		if now, err = r.lookSteadily(func() objects.Hash { return tip }); err != nil {
-			return err
+			return now, err
 		}
 	}
 	r.store.Settle()
-	return r.setLost(now)
+	return now, nil
 }
 
 // reunite brings what main had and lost back into it, if somebody has put its files
@@ -254,14 +258,31 @@ func (r *Record) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Has
 }
 
 // newestWhole is the first of the commits whose history can be read to the record's
-// beginning, and all folders of which can be read; Zero where there is none.
+// beginning, and all folders of which can be read; Zero where there is none. Main is to
+// follow it. Where there is a remote it is one that main had before, if only the first:
+// what others have pushed since would count as removed.
 func (r *Record) newestWhole(v *objects.Survey, commits []objects.Hash) objects.Hash {
 	id := r.pinnedID()
-	for _, c := range commits {
-		root, ok := v.Unbroken(c)
+	whole := func(c objects.Hash) (root objects.Hash, ok bool) {
+		root, ok = v.Unbroken(c)
 		tree, _ := v.TreeOf(c)
-		if ok && v.Folders(tree) && (root == id || id == objects.Zero || v.IsShallow(root)) {
+		return root, ok && v.Folders(tree) && (root == id || id == objects.Zero || v.IsShallow(root))
+	}
+	main, _, _ := r.store.Ref(mainRef) // Zero where it cannot be read
+	known, _, _ := r.store.Ref(remoteRef)
+	had := v.Before(main, r.notedTip(), known)
+	for _, c := range commits {
+		if _, ok := whole(c); ok && had[c] {
 			return c
+		}
+	}
+	for _, c := range commits {
+		root, ok := whole(c)
+		switch {
+		case ok && r.opts.Remote == "":
+			return c
+		case ok:
+			return root
 		}
 	}
 	return objects.Zero

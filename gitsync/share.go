@@ -42,6 +42,9 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 	if err = r.bearable(tip); err == nil {
 		err = r.takeInRemote(tip)
 	}
+	if err == nil {
+		err = r.endLoss()
+	}
 	if err != nil {
 		r.suspect(err)
 		return fmt.Errorf("cannot take in the remote's main: %w", err)

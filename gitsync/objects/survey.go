@@ -131,6 +131,24 @@ func (v *Survey) folder(h Hash) ([]Entry, bool) {
 	return entries, err == nil
 }
 
+// Before are the tips that can be read and all commits to which they lead, as far as
+// these can be read.
+func (v *Survey) Before(tips ...Hash) map[Hash]bool {
+	all := map[Hash]bool{}
+	for open := slices.Clone(tips); len(open) > 0; {
+		h := open[len(open)-1]
+		open = open[:len(open)-1]
+		if all[h] {
+			continue
+		}
+		if c, err := v.commit(h); err == nil {
+			all[h] = true
+			open = append(open, c.Parents...)
+		}
+	}
+	return all
+}
+
 // Folders reports whether a tree and all below it can be read.
 func (v *Survey) Folders(tree Hash) bool { return v.look(tree, 0).folders }
 
