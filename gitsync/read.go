@@ -82,15 +82,6 @@ func (r *Record) Place(p protocol.Path) Place {
 	return Pushed
 }
 
-// Contains reports whether a message is in the tree of a commit, given in hex.
-func (r *Record) Contains(commit string, p protocol.Path) (bool, error) {
-	files, err := r.FilesOf(commit)
-	if err != nil {
-		return false, err
-	}
-	return files.Have(p)
-}
-
 // ReadFile returns a file of main; ok is false if there is none.
 func (r *Record) ReadFile(path string) (data []byte, ok bool, err error) {
 	return readFile(r.store, r.mainTree(), path)

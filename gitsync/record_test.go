@@ -43,7 +43,7 @@ func TestAppendCommitRead(t *testing.T) {
 	wantClean(t, h.repo())
 }
 
-func TestWalkAndContains(t *testing.T) {
+func TestWalkAndFilesOf(t *testing.T) {
 	h := newHome(t, "a", "")
 	one, two, three := testLetter(1, 1), testLetter(1, 2), testLetter(1, 3)
 	h.append(t, two)
@@ -66,8 +66,12 @@ func TestWalkAndContains(t *testing.T) {
 		path   protocol.Path
 		want   bool
 	}{{before, one.Path, true}, {before, three.Path, false}, {h.Tip(), three.Path, true}} {
-		if got, err := h.Contains(c.commit, c.path); err != nil || got != c.want {
-			t.Errorf("Contains(%.7s, %s) = %v, %v", c.commit, c.path, got, err)
+		files, err := h.FilesOf(c.commit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := files.Have(c.path); err != nil || got != c.want {
+			t.Errorf("%.7s has %s: %v, %v", c.commit, c.path, got, err)
 		}
 	}
 }

@@ -60,7 +60,8 @@ func (n *Node) fill(w *worker) {
 	n.mu.Lock()
 	waiting, agent := slices.Collect(n.state.Inbox(w.who(), false)), w.agent
 	n.mu.Unlock()
-	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return n.old(agent, it.Path) })
+	old := n.older(agent)
+	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return old(it.Path) })
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, it := range waiting {
@@ -68,19 +69,29 @@ func (n *Node) fill(w *worker) {
 	}
 }
 
-// old reports whether the record held the message when the agent was added. Where
-// the commit of that moment is gone, with a record.git that was lost before it was
-// pushed, the message's date decides.
-func (n *Node) old(a configs.Agent, p protocol.Path) bool {
+// older tells which messages the record held when the agent was added. Where the commit
+// of that moment is gone, with a record.git that was lost before it was pushed, a
+// message's date decides.
+func (n *Node) older(a configs.Agent) func(protocol.Path) bool {
 	if a.DispatchSince == "" {
-		return false
+		return func(protocol.Path) bool { return false }
 	}
-	had, err := n.record.Contains(a.DispatchSince, p)
-	if err != nil {
-		n.log.Warn().Err(err).Stringer("agent", a.Name).Msg("cannot tell which mail is older than the agent; what is dated before it was added is not run")
+	files, gone := n.record.FilesOf(a.DispatchSince)
+	said := false
+	return func(p protocol.Path) bool {
+		had, err := false, gone
+		if err == nil {
+			had, err = files.Have(p)
+		}
+		if err == nil {
+			return had
+		}
+		if !said {
+			said = true
+			n.log.Warn().Err(err).Stringer("agent", a.Name).Msg("cannot tell which mail is older than the agent; what is dated before it was added is not run")
+		}
 		return p.Time().Before(a.Added)
 	}
-	return had
 }
 
 // closeDoor ends the exec door of an agent; a command that runs is waited for.

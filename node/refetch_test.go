@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -112,7 +113,8 @@ func setRemoteOf(t *testing.T, config, remote string) {
 }
 
 // It prevents: an agent that is given nothing any more, because the commit at which
-// it was added was lost with record.git before it was pushed.
+// it was added was lost with record.git before it was pushed, and a line of the log for
+// each message because of it.
 func TestMailOfALostCommitGoesByDate(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "echo", "cat")
@@ -122,8 +124,16 @@ func TestMailOfALostCommitGoesByDate(t *testing.T) {
 		old   bool
 	}{{m.Timestamp.Add(time.Second), true}, {m.Timestamp.Add(-time.Second), false}} {
 		a := configs.Agent{Name: "echo", Added: test.added, DispatchSince: strings.Repeat("0123456789", 4)}
-		if got := n.old(a, m.Path); got != test.old {
-			t.Errorf("added at %v, written at %v: old %v", test.added, m.Timestamp, got)
+		var log bytes.Buffer
+		n := &Node{record: n.record, log: zerolog.New(&log)}
+		old := n.older(a)
+		for range 2 {
+			if got := old(m.Path); got != test.old {
+				t.Errorf("added at %v, written at %v: old %v", test.added, m.Timestamp, got)
+			}
+		}
+		if lines := strings.Count(log.String(), "\n"); lines != 1 {
+			t.Errorf("%d lines in the log:\n%s", lines, &log)
 		}
 	}
 }
