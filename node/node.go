@@ -284,10 +284,14 @@ func (n *Node) Close() error {
 	return errors.Join(errs...)
 }
 
-// prefer is the record's rule for two files of one path.
+// prefer is the record's rule for two files of one path. The record may ask while it is
+// opened and nothing is folded yet: then one of them stays, and the fold puts that right.
 func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	if n.state == nil {
+		return protocol.Hash(a) <= protocol.Hash(b)
+	}
 	return n.state.Prefer(p, a, b)
 }
 

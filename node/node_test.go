@@ -326,3 +326,13 @@ func TestTwoInitsAtOnceMakeOneHome(t *testing.T) {
 	}
 	runNode(t, home)
 }
+
+// It prevents: a node that does not start because its record, while it is opened, has to
+// decide between two files of one path that are back on the disk.
+func TestPreferBeforeAnythingIsFolded(t *testing.T) {
+	n, p := new(Node), protocol.NewPath("aaaaaaaa-0000-4000-8000-000000000024", time.Unix(1, 0), 1)
+	one, other := []byte("one"), []byte("other")
+	if n.prefer(p, one, other) == n.prefer(p, other, one) {
+		t.Error("it depends on the order")
+	}
+}
