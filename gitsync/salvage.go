@@ -174,13 +174,13 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 	if !known {
 		lost.folders[""] = true
 	}
-	versions, err := r.versions(v, commits, known)
+	versions, unordered, err := r.versions(v, commits, known)
 	if err != nil {
 		return tip, lost, err
 	}
 	var b objects.Builder
 	grows := func(path string) bool { return strings.HasPrefix(path, channelsPrefix) }
-	tree, ok := v.PieceTogether(versions, known, grows, func(folder string) { lost.folders[folder] = true }, &b)
+	tree, ok := v.PieceTogether(versions, unordered, known, grows, func(folder string) { lost.folders[folder] = true }, &b)
 	if !ok {
 		return tip, lost, fmt.Errorf("%w: no folder of main can be read: bring record.git back from a backup", ErrDamaged)
 	}
@@ -208,9 +208,9 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 
 // versions are the trees of the commits, in their order. Where main itself cannot be
 // read, a tree that looks like one of the record's and belongs to no other commit is
-// what a commit that is lost had: the first of them all.
-func (r *Record) versions(v *objects.Survey, commits []objects.Hash, known bool) ([]objects.Hash, error) {
-	var versions []objects.Hash
+// what a commit that is lost had: these are the first, as many as unordered, and nobody
+// knows their order.
+func (r *Record) versions(v *objects.Survey, commits []objects.Hash, known bool) (versions []objects.Hash, unordered int, err error) {
 	seen := map[objects.Hash]bool{}
 	for _, c := range commits {
 		if tree, ok := v.TreeOf(c); ok && !seen[tree] {
@@ -219,7 +219,7 @@ func (r *Record) versions(v *objects.Survey, commits []objects.Hash, known bool)
 		}
 	}
 	if known {
-		return versions, nil
+		return versions, 0, nil
 	}
 	orphans, err := v.Trees(func(entries []objects.Entry) bool {
 		has := map[string]bool{}
@@ -229,10 +229,10 @@ func (r *Record) versions(v *objects.Survey, commits []objects.Hash, known bool)
 		return has["data"] && has[path.Dir(versionFile)]
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot look for folders: %w", err)
+		return nil, 0, fmt.Errorf("cannot look for folders: %w", err)
 	}
 	orphans = slices.DeleteFunc(orphans, func(h objects.Hash) bool { return seen[h] })
-	return append(orphans, versions...), nil
+	return append(orphans, versions...), len(orphans), nil
 }
 
 // mainsFirst are the commits that can be read: main, what it was about to be, then all

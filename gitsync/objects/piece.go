@@ -5,22 +5,24 @@ import (
 	"strings"
 )
 
-// PieceTogether makes a tree of the versions of one, the newest first, that can be
-// read to its last folder. A folder of the newest version that cannot be read gives
+// PieceTogether makes a tree of the versions of one that can be read to its last folder:
+// first those whose order nobody knows, as many as unordered, then the others, the newest
+// first. A folder of the newest version that cannot be read gives
 // way to the newest version of it that can. Below a path that grows reports, where
 // nothing is ever removed, what older versions have besides is taken in as well; with
 // known, the first version is known to have all that the others had, and only where a
 // folder of it cannot be read are they asked. lost is called with each folder whose
 // newest version cannot be read. ok is false where no version of the tree can be.
 func (v *Survey) PieceTogether(
-	versions []Hash, known bool, grows func(path string) bool, lost func(path string), b *Builder,
+	versions []Hash, unordered int, known bool, grows func(path string) bool, lost func(path string), b *Builder,
 ) (tree Hash, ok bool) {
 	p := piecing{survey: v, grows: grows, lost: lost, builder: b}
-	return p.folder("", versions, known, 0)
+	return p.folder("", versions, unordered, known, 0)
 }
 
-// enough is how many versions of a folder without folders are looked at: each holds
-// what those before it held, but for what hosts wrote at the same time.
+// enough is how many versions of a folder without folders are looked at, besides those
+// in no order: each holds what those before it held, but for what hosts wrote at the same
+// time.
 const enough = 8
 
 type piecing struct {
@@ -30,15 +32,16 @@ type piecing struct {
 	builder *Builder
 }
 
-func (p *piecing) folder(prefix string, versions []Hash, known bool, depth int) (Hash, bool) {
+func (p *piecing) folder(prefix string, versions []Hash, unordered int, known bool, depth int) (Hash, bool) {
 	if len(versions) > 0 && (known || len(versions) == 1) && p.survey.Folders(versions[0]) {
 		return versions[0], true
 	}
 	var entries []Entry
-	below := map[string][]Hash{} // versions of each folder in this one, the newest first
-	readable := 0
-	for _, version := range versions {
-		if readable >= enough && len(below) == 0 {
+	below := map[string][]Hash{}       // versions of each folder in this one, as these are
+	unorderedBelow := map[string]int{} // how many of them are in no order
+	readable, inOrder := 0, 0
+	for i, version := range versions {
+		if inOrder >= enough && len(below) == 0 {
 			break
 		}
 		old, ok := p.survey.folder(version)
@@ -50,6 +53,9 @@ func (p *piecing) folder(prefix string, versions []Hash, known bool, depth int) 
 			continue
 		}
 		readable++
+		if i >= unordered {
+			inOrder++
+		}
 		for _, e := range old {
 			_, there := findEntry(entries, e.Name, e.Mode.IsDir())
 			switch {
@@ -61,6 +67,9 @@ func (p *piecing) folder(prefix string, versions []Hash, known bool, depth int) 
 			}
 			if e.Mode.IsDir() && !slices.Contains(below[e.Name], e.Hash) {
 				below[e.Name] = append(below[e.Name], e.Hash)
+				if i < unordered {
+					unorderedBelow[e.Name]++
+				}
 			}
 		}
 	}
@@ -70,7 +79,7 @@ func (p *piecing) folder(prefix string, versions []Hash, known bool, depth int) 
 	var whole []Entry
 	for _, e := range entries {
 		if e.Mode.IsDir() {
-			tree, ok := p.folder(prefix+e.Name+"/", below[e.Name], known, depth+1)
+			tree, ok := p.folder(prefix+e.Name+"/", below[e.Name], unorderedBelow[e.Name], known, depth+1)
 			if !ok {
 				continue
 			}
