@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -424,6 +425,30 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 				t.Errorf("lost %q", lost)
 			}
 		})
+	}
+}
+
+// It prevents: what even the remote does not have makes a host fetch all of it once a
+// minute, for ever, however large it is.
+func TestWhatTheRemoteLacksIsNotAskedForAllTheTime(t *testing.T) {
+	h := newHome(t, "a", bareRemote(t))
+	h.append(t, testLetter(1, 1))
+	h.sync(t)
+	if err := h.NoteLost([]string{testLetter(1, 2).Path.RepoPath()}); err != nil {
+		t.Fatal(err)
+	}
+	refills := func() bool {
+		h.refilledAt, h.refillTook = time.Now().Add(-2*refillApart), refillApart
+		before := h.refilledAt
+		h.sync(t)
+		return h.refilledAt != before
+	}
+	if refills() {
+		t.Error("everything was fetched anew")
+	}
+	h.noteBroken("a pack is gone")
+	if !refills() {
+		t.Error("what is newly lost waits for the end of that pause")
 	}
 }
 

@@ -53,8 +53,11 @@ type Record struct {
 	// jitterTrouble is what was last warned of the rule for rejected pushes; share
 	// guards it.
 	jitterTrouble string
-	refilledAt    time.Time // when everything was last fetched anew; share guards it
-	remains       *losses   // what main lacked after that, until the remote is taken in; share guards it
+	// When everything was last fetched anew, how long that took, and what main lacked
+	// after it, until the remote is taken in; share guards them.
+	refilledAt time.Time
+	refillTook time.Duration
+	remains    *losses
 
 	commitBell chan struct{} // there may be something to commit
 	shareBell  chan struct{} // there may be something to push

@@ -12,24 +12,34 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-// refillApart is the least time between two times that everything is fetched anew.
-const refillApart = time.Minute
+const (
+	// refillApart is the least time between two times that everything is fetched anew.
+	refillApart = time.Minute
+	// refillRest is how many times as long as the last time took it is where the remote
+	// had not all that is lost: it is asked as long as nobody gives that up.
+	refillRest = 60
+)
 
 // refill brings back what this disk has lost while the node runs: it fetches all that
 // the remote has, whatever git believes to have of it, and makes main of that and of
 // what can be read here. What the remote lacks is in the journal and goes in again. The
 // caller holds share.
 func (r *Record) refill(ctx context.Context) error {
-	if r.broken() == "" && len(r.Lost()) == 0 || time.Since(r.refilledAt) < refillApart {
+	apart := refillApart
+	if r.broken() == "" {
+		apart = max(apart, refillRest*r.refillTook)
+	}
+	if r.broken() == "" && len(r.Lost()) == 0 || time.Since(r.refilledAt) < apart {
 		return nil
 	}
+	began := time.Now()
 	if err := r.completeRepository(); err != nil {
 		return err
 	}
 	r.store.Hold()
 	err := r.mender.takeAll(ctx)
 	if err == nil {
-		r.refilledAt = time.Now()
+		r.refilledAt, r.refillTook = time.Now(), time.Since(began)
 		r.work.Lock()
 		err = r.takeInRefilled()
 		r.work.Unlock()
