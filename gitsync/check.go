@@ -28,7 +28,7 @@ func (r *Record) Check(ctx context.Context, step func(objects int)) ([]Damage, e
 	for _, d := range found {
 		damage := Damage{File: d.File, Text: d.Text}
 		if d.Object == objects.Zero {
-			damage.Text += "; parley reads around it and puts it right when it starts"
+			damage.Text += "; parley reads around it, and replaces the file as soon as good copies of all in it are there"
 			damage.Mended = true
 		} else if err := r.store.Restore(d.Object); err != nil {
 			damage.Text = fmt.Sprintf("%s: %v", d.Text, err)

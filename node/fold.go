@@ -104,7 +104,9 @@ func (n *Node) foldAll(ctx context.Context) error {
 	var damaged []string
 	err = n.take(ctx, total, func(visit func(gitsync.Letter) error) error {
 		return n.record.WalkDamaged(ctx, visit, func(p protocol.Path, err error) error {
-			n.log.Error().Err(err).Stringer("path", p).Msg("a message of the record is damaged, and there is no copy")
+			if len(damaged) == 0 { // tellLost names all
+				n.log.Error().Err(err).Stringer("path", p).Msg("a message of the record is damaged, and there is no copy")
+			}
 			damaged = append(damaged, p.RepoPath())
 			return nil
 		})
