@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -450,6 +452,50 @@ func TestWhatTheRemoteLacksIsNotAskedForAllTheTime(t *testing.T) {
 	if !refills() {
 		t.Error("what is newly lost waits for the end of that pause")
 	}
+}
+
+// It prevents: a kill between the moment when main is put together and the one when that
+// is noted has the next start take what is left for all that there was.
+func TestLossIsNotedBeforeMainMoves(t *testing.T) {
+	h := severalPacks(t, "")
+	main := gitOut(t, h.repo(), "rev-parse", "main")
+	halves()["all packs removed"](t, h.repo())
+	if err := h.store.Rescan(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := h.salvage(plumbing.NewHash(main)); err != nil {
+		t.Fatal(err)
+	}
+	c := copied(t, h)
+	c.open(t)
+	defer c.close(t)
+	wantTold(t, c)
+	if len(c.Lost()) == 0 {
+		t.Error("nothing is said to be lost")
+	}
+}
+
+// It prevents: a message that is known to be lost is forgotten because the remote, which
+// does not have it, was fetched anew.
+func TestWhatTheRemoteLacksStaysLost(t *testing.T) {
+	remote := bareRemote(t)
+	h := severalPacks(t, remote)
+	h.close(t)
+	if err := os.Rename(remote, remote+".away"); err != nil {
+		t.Fatal(err)
+	}
+	halves()["all packs removed"](t, h.repo())
+	h.open(t)
+	never := testLetter(3, 1).Path // as one that an operator committed here, not pushed yet
+	if err := h.NameLost([]protocol.Path{testLetter(1, 1).Path, never}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(remote+".away", remote); err != nil {
+		t.Fatal(err)
+	}
+	h.sync(t)
+	wantLetters(t, h, 0, 10)
+	wantSame(t, "lost", h.Lost(), []string{never.RepoPath()})
 }
 
 func packsOf(t *testing.T, h *home) []string {

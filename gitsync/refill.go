@@ -90,10 +90,21 @@ func (r *Record) takeInRefilled() error {
 
 // endLoss says that what the disk had lost is in main again, once the remote's main is
 // taken in after everything was fetched anew: not before, because what is missing until
-// then may say what agents have done. The caller holds share and work.
+// then may say what agents have done. Messages that are not there stay lost. The caller
+// holds share and work.
 func (r *Record) endLoss() error {
 	if r.remains == nil {
 		return nil
+	}
+	tree := r.mainTree()
+	for file := range r.lostAnd(newLosses()).files {
+		p, isMessage := messagePath(file)
+		if !isMessage || r.isHeld(p) {
+			continue
+		}
+		if _, ok, err := r.store.Lookup(tree, file); err != nil || !ok {
+			r.remains.files[file] = true
+		}
 	}
 	if err := r.setLost(*r.remains); err != nil {
 		return err

@@ -196,6 +196,10 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 			return tip, lost, err
 		}
 	}
+	// Before main moves, so that no start after a kill takes what is left for all.
+	if err := r.lostAnd(lost).write(r.lostPath()); err != nil {
+		return tip, lost, err
+	}
 	if err := objects.WriteFile(filepath.Join(r.dir, tipName), []byte(tip.String()+"\n")); err != nil {
 		return tip, lost, err
 	}
