@@ -475,6 +475,53 @@ func TestLossIsNotedBeforeMainMoves(t *testing.T) {
 	}
 }
 
+// It prevents: a record does not open because a loose object that it needs at once is
+// gone, which no list of packs shows.
+func TestALooseObjectThatIsNeededAtOnce(t *testing.T) {
+	for _, what := range []string{"main:upstream", "main~11", "main~11:upstream"} {
+		t.Run(what, func(t *testing.T) {
+			h := severalPacks(t, "")
+			h.close(t)
+			pack, err := os.ReadFile(onePack(t, h) + ".pack")
+			if err != nil {
+				t.Fatal(err)
+			}
+			halves()["all packs removed"](t, h.repo())
+			gitInput(t, h.repo(), string(pack), "unpack-objects", "-q")
+			h.open(t)
+			h.append(t, testLetter(1, 10))
+			h.sync(t)
+			h.close(t) // one pack is noted
+			object := gitOut(t, h.repo(), "rev-parse", what)
+			remove(t, filepath.Join(h.repo(), "objects", object[:2], object[2:]))
+			h.open(t)
+			wantTold(t, h)
+			h.append(t, testLetter(1, 11))
+			h.sync(t)
+			wantLetters(t, h, 0, 12)
+		})
+	}
+}
+
+// It prevents: a pack that a power cut took together with the list of packs is not missed.
+func TestAnEmptyListOfPacksSaysNothing(t *testing.T) {
+	h := severalPacks(t, "")
+	blob := gitOut(t, h.repo(), "rev-parse", "main:"+testLetter(1, 5).Path.RepoPath())
+	h.close(t)
+	for _, p := range packsOf(t, h) {
+		if strings.HasSuffix(p, ".idx") && strings.Contains(gitOut(t, h.repo(), "verify-pack", "-v", p), blob) {
+			remove(t, p)
+			remove(t, strings.TrimSuffix(p, ".idx")+".pack")
+		}
+	}
+	writeFile(t, filepath.Join(h.repo(), packsName), "")
+	h.open(t)
+	if _, err := h.Get(testLetter(1, 5).Path); err == nil {
+		t.Fatal("it is not lost")
+	}
+	wantTold(t, h)
+}
+
 // It prevents: a message that is known to be lost is forgotten because the remote, which
 // does not have it, was fetched anew.
 func TestWhatTheRemoteLacksStaysLost(t *testing.T) {

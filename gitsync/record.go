@@ -203,25 +203,37 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := r.replay(ctx); err != nil {
 		return err
 	}
-	for _, step := range []func() error{
-		r.healMain,
-		func() error { return r.restoreMain(ctx) },
-		r.healRemote,
-		r.openMain,
-		func() error { return r.openRemote(dir) },
-		r.reunite,
-		r.recordPresent,
-		r.settle,
-	} {
-		if err := step(); err != nil {
-			return err
+	if err := r.healMain(); err != nil {
+		return err
+	}
+	if err := r.restoreMain(ctx); err != nil {
+		return err
+	}
+	err = r.openBranches()
+	if objects.IsDamage(err) { // of what no list of packs shows
+		r.log.Warn().Err(err).Msg("main is looked at in all")
+		if err = r.recover(ctx); err == nil {
+			err = r.openBranches()
 		}
+	}
+	if err != nil {
+		return err
 	}
 	r.keepFirst()
 	r.notePacks()
 	_, err = r.store.Shaken() // what was amiss has been looked at
 	r.store.Settle()
 	return err
+}
+
+// openBranches learns what main and the remote's are.
+func (r *Record) openBranches() error {
+	for _, step := range []func() error{r.healRemote, r.openMain, r.openRemote, r.reunite, r.recordPresent, r.settle} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *Record) openMain() error {
@@ -250,15 +262,15 @@ func (r *Record) openMain() error {
 }
 
 // openRemote recalls the remote's tip, if it is still the same remote.
-func (r *Record) openRemote(dir string) error {
+func (r *Record) openRemote() error {
 	if r.opts.Remote == "" {
 		return nil
 	}
 	r.state.unpushed = map[protocol.Path]time.Time{}
-	known, err := remoteOf(dir)
+	known, err := remoteOf(r.dir)
 	if err == nil && known != noted(known) { // an earlier version noted passwords
 		known = noted(known)
-		err = setRemote(dir, known)
+		err = setRemote(r.dir, known)
 	}
 	// What a query asks for is not noted, so that nobody knows whether it is the same.
 	if err != nil || known != noted(r.opts.Remote) || gitremote.HasQuery(r.opts.Remote) {

@@ -325,7 +325,7 @@ func (r *Record) samePacks() bool {
 			return false
 		}
 	}
-	return true
+	return len(data) > 0 // a power cut may have left nothing of it
 }
 
 // notePacks notes which packs are there, where that has changed. It need not survive a
