@@ -298,7 +298,7 @@ func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tie
 		Placeholders: a.Input == configs.InputPrompt,
 		Timeout:      cmp.Or(a.Timeout, n.cfg.CommandTimeout),
 		MaxOutput:    n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
-		Kept:         n.keeper,
+		Keepers:      n.keepers,
 	}
 	run := n.callers.Begin(a.Name, because, c.Timeout)
 	c.Run, c.Began = run.ID, run.Began

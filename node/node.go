@@ -60,7 +60,7 @@ type Node struct {
 	lock      *flock.Flock
 	signsWith atomic.Pointer[hostKey] // this host's key
 	callers   *caller.Book
-	keeper    bool
+	keepers   *keeper.Pool     // of commands; nil: they run alone
 	opened    []configs.Opened // what of the home was open to other users before
 	doorsteps doorsteps        // sockets of agents that run as other users
 	record    *gitsync.Record
@@ -128,8 +128,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		o.Now = time.Now
 	}
 	n := &Node{
-		keeper: o.Keeper,
-		home:   o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
+		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		run: randomHex(4), greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
@@ -200,14 +199,15 @@ func (n *Node) openHome(o Options) error {
 	if n.agents, err = configs.ReadAgents(n.home.Agents()); err != nil {
 		return err
 	}
+	if o.Keeper {
+		n.keepers = &keeper.Pool{}
+		keeper.RemoveLeft()
+	}
 	if err := n.checkUsers(); err != nil {
 		return err
 	}
 	if err := n.openCallers(); err != nil {
 		return err
-	}
-	if n.keeper {
-		keeper.RemoveLeft()
 	}
 	key, err := readKey(keyFile(n.home))
 	if err != nil {
@@ -274,6 +274,9 @@ func anchorOf(record *gitsync.Record) (fleet.Anchor, error) {
 // Close releases the home. A running node is ended through the context of Run.
 func (n *Node) Close() error {
 	var errs []error
+	if n.keepers != nil {
+		n.keepers.Close()
+	}
 	if n.record != nil {
 		errs = append(errs, n.record.Close())
 	}

@@ -36,7 +36,7 @@ func (n *Node) checkUser(a configs.Agent) error {
 		why = "that is possible on Linux alone"
 	case os.Geteuid() != 0:
 		why = "only a node that runs as root can do that"
-	case !n.keeper:
+	case n.keepers == nil:
 		why = "this program keeps no runs"
 	default:
 		if _, _, err := lookUp(a.RunAs); err != nil {

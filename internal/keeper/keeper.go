@@ -8,8 +8,9 @@
 // and at the end of the command the keeper ends whatever is left of it.
 //
 // The keeper is the running program itself, started again with Verb as its first
-// argument: whoever calls Start calls Main where Asked says so, before anything
-// else. A keeper ends everything when its starter dies, even by kill -9.
+// argument: whoever has a Pool calls Main where Asked says so, before anything
+// else. A keeper ends everything when its starter dies, even by kill -9. One that has
+// nothing left of a command goes on to the next.
 //
 // What ends the keeper itself lets its orphans go. Release reports that.
 package keeper

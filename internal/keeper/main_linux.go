@@ -3,6 +3,7 @@ package keeper
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"runtime"
@@ -19,7 +20,7 @@ import (
 const (
 	exitDone  = 0
 	exitLeft  = 3 // it could not end all
-	exitUsage = 2
+	exitUsage = 2 // it was started by nobody who wants a keeper, or the system has none
 )
 
 // endWithin is how long it tries to end what is left, pass after pass: each makes
@@ -29,54 +30,71 @@ const (
 	endPause  = time.Millisecond
 )
 
-// The two ends of pipes that a keeper gets beside the standard ones.
-const (
-	ordersFD  = 3
-	reportsFD = 4
-)
+// lineFD is the socket to its starter, which a keeper gets beside the standard files.
+const lineFD = 3
 
-// Main is a keeper; args are all words of the program. It returns its exit code.
-func Main(args []string) int {
-	// The command is killed with the thread that started it (Pdeathsig), so this one
+// Main is a keeper. It returns its exit code.
+func Main([]string) int {
+	// A command is killed with the thread that started it (Pdeathsig), so this one
 	// must last as long as the process.
 	runtime.LockOSThread()
-	const words = 5 // parley, the verb, the user, the program, its name
-	if len(args) < words {
+	file := os.NewFile(lineFD, "starter")
+	conn, err := net.FileConn(file)
+	line, ok := conn.(*net.UnixConn)
+	if err != nil || !ok || file.Close() != nil || keepFiles() != nil {
 		return exitUsage
-	}
-	user, ok := parseUser(args[2])
-	if !ok {
-		return exitUsage
-	}
-	k := &keeping{orders: os.NewFile(ordersFD, "orders"), reports: os.NewFile(reportsFD, "reports")}
-	if err := keepFiles(); err != nil {
-		k.failed(err)
-		return exitDone
 	}
 	// Who ends all programs of a name, or a session, means no keeper. Signals that are
 	// caught, unlike those that are ignored, reach the command as always.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		k.failed(err)
-		return exitDone
+		return exitUsage
 	}
-	if k.order() != orderBegin {
-		return exitDone
+	k := &keeping{line: line, alone: make(chan struct{})}
+	close(k.alone)
+	for {
+		o, err := receive(line)
+		if err != nil { // the starter wants it so, or is dead
+			return k.end()
+		}
+		switch o.kind {
+		case orderBegin:
+			k.begin(o)
+		case orderTerminate:
+			k.terminate()
+		case orderKill:
+			if code := k.end(); code != exitDone {
+				return code
+			}
+			k.report(reportClean)
+		}
 	}
-	leader, err := syscall.ForkExec(args[3], args[4:], &syscall.ProcAttr{
-		Env: os.Environ(), Files: []uintptr{0, 1, 2},
-		Sys: &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: user.credential()},
-	})
-	if err != nil {
-		k.failed(err)
-		return exitDone
-	}
-	fmt.Fprintln(k.reports, reportBegan)
-	letGo()
-	go k.obey() // ends with the process
-	k.reap(leader)
-	return exitDone
 }
+
+// begin starts a command. There is no other beneath the keeper then.
+func (k *keeping) begin(o order) {
+	attr := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL, Credential: o.user.credential()}
+	files := len(o.c.Files)
+	if len(o.fds) > files {
+		attr.UseCgroupFD, attr.CgroupFD = true, o.fds[files]
+	}
+	standard := []uintptr{uintptr(o.fds[0]), uintptr(o.fds[1]), uintptr(o.fds[2])}
+	leader, err := syscall.ForkExec(o.c.Path, o.c.Args, &syscall.ProcAttr{Dir: o.c.Dir, Env: o.c.Env, Files: standard, Sys: attr})
+	for _, fd := range o.fds { // they are the command's: who reads them waits for their end
+		_ = unix.Close(fd)
+	}
+	if err != nil {
+		errno := syscall.EINVAL
+		_ = errors.As(err, &errno)
+		k.report(reportFailed, int(errno))
+		return
+	}
+	k.report(reportBegan)
+	k.alone = make(chan struct{})
+	go k.reap(leader, k.alone) // ends with the last of its children
+}
+
+func (k *keeping) report(what ...any) { fmt.Fprintln(k.line, what...) }
 
 // keepFiles has the command get the standard files alone. Whoever started the node may
 // have left it others, such as a lock or a secret of its own user.
@@ -91,21 +109,6 @@ func keepFiles() error {
 	return err
 }
 
-// letGo closes the standard files, which are the command's: who reads them waits
-// for their end.
-func letGo() {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		for fd := range 3 {
-			_ = unix.Close(fd)
-		}
-		return
-	}
-	for fd := range 3 {
-		_ = unix.Dup3(int(null.Fd()), fd, 0)
-	}
-}
-
 func (u *User) credential() *syscall.Credential {
 	if u == nil {
 		return nil
@@ -115,46 +118,37 @@ func (u *User) credential() *syscall.Credential {
 
 // keeping is a keeper at work.
 type keeping struct {
-	orders, reports *os.File
+	line  *net.UnixConn
+	alone chan struct{} // closed when nothing of the last command is left
 	// reaping is held while ended children are waited for, and while children are
 	// looked for and signalled: so no number is another process's by then.
 	reaping sync.Mutex
 }
 
-// order waits for the next order; 0 says that everything is to end, because the
-// starter says so or is dead.
-func (k *keeping) order() byte {
-	var b [1]byte
-	if n, err := k.orders.Read(b[:]); err != nil || n == 0 {
-		return 0
-	}
-	return b[0]
+// terminate asks all that runs to end.
+func (k *keeping) terminate() {
+	k.each(func(pid int) {
+		group, err := unix.Getpgid(pid)
+		if err == nil && group != unix.Getpgrp() {
+			_ = unix.Kill(-group, unix.SIGTERM)
+			_ = unix.Kill(-group, unix.SIGCONT)
+		}
+		_ = unix.Kill(pid, unix.SIGTERM)
+		_ = unix.Kill(pid, unix.SIGCONT)
+	})
 }
 
-func (k *keeping) failed(err error) {
-	errno := syscall.EINVAL
-	_ = errors.As(err, &errno)
-	fmt.Fprintln(k.reports, reportFailed, int(errno))
-}
-
-// obey follows orders. The last of them ends all.
-func (k *keeping) obey() {
-	for k.order() == orderTerminate {
-		k.each(func(pid int) {
-			group, err := unix.Getpgid(pid)
-			if err == nil && group != unix.Getpgrp() {
-				_ = unix.Kill(-group, unix.SIGTERM)
-				_ = unix.Kill(-group, unix.SIGCONT)
-			}
-			_ = unix.Kill(pid, unix.SIGTERM)
-			_ = unix.Kill(pid, unix.SIGCONT)
-		})
-	}
+// end ends all that runs, and says with what code the keeper would end then.
+func (k *keeping) end() int {
 	for began := time.Now(); time.Since(began) < endWithin; {
 		k.each(func(pid int) { _ = unix.Kill(pid, unix.SIGKILL) })
-		<-time.After(endPause) // reap ends the process when none is left
+		select {
+		case <-k.alone:
+			return exitDone
+		case <-time.After(endPause):
+		}
 	}
-	os.Exit(exitLeft)
+	return exitLeft
 }
 
 // each calls do with every child.
@@ -167,7 +161,8 @@ func (k *keeping) each(do func(pid int)) {
 }
 
 // reap waits for children until there are none, and reports the command's end.
-func (k *keeping) reap(leader int) {
+func (k *keeping) reap(leader int, alone chan<- struct{}) {
+	defer close(alone)
 	for {
 		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if errors.Is(err, unix.EINTR) {
@@ -196,9 +191,9 @@ func (k *keeping) waitAll(leader int) {
 			continue
 		}
 		if status.Signaled() {
-			fmt.Fprintln(k.reports, reportSignal, int(status.Signal()))
+			k.report(reportSignal, int(status.Signal()))
 		} else {
-			fmt.Fprintln(k.reports, reportExit, status.ExitStatus())
+			k.report(reportExit, status.ExitStatus())
 		}
 	}
 }

@@ -5,45 +5,48 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/process"
+	"golang.org/x/sys/unix"
 )
 
-// Command is what a keeper runs.
-type Command struct {
-	Path  string   // the program
-	Args  []string // its words, its name first
-	Dir   string
-	Env   []string
-	Files [3]*os.File // standard input, output and error
-	User  *User       // nil: as this process
-	Group *Group      // the control group that it runs in; nil: none
+// maxIdle is how many keepers wait for their next command.
+const maxIdle = 8
+
+// Pool is the keepers of one process. A keeper that has ended all that came of a command
+// waits for the next one: to start this program anew takes longer than most of what a
+// small command does. The zero value is ready; Close ends it.
+type Pool struct {
+	mu     sync.Mutex // guards what follows
+	idle   []*worker
+	closed bool
+}
+
+// worker is a keeper.
+type worker struct {
+	cmd  *exec.Cmd
+	line *net.UnixConn // closed: end everything
+	said chan string   // its reports; closed with the keeper
 }
 
 // Kept is a command beneath its keeper.
 type Kept struct {
-	cmd    *exec.Cmd
-	orders *os.File // closed: end everything
+	*worker
+	pool   *Pool
 	group  *Group
+	kill   sync.Once
 	ended  chan struct{} // closed when the command has ended, or its keeper
 	ending Ending        // how, once ended is closed
+	clean  chan bool     // once: whether the keeper has ended all that was left
 }
-
-const (
-	orderBegin     = 'b'
-	orderTerminate = 't'
-)
-
-const (
-	reportBegan  = "began"
-	reportFailed = "failed"
-	reportExit   = "exit"
-	reportSignal = "signal"
-)
 
 // beginWithin is how long a keeper may take to say that the command has begun.
 const beginWithin = 10 * time.Second
@@ -54,86 +57,145 @@ const releaseWithin = 6 * time.Second
 // Start runs a command beneath a keeper. began is told the keeper's process before
 // the command begins. An error of the system in starting the command is the one
 // that exec would give.
-func Start(c Command, began func(pid int)) (*Kept, error) {
-	k, err := start(c, began)
+func (p *Pool) Start(c Command, began func(pid int)) (*Kept, error) {
+	k, err := p.start(c, began)
 	if err != nil && c.Group != nil {
 		// Where a group may be made nothing may be allowed into it.
 		c.Group.Remove()
 		c.Group = nil
-		k, err = start(c, began)
+		k, err = p.start(c, began)
 	}
 	return k, err
 }
 
-func start(c Command, began func(pid int)) (*Kept, error) {
-	ordersIn, orders, err := os.Pipe()
+func (p *Pool) start(c Command, began func(pid int)) (*Kept, error) {
+	w, err := p.take()
 	if err != nil {
 		return nil, err
 	}
-	reports, reportsOut, err := os.Pipe()
-	if err != nil {
-		return nil, errors.Join(err, ordersIn.Close(), orders.Close())
+	began(w.cmd.Process.Pid)
+	k := &Kept{
+		worker: w, pool: p, group: c.Group, ended: make(chan struct{}), clean: make(chan bool, 1),
+		ending: Ending{ExitCode: -1, Signal: syscall.SIGKILL.String()},
 	}
-	cmd := &exec.Cmd{
-		Path: "/proc/self/exe", // this program, also where its file was replaced meanwhile
-		Args: append([]string{"parley", Verb, c.User.String(), c.Path}, c.Args...),
-		Dir:  c.Dir, Env: c.Env, Stdin: c.Files[0], Stdout: c.Files[1], Stderr: c.Files[2],
-		ExtraFiles:  []*os.File{ordersIn, reportsOut},
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
-	}
-	if c.Group != nil {
-		cmd.SysProcAttr.UseCgroupFD, cmd.SysProcAttr.CgroupFD = true, int(c.Group.folder.Fd())
-	}
-	err = cmd.Start()
-	ordersIn.Close()
-	reportsOut.Close()
-	if err != nil {
-		orders.Close()
-		reports.Close()
+	if err := k.begin(c); err != nil {
 		return nil, err
 	}
-	k := &Kept{cmd: cmd, orders: orders, group: c.Group, ended: make(chan struct{}), ending: Ending{ExitCode: -1, Signal: syscall.SIGKILL.String()}}
-	began(cmd.Process.Pid)
-	said := make(chan string, 2)
-	go func() { // ends with the keeper
-		defer reports.Close()
-		defer close(said)
-		for lines := bufio.NewScanner(reports); lines.Scan(); {
-			said <- lines.Text()
-		}
-	}()
-	if err := k.begin(said, c.Path); err != nil {
-		k.Kill()
-		k.Release()
-		return nil, err
-	}
-	go func() { // likewise
-		defer close(k.ended)
-		for line := range said {
-			if line != reportBegan {
-				k.ending = parseEnding(line)
-				return
-			}
-		}
-	}()
+	go k.listen() // ends with the run, or with the keeper
 	return k, nil
+}
+
+// take is a keeper that waits for a command.
+func (p *Pool) take() (*worker, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.idle) > 0 {
+		last := len(p.idle) - 1
+		w := p.idle[last]
+		p.idle = p.idle[:last]
+		if _, err := process.Find(w.cmd.Process.Pid); err == nil {
+			return w, nil
+		}
+		w.end() // somebody has ended it meanwhile
+	}
+	return newWorker()
+}
+
+// give takes a keeper back that has nothing left to do.
+func (p *Pool) give(w *worker) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || len(p.idle) == maxIdle {
+		w.end()
+		return
+	}
+	p.idle = append(p.idle, w)
+}
+
+// Close ends the keepers that wait for a command, and the others as they are released.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	for _, w := range p.idle {
+		w.end()
+	}
+	p.idle = nil
+}
+
+func newWorker() (*worker, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a socket for a keeper: %w", err)
+	}
+	own, its := os.NewFile(uintptr(fds[0]), "keeper"), os.NewFile(uintptr(fds[1]), "starter")
+	defer its.Close()
+	defer own.Close() // FileConn has its own
+	conn, err := net.FileConn(own)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{line: conn.(*net.UnixConn), said: make(chan string, 2), cmd: &exec.Cmd{
+		Path:        "/proc/self/exe", // this program, also where its file was replaced meanwhile
+		Args:        []string{"parley", Verb},
+		ExtraFiles:  []*os.File{its},
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}}
+	if err := w.cmd.Start(); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	go func() { // ends with the keeper
+		defer close(w.said)
+		for lines := bufio.NewScanner(w.line); lines.Scan(); {
+			w.said <- lines.Text()
+		}
+	}()
+	return w, nil
+}
+
+// end ends a keeper.
+func (w *worker) end() {
+	_ = w.line.Close()
+	overdue := time.AfterFunc(releaseWithin, func() { _ = w.cmd.Process.Kill() }) // somebody may have stopped it
+	defer overdue.Stop()
+	_ = w.cmd.Wait() // how it ends is of no consequence: what it leaves is known by its last report
 }
 
 // begin has the keeper start the command, and returns why it could not. A command may
 // stop or end its keeper before that has said a word: then it has begun.
-func (k *Kept) begin(said <-chan string, path string) error {
-	if _, err := k.orders.Write([]byte{orderBegin}); err != nil {
+func (k *Kept) begin(c Command) error {
+	_ = k.cmd.Process.Signal(syscall.SIGCONT) // an earlier command may have had it stopped
+	if err := c.send(k.line); err != nil {
+		k.end()
 		return fmt.Errorf("its keeper went away: %w", err)
 	}
 	select {
-	case line := <-said:
+	case line := <-k.said:
 		what, number, _ := strings.Cut(line, " ")
 		if errno, err := strconv.Atoi(number); what == reportFailed && err == nil {
-			return &fs.PathError{Op: "fork/exec", Path: path, Err: syscall.Errno(errno)}
+			k.pool.give(k.worker)
+			return &fs.PathError{Op: "fork/exec", Path: c.Path, Err: syscall.Errno(errno)}
 		}
 	case <-time.After(beginWithin):
 	}
 	return nil
+}
+
+// listen takes in how the command ends, and that nothing of it is left.
+func (k *Kept) listen() {
+	ended := sync.OnceFunc(func() { close(k.ended) })
+	defer ended()
+	for line := range k.said {
+		switch what, _, _ := strings.Cut(line, " "); what {
+		case reportExit, reportSignal:
+			k.ending = parseEnding(line)
+			ended()
+		case reportClean:
+			k.clean <- true
+			return
+		}
+	}
+	k.clean <- false
 }
 
 // parseEnding reads how the command ended.
@@ -149,7 +211,7 @@ func parseEnding(line string) Ending {
 // Terminate asks the command, and what it has started, to end.
 func (k *Kept) Terminate() {
 	_ = k.cmd.Process.Signal(syscall.SIGCONT) // the command may have stopped its keeper
-	_, _ = k.orders.Write([]byte{orderTerminate})
+	_, _ = k.line.Write([]byte{orderTerminate})
 }
 
 // Ended is closed when the command has ended.
@@ -157,7 +219,7 @@ func (k *Kept) Ended() <-chan struct{} { return k.ended }
 
 // Kill ends the command and all that it has started, wherever it has gone.
 func (k *Kept) Kill() {
-	_ = k.orders.Close()
+	k.kill.Do(func() { _, _ = k.line.Write([]byte{orderKill}) })
 	_ = k.cmd.Process.Signal(syscall.SIGCONT)
 }
 
@@ -167,16 +229,16 @@ func (k *Kept) Kill() {
 // change that: who runs as the node's user could mostly leave it before.
 func (k *Kept) Release() (e Ending, left bool) {
 	overdue := time.AfterFunc(releaseWithin, func() { _ = k.cmd.Process.Kill() })
-	err := k.cmd.Wait()
+	clean := <-k.clean
 	overdue.Stop()
-	left = err != nil
+	if clean {
+		k.pool.give(k.worker)
+	} else {
+		k.end()
+	}
 	if k.group != nil {
 		k.group.end()
 	}
-	select {
-	case <-k.ended:
-		return k.ending, left
-	default:
-		return Ending{ExitCode: -1}, left // it never began
-	}
+	<-k.ended
+	return k.ending, !clean
 }

@@ -17,7 +17,7 @@ const endedVar = "PARLEY_KEEPER_TEST_ENDED"
 func TestMain(m *testing.M) {
 	switch {
 	case Asked(os.Args) && os.Getenv(endedVar) != "":
-		_, _ = os.NewFile(ordersFD, "orders").Read(make([]byte, 1)) // it is to begin
+		_, _ = os.NewFile(lineFD, "starter").Read(make([]byte, 1)) // it is to begin
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case Asked(os.Args):
 		os.Exit(Main(os.Args))
@@ -33,10 +33,13 @@ func TestKeeperEndedBeforeItsFirstWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer null.Close()
+	t.Setenv(endedVar, "1")
+	var keepers Pool
+	t.Cleanup(keepers.Close)
 	for _, group := range []*Group{nil, NewGroup(fmt.Sprintf("test%d", os.Getpid()))} {
 		began := 0
-		k, err := Start(Command{
-			Path: "/bin/true", Args: []string{"true"}, Env: append(os.Environ(), endedVar+"=1"), Files: [3]*os.File{null, null, null}, Group: group,
+		k, err := keepers.Start(Command{
+			Path: "/bin/true", Args: []string{"true"}, Files: [3]*os.File{null, null, null}, Group: group,
 		}, func(int) { began++ })
 		if err != nil || began != 1 {
 			t.Fatalf("started %d times, %v; want once", began, err)

@@ -20,10 +20,15 @@ import (
 // stays until its standard input ends.
 const dialVar = "PARLEY_CALLER_TEST_DIAL"
 
+// keptVar has the test binary run itself beneath a keeper, as another node does.
+const keptVar = "PARLEY_CALLER_TEST_KEPT"
+
 func TestMain(m *testing.M) {
 	switch socket := os.Getenv(dialVar); {
 	case keeper.Asked(os.Args):
 		os.Exit(keeper.Main(os.Args))
+	case os.Getenv(keptVar) != "":
+		os.Exit(keepDialler())
 	case socket != "":
 		conn, err := net.Dial("unix", socket)
 		if err != nil {

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -136,23 +137,28 @@ func TestStrangersKeeper(t *testing.T) {
 	b := book(nil)
 	b.self = process.ID{} // as if the keeper were another node's
 	d := dial(t, func(path string, env []string) *exec.Cmd {
-		cmd := exec.Command(path) // a keeper as Start starts it, fed by hand
-		cmd.Args, cmd.Env = []string{"parley", keeper.Verb, "-", path, path}, env
-		orders, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte("b")); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { w.Close(); orders.Close() })
-		null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { null.Close() })
-		cmd.ExtraFiles = []*os.File{orders, null}
+		cmd := exec.Command(path)
+		cmd.Env = append(env, keptVar+"=1")
 		return cmd
 	})
 	wantKind(t, b, d, control.ByAgent, "", "beneath the keeper")
+}
+
+// keepDialler runs this test binary as a dialler beneath a keeper.
+func keepDialler() int {
+	var keepers keeper.Pool
+	defer keepers.Close()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), keptVar+"=")
+	k, err := keepers.Start(keeper.Command{
+		Path: cmd.Path, Args: cmd.Args, Env: cmd.Environ(), Files: [3]*os.File{os.Stdin, os.Stdout, os.Stderr},
+	}, func(int) {})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	<-k.Ended()
+	k.Kill()
+	k.Release()
+	return 0
 }

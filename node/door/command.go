@@ -36,9 +36,9 @@ type Command struct {
 	MaxOutput int
 	// Grace is the time between SIGTERM and SIGKILL; 0 = 2 s.
 	Grace time.Duration
-	// Kept runs the command beneath a keeper, on Linux: the running program has to
-	// know how to be one (see package keeper).
-	Kept bool
+	// Keepers runs the command beneath one of them, on Linux: the running program has to
+	// know how to be a keeper (see package keeper). nil = alone.
+	Keepers *keeper.Pool
 	// Run is what the command's control group is called after, where there is a keeper
 	// and the system allows such groups; "" = none.
 	Run string

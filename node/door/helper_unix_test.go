@@ -11,6 +11,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/parleyfleet/parley/internal/keeper"
 )
 
 // keptVar has a node keep its command, which plays the role that it names.
@@ -31,11 +33,11 @@ func playUnix(role string) (code int, ok bool) {
 		fmt.Fprintln(os.Stderr, "up")
 		select {}
 	case "node": // runs a command, as a node does
-		Run(context.Background(), Command{
-			Argv: []string{os.Args[0]},
-			Env:  []string{roleVar + "=" + cmp.Or(os.Getenv(keptVar), "hold")},
-			Kept: os.Getenv(keptVar) != "",
-		})
+		c := Command{Argv: []string{os.Args[0]}, Env: []string{roleVar + "=" + cmp.Or(os.Getenv(keptVar), "hold")}}
+		if os.Getenv(keptVar) != "" {
+			c.Keepers = &keeper.Pool{}
+		}
+		Run(context.Background(), c)
 	case "parentage": // tells its session and group
 		sid, _, _ := syscall.Syscall(syscall.SYS_GETSID, 0, 0, 0)
 		fmt.Println(int(sid) == os.Getpid(), syscall.Getpgrp() == os.Getpid(), strings.Join(os.Args[1:], " "))

@@ -10,10 +10,10 @@ import (
 
 // startFamily starts a command, beneath a keeper where it says so.
 func startFamily(cmd *exec.Cmd, c Command, began func(pid int)) (family, error) {
-	if !c.Kept {
+	if c.Keepers == nil {
 		return startAlone(cmd, began)
 	}
-	k := keeper.Command{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Env, User: c.User}
+	k := keeper.Command{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ(), User: c.User}
 	for i, file := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
 		k.Files[i], _ = file.(*os.File)
 		if c.User != nil && k.Files[i] != nil { // so that it can open /dev/stdout and the like
@@ -25,7 +25,7 @@ func startFamily(cmd *exec.Cmd, c Command, began func(pid int)) (family, error) 
 	if c.Run != "" {
 		k.Group = keeper.NewGroup(c.Run)
 	}
-	kept, err := keeper.Start(k, began)
+	kept, err := c.Keepers.Start(k, began)
 	if err != nil {
 		return nil, err
 	}

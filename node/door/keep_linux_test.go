@@ -15,22 +15,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// kept is a command beneath a keeper.
-func kept(c Command) Command {
-	c.Kept = true
+// kept is a command beneath a keeper of its own.
+func kept(t *testing.T, c Command) Command {
+	c.Keepers = &keeper.Pool{}
+	t.Cleanup(c.Keepers.Close)
 	return c
 }
 
 // A keeper in between changes nothing of what comes of a command.
 func TestKeptIsAsAlone(t *testing.T) {
 	s := newSwitchboard(t)
-	wantResult(t, Result{Output: "echoed"}, runToEnd(t, kept(Command{Argv: []string{"cat"}, Stdin: []byte("echoed\n")})))
-	wantResult(t, Result{Output: "true true a b"}, runToEnd(t, kept(s.command("parentage", "a b"))))
-	wantResult(t, Result{Failure: ExitStatus, ExitCode: 7, Stderr: "first\nno luck"}, runToEnd(t, kept(s.command("complain", "7"))))
-	wantResult(t, Result{Failure: Signal, ExitCode: -1, Detail: "killed"}, runToEnd(t, kept(s.command("die"))))
-	wantResult(t, Result{Failure: Empty}, runToEnd(t, kept(Command{Argv: []string{"true"}})))
+	wantResult(t, Result{Output: "echoed"}, runToEnd(t, kept(t, Command{Argv: []string{"cat"}, Stdin: []byte("echoed\n")})))
+	wantResult(t, Result{Output: "true true a b"}, runToEnd(t, kept(t, s.command("parentage", "a b"))))
+	wantResult(t, Result{Failure: ExitStatus, ExitCode: 7, Stderr: "first\nno luck"}, runToEnd(t, kept(t, s.command("complain", "7"))))
+	wantResult(t, Result{Failure: Signal, ExitCode: -1, Detail: "killed"}, runToEnd(t, kept(t, s.command("die"))))
+	wantResult(t, Result{Failure: Empty}, runToEnd(t, kept(t, Command{Argv: []string{"true"}})))
 	for _, argv := range [][]string{{"/nowhere/at-all"}, {"/dev/null"}} {
-		alone, beneath := runToEnd(t, Command{Argv: argv}), runToEnd(t, kept(Command{Argv: argv}))
+		alone, beneath := runToEnd(t, Command{Argv: argv}), runToEnd(t, kept(t, Command{Argv: argv}))
 		alone.Elapsed, beneath.Elapsed = 0, 0
 		if beneath != alone || beneath.Failure != NotStarted {
 			t.Errorf("%v: beneath a keeper %+v, alone %+v", argv, beneath, alone)
@@ -38,10 +39,46 @@ func TestKeptIsAsAlone(t *testing.T) {
 	}
 }
 
+// One keeper runs one command after another, and nothing of one is there for the next.
+func TestKeeperGoesOn(t *testing.T) {
+	s := newSwitchboard(t)
+	var keepers keeper.Pool
+	t.Cleanup(keepers.Close)
+	roots := map[int]int{}
+	for i := range 3 {
+		c := s.command("runaway-parent")
+		c.Keepers, c.Grace = &keepers, 20*time.Millisecond
+		c.Began = func(pid int) { roots[pid]++ }
+		_, result := inBackground(t, c)
+		runaway := s.answer()
+		wantResult(t, Result{Output: "hi"}, <-result)
+		runaway.wantDead(t)
+		failed := Command{Argv: []string{"/nowhere/at-all"}, Keepers: &keepers}
+		if got := runToEnd(t, failed); got.Failure != NotStarted {
+			t.Errorf("round %d: %+v", i, got)
+		}
+	}
+	if len(roots) != 1 {
+		t.Errorf("%d keepers for commands one after another: %v", len(roots), roots)
+	}
+	for pid := range roots { // somebody ends it while it waits: the next command has another
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		for alive := true; alive; {
+			state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+			alive = err == nil && !strings.Contains(string(state), ") Z ")
+		}
+	}
+	if got := runToEnd(t, Command{Argv: []string{"echo", "on"}, Keepers: &keepers}); got.Output != "on" || got.Left {
+		t.Errorf("after its keeper was ended: %+v", got)
+	}
+}
+
 // The command may stop and continue, ask for time and be refused it, as alone.
 func TestKeptGrace(t *testing.T) {
 	s := newSwitchboard(t)
-	cancel, result := inBackground(t, kept(s.command("polite")))
+	cancel, result := inBackground(t, kept(t, s.command("polite")))
 	polite := s.answer()
 	if err := syscall.Kill(polite.pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -50,7 +87,7 @@ func TestKeptGrace(t *testing.T) {
 	wantResult(t, Result{Failure: Canceled, ExitCode: -1, Output: "bye"}, <-result)
 	polite.wantDead(t)
 
-	c := kept(s.command("stubborn"))
+	c := kept(t, s.command("stubborn"))
 	c.Grace = 30 * time.Millisecond
 	cancel, result = inBackground(t, c)
 	stubborn := s.answer()
@@ -63,7 +100,7 @@ func TestKeptGrace(t *testing.T) {
 // nobody knew any more whose it was.
 func TestKeptRunawayEndsWithItsRun(t *testing.T) {
 	s := newSwitchboard(t)
-	c := kept(s.command("runaway-parent"))
+	c := kept(t, s.command("runaway-parent"))
 	c.Grace = 20 * time.Millisecond
 	_, result := inBackground(t, c)
 	runaway := s.answer()
@@ -75,7 +112,7 @@ func TestKeptRunawayEndsWithItsRun(t *testing.T) {
 func TestKeptOrphanIsKnown(t *testing.T) {
 	s := newSwitchboard(t)
 	root := make(chan int, 1)
-	c := kept(s.command("runaway-parent"))
+	c := kept(t, s.command("runaway-parent"))
 	c.Grace, c.Began = time.Second, func(pid int) { root <- pid }
 	_, result := inBackground(t, c)
 	runaway := s.answer()
@@ -116,7 +153,7 @@ func TestKeeperEnded(t *testing.T) {
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
 		s := newSwitchboard(t)
 		root := make(chan int, 1)
-		c := kept(s.command("hold"))
+		c := kept(t, s.command("hold"))
 		c.Began = func(pid int) { root <- pid }
 		cancel, result := inBackground(t, c)
 		held := s.answer()
@@ -140,7 +177,7 @@ func TestKeptWithoutItsFirstThread(t *testing.T) {
 	if err != nil {
 		t.Skip("needs python3")
 	}
-	c := kept(Command{Argv: []string{python, "-c", `
+	c := kept(t, Command{Argv: []string{python, "-c", `
 import ctypes, signal, threading, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 threading.Thread(target=time.sleep, args=(600,)).start()
@@ -160,7 +197,7 @@ func TestControlGroup(t *testing.T) {
 	probe.Remove()
 	s := newSwitchboard(t)
 	root := make(chan int, 1)
-	c := kept(s.command("runaway-parent"))
+	c := kept(t, s.command("runaway-parent"))
 	c.Run, c.Began = fmt.Sprintf("test%d", os.Getpid()), func(pid int) { root <- pid }
 	_, result := inBackground(t, c)
 	runaway := s.answer()
@@ -189,7 +226,7 @@ func TestKeptGetsNoFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := fmt.Sprintf("/proc/self/fd/%d", inherited.Fd())
-	if got := runToEnd(t, kept(Command{Argv: []string{"/bin/sh", "-c", "test ! -e $0 && echo none", file}})); got.Output != "none" {
+	if got := runToEnd(t, kept(t, Command{Argv: []string{"/bin/sh", "-c", "test ! -e $0 && echo none", file}})); got.Output != "none" {
 		t.Errorf("the command has the file: %+v", got)
 	}
 }
@@ -203,7 +240,7 @@ func TestKeptOtherUser(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_NODE", "hush")
 	t.Setenv("TMPDIR", "/tmp") // others may pass there
 	nobody := &keeper.User{UID: 65534, GID: 65534}
-	c := kept(Command{Argv: []string{"/bin/sh", "-c", "id -u; id -G; echo \"secret:$SECRET_OF_THE_NODE\" > /dev/stdout; cat /proc/1/environ >/dev/null || echo closed"}})
+	c := kept(t, Command{Argv: []string{"/bin/sh", "-c", "id -u; id -G; echo \"secret:$SECRET_OF_THE_NODE\" > /dev/stdout; cat /proc/1/environ >/dev/null || echo closed"}})
 	c.User, c.Dir, c.Env = nobody, "/", []string{"PATH=/usr/bin:/bin"}
 	if got := runToEnd(t, c); got.Output != "65534\n65534\nsecret:\nclosed" {
 		t.Errorf("as nobody: %+v", got)
