@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/spelling"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -154,7 +155,7 @@ func (s *State) roster() []string {
 func (s *State) suggest(name string) string {
 	var near []string
 	for _, n := range s.roster() {
-		if distance(n, strings.ToLower(name)) <= 1+len(n)/3 || strings.HasPrefix(n, name) {
+		if spelling.Distance(n, strings.ToLower(name)) <= 1+len(n)/3 || strings.HasPrefix(n, name) {
 			near = append(near, n)
 		}
 	}
@@ -184,26 +185,4 @@ func joinNames(list []protocol.Name) string {
 		b.WriteString(n.String())
 	}
 	return b.String()
-}
-
-// distance is the number of letters to add, drop or change between a and b.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range y {
-			cost := diagonal
-			if x[i] != y[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(y)]
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/spelling"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -195,7 +196,7 @@ func (s *State) suggestChannel(name string) string {
 	var near []string
 	for _, f := range s.channelFiles {
 		low := strings.ToLower(f.Name)
-		if distance(low, strings.ToLower(name)) <= 1+len(name)/3 || strings.HasPrefix(low, strings.ToLower(name)) {
+		if spelling.Distance(low, strings.ToLower(name)) <= 1+len(name)/3 || strings.HasPrefix(low, strings.ToLower(name)) {
 			near = append(near, f.Name)
 		}
 	}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/spelling"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -29,7 +30,7 @@ func (s *State) suggestHost(alias string) string {
 		if len(alias) > maxMisspelt {
 			break
 		}
-		if distance(name, strings.ToLower(alias)) <= 1+len(name)/3 || alias != "" && strings.HasPrefix(name, alias) {
+		if spelling.Distance(name, strings.ToLower(alias)) <= 1+len(name)/3 || alias != "" && strings.HasPrefix(name, alias) {
 			near = append(near, h.Alias)
 		}
 	}
