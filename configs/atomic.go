@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 // tempPrefix begins the names of half-written files, which readers pass over.
@@ -33,7 +35,7 @@ func writeAtomic(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	return syncDir(dir)
+	return durable.Folder(dir)
 }
 
 // moveToNew moves from to a path that no file had, keeping both folders on disk
@@ -51,8 +53,8 @@ func moveToNew(from, to string) error {
 		os.Remove(to) // ours, and empty
 		return err
 	}
-	if err := syncDir(filepath.Dir(to)); err != nil {
+	if err := durable.Folder(filepath.Dir(to)); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(from))
+	return durable.Folder(filepath.Dir(from))
 }

@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 // hostKey is a key that this host signs with.
@@ -86,7 +86,7 @@ func (k *hostKey) keepSeed(home configs.Home) error {
 	if err := writeOnce(seedFile(home, k.public), append(seed, '\n')); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(home.Keys())
+	return durable.Folder(home.Keys())
 }
 
 // makeOwn makes it the key that the next start signs with.
@@ -105,7 +105,7 @@ func (k *hostKey) makeOwn(home configs.Home) error {
 	if err := os.Rename(next, keyFile(home)); err != nil {
 		return fmt.Errorf("cannot keep this host's key: %w", err)
 	}
-	return syncDir(home.Keys())
+	return durable.Folder(home.Keys())
 }
 
 // hasSeed reports whether the key is, or was, this home's.
@@ -145,22 +145,6 @@ func writeOnce(path string, data []byte) error {
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("cannot write %s: %w", path, err)
-	}
-	return nil
-}
-
-// syncDir makes names in a folder durable. On Windows that is the file system's own
-// affair.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("cannot sync %s: %w", dir, err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("cannot sync %s: %w", dir, err)
 	}
 	return nil
 }

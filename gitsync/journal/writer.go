@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
@@ -132,7 +133,7 @@ func (j *Journal) begin() error {
 		err = f.Sync()
 	}
 	if err == nil {
-		err = syncDir(j.dir)
+		err = durable.Folder(j.dir)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("cannot begin a segment of the journal: %w", err), f.Close(), os.Remove(path))

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 // hashOf is the name of an object.
@@ -145,7 +147,7 @@ func (s *Store) putAside(p *pack) error {
 			return err
 		}
 	}
-	return syncDir(s.packDir())
+	return durable.Folder(s.packDir())
 }
 
 func (s *Store) below(path string) string {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
@@ -93,7 +94,7 @@ func (s *Store) placeFiles(base string, pack, idx []byte) error {
 		failpoint.Hit(failpoint.PackPlacing)
 	}
 	failpoint.Hit(failpoint.PackPlaced)
-	return syncDir(s.packDir())
+	return durable.Folder(s.packDir())
 }
 
 // WriteFile replaces a file at once and makes it durable.
@@ -102,7 +103,7 @@ func WriteFile(path string, data []byte) error {
 		return err
 	}
 	failpoint.Hit(failpoint.FilePlaced)
-	return syncDir(filepath.Dir(path))
+	return durable.Folder(filepath.Dir(path))
 }
 
 // RenameDir gives a folder its place beside, for good.
@@ -110,7 +111,7 @@ func RenameDir(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return fmt.Errorf("cannot put %s in place: %w", filepath.Base(to), err)
 	}
-	return syncDir(filepath.Dir(to))
+	return durable.Folder(filepath.Dir(to))
 }
 
 // writeAtomically writes a file beside its place, syncs it and moves it there.

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
@@ -90,7 +91,7 @@ func (j *joiner) place(ctx context.Context) (base string, err error) {
 		return "", fmt.Errorf("cannot put a pack in place: %w", err)
 	}
 	failpoint.Hit(failpoint.PackPlaced)
-	if err := syncDir(j.store.packDir()); err != nil {
+	if err := durable.Folder(j.store.packDir()); err != nil {
 		return "", err
 	}
 	failpoint.Hit(failpoint.PackJoined)

@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 // removeBadIndexes removes indexes that are damaged, or whose pack is not there.
@@ -141,7 +143,7 @@ func (s *Store) indexPacks() ([]string, error) {
 	if len(did) == 0 {
 		return nil, nil
 	}
-	return did, syncDir(s.packDir())
+	return did, durable.Folder(s.packDir())
 }
 
 // indexNow writes the index of a pack. A pack that cannot be read to its end is

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
@@ -141,7 +142,7 @@ func place(path string, lock *os.File, next Hash) error {
 		return fmt.Errorf("cannot put the ref in place: %w", err)
 	}
 	failpoint.Hit(failpoint.RefMoved)
-	return syncDir(filepath.Dir(path))
+	return durable.Folder(filepath.Dir(path))
 }
 
 // takeLock makes a lock file of git. It waits a little for another program's, and

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/internal/durable"
 )
 
 // TakePacks moves all packs of another repository on the same disk, which nobody
@@ -31,7 +33,7 @@ func (s *Store) TakePacks(other *Store) error {
 			}
 		}
 	}
-	if err := syncDir(s.packDir()); err != nil {
+	if err := durable.Folder(s.packDir()); err != nil {
 		return fmt.Errorf("cannot take over packs: %w", err)
 	}
 	return s.rescan()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
@@ -197,7 +198,7 @@ func (s *Store) takePack(r receivedPack) error {
 	if err := writeAtomically(base+".idx", r.idx); err != nil {
 		return err
 	}
-	if err := syncDir(s.packDir()); err != nil {
+	if err := durable.Folder(s.packDir()); err != nil {
 		return err
 	}
 	return s.rescan()
