@@ -20,8 +20,8 @@
 //     connection that takes nothing for 2 s is given up, which bounds them. Ask
 //     waits for its answer until its context ends. Handlers hold up the queue.
 //   - Bounds. At most 96 MiB of messages and letters wait for the handlers, two
-//     thirds of them from one host; 256 questions for their turn, of which 16 are answered at a time; a message
-//     with its headers may have 1 MiB.
+//     thirds of them from one host; 256 questions for their turn, of which 16 are
+//     answered at a time; a message with its headers has at most protocol.MaxFile bytes.
 //
 // Messages are not checked here: who signed one, and whether that counts, is
 // for the node. The sender of an Incoming is what its subject says, and the

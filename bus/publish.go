@@ -16,7 +16,8 @@ const maxHeard = 500
 
 // Publish sends the message m, whose file has the bytes data, on its one
 // subject. It does not wait for delivery. A message of another host is refused,
-// because a host speaks only below its own name; so is one above 1 MiB.
+// because a host speaks only below its own name; so is one that
+// has more bytes than protocol.MaxFile with its headers.
 func (b *Bus) Publish(m *protocol.Message, data []byte) error {
 	if m.Host != b.opts.Alias {
 		return fmt.Errorf("cannot publish %s: it was sent by %q, not by this host", m.Path, m.Host)

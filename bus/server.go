@@ -16,8 +16,8 @@ import (
 const (
 	startWait      = 10 * time.Second
 	stopWait       = 5 * time.Second
-	maxPayload     = 1 << 20  // a message of 512 KiB, its headers, and room
-	maxPending     = 64 << 20 // bytes that wait for one slow client before it is cut
+	maxPayload     = protocol.MaxFile // with the headers: what NATS systems carry unless told otherwise
+	maxPending     = 64 << 20         // bytes that wait for one slow client before it is cut
 	maxConnections = 1024
 	maxSubs        = 4096 // of one connection
 	pingInterval   = 2 * time.Second

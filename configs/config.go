@@ -76,7 +76,7 @@ func Default() Config {
 		FetchInterval:  10 * time.Second,
 		CourierGrace:   30 * time.Second,
 		MaxHops:        8,
-		MessageLimit:   512 * kib,
+		MessageLimit:   protocol.MessageLimit,
 		CommandTimeout: 60 * time.Second,
 		LogLevel:       "info",
 	}

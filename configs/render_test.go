@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // loadText is what Load makes of a text.
@@ -53,6 +54,10 @@ func TestExample(t *testing.T) {
 	delete(lines, "bus")
 	if len(lines) > 0 {
 		t.Errorf("keys of no setting: %v", lines)
+	}
+	sizes := "From " + showSize(protocol.MinMessageLimit) + " to " + showSize(protocol.MaxMessageLimit)
+	if !strings.Contains(Example(), sizes) {
+		t.Errorf("what message_limit may be is not said: %q", sizes)
 	}
 }
 

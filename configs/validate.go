@@ -22,10 +22,6 @@ const (
 	maxTimeout  = 24 * time.Hour
 	maxMaxHops  = 1000
 	maxCommands = 1000
-	// A message has up to 16 KiB of frontmatter, and NATS systems carry 1 MiB
-	// with their headers unless told otherwise.
-	minMessageLimit = 20 * kib
-	maxMessageLimit = 960 * kib
 )
 
 // Validate says all that is wrong with the configuration as one *Error. Load
@@ -54,7 +50,7 @@ func (c Config) problems() []Problem {
 	if c.MaxCommands != 0 {
 		add("max_commands", checkRange(c.MaxCommands, 1, maxCommands, strconv.Itoa))
 	}
-	add("message_limit", checkRange(c.MessageLimit, minMessageLimit, maxMessageLimit, showSize))
+	add("message_limit", checkRange(c.MessageLimit, protocol.MinMessageLimit, protocol.MaxMessageLimit, showSize))
 	add("command_timeout", checkRange(c.CommandTimeout, minTimeout, maxTimeout, span.Exact))
 	if levels := []string{"trace", "debug", "info", "warn", "error"}; !slices.Contains(levels, c.LogLevel) {
 		add("log_level", fmt.Errorf("%q is not a level: use one of %s", c.LogLevel, strings.Join(levels, ", ")))

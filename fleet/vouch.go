@@ -14,7 +14,7 @@ type Vouch struct {
 }
 
 // vouchedAtOnce is how many keys one message names that a host writes: the longest of
-// them fit into the least message_limit that a host can have, 20 KiB.
+// them fit into protocol.MinMessageLimit.
 const vouchedAtOnce = 100
 
 func (c Vouch) decide(s *State, _ time.Time) ([]Draft, error) {

@@ -25,7 +25,7 @@ func TestVouchesFitIntoMessages(t *testing.T) {
 	named := 0
 	for _, d := range drafts {
 		named += strings.Count(d.Message.Body, "\nknows: ")
-		if size := len(d.Message.Body); size > 18<<10 {
+		if size := len(d.Message.Body); size > protocol.MinMessageLimit-2<<10 {
 			t.Errorf("a message has %d bytes without its frontmatter", size)
 		}
 	}

@@ -12,14 +12,6 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// MaxFrontmatter bounds the frontmatter of a file, in bytes.
-const MaxFrontmatter = 16 << 10
-
-// MaxFile bounds a message file, in bytes: no bus carries more. It is the same for
-// everybody, because what is a message must not depend on who reads the record; a
-// host's message_limit bounds what it writes and takes from the bus.
-const MaxFile = 1 << 20
-
 // Decode reads the message file data that lies at path p. It accepts what
 // other programs write: CRLF line ends, a file that ends right after the
 // frontmatter, unknown fields, and "to" as a string or a list (R3). The error

@@ -12,7 +12,7 @@ import (
 const MemoriesDir = "data/memories"
 
 // maxMemoryBytes bounds a memory's file: as much as the largest message.
-const maxMemoryBytes = 1 << 20
+const maxMemoryBytes = MaxFile
 
 var memoryPattern = regexp.MustCompile(`^[0-9]{8}T[0-9]{9}Z-[0-9a-f]{8,64}\.md$`)
 

@@ -13,7 +13,7 @@ import (
 
 // maxText bounds what is read from standard input, in bytes: more than any node
 // takes as one message.
-const maxText = 4 << 20
+const maxText = 4 * protocol.MaxFile
 
 // text is the TEXT of a command: its words joined by spaces, or all of standard
 // input where the only word is "-".

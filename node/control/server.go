@@ -14,12 +14,13 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 const (
 	// maxRequest bounds the body of a request, in bytes: far above the largest
-	// message_limit that a configuration may set.
-	maxRequest = 8 << 20
+	// message, however its text is escaped.
+	maxRequest = 8 * protocol.MaxFile
 	// drainTime is how long requests under way may go on once the server ends.
 	drainTime = 3 * time.Second
 	// defaultPatience is how long a request may take to come in. What is on this
