@@ -2,13 +2,7 @@ package fleet
 
 import "github.com/parleyfleet/parley/protocol"
 
-// IsRead reports whether a receipt of the participant for the message at p
-// counts.
-func (s *State) IsRead(p protocol.Path, who Who) bool {
-	it := s.at(p)
-	return it != nil && s.isRead(it, who)
-}
-
+// isRead reports whether a receipt of the participant for the message counts.
 func (s *State) isRead(it *Item, who Who) bool {
 	for _, r := range receipts.find(s, it.Path) {
 		if r.Author().Name == who.Name && (r.sealed || r.by(who)) && s.receiptCounts(r, it) {

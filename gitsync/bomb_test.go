@@ -54,12 +54,12 @@ func TestWhatNobodyHasWrittenIsRefused(t *testing.T) {
 			if kind := b.kindOf(err); kind != KindHuge {
 				t.Fatalf("the fetch gave %v, of the kind %q", err, kind)
 			}
-			if b.Has(testLetter(1, 1).Path) {
+			if b.Place(testLetter(1, 1).Path) != Absent {
 				t.Error("something of it was taken in")
 			}
 			gitOut(t, remote, "update-ref", "refs/heads/main", good)
 			b.sync(t)
-			if !b.Has(testLetter(1, 1).Path) {
+			if b.Place(testLetter(1, 1).Path) == Absent {
 				t.Error("once the remote was set back, its message did not come")
 			}
 		})

@@ -136,7 +136,7 @@ func wantRefused(t *testing.T, h *home, from, to int, stored []Letter) {
 		known[l.Path.String()] = true
 	}
 	for n := from; n < to; n++ {
-		if p := testPath(1, n); !known[p.String()] && h.Has(p) {
+		if p := testPath(1, n); !known[p.String()] && h.Place(p) != Absent {
 			t.Errorf("%s was refused and is there", p)
 		}
 	}

@@ -176,7 +176,7 @@ func TestAThirdHostPutsBackWhatOnlyItHas(t *testing.T) {
 	a.append(t, testLetter(1, 1))
 	a.sync(t)
 	b.sync(t)
-	if a.Has(letter.Path) || b.Has(letter.Path) {
+	if a.Place(letter.Path) != Absent || b.Place(letter.Path) != Absent {
 		t.Fatal("the others have seen it")
 	}
 	c.sync(t)

@@ -56,9 +56,6 @@ func (r *Record) Get(p protocol.Path) ([]byte, error) {
 	return data, nil
 }
 
-// Has reports whether a message is in the journal or in main.
-func (r *Record) Has(p protocol.Path) bool { return r.Place(p) != Absent }
-
 // Place says how far a message has come. It reads no message.
 func (r *Record) Place(p protocol.Path) Place {
 	r.state.mu.Lock()

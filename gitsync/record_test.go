@@ -217,7 +217,7 @@ func TestAppendHonoursItsContext(t *testing.T) {
 	if err := h.Append(ctx, []Letter{one}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Append with an ended context: %v", err)
 	}
-	if h.Has(one.Path) {
+	if h.Place(one.Path) != Absent {
 		t.Error("a letter was stored although Append failed")
 	}
 }

@@ -418,7 +418,7 @@ func TestRingFetchesSoon(t *testing.T) {
 	for range 5 {
 		b.Ring()
 	}
-	eventually(t, "the message is there", func() bool { return b.Has(testPath(1, 1)) })
+	eventually(t, "the message is there", func() bool { return b.Place(testPath(1, 1)) != Absent })
 }
 
 func TestStopTriesOneLastPush(t *testing.T) {

@@ -26,9 +26,6 @@ const (
 	HostRemoved HostState = "removed"
 )
 
-// Out reports whether a host has no key any more that counts.
-func (s HostState) Out() bool { return s == HostRevoked || s == HostRemoved }
-
 // Host is one host of the fleet as this node knows it without asking it.
 type Host struct {
 	Alias protocol.Name `json:"alias"` // its name in the fleet

@@ -47,9 +47,6 @@ func (q Query) Matcher() Matcher {
 	return m
 }
 
-// Empty reports whether no words are sought.
-func (m Matcher) Empty() bool { return len(m.wanted)+len(m.unwanted) == 0 }
-
 // Matches reports whether all words occur in the text, and none that must not.
 func (m Matcher) Matches(text string) bool {
 	found := runs(text)
