@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -61,12 +62,20 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// settings names every field of Config: one that it leaves out would keep its
-// zero here.
+// settings names every field of Config: one that it leaves out would keep its zero
+// here.
 func TestSettingsAreComplete(t *testing.T) {
 	var got Config
 	from := full()
-	from.Bus.URL = "nats://127.0.0.1:4222"
+	b := &from.Bus // of all ways to reach a NATS system at once, for here nobody checks them
+	b.URL, b.Creds, b.NKey, b.CA, b.Context = "nats://127.0.0.1:4222", "/c", "/n", "/a", "context"
+	for _, of := range []reflect.Value{reflect.ValueOf(from), reflect.ValueOf(from.Bus)} {
+		for i := range of.NumField() {
+			if of.Field(i).IsZero() {
+				t.Errorf("%s has no value here: a setting that is left out would not be seen", of.Type().Field(i).Name)
+			}
+		}
+	}
 	to := settings(&got)
 	for i, s := range settings(&from) {
 		root, problems := document([]byte("k: " + s.show()))
