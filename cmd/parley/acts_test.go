@@ -2,32 +2,15 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // The page about acts is generated from their table.
 func TestActsReferenceIsUpToDate(t *testing.T) {
-	file := filepath.Join(docsRoot, "docs", "reference", "acts.md")
-	want := renderActs(protocol.Acts())
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/reference/acts.md is not what the table says; run go test ./cmd/parley -update\n%s", diff)
-	}
+	wantPage(t, "acts.md", renderActs(protocol.Acts()))
 }
 
 func renderActs(acts []protocol.ActSpec) string {

@@ -79,15 +79,7 @@ mawjs   inbox  paused  3        0                               /home/nat
 			}
 			r.prompt = control.Prompt{Agent: "sage", Input: "prompt", Text: "You are Sage.\x1b[2J\n\nno newline at the end"}
 			r.woken = control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: servedHere()}
-			if test.width > 0 {
-				r.atTerminal(test.width)
-			}
-			if code := r.do(strings.Fields(test.line)...); code != exitDone {
-				t.Errorf("exit %d, %s", code, r.err.String())
-			}
-			if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
-				t.Errorf("printed (-want +got):\n%s", diff)
-			}
+			r.wantPrinted(t, test.width, strings.Fields(test.line), test.want)
 		})
 	}
 }
@@ -130,12 +122,7 @@ func TestCommandLinesOfAgents(t *testing.T) {
 		r := newRun(t)
 		r.program.stdin = strings.NewReader(test.stdin)
 		r.env["PARLEY_AGENT"] = "volt"
-		if code := r.do(test.line...); code != exitDone {
-			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
-		}
-		if diff := cmp.Diff([]string{test.want}, r.asked); diff != "" {
-			t.Errorf("%q asks (-want +got):\n%s", test.line, diff)
-		}
+		r.wantAsked(t, test.line, test.want)
 	}
 }
 

@@ -134,15 +134,7 @@ upstream/JITTER.md     changed
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
 			r.someBooks(t)
-			if test.width > 0 {
-				r.atTerminal(test.width)
-			}
-			if code := r.do(strings.Fields(test.line)...); code != exitDone {
-				t.Errorf("exit %d, %s", code, r.err.String())
-			}
-			if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
-				t.Errorf("printed (-want +got):\n%s", diff)
-			}
+			r.wantPrinted(t, test.width, strings.Fields(test.line), test.want)
 		})
 	}
 }
@@ -199,12 +191,7 @@ func TestCommandLinesOfBooks(t *testing.T) {
 		r := newRun(t)
 		r.program.stdin = strings.NewReader(test.stdin)
 		r.env["PARLEY_AGENT"] = "volt"
-		if code := r.do(test.line...); code != exitDone {
-			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
-		}
-		if diff := cmp.Diff([]string{test.want}, r.asked); diff != "" {
-			t.Errorf("%q asks (-want +got):\n%s", test.line, diff)
-		}
+		r.wantAsked(t, test.line, test.want)
 	}
 }
 

@@ -89,16 +89,8 @@ next: parley show b2c3d4e5   how far it has come
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
 			r.message, r.mail, r.thread = toThree(), []control.Message{toThree()}, someThread()
-			if test.width > 0 {
-				r.atTerminal(test.width)
-			}
-			if code := r.do(strings.Fields(test.line)...); code != exitDone {
-				t.Errorf("exit %d, %s", code, r.err.String())
-			}
 			want := strings.ReplaceAll(test.want, "PATH  ", letterPath+"  ")
-			if diff := cmp.Diff(want, "\n"+r.out.String()); diff != "" {
-				t.Errorf("printed (-want +got):\n%s", diff)
-			}
+			r.wantPrinted(t, test.width, strings.Fields(test.line), want)
 		})
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -105,15 +104,7 @@ version 0.1.0; its clock is 3m ahead
 			{RTT: 1234567, Clock: control.Seconds(time.Minute), Version: "0.1.0"}, {RTT: control.Seconds(2340 * time.Millisecond), Clock: control.Seconds(-time.Minute), Version: "0.1.0"},
 			{RTT: 311999, Clock: control.Seconds(3 * time.Minute), Version: "0.1.0"},
 		}
-		if test.width > 0 {
-			r.atTerminal(test.width)
-		}
-		if code := r.do(strings.Fields(test.line)...); code != exitDone {
-			t.Errorf("%s: exit %d, %s", test.line, code, r.err.String())
-		}
-		if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
-			t.Errorf("%s printed (-want +got):\n%s", test.line, diff)
-		}
+		r.wantPrinted(t, test.width, strings.Fields(test.line), test.want)
 	}
 }
 

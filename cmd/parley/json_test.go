@@ -9,7 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -18,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/parleyfleet/parley/node/control"
@@ -33,20 +31,7 @@ func TestJSONReferenceIsUpToDate(t *testing.T) {
 	shapes := newShapes(t)
 	shapes.checkCommands()
 	shapes.checkVerbs()
-	want := shapes.render()
-	file := filepath.Join(docsRoot, "docs", "reference", "json.md")
-	if *update && !t.Failed() {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/reference/json.md is not what the types say; run go test ./cmd/parley -update\n%s", diff)
-	}
+	wantPage(t, "json.md", shapes.render())
 }
 
 // shape is what one command prints in one case: a value, or several, one a line.

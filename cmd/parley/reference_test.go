@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 )
 
@@ -21,20 +20,7 @@ const docsRoot = "../.."
 // The reference is generated from the commands themselves, so that it cannot
 // lie.
 func TestReferenceIsUpToDate(t *testing.T) {
-	file := filepath.Join(docsRoot, "docs", "reference", "commands.md")
-	want := renderReference(newRootCommand(testProgram()))
-	if *update {
-		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("docs/reference/commands.md is not what the commands say; run go test ./cmd/parley -update\n%s", diff)
-	}
+	wantPage(t, "commands.md", renderReference(newRootCommand(testProgram())))
 }
 
 func testProgram() *program {

@@ -46,12 +46,7 @@ func TestCommandLinesThatSend(t *testing.T) {
 		r := newRun(t)
 		r.program.stdin = strings.NewReader(test.stdin)
 		r.env["PARLEY_AGENT"] = test.env
-		if code := r.do(test.line...); code != exitDone {
-			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
-		}
-		if diff := cmp.Diff([]string{asks(test.want)}, r.asked); diff != "" {
-			t.Errorf("%q asks (-want +got):\n%s", test.line, diff)
-		}
+		r.wantAsked(t, test.line, asks(test.want))
 	}
 }
 

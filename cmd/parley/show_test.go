@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -127,15 +126,7 @@ calc   exec  2        1        bc -l    /work
 				{Name: "mawjs", Kind: "agent", Host: "white", Live: true, State: control.HostLive, Address: "192.0.2.7:4223", RTT: 312999},
 				{Name: "nat", Kind: "human", Host: "here", Live: true, Here: true, State: control.HostHere},
 			}
-			if test.width > 0 {
-				r.atTerminal(test.width)
-			}
-			if code := r.do(test.line...); code != exitDone {
-				t.Errorf("exit %d, %s", code, r.err.String())
-			}
-			if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
-				t.Errorf("printed (-want +got):\n%s", diff)
-			}
+			r.wantPrinted(t, test.width, test.line, test.want)
 		})
 	}
 }
@@ -210,12 +201,7 @@ func TestRequestsThatRead(t *testing.T) {
 	} {
 		r := newRun(t)
 		r.env["PARLEY_AGENT"] = "volt"
-		if code := r.do(test.line...); code != exitDone {
-			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
-		}
-		if diff := cmp.Diff([]string{test.want}, r.asked); diff != "" {
-			t.Errorf("%q asks (-want +got):\n%s", test.line, diff)
-		}
+		r.wantAsked(t, test.line, test.want)
 	}
 }
 

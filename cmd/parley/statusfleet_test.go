@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -72,15 +71,7 @@ white cannot use the remote (unreachable): no␛ route; 3 messages not pushed
 	} {
 		r := newRun(t)
 		r.fleet = someFleet()
-		if test.width > 0 {
-			r.atTerminal(test.width)
-		}
-		if code := r.do("status", "--fleet"); code != exitDone {
-			t.Errorf("exit %d, %s", code, r.err.String())
-		}
-		if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
-			t.Errorf("at %d columns printed (-want +got):\n%s", test.width, diff)
-		}
+		r.wantPrinted(t, test.width, []string{"status", "--fleet"}, test.want)
 	}
 }
 
