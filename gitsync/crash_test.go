@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -168,25 +169,37 @@ func (k *crashed) check(t *testing.T) {
 	wantClean(t, repo)
 }
 
-// killOnce starts the child and kills it after its first answer, or soon after its
-// start.
-func (k *crashed) killOnce(t *testing.T, early bool) {
+// environ has the child work in the home that is crashed.
+func (k *crashed) environ() []string {
+	return []string{crashHome + "=" + k.dir, "PARLEY_TEST_CRASH_REMOTE=" + k.remote}
+}
+
+// startChild starts this test binary, with an environment by which it is the child and
+// runs no tests. What the child prints is read from out.
+func startChild(t *testing.T, env ...string) (cmd *exec.Cmd, out io.Reader) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), crashHome+"="+k.dir, "PARLEY_TEST_CRASH_REMOTE="+k.remote)
+	cmd = exec.Command(self)
+	cmd.Env = append(os.Environ(), env...)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	if out, err = cmd.StdoutPipe(); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	return cmd, out
+}
+
+// killOnce starts the child and kills it after its first answer, or soon after its
+// start.
+func (k *crashed) killOnce(t *testing.T, early bool) {
+	t.Helper()
+	began := time.Now()
+	cmd, out := startChild(t, k.environ()...)
 	kill := func(within time.Duration) {
 		time.AfterFunc(rand.N(within), func() { _ = cmd.Process.Kill() })
 	}

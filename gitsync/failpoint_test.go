@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -136,20 +135,7 @@ type step struct {
 
 func runSteps(t *testing.T, env []string) (tried, stored []step, died bool) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, out := startChild(t, env...)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		var word string
 		var s step
@@ -162,7 +148,7 @@ func runSteps(t *testing.T, env []string) (tried, stored []step, died bool) {
 			tried = append(tried, s)
 		}
 	}
-	err = cmd.Wait()
+	err := cmd.Wait()
 	if err != nil && cmd.ProcessState.ExitCode() > 0 {
 		t.Fatalf("the child failed: %v", err)
 	}

@@ -122,20 +122,7 @@ func TestPowerCut(t *testing.T) {
 // killed.
 func (r *powerRig) round(t *testing.T, k *crashed) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), crashHome+"="+k.dir, "PARLEY_TEST_CRASH_REMOTE="+k.remote)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	cmd, out := startChild(t, k.environ()...)
 	var mu sync.Mutex // guards k.acknowledged
 	first, ended := make(chan struct{}), make(chan struct{})
 	go func() { // ends with the process
