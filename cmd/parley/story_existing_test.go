@@ -295,16 +295,8 @@ func TestExistingSystemRefused(t *testing.T) {
 // A secret that other users can read works, and is warned about until it is mended.
 func TestSecretThatOthersCanRead(t *testing.T) {
 	t.Parallel()
-	key, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seed, err := key.Seed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "user.nk")
-	if err := os.WriteFile(file, seed, 0o644); err != nil {
+	file, seed := newSeedFile(t)
+	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	h := newStoryHost(t, "white", "--bus-url", "nats://127.0.0.1:1", "--bus-nkey", file)
@@ -322,4 +314,21 @@ func TestSecretThatOthersCanRead(t *testing.T) {
 		t.Errorf("status still warns:\n%s", s)
 	}
 	h.stop()
+}
+
+// newSeedFile is the file of a key that no host has, and what is in it.
+func newSeedFile(t *testing.T) (file string, seed []byte) {
+	t.Helper()
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seed, err = key.Seed(); err != nil {
+		t.Fatal(err)
+	}
+	file = filepath.Join(t.TempDir(), "seed")
+	if err := os.WriteFile(file, seed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file, seed
 }

@@ -110,7 +110,7 @@ func TestStrangersWithoutAKey(t *testing.T) {
 	evil, hub := f.net.Host("evil"), f.hosts[0]
 	ports := hub.ports()
 	t.Logf("%s listens at %q", hub.alias, ports)
-	nobody := newSeedFile(t)
+	nobody, _ := newSeedFile(t)
 	f.unchanged(func() {
 		var trying sync.WaitGroup
 		for _, port := range ports {
@@ -146,24 +146,6 @@ func (f *netFleet) withoutAKey(from *netrig.Host, port, unknownKey string) {
 func matches(text, form string, into ...any) bool {
 	n, err := fmt.Sscanf(text, form, into...)
 	return err == nil && n == len(into)
-}
-
-// newSeedFile is the file of a key that no host has.
-func newSeedFile(t *testing.T) string {
-	t.Helper()
-	key, err := nkeys.CreateUser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	seed, err := key.Seed()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "seed")
-	if err := os.WriteFile(file, seed, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
 
 // Somebody has the key of one host and speaks on another's subjects, or says again

@@ -78,22 +78,10 @@ func TestKeeperGoesOn(t *testing.T) {
 // The command may stop and continue, ask for time and be refused it, as alone.
 func TestKeptGrace(t *testing.T) {
 	s := newSwitchboard(t)
-	cancel, result := inBackground(t, kept(t, s.command("polite")))
-	polite := s.answer()
-	if err := syscall.Kill(polite.pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	wantResult(t, Result{Failure: Canceled, ExitCode: -1, Output: "bye"}, <-result)
-	polite.wantDead(t)
-
+	s.wantCanceled(kept(t, s.command("polite")), true, "bye")
 	c := kept(t, s.command("stubborn"))
 	c.Grace = 30 * time.Millisecond
-	cancel, result = inBackground(t, c)
-	stubborn := s.answer()
-	cancel()
-	wantResult(t, Result{Failure: Canceled, ExitCode: -1}, <-result)
-	stubborn.wantDead(t)
+	s.wantCanceled(c, false, "")
 }
 
 // What moved to a session of its own and lost its parent went on after its run, and
@@ -102,10 +90,7 @@ func TestKeptRunawayEndsWithItsRun(t *testing.T) {
 	s := newSwitchboard(t)
 	c := kept(t, s.command("runaway-parent"))
 	c.Grace = 20 * time.Millisecond
-	_, result := inBackground(t, c)
-	runaway := s.answer()
-	wantResult(t, Result{Output: "hi"}, <-result)
-	runaway.wantDead(t)
+	s.wantLeftoverEnded(c)
 }
 
 // An orphan in a session of its own has its run's keeper among its ancestors.

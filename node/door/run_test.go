@@ -214,10 +214,17 @@ func TestRunLeftover(t *testing.T) {
 	s := newSwitchboard(t)
 	c := s.command("parent")
 	c.Grace = 30 * time.Millisecond
-	_, result := inBackground(t, c)
-	child := s.answer()
-	wantResult(t, Result{Output: "hi"}, <-result)
-	child.wantDead(t)
+	s.wantLeftoverEnded(c)
+}
+
+// wantLeftoverEnded runs a command that prints "hi" and leaves a process behind, which
+// does not outlive the run.
+func (s switchboard) wantLeftoverEnded(c Command) {
+	s.t.Helper()
+	_, result := inBackground(s.t, c)
+	left := s.answer()
+	wantResult(s.t, Result{Output: "hi"}, <-result)
+	left.wantDead(s.t)
 }
 
 // The end of the context cuts the wait for such a descendant short.
@@ -241,10 +248,7 @@ func TestRunQuietLeftover(t *testing.T) {
 	s := newSwitchboard(t)
 	c := s.command("quiet-parent")
 	c.Grace = endless
-	_, result := inBackground(t, c)
-	child := s.answer()
-	wantResult(t, Result{Output: "hi"}, <-result)
-	child.wantDead(t)
+	s.wantLeftoverEnded(c)
 }
 
 func TestRunManyAtOnce(t *testing.T) {

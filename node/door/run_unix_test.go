@@ -23,32 +23,32 @@ func TestRunOwnSession(t *testing.T) {
 
 func TestRunGrace(t *testing.T) {
 	s := newSwitchboard(t)
-	cancel, result := inBackground(t, s.command("polite"))
-	polite := s.answer()
-	cancel()
-	wantResult(t, Result{Failure: Canceled, ExitCode: -1, Output: "bye"}, <-result)
-	polite.wantDead(t)
-
+	s.wantCanceled(s.command("polite"), false, "bye")
 	c := s.command("stubborn")
 	c.Grace = 30 * time.Millisecond
-	cancel, result = inBackground(t, c)
-	stubborn := s.answer()
+	s.wantCanceled(c, false, "")
+}
+
+// wantCanceled cancels a command that runs, or that was stopped (SIGSTOP), and wants
+// what it printed, and its end.
+func (s switchboard) wantCanceled(c Command, stopped bool, output string) {
+	s.t.Helper()
+	cancel, result := inBackground(s.t, c)
+	called := s.answer()
+	if stopped {
+		if err := syscall.Kill(called.pid, syscall.SIGSTOP); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 	cancel()
-	wantResult(t, Result{Failure: Canceled, ExitCode: -1}, <-result)
-	stubborn.wantDead(t)
+	wantResult(s.t, Result{Failure: Canceled, ExitCode: -1, Output: output}, <-result)
+	called.wantDead(s.t)
 }
 
 // A command that is stopped (SIGSTOP) ends all the same, by its own handler.
 func TestRunStopped(t *testing.T) {
 	s := newSwitchboard(t)
-	cancel, result := inBackground(t, s.command("polite"))
-	polite := s.answer()
-	if err := syscall.Kill(polite.pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	cancel()
-	wantResult(t, Result{Failure: Canceled, ExitCode: -1, Output: "bye"}, <-result)
-	polite.wantDead(t)
+	s.wantCanceled(s.command("polite"), true, "bye")
 }
 
 // Who moved to a session of its own is not ours to end, and must not hang us.
