@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,15 +22,16 @@ import (
 )
 
 // storyHost is one host of a story told in Go: a home, and the process of its
-// node while that runs. The program is this test binary (TestMain).
+// node while that runs.
 type storyHost struct {
-	t      *testing.T
-	home   configs.Home
-	inside []string // words that run a program on its machine; none: on this one
-	client *control.Client
-	up     *exec.Cmd     // nil while no node runs
-	ended  chan struct{} // closed when up has ended
-	output *firstWord    // of up
+	t       *testing.T
+	home    configs.Home
+	inside  []string // words that run a program on its machine; none: on this one
+	program string   // of parley; "": this test binary (TestMain)
+	client  *control.Client
+	up      *exec.Cmd     // nil while no node runs
+	ended   chan struct{} // closed when up has ended
+	output  *firstWord    // of up
 }
 
 // firstWord keeps what a process prints and tells when it begins.
@@ -54,16 +56,25 @@ func newStoryHost(t *testing.T, alias string, flags ...string) *storyHost {
 // newStoryHostInside makes a home, with these words of parley, on a machine.
 func newStoryHostInside(t *testing.T, inside []string, words ...string) *storyHost {
 	t.Helper()
-	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
-	h := &storyHost{t: t, home: home, inside: inside, client: control.NewClient(home.Socket(), version)}
+	h := emptyStoryHost(t)
+	h.inside = inside
 	h.must(words...)
+	return h
+}
+
+// emptyStoryHost is one whose home is still to be made.
+func emptyStoryHost(t *testing.T) *storyHost {
+	t.Helper()
+	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
+	h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), version)}
 	t.Cleanup(h.kill)
 	return h
 }
 
 // command is parley with these words at this host.
 func (h *storyHost) command(ctx context.Context, args ...string) *exec.Cmd {
-	words := slices.Concat(h.inside, []string{"parley"}, args) // TestMain put it in PATH
+	program := cmp.Or(h.program, "parley") // TestMain put it in PATH
+	words := slices.Concat(h.inside, []string{program}, args)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env = append(os.Environ(), "PARLEY_HOME="+h.home.Dir, "PARLEY_AGENT=", "PARLEY_TOKEN=", "PARLEY_SOCKET=", "GORACE=atexit_sleep_ms=0")
 	return cmd
