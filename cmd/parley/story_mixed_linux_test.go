@@ -103,6 +103,12 @@ func (h mixedHost) talk(other mixedHost) {
 	h.until("the answer has come", func() bool { return h.waits(answer) })
 	h.must("read", answer)
 	other.until("the answer is read", func() bool { return other.stage(answer) == protocol.StageRead })
+	if h.program == "" { // what 0.1.0 has no word for is mail there
+		note := h.message("send", "--fyi", "--to", other.human+"@"+other.alias, "no need to answer").Path.String()
+		other.until("the note has come", func() bool { return other.waits(note) })
+		other.must("read", note)
+		h.until("the note is read", func() bool { return h.stage(note) == protocol.StageRead })
+	}
 
 	toAll := h.message("broadcast", "to everyone").Path.String()
 	other.until("the broadcast has come", func() bool { return other.waits(toAll) })
