@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	lines := flag.Int("n", 12, "how many lines a list has at most")
+	lines := flag.Uint("n", 12, "how many lines a list has at most")
 	flag.Usage = func() {
 		fmt.Fprintln(flag.CommandLine.Output(), "usage: count [-n LINES] [FOLDER [NAME…]]")
 		flag.PrintDefaults()
@@ -31,5 +31,5 @@ func main() {
 		fmt.Fprintf(os.Stderr, "cannot count %s: %v\n", root, err)
 		os.Exit(1)
 	}
-	tree.print(os.Stdout, *lines, names)
+	tree.print(os.Stdout, int(*lines), names)
 }
