@@ -24,9 +24,7 @@ func (n *Node) readBooks() error {
 	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	n.checkFolders(channels)
-	n.mu.Unlock()
+	n.folders.check(channels)
 	for _, id := range channels {
 		if c, err := protocol.ParseChannelID(id); err == nil {
 			paths = append(paths, protocol.ChannelFilePath(c))
@@ -57,9 +55,9 @@ func (n *Node) readBook(path string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if err := take(data, ok); err != nil {
-		n.wrong(path, "%s cannot be read: %v", path, err)
+		n.notices.wrong(path, "%s cannot be read: %v", path, err)
 	} else {
-		n.mended(path)
+		n.notices.mended(path)
 	}
 	return nil
 }
@@ -73,9 +71,8 @@ func (n *Node) checkScopes(paths []string) {
 		if !is {
 			continue
 		}
-		if problem := n.state.ScopeProblem(file); problem != "" && !n.warned[path+problem] {
-			n.warned[path+problem] = true
-			n.notice("%s: %s", path, problem)
+		if problem := n.state.ScopeProblem(file); problem != "" {
+			n.notices.once(path+problem, "%s: %s", path, problem)
 		}
 	}
 }
@@ -179,20 +176,10 @@ func (n *Node) takeHostFile(path string) func(data []byte, ok bool) error {
 				commands = fmt.Sprintf("states a command for %s: the node of %s has not written it, and no host runs it", strings.Join(agents, ", "), says.Host)
 			}
 		})
-		n.warnOfFile(path, "key", key)
-		n.warnOfFile(path, "commands", commands)
-		n.warnOfFile(path, "parts", parts)
+		n.notices.ofFile(path, "key", key)
+		n.notices.ofFile(path, "commands", commands)
+		n.notices.ofFile(path, "parts", parts)
 		return err
-	}
-}
-
-// warnOfFile warns of what a file says that it should not, or that it says that no
-// more. The caller holds mu.
-func (n *Node) warnOfFile(path, what, wrong string) {
-	if about := what + " in " + path; wrong != "" {
-		n.wrong(about, "%s %s", path, wrong)
-	} else {
-		n.putRight(about)
 	}
 }
 
@@ -213,7 +200,7 @@ func (n *Node) filesChanged(paths []string) {
 			n.warnOfIdentity()
 		}
 	}
-	n.checkFoldersOf(paths)
+	n.folders.checkOf(paths)
 	n.checkScopes(paths)
 	n.checkProfiles()
 }
@@ -222,12 +209,10 @@ func (n *Node) filesChanged(paths []string) {
 // would be the last.
 func (n *Node) warnOfIdentity() {
 	err := checkIdentity(n.record, n.cfg)
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	if err != nil {
-		n.wrong(identityFile, "this node will not start again: %v", err)
+		n.notices.wrong(identityFile, "this node will not start again: %v", err)
 	} else {
-		n.mended(identityFile)
+		n.notices.mended(identityFile)
 	}
 }
 
@@ -239,14 +224,12 @@ func (n *Node) noteConflict(path string) {
 		return
 	}
 	_, there, err := n.record.ReadFile(path)
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	switch {
 	case err != nil: // it is told of when it is looked at again
 	case !there:
 		n.notices.forget(path)
-	case !n.notices.mention(path):
-		n.notice("%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
+	default:
+		n.notices.unless(path, "%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
 	}
 }
 
@@ -263,9 +246,9 @@ func (n *Node) checkProfiles() {
 	}
 	switch {
 	case halted != "" && halted != n.halted:
-		n.wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
+		n.notices.wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
 	case halted == "" && n.halted != "":
-		n.mended(aboutProfiles)
+		n.notices.mended(aboutProfiles)
 		for _, w := range n.workers {
 			w.nudge()
 		}

@@ -16,17 +16,10 @@ func (n *Node) bring(it *fleet.Item) {
 		w.add(it)
 	}
 	if agent, yes := n.state.Misaddressed(it, n.cfg.Alias); yes {
-		n.warnOnce(it.Path, "%s is addressed to %s@%s, which is not served here", it.Path, agent, n.cfg.Alias)
+		n.notices.once(it.Path.String(), "%s is addressed to %s@%s, which is not served here", it.Path, agent, n.cfg.Alias)
 	}
 	if author := it.Author(); it.Host == "" && n.serves(author.Name) && (author.Host == "" || author.Host == n.cfg.Alias.String()) {
-		n.warnOnce(it.Path, "%s claims to be from %s, but this node did not write it", it.Path, it.From)
-	}
-}
-
-func (n *Node) warnOnce(p protocol.Path, format string, args ...any) {
-	if !n.warned[p.String()] {
-		n.warned[p.String()] = true
-		n.notice(format, args...)
+		n.notices.once(it.Path.String(), "%s claims to be from %s, but this node did not write it", it.Path, it.From)
 	}
 }
 

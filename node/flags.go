@@ -22,7 +22,7 @@ func (n *Node) flags() []control.Flag {
 	for kind, count := range n.state.Flags() {
 		counts[string(kind)] += count
 	}
-	for _, f := range n.flaws {
+	for _, f := range n.flaws.list() {
 		counts[n.flagOf(f)]++
 	}
 	all := []control.Flag{}
@@ -47,9 +47,7 @@ func (n *Node) flagOf(f flaw) string {
 func (n *Node) warnOfKey(it *fleet.Item) {
 	kind := n.state.Kind(it)
 	about := "key " + string(kind) + " " + it.Host.String() + " " + it.Key
-	if kind == "" || n.warned[about] {
-		return
+	if kind != "" {
+		n.notices.once(about, "refused %s: %s", it.Path, n.state.Why(it))
 	}
-	n.warned[about] = true
-	n.notice("refused %s: %s", it.Path, n.state.Why(it))
 }

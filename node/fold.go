@@ -79,10 +79,8 @@ func (n *Node) foldCached(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	for _, f := range s.Flaws {
-		n.noteFlaw(f)
+		n.flaws.note(f)
 	}
 	return nil
 }
@@ -93,9 +91,10 @@ func (n *Node) foldAll(ctx context.Context) error {
 		n.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
 	}
 	n.mu.Lock()
-	n.state, n.flaws, n.refused, n.notices = fleet.New(n.anchor), nil, 0, nil
-	clear(n.warned)
+	n.state = fleet.New(n.anchor)
 	n.mu.Unlock()
+	n.notices.clear()
+	n.flaws.clear()
 	total, err := n.record.Count(ctx)
 	if err != nil {
 		return err
@@ -225,7 +224,7 @@ func (n *Node) takeAll(portions <-chan *portion, total int) {
 func (n *Node) takePortion(p *portion) {
 	for i, e := range p.examined {
 		if _, err := n.state.Take(e); err != nil && !errors.Is(err, fleet.ErrKnown) {
-			n.complain(p.letters[i], err, true)
+			n.flaws.complain(p.letters[i], err, true)
 		}
 	}
 	p.examined = nil
@@ -249,43 +248,4 @@ func (n *Node) teller(total int) func(done int) {
 			n.log.Info().Int("of", total).Int("messages", done).Msgf("reading the record: %d%%", 100*done/total)
 		}
 	}
-}
-
-// complain notes a file that is no message or whose signature is refused: one
-// warning that names the path, never again. kept says that it is in the record. The
-// caller holds mu.
-func (n *Node) complain(l gitsync.Letter, err error, kept bool) {
-	if n.warned[l.Path.String()] {
-		return
-	}
-	var refusal *fleet.RefusedError
-	f := flaw{Path: l.Path.String(), Why: err.Error()}
-	if errors.As(err, &refusal) {
-		f.Refused, f.Why, f.Hash = true, refusal.Err.Error(), protocol.Hash(l.Data)
-	}
-	if kept {
-		n.noteFlaw(f)
-	} else {
-		n.warnOfFlaw(f)
-	}
-}
-
-// noteFlaw warns of a file of the record once, at this start and every later one.
-// The caller holds mu.
-func (n *Node) noteFlaw(f flaw) {
-	n.flaws = append(n.flaws, f)
-	n.warnOfFlaw(f)
-}
-
-func (n *Node) warnOfFlaw(f flaw) {
-	if n.warned[f.Path] {
-		return
-	}
-	n.warned[f.Path] = true
-	if f.Refused {
-		n.refused++
-		n.notice("refused %s: %s", f.Path, f.Why)
-		return
-	}
-	n.notice("skipped %s: it is no message: %s", f.Path, f.Why)
 }

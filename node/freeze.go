@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -82,15 +81,13 @@ func (n *Node) sizes() (loose, all int) {
 func (n *Node) freezeOrSay() {
 	began := time.Now()
 	err := n.freeze()
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	const about = "the cache of the state"
 	switch {
 	case err == nil:
-		n.mended(about)
-		n.log.Debug().Int("messages", n.state.Len()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
+		n.notices.mended(about)
+		n.log.Debug().Int("messages", n.size()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
 	case !errors.Is(err, errUnsettled):
-		n.wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
+		n.notices.wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
 	}
 }
 
@@ -108,7 +105,7 @@ func (n *Node) freeze() error {
 	}
 	n.storing.Lock()
 	n.mu.Lock()
-	sn, flaws, lost := n.state.Snapshot(), slices.Clone(n.flaws), len(n.lost) > 0 || n.broken != ""
+	sn, flaws, lost := n.state.Snapshot(), n.flaws.list(), len(n.lost) > 0 || n.broken != ""
 	n.mu.Unlock()
 	n.storing.Unlock()
 	if lost {

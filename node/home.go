@@ -49,17 +49,15 @@ func takeLock(home configs.Home) (*flock.Flock, error) {
 
 // sayOpened says what in the home was open to other users until this start: who could
 // read a key may have read it.
-func (n *Node) sayOpened(opened []configs.Opened) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (ns *notices) sayOpened(opened []configs.Opened) {
 	for _, o := range opened {
 		switch {
 		case o.Err != nil:
-			n.notice("%v", o.Err)
+			ns.happened("%v", o.Err)
 		case o.Key:
-			n.notice("%s was open to other users of this machine (mode %04o), and is not any more: if somebody may have read it, take a new key: parley host rotate", o.Path, o.Mode)
+			ns.happened("%s was open to other users of this machine (mode %04o), and is not any more: if somebody may have read it, take a new key: parley host rotate", o.Path, o.Mode)
 		default:
-			n.notice("%s was open to other users of this machine (mode %04o), and is not any more", o.Path, o.Mode)
+			ns.happened("%s was open to other users of this machine (mode %04o), and is not any more", o.Path, o.Mode)
 		}
 	}
 }

@@ -66,8 +66,8 @@ func (n *Node) lookAround(ctx context.Context) {
 	}
 	n.mu.Lock()
 	n.lookout.over = true
-	n.mended(aboutTwin)
 	n.mu.Unlock()
+	n.notices.mended(aboutTwin)
 	n.nudgeWorkers()
 }
 
@@ -112,11 +112,9 @@ const aboutTwin = "another node of this host"
 // them ends (see lookForTwin). If nothing comes, it was a home that went back in time.
 func (n *Node) askTwin(ctx context.Context, foreign *fleet.Item) {
 	patience := n.lookout.times * (3*n.cfg.FetchInterval + 2*n.cfg.PushEvery())
-	n.mu.Lock()
-	n.wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
+	n.notices.wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
 		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",
 		n.now().Add(patience).Format(shownTime), foreign.Path)
-	n.mu.Unlock()
 	nudge(n.answer)
 	sleep(ctx, patience)
 }

@@ -60,9 +60,8 @@ type Node struct {
 	lock      *flock.Flock
 	signsWith atomic.Pointer[hostKey] // this host's key
 	callers   *caller.Book
-	keepers   *keeper.Pool     // of commands; nil: they run alone
-	opened    []configs.Opened // what of the home was open to other users before
-	doorsteps doorsteps        // sockets of agents that run as other users
+	keepers   *keeper.Pool // of commands; nil: they run alone
+	doorsteps doorsteps    // sockets of agents that run as other users
 	record    *gitsync.Record
 	anchor    fleet.Anchor
 	keys      keyWork
@@ -77,6 +76,9 @@ type Node struct {
 	slots     *slots // for commands of agents
 	lookout   *lookout
 	held      *heldBack
+	notices   *notices // what status warns of
+	folders   *folders
+	flaws     flaws // files of the record that are no messages
 	refusals  *refusals
 	delivery  delivery
 	run       string                  // random, new with every start: tells this node from its twin
@@ -100,15 +102,10 @@ type Node struct {
 	agents  []configs.Agent
 	workers map[protocol.Name]*worker
 	feeds   map[*feed]struct{}
-	warned  map[string]bool
-	notices notices // what status warns of
-	refused int
 	brought int                         // messages that git has brought since the start
-	flaws   []flaw                      // files of the record that are no messages
 	halted  string                      // why no agent is run, "" where they are
 	lost    []string                    // what the disk has lost, as Record.Lost names it: no agent is run then
 	broken  string                      // why record.git cannot be read, "" where it can: no agent is run then
-	strays  int                         // folders below data/channels that are no channels and were warned of
 	coming  bool                        // a fetch is being taken in: no agent is run until its receipts are there too
 	first   protocol.Path               // of the messages written here since the start
 	runs    map[string]bool             // in which this node wrote
@@ -131,16 +128,18 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		run: randomHex(4), greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
-		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, warned: map[string]bool{}, runs: map[string]bool{},
+		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, runs: map[string]bool{},
 		firsts: map[string]protocol.Path{}, keys: newKeyWork(),
-		asked: map[protocol.Name]time.Time{},
+		asked: map[protocol.Name]time.Time{}, notices: newNotices(o.Log, o.Now),
 	}
+	n.flaws.notices = n.notices
 	defer func() {
 		if err != nil {
 			n.Close()
 		}
 	}()
-	if err := n.openHome(o); err != nil {
+	opened, err := n.openHome(o)
+	if err != nil {
 		return nil, err
 	}
 	if err := n.openRecord(ctx, o.remote != nil); err != nil {
@@ -163,62 +162,63 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.rightKey(); err != nil {
 		return nil, err
 	}
-	n.sayOpened(n.opened)
+	n.notices.sayOpened(opened)
 	n.writer = newWriter(n)
 	return n, nil
 }
 
-// openHome checks the home, takes its lock and reads what the operator decided.
-func (n *Node) openHome(o Options) error {
+// openHome checks the home, takes its lock and reads what the operator decided. It
+// returns what was open to other users before.
+func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if err := n.home.Check(); err != nil {
-		return err
+		return nil, err
 	}
 	noted, err := n.checkOrigin(o.Moved)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	cfg, err := configs.Load(n.home.Config())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if o.remote != nil {
 		cfg.Remote = *o.remote
 	}
 	n.cfg, n.slots = cfg, newSlots(cfg.Commands())
 	if n.lock, err = takeLock(n.home); err != nil {
-		return err
+		return nil, err
 	}
-	if n.opened, err = n.home.Tighten(); err != nil {
-		return err
+	if opened, err = n.home.Tighten(); err != nil {
+		return nil, err
 	}
 	if !noted {
 		if err := n.noteOrigin(o.Moved); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if n.agents, err = configs.ReadAgents(n.home.Agents()); err != nil {
-		return err
+		return nil, err
 	}
 	if o.Keeper {
 		n.keepers = &keeper.Pool{}
 		keeper.RemoveLeft()
 	}
 	if err := n.checkUsers(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := n.openCallers(); err != nil {
-		return err
+		return nil, err
 	}
 	key, err := readKey(keyFile(n.home))
 	if err != nil {
-		return control.Errorf(control.KindFailed, "bring it back from a backup; without it this host cannot come back, only join with a new home "+
+		return nil, control.Errorf(control.KindFailed, "bring it back from a backup; without it this host cannot come back, only join with a new home "+
 			"under another name: parley --home DIR join URL --alias NAME", "%v", err)
 	}
 	n.signsWith.Store(key)
 	if n.start, err = nextStart(n.home, n.started); err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
 	}
-	return nil
+	return opened, nil
 }
 
 func (n *Node) openRecord(ctx context.Context, patient bool) error {
@@ -243,13 +243,13 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 			Moved:    n.remoteMoved,
 			Trouble:  n.remoteTrouble,
 			Damaged:  n.recordDamaged,
-			Notice:   n.recordNotice,
+			Notice:   n.notices.news,
 		},
 	})
 	if err != nil {
 		return err
 	}
-	n.record = record
+	n.record, n.folders = record, newFolders(n.notices, record.ID())
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err
 	}

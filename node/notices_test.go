@@ -6,19 +6,21 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 // It prevents: a status without the reason why programs are not taken for the operator's
 // (it was forgotten after a day), or with one line for each run.
 func TestStatusSaysOfEndedKeepers(t *testing.T) {
 	c := new(clock)
-	n := &Node{now: c.now}
+	ns := newNotices(zerolog.Nop(), c.now)
 	for range 3 {
-		n.sayLeft("mawjs")
+		ns.sayLeft("mawjs")
 	}
-	n.sayLeft("volt")
+	ns.sayLeft("volt")
 	c.forward(2 * noticeLasts)
-	if got := n.notices.texts(c.now()); len(got) != 2 || !strings.Contains(got[0], "mawjs") || !strings.Contains(got[1], "volt") {
+	if got := ns.texts(); len(got) != 2 || !strings.Contains(got[0], "mawjs") || !strings.Contains(got[1], "volt") {
 		t.Errorf("status warns: %q", got)
 	}
 }
@@ -27,19 +29,19 @@ func TestStatusSaysOfEndedKeepers(t *testing.T) {
 // mended meanwhile; or one that forgets what is wrong because much has happened since.
 func TestStatusForgetsWhatIsOver(t *testing.T) {
 	c := new(clock)
-	n := &Node{now: c.now}
-	shown := func() []string { return n.notices.texts(c.now()) }
-	n.notice("somebody changed a file")
-	n.wrong("hosts/far.md", "hosts/far.md cannot be read")
-	n.wrong("key in hosts/white.md", "hosts/white.md holds another key")
+	ns := newNotices(zerolog.Nop(), c.now)
+	shown := func() []string { return ns.texts() }
+	ns.happened("somebody changed a file")
+	ns.wrong("hosts/far.md", "hosts/far.md cannot be read")
+	ns.wrong("key in hosts/white.md", "hosts/white.md holds another key")
 	if got := shown(); len(got) != 3 {
 		t.Fatalf("status warns: %q", got)
 	}
-	n.wrong("hosts/far.md", "hosts/far.md cannot be read: other bytes") // in place of the one before
+	ns.wrong("hosts/far.md", "hosts/far.md cannot be read: other bytes") // in place of the one before
 	c.forward(3 * time.Minute)
-	n.mended("hosts/far.md")
-	n.putRight("key in hosts/white.md")
-	n.mended("nothing")
+	ns.mended("hosts/far.md")
+	ns.putRight("key in hosts/white.md")
+	ns.mended("nothing")
 	want := []string{"somebody changed a file (3m ago)", "hosts/white.md holds another key; it was put right"}
 	if got := shown(); !slices.Equal(got, want) {
 		t.Errorf("status warns: %q, want %q", got, want)
@@ -48,10 +50,10 @@ func TestStatusForgetsWhatIsOver(t *testing.T) {
 	if got := shown(); len(got) != 1 || !strings.HasSuffix(got[0], "(2h3m ago)") {
 		t.Errorf("two hours later: %q", got)
 	}
-	n.wrong("disk", "the disk fails")
+	ns.wrong("disk", "the disk fails")
 	c.forward(noticeLasts)
 	for i := range 3 * maxNotices {
-		n.notice("event %d", i)
+		ns.happened("event %d", i)
 	}
 	if got := shown(); len(got) != maxNotices || got[0] != "the disk fails" || got[maxNotices-1] != fmt.Sprintf("event %d", 3*maxNotices-1) {
 		t.Errorf("after much has happened: %q", got)

@@ -78,7 +78,7 @@ func (n *Node) check(letters []gitsync.Letter, examined []fleet.Examined, by way
 			fresh = append(fresh, l)
 			arrived = append(arrived, written{message: &protocol.Message{Path: l.Path}, examined: examined[i], data: l.Data})
 		case !errors.Is(err, fleet.ErrKnown):
-			n.complain(l, err, by == byGit)
+			n.flaws.complain(l, err, by == byGit)
 		}
 	}
 	return fresh, arrived
@@ -196,9 +196,8 @@ const busyDay = 3000
 // warnBusyDay warns once when a channel's day has got too many messages. The caller
 // holds mu.
 func (n *Node) warnBusyDay(p protocol.Path) {
-	if day := p.DayDir(); n.state.SameDay(p) > busyDay && !n.warned[day] {
-		n.warned[day] = true
-		n.notice("%s has more than %d messages: hosted remotes become slow there; use sub-channels (parley channel new)", day, busyDay)
+	if day := p.DayDir(); n.state.SameDay(p) > busyDay {
+		n.notices.once(day, "%s has more than %d messages: hosted remotes become slow there; use sub-channels (parley channel new)", day, busyDay)
 	}
 }
 
@@ -265,15 +264,6 @@ func (n *Node) remoteTrouble(gitsync.Trouble) {
 	n.lookout.fetched.happened() // messages are told before how the fetch ended
 	n.takePlace()
 	n.announce()
-}
-
-// recordNotice shows what the record has to say to the operator.
-func (n *Node) recordNotice(text string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if !n.notices.mention(text) {
-		n.notice("%s", text)
-	}
 }
 
 // remoteMoved tells the other hosts that there is something new to fetch.

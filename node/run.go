@@ -155,7 +155,9 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	if err != nil {
 		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "cannot start the bus: %v", err)
 	}
-	n.warnOf(system)
+	for _, warning := range system.Warnings {
+		n.notices.wrong(warning, "%s", warning)
+	}
 	o := bus.Options{
 		Config: bus.Config{
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},

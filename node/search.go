@@ -36,9 +36,7 @@ func (n *Node) startIndex(down *teardown) {
 	index, err := n.openIndex()
 	if err != nil {
 		n.log.Error().Err(err).Msg("messages cannot be searched")
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.wrong("search", "messages cannot be searched: %v", err)
+		n.notices.wrong("search", "messages cannot be searched: %v", err)
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

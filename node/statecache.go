@@ -39,14 +39,6 @@ type stamp struct {
 	Flaws []flaw `json:"flaws,omitempty"`
 }
 
-// flaw is a file of the record that the state does not hold, and why.
-type flaw struct {
-	Path    string `json:"path"`
-	Refused bool   `json:"refused,omitempty"`
-	Why     string `json:"why"`
-	Hash    string `json:"hash,omitempty"` // of a refused file
-}
-
 // open maps the newest archive, and removes what is left of unfinished ones.
 func (c *stateCache) open(recordID string) (*fleet.Archive, stamp, error) {
 	var s stamp

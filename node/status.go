@@ -38,9 +38,9 @@ func (n *Node) Status(ctx context.Context) (control.Status, error) {
 	defer n.mu.Unlock()
 	s.Speaker = n.speaker(ctx)
 	s.Record.Messages = n.state.Len()
-	s.Refused = n.refused
+	s.Refused = n.flaws.countRefused()
 	s.Flags = n.flags()
-	s.Warned = slices.Concat(n.damageWarnings(), n.unknownHubs(), n.notices.texts(n.now()), clocks)
+	s.Warned = slices.Concat(n.damageWarnings(), n.unknownHubs(), n.notices.texts(), clocks)
 	if open := n.home.OpenToOthers(); open != "" {
 		s.Warned = append(s.Warned, open)
 	}

@@ -20,12 +20,3 @@ func existingSystem(b configs.Bus) (configs.System, bus.Login, error) {
 	}
 	return s, login, login.Check()
 }
-
-// warnOf shows the operator what should be mended about the system's files.
-func (n *Node) warnOf(s configs.System) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, warning := range s.Warnings {
-		n.wrong(warning, "%s", warning)
-	}
-}

@@ -25,10 +25,8 @@ func (n *Node) sawTwin(p bus.Presence) {
 			onMachine(p.Machine), p.Since.Format(shownTime))
 		return
 	}
-	n.mu.Lock()
-	n.wrong(aboutTwinThere, "another node with the name and key of this host was started %sat %s: it is told to stay out; %s",
+	n.notices.wrong(aboutTwinThere, "another node with the name and key of this host was started %sat %s: it is told to stay out; %s",
 		onMachine(p.Machine), p.Since.Format(shownTime), twinHint)
-	n.mu.Unlock()
 	n.announce()
 }
 
@@ -39,7 +37,7 @@ func (n *Node) twinGone() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.now().Sub(n.twin) >= presenceLasts {
-		n.mended(aboutTwinThere)
+		n.notices.mended(aboutTwinThere)
 	}
 }
 
@@ -72,7 +70,7 @@ func (n *Node) lookForTwin(it *fleet.Item) {
 		return
 	}
 	if it.Act == protocol.ActHostJoin && it.Key != n.ownKey().public {
-		n.notice("another machine joined as %s too, with the key %s: it is not let in; give it an --alias of its own", it.Host, it.Key)
+		n.notices.happened("another machine joined as %s too, with the key %s: it is not let in; give it an --alias of its own", it.Host, it.Key)
 		return
 	}
 	// By the bus twins tell each other who was first.
@@ -89,9 +87,7 @@ func (n *Node) lookForTwin(it *fleet.Item) {
 			it.Run, theirs.Time().Format(shownTime))
 		return
 	}
-	if !n.warned["twin "+it.Run] {
-		n.warned["twin "+it.Run] = true
-		n.notice("another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint)
+	if n.notices.once("twin "+it.Run, "another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint) {
 		nudge(n.answer)
 	}
 }

@@ -1,0 +1,82 @@
+package node
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// flaws are the files of the record that are no messages. What others say by the bus and
+// is none is warned of too, once by its path, and not kept.
+type flaws struct {
+	notices *notices
+
+	mu      sync.Mutex // guards what follows
+	all     []flaw
+	refused int // that were warned of for their signature
+}
+
+// flaw is a file of the record that the state does not hold, and why.
+type flaw struct {
+	Path    string `json:"path"`
+	Refused bool   `json:"refused,omitempty"`
+	Why     string `json:"why"`
+	Hash    string `json:"hash,omitempty"` // of a refused file
+}
+
+// complain notes a file that is no message or whose signature is refused: one
+// warning that names the path, never again. kept says that it is in the record.
+func (fs *flaws) complain(l gitsync.Letter, err error, kept bool) {
+	var refusal *fleet.RefusedError
+	f := flaw{Path: l.Path.String(), Why: err.Error()}
+	if errors.As(err, &refusal) {
+		f.Refused, f.Why, f.Hash = true, refusal.Err.Error(), protocol.Hash(l.Data)
+	}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.warn(f) && kept {
+		fs.all = append(fs.all, f)
+	}
+}
+
+// note notes a file of the record, which is warned of at this start and every later one.
+func (fs *flaws) note(f flaw) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.all = append(fs.all, f)
+	fs.warn(f)
+}
+
+// warn warns of a file once, and reports whether this was it. The caller holds mu.
+func (fs *flaws) warn(f flaw) (first bool) {
+	if !f.Refused {
+		return fs.notices.once(f.Path, "skipped %s: it is no message: %s", f.Path, f.Why)
+	}
+	if first = fs.notices.once(f.Path, "refused %s: %s", f.Path, f.Why); first {
+		fs.refused++
+	}
+	return first
+}
+
+func (fs *flaws) list() []flaw {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return slices.Clone(fs.all)
+}
+
+func (fs *flaws) countRefused() int {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return fs.refused
+}
+
+// clear forgets all.
+func (fs *flaws) clear() {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	fs.all, fs.refused = nil, 0
+}
