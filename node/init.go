@@ -361,7 +361,7 @@ func (o InitOptions) join(ctx context.Context, result *InitResult) error {
 		n.freezeOrSay() // so that the first start need not read it all again
 	}
 	select {
-	case err := <-n.expelled: // another host has just joined under the same name
+	case err := <-n.twins.expelled: // another host has just joined under the same name
 		return err
 	default:
 		return nil

@@ -32,7 +32,7 @@ type lookout struct {
 
 	out atomic.Bool // the node was told to stay out
 
-	// Guarded by the node's mu.
+	mu      sync.Mutex  // guards what follows
 	over    bool        // agents are run
 	trusted bool        // messages of this host that come are no sign of another node: the operator says so, or the disk had lost some
 	foreign *fleet.Item // a message of this host's key that this home did not have, nil for none
@@ -50,25 +50,6 @@ func newLookout(trusted bool, times int) *lookout {
 	return &lookout{
 		times: time.Duration(max(1, times)), fetched: event{c: make(chan struct{})}, linked: event{c: make(chan struct{})}, answered: event{c: make(chan struct{})}, trusted: trusted,
 	}
-}
-
-// lookAround waits for the answers and then lets the agents go. It ends with ctx.
-func (n *Node) lookAround(ctx context.Context) {
-	n.lookout.wait(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs()) > 0)
-	n.mu.Lock()
-	foreign := n.lookout.foreign
-	n.mu.Unlock()
-	if foreign != nil {
-		n.askTwin(ctx, foreign)
-	}
-	if ctx.Err() != nil {
-		return
-	}
-	n.mu.Lock()
-	n.lookout.over = true
-	n.mu.Unlock()
-	n.notices.mended(aboutTwin)
-	n.nudgeWorkers()
 }
 
 // wait waits for the answers that can come, for as long as the look around may take.
@@ -104,29 +85,40 @@ func (e *event) wait(ctx context.Context) bool {
 	}
 }
 
-const aboutTwin = "another node of this host"
-
-// askTwin has agents wait where the record has messages that this host's key signed and
-// this home did not have: it is an older copy of the home that wrote them. If that one
-// still runs, it hears of this one by a message and answers with one, and then one of
-// them ends (see lookForTwin). If nothing comes, it was a home that went back in time.
-func (n *Node) askTwin(ctx context.Context, foreign *fleet.Item) {
-	patience := n.lookout.times * (3*n.cfg.FetchInterval + 2*n.cfg.PushEvery())
-	n.notices.wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
-		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",
-		n.now().Add(patience).Format(shownTime), foreign.Path)
-	nudge(n.answer)
-	sleep(ctx, patience)
-}
-
 // noteForeign notes, while the node looks around, a message that its key signed and
-// that its home did not have. The caller holds mu.
+// that its home did not have.
 func (l *lookout) noteForeign(it *fleet.Item) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if !l.over && !l.trusted && (l.foreign == nil || it.Path.Compare(l.foreign.Path) < 0) {
 		l.foreign = it
 	}
 }
 
-// mayRun reports whether the look around is over, and the node was not told to stay
-// out. The caller holds mu.
-func (n *Node) mayRun() bool { return n.lookout.over && !n.lookout.out.Load() }
+// seen is the first such message, nil for none.
+func (l *lookout) seen() *fleet.Item {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.foreign
+}
+
+// trust has messages of this host that come be no sign of another node.
+func (l *lookout) trust() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.trusted = true
+}
+
+// end has agents be run.
+func (l *lookout) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+}
+
+// mayRun reports whether the look around is over, and the node was not told to stay out.
+func (l *lookout) mayRun() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over && !l.out.Load()
+}

@@ -60,7 +60,10 @@ func TestTwinsOnABusAnswerOnce(t *testing.T) {
 				t.Errorf("trial %d: %q was answered %d times: %q", trial, m.Body, len(got), got)
 			}
 		}
-		if ran := second.reading(func() bool { return !second.first.IsZero() }); ran {
+		second.twins.mu.Lock()
+		ran := !second.twins.first.IsZero()
+		second.twins.mu.Unlock()
+		if ran {
 			t.Errorf("trial %d: the second wrote something", trial)
 		}
 	}
@@ -146,7 +149,7 @@ func TestANormalStartIsHardlySlower(t *testing.T) {
 	} {
 		began := time.Now()
 		n, _ := runNodeWith(t, Options{Home: home, Version: "test", lookTimes: 10})
-		eventually(t, "agents are run", func() bool { return n.reading(n.mayRun) })
+		eventually(t, "agents are run", func() bool { return n.lookout.mayRun() })
 		t.Logf("%s: %s until agents are run", name, time.Since(began))
 		if fetched := cameTrue(&n.lookout.fetched); fetched != (n.cfg.Remote != "") {
 			t.Errorf("%s: the remote was looked at: %v", name, fetched)

@@ -67,9 +67,11 @@ func (n *Node) nameLost() {
 // the agent has done already.
 func (n *Node) tellLost() {
 	lost := n.record.Lost()
+	if len(lost) > 0 {
+		n.lookout.trust()
+	}
 	n.mu.Lock()
 	n.lost = lost
-	n.lookout.trusted = n.lookout.trusted || len(lost) > 0
 	n.mu.Unlock()
 	if len(lost) > 0 {
 		n.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Msg("the disk has lost a part of the record: no agent is run")

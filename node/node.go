@@ -75,17 +75,15 @@ type Node struct {
 	live      *live
 	slots     *slots // for commands of agents
 	lookout   *lookout
+	twins     *twins
 	held      *heldBack
 	notices   *notices // what status warns of
 	folders   *folders
 	flaws     flaws // files of the record that are no messages
 	refusals  *refusals
 	delivery  delivery
-	run       string                  // random, new with every start: tells this node from its twin
 	greet     chan struct{}           // a host came: announce this one soon
 	rehost    chan struct{}           // a host said something of itself: look again at the links
-	answer    chan struct{}           // a second node of this name wrote: let it hear of this one
-	expelled  chan error              // why this node has to stay out of the fleet
 	once      onceEach[protocol.Path] // answers and receipts, by message
 	requests  onceEach[string]        // requests with an id
 	serving   sync.Mutex              // held while the agents served here change
@@ -107,11 +105,7 @@ type Node struct {
 	lost    []string                    // what the disk has lost, as Record.Lost names it: no agent is run then
 	broken  string                      // why record.git cannot be read, "" where it can: no agent is run then
 	coming  bool                        // a fetch is being taken in: no agent is run until its receipts are there too
-	first   protocol.Path               // of the messages written here since the start
-	runs    map[string]bool             // in which this node wrote
-	firsts  map[string]protocol.Path    // first message of each run of another node with this name
 	asked   map[protocol.Name]time.Time // when agents with an inbox last asked for their mail
-	twin    time.Time                   // when a second node of this name and key was last heard
 	indexer *indexer                    // nil where messages cannot be searched
 }
 
@@ -127,9 +121,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
-		run: randomHex(4), greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1), answer: make(chan struct{}, 1), expelled: make(chan error, 1),
-		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{}, runs: map[string]bool{},
-		firsts: map[string]protocol.Path{}, keys: newKeyWork(),
+		greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1),
+		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{},
+		keys:  newKeyWork(),
 		asked: map[protocol.Name]time.Time{}, notices: newNotices(o.Log, o.Now),
 	}
 	n.flaws.notices = n.notices
@@ -185,6 +179,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 		cfg.Remote = *o.remote
 	}
 	n.cfg, n.slots = cfg, newSlots(cfg.Commands())
+	n.twins = newTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
 	if n.lock, err = takeLock(n.home); err != nil {
 		return nil, err
 	}

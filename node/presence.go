@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -22,16 +23,23 @@ func (n *Node) announceAlways(ctx context.Context) {
 		n.announce()
 		spoke := time.Now()
 		n.takePlace() // hosts that were not heard of for a while are gone
-		n.twinGone()
+		n.twins.lookAway()
 		select {
 		case <-tick.C:
 		case <-n.greet:
 			sleep(ctx, greetGap-time.Since(spoke))
-		case <-n.answer:
+		case <-n.twins.answer:
 			n.answerTwin(ctx)
 		case <-ctx.Done():
 			return
 		}
+	}
+}
+
+// answerTwin writes a message, by which the other node of this name learns of this one.
+func (n *Node) answerTwin(ctx context.Context) {
+	if _, err := n.act(ctx, fleet.Join{Host: n.hostState(), Again: true}, protocol.Path{}); err != nil {
+		n.log.Warn().Err(err).Msg("cannot tell the other node of this name to stay out")
 	}
 }
 
@@ -46,7 +54,7 @@ func (n *Node) announceAs(live bool) {
 	}
 	p := bus.Presence{
 		Host: n.cfg.Alias, Live: live, Since: n.started, Version: n.version, Agents: []string{},
-		Pushes: n.record.CanPush(), Run: n.run, Machine: hostname(), Start: n.start,
+		Pushes: n.record.CanPush(), Run: n.twins.run, Machine: hostname(), Start: n.start,
 		Wants: n.live.takeMissing(), Lost: n.live.takeLost(),
 	}
 	n.mu.Lock()
@@ -62,8 +70,8 @@ func (n *Node) announceAs(live bool) {
 // sawHost is the bus's news of a host that came, is there or leaves.
 func (n *Node) sawHost(p bus.Presence) {
 	if p.Host == n.cfg.Alias {
-		if p.Run != n.run && p.Live && p.Sent.After(n.started) { // else this home's own node said it, before it was started anew
-			n.sawTwin(p)
+		if n.twins.met(p) {
+			n.announce()
 		}
 		return
 	}

@@ -100,7 +100,7 @@ func (n *Node) arriving(more bool) {
 
 // publish takes in what the writer has stored and tells the other hosts.
 func (n *Node) publish(ws []written) {
-	n.wrote(ws)
+	n.twins.wrote(ws[0].message)
 	defer nudge(n.delivery.wrote)
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
@@ -170,7 +170,10 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 // holes that it tells of. before is where its host's chain ended until then. The
 // caller holds mu.
 func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
-	n.lookForTwin(it)
+	if it.Act == protocol.ActHostRevoke {
+		n.leaveIfOut()
+	}
+	n.twins.look(it, n.state, n.ownKey().public)
 	n.missed(it)
 	n.warnOfKey(it)
 	n.warnBusyDay(it.Path)

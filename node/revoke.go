@@ -120,6 +120,6 @@ func (n *Node) leaveIfOut() {
 	if !joined || !h.Out() {
 		return
 	}
-	n.stayOut(control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley --home DIR join URL --alias NAME",
+	n.twins.stayOut(control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley --home DIR join URL --alias NAME",
 		"this host is out of the fleet: %s", h.WhyOut()))
 }

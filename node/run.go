@@ -63,7 +63,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	case <-ctx.Done():
 	case err = <-served:
 	case err = <-recordFailed:
-	case err = <-n.expelled:
+	case err = <-n.twins.expelled:
 	}
 	n.log.Info().Msg("node is stopping")
 	n.record.StopBy(time.Now().Add(stopTime))
@@ -198,6 +198,12 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		}
 	})
 	return nil
+}
+
+// lookAround lets the agents go once another node of this one's name would have answered.
+func (n *Node) lookAround(ctx context.Context) {
+	n.twins.lookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
+	n.nudgeWorkers()
 }
 
 // linked tells a host that came into reach of this one.

@@ -2,6 +2,11 @@ package node
 
 import (
 	"context"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
@@ -9,36 +14,78 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A name belongs to one node. Two nodes with one name and key are a home that was
-// copied, or a backup that was restored while the first one still runs; two with
-// one name and different keys have joined without knowing of each other. In both
-// cases the second says so and stays out: both would write the same host's chain.
+// twins looks for other nodes of this one's name. A name belongs to one node. Two nodes
+// with one name and key are a home that was copied, or a backup that was restored while
+// the first one still runs; two with one name and different keys have joined without
+// knowing of each other. In both cases the second says so and stays out: both would
+// write the same host's chain.
+type twins struct {
+	host     protocol.Name
+	run      string // random, new with every start: tells this node from its twin
+	started  time.Time
+	now      func() time.Time
+	log      zerolog.Logger
+	notices  *notices
+	lookout  *lookout
+	answer   chan struct{} // holds a token when one wrote: let it hear of this one
+	expelled chan error    // why this node has to stay out of the fleet
 
-// sawTwin is news by the bus of another node with this one's name and key: the one
-// that was started later stays out.
-func (n *Node) sawTwin(p bus.Presence) {
-	n.mu.Lock()
-	n.twin = n.now()
-	n.mu.Unlock()
-	if p.Since.Before(n.started) || p.Since.Equal(n.started) && p.Run < n.run {
-		n.expel("another node with the name and key of this host runs %ssince %s",
-			onMachine(p.Machine), p.Since.Format(shownTime))
-		return
+	mu     sync.Mutex               // guards what follows
+	heard  time.Time                // when one was last heard by the bus
+	first  protocol.Path            // of the messages written here since the start
+	runs   map[string]bool          // in which this node wrote
+	firsts map[string]protocol.Path // first message of each run of another node with this name
+}
+
+// hostHistory is what the state says of a host and of what it wrote.
+type hostHistory interface {
+	Host(protocol.Name) (*fleet.Host, bool)
+	KnowsKey(host protocol.Name, key string) bool
+	Signature(*fleet.Item) protocol.Signature
+	All() iter.Seq[*fleet.Item]
+}
+
+func newTwins(host protocol.Name, started time.Time, now func() time.Time, log zerolog.Logger, ns *notices, l *lookout) *twins {
+	return &twins{
+		host: host, run: randomHex(4), started: started, now: now, log: log, notices: ns, lookout: l,
+		answer: make(chan struct{}, 1), expelled: make(chan error, 1), runs: map[string]bool{}, firsts: map[string]protocol.Path{},
 	}
-	n.notices.wrong(aboutTwinThere, "another node with the name and key of this host was started %sat %s: it is told to stay out; %s",
+}
+
+// met takes in what was said by the bus under this host's name. Of two nodes of one name
+// and key the one that was started later stays out; the other one has to say that it is
+// there.
+func (t *twins) met(p bus.Presence) (sayWeAreHere bool) {
+	if p.Run == t.run || !p.Live || !p.Sent.After(t.started) {
+		return false // this home's own node said it, before it was started anew
+	}
+	t.mu.Lock()
+	t.heard = t.now()
+	t.mu.Unlock()
+	if p.Since.Before(t.started) || p.Since.Equal(t.started) && p.Run < t.run {
+		t.expel("another node with the name and key of this host runs %ssince %s",
+			onMachine(p.Machine), p.Since.Format(shownTime))
+		return false
+	}
+	t.notices.wrong(aboutTwinThere, "another node with the name and key of this host was started %sat %s: it is told to stay out; %s",
 		onMachine(p.Machine), p.Since.Format(shownTime), twinHint)
-	n.announce()
+	return true
 }
 
 const aboutTwinThere = "another node of this host on the bus"
 
-// twinGone notes that a second node of this name is no longer heard.
-func (n *Node) twinGone() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.now().Sub(n.twin) >= presenceLasts {
-		n.notices.mended(aboutTwinThere)
+// lookAway notes where a second node of this name is no longer heard.
+func (t *twins) lookAway() {
+	if !t.near() {
+		t.notices.mended(aboutTwinThere)
 	}
+}
+
+// near reports whether one was heard by the bus a short time ago.
+func (t *twins) near() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.heard.IsZero() && t.now().Sub(t.heard) < presenceLasts
 }
 
 const twinHint = "each machine needs a home and a name of its own: parley --home DIR join URL --alias NAME"
@@ -50,96 +97,121 @@ func onMachine(name string) string {
 	return "on " + name + " "
 }
 
-// lookForTwin notices, by what came from others, that this host's name is used by
-// another node: a new message that this node's key signed after its start, or a
-// join with another key that was there first. Of two with one key the one whose
-// first message is later stays out. The caller holds mu.
-func (n *Node) lookForTwin(it *fleet.Item) {
-	if it.Act == protocol.ActHostRevoke {
-		n.leaveIfOut()
-	}
-	if it.Host != n.cfg.Alias {
+// look notices, by what came from others, that this host's name is used by another node:
+// a new message that this node's key signed after its start, or a join with another key
+// that was there first. Of two with one key the one whose first message is later stays
+// out. Who calls it holds what guards the history.
+func (t *twins) look(it *fleet.Item, state hostHistory, key string) {
+	if it.Host != t.host {
 		return
 	}
-	if h, ok := n.state.Host(n.cfg.Alias); ok && h.Key != n.ownKey().public {
-		if n.state.KnowsKey(n.cfg.Alias, n.ownKey().public) {
-			n.expel("the host %s has another key by now, %s, which this home does not have: it was changed by another node of this name", n.cfg.Alias, h.Key)
+	if h, ok := state.Host(t.host); ok && h.Key != key {
+		if state.KnowsKey(t.host, key) {
+			t.expel("the host %s has another key by now, %s, which this home does not have: it was changed by another node of this name", t.host, h.Key)
 			return
 		}
-		n.expel("the name %s belongs to another host, which joined first with the key %s", n.cfg.Alias, h.Key)
+		t.expel("the name %s belongs to another host, which joined first with the key %s", t.host, h.Key)
 		return
 	}
-	if it.Act == protocol.ActHostJoin && it.Key != n.ownKey().public {
-		n.notices.happened("another machine joined as %s too, with the key %s: it is not let in; give it an --alias of its own", it.Host, it.Key)
+	if it.Act == protocol.ActHostJoin && it.Key != key {
+		t.notices.happened("another machine joined as %s too, with the key %s: it is not let in; give it an --alias of its own", it.Host, it.Key)
 		return
 	}
 	// By the bus twins tell each other who was first.
-	met := !n.twin.IsZero() && n.now().Sub(n.twin) < presenceLasts
-	if met || n.runs[it.Run] || n.state.Signature(it) != protocol.SignatureValid {
+	if t.near() || t.ours(it.Run) || state.Signature(it) != protocol.SignatureValid {
 		return
 	}
-	n.lookout.noteForeign(it)
-	if !it.Path.Time().After(n.started) {
+	t.lookout.noteForeign(it)
+	if !it.Path.Time().After(t.started) {
 		return
 	}
-	if theirs := n.firstOfRun(it); n.first.IsZero() || theirs.Compare(n.first) < 0 {
-		n.expel("another node with the name and key of this host writes into the record (run %s, since %s)",
+	if theirs, later := t.compare(it, state); later {
+		t.expel("another node with the name and key of this host writes into the record (run %s, since %s)",
 			it.Run, theirs.Time().Format(shownTime))
 		return
 	}
-	if n.notices.once("twin "+it.Run, "another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint) {
-		nudge(n.answer)
+	if t.notices.once("twin "+it.Run, "another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint) {
+		nudge(t.answer)
 	}
 }
 
-// answerTwin writes a message, by which the other node learns of this one.
-func (n *Node) answerTwin(ctx context.Context) {
-	if _, err := n.act(ctx, fleet.Join{Host: n.hostState(), Again: true}, protocol.Path{}); err != nil {
-		n.log.Warn().Err(err).Msg("cannot tell the other node of this name to stay out")
-	}
-}
-
-// firstOfRun is the first message, as far as it is known, of the run of this host
-// that a message is of. All messages are looked at once for a run; what comes later
-// is compared with that. The caller holds mu.
-func (n *Node) firstOfRun(of *fleet.Item) protocol.Path {
-	first, known := n.firsts[of.Run]
+// compare is the first message, as far as it is known, of the run of this host that a
+// message is of, and whether this node's own first is later. All messages are looked at
+// once for a run; what comes later is compared with that.
+func (t *twins) compare(of *fleet.Item, state hostHistory) (theirs protocol.Path, later bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	theirs, known := t.firsts[of.Run]
 	if !known {
-		first = of.Path
-		for it := range n.state.All() {
-			if it.Host == of.Host && it.Run == of.Run && it.Path.Compare(first) < 0 {
-				first = it.Path
+		theirs = of.Path
+		for it := range state.All() {
+			if it.Host == of.Host && it.Run == of.Run && it.Path.Compare(theirs) < 0 {
+				theirs = it.Path
 			}
 		}
 	}
-	if of.Path.Compare(first) < 0 {
-		first = of.Path
+	if of.Path.Compare(theirs) < 0 {
+		theirs = of.Path
 	}
-	n.firsts[of.Run] = first
-	return first
+	t.firsts[of.Run] = theirs
+	return theirs, t.first.IsZero() || theirs.Compare(t.first) < 0
+}
+
+// ours reports whether this node wrote in a run.
+func (t *twins) ours(run string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.runs[run]
 }
 
 // wrote notes what this node itself has written.
-func (n *Node) wrote(ws []written) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.first.IsZero() {
-		n.first = ws[0].message.Path
+func (t *twins) wrote(m *protocol.Message) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.first.IsZero() {
+		t.first = m.Path
 	}
-	n.runs[ws[0].message.Run] = true
+	t.runs[m.Run] = true
 }
 
 // expel ends the node: it must stay out of the fleet.
-func (n *Node) expel(format string, args ...any) {
-	n.stayOut(control.Errorf(control.KindConflict, twinHint, "this node stays out of the fleet: "+format, args...))
+func (t *twins) expel(format string, args ...any) {
+	t.stayOut(control.Errorf(control.KindConflict, twinHint, "this node stays out of the fleet: "+format, args...))
 }
 
 // stayOut ends the node for that reason. It runs no agent any more.
-func (n *Node) stayOut(why *control.Error) {
-	n.lookout.out.Store(true)
+func (t *twins) stayOut(why *control.Error) {
+	t.lookout.out.Store(true)
 	select {
-	case n.expelled <- why:
-		n.log.Error().Msg(why.Error())
+	case t.expelled <- why:
+		t.log.Error().Msg(why.Error())
 	default: // it ends already
+	}
+}
+
+// askForeign has agents wait where the record has messages that this host's key signed
+// and this home did not have: it is an older copy of the home that wrote them. If that one
+// still runs, it hears of this one by a message and answers with one, and then one of
+// them ends (see look). If nothing comes, it was a home that went back in time.
+func (t *twins) askForeign(ctx context.Context, foreign *fleet.Item, patience time.Duration) {
+	t.notices.wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
+		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",
+		t.now().Add(patience).Format(shownTime), foreign.Path)
+	nudge(t.answer)
+	sleep(ctx, patience)
+}
+
+const aboutTwin = "another node of this host"
+
+// lookAround waits for the answers that can come, and then lets the agents go. patience
+// is how long a twin that works by the record has to answer. It ends with ctx.
+func (t *twins) lookAround(ctx context.Context, remote, bus bool, patience time.Duration) {
+	t.lookout.wait(ctx, remote, bus)
+	if foreign := t.lookout.seen(); foreign != nil {
+		t.askForeign(ctx, foreign, t.lookout.times*patience)
+	}
+	if ctx.Err() == nil {
+		t.lookout.end()
+		t.notices.mended(aboutTwin)
 	}
 }
