@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
@@ -23,8 +22,8 @@ const defaultTier = "default"
 func (n *Node) Agents(context.Context) ([]control.Agent, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	all := make([]control.Agent, 0, len(n.agents))
-	for _, a := range n.agents {
+	all := make([]control.Agent, 0, n.roster.count())
+	for _, a := range n.roster.all() {
 		all = append(all, n.agentView(a))
 	}
 	return all, nil
@@ -64,8 +63,8 @@ func (n *Node) agentView(a configs.Agent) control.Agent {
 
 // AddAgent implements control.Service.
 func (n *Node) AddAgent(ctx context.Context, r control.AddAgentRequest) (control.Agent, error) {
-	n.serving.Lock()
-	defer n.serving.Unlock()
+	n.roster.serving.Lock()
+	defer n.roster.serving.Unlock()
 	a, err := n.newAgent(r)
 	if err != nil {
 		return control.Agent{}, err
@@ -73,7 +72,7 @@ func (n *Node) AddAgent(ctx context.Context, r control.AddAgentRequest) (control
 	if err := configs.WriteAgent(n.home.Agents(), a); err != nil {
 		return control.Agent{}, asError(err)
 	}
-	n.setAgents(func(all []configs.Agent) []configs.Agent { return append(all, a) })
+	n.roster.put(a)
 	if err := n.publishHost(ctx); err != nil {
 		return control.Agent{}, asError(err)
 	}
@@ -91,12 +90,10 @@ func (n *Node) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 		return configs.Agent{}, err
 	}
 	a.Added, a.DispatchSince = n.now(), n.record.Tip()
-	if err := n.checkUser(a); err != nil {
+	if err := n.doorsteps.check(a); err != nil {
 		return configs.Agent{}, err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.serves(a.Name.String()) {
+	if n.roster.serves(a.Name.String()) {
 		return configs.Agent{}, control.Errorf(control.KindConflict, "change it: parley agent set "+a.Name.String()+" …",
 			"cannot add the agent %s: it is served here already", a.Name)
 	}
@@ -104,6 +101,8 @@ func (n *Node) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 		return configs.Agent{}, control.Errorf(control.KindConflict, "choose another name",
 			"cannot add the agent %s: that is the name of this host's human", a.Name)
 	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	return a, n.checkProfile("add", a)
 }
 
@@ -190,12 +189,9 @@ func checkCommands(a configs.Agent) error {
 
 // RemoveAgent implements control.Service.
 func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) error {
-	n.serving.Lock()
-	defer n.serving.Unlock()
-	n.mu.Lock()
-	served := n.serves(r.Name)
-	n.mu.Unlock()
-	if !served {
+	n.roster.serving.Lock()
+	defer n.roster.serving.Unlock()
+	if !n.roster.serves(r.Name) {
 		return errNotServed(r.Name)
 	}
 	name := protocol.Name(r.Name)
@@ -203,9 +199,7 @@ func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) error {
 	if err := configs.RemoveAgent(n.home.Agents(), name, n.now()); err != nil {
 		return asError(err)
 	}
-	n.setAgents(func(all []configs.Agent) []configs.Agent {
-		return slices.DeleteFunc(all, func(a configs.Agent) bool { return a.Name == name })
-	})
+	n.roster.remove(name)
 	err := n.publishHost(ctx)
 	n.announce()
 	return asError(err)
@@ -213,9 +207,9 @@ func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) error {
 
 // PauseAgent implements control.Service. The decision outlives the node.
 func (n *Node) PauseAgent(_ context.Context, r control.PauseRequest) (control.Agent, error) {
-	n.serving.Lock()
-	defer n.serving.Unlock()
-	a, err := n.served(r.Name)
+	n.roster.serving.Lock()
+	defer n.roster.serving.Unlock()
+	a, err := n.roster.get(r.Name)
 	if err != nil {
 		return control.Agent{}, err
 	}
@@ -226,11 +220,7 @@ func (n *Node) PauseAgent(_ context.Context, r control.PauseRequest) (control.Ag
 	if err := configs.WriteAgent(n.home.Agents(), a); err != nil {
 		return control.Agent{}, asError(err)
 	}
-	n.setAgents(func(all []configs.Agent) []configs.Agent {
-		i := slices.IndexFunc(all, func(b configs.Agent) bool { return b.Name == a.Name })
-		all[i].Paused = r.Paused
-		return all
-	})
+	n.roster.put(a)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if w := n.workers[a.Name]; w != nil {
@@ -246,28 +236,4 @@ func mayPause(a configs.Agent) error {
 		return control.Errorf(control.KindRefused, "", "%s asks for its mail itself: there is nothing to pause", a.Name)
 	}
 	return nil
-}
-
-// served is the agent of that name that is served here.
-func (n *Node) served(name string) (configs.Agent, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, a := range n.agents {
-		if a.Name.String() == name {
-			return a, nil
-		}
-	}
-	return configs.Agent{}, errNotServed(name)
-}
-
-func (n *Node) setAgents(change func([]configs.Agent) []configs.Agent) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.agents = change(slices.Clone(n.agents))
-	slices.SortFunc(n.agents, func(a, b configs.Agent) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
 }

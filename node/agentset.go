@@ -12,9 +12,9 @@ import (
 // SetAgent implements control.Service. What waits for the agent is handled as it is
 // served from now on; a command that runs ends as it began.
 func (n *Node) SetAgent(ctx context.Context, r control.SetAgentRequest) (control.Agent, error) {
-	n.serving.Lock()
-	defer n.serving.Unlock()
-	was, err := n.served(r.Name)
+	n.roster.serving.Lock()
+	defer n.roster.serving.Unlock()
+	was, err := n.roster.get(r.Name)
 	if err != nil {
 		return control.Agent{}, err
 	}
@@ -37,7 +37,7 @@ func (n *Node) SetAgent(ctx context.Context, r control.SetAgentRequest) (control
 	if a.Door != was.Door {
 		n.closeDoor(a.Name)
 	}
-	n.setAgents(func(all []configs.Agent) []configs.Agent { return replaced(all, a) })
+	n.roster.put(a)
 	n.reopen(a)
 	err = n.publishHost(ctx)
 	n.announce()

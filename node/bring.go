@@ -18,20 +18,9 @@ func (n *Node) bring(it *fleet.Item) {
 	if agent, yes := n.state.Misaddressed(it, n.cfg.Alias); yes {
 		n.notices.once(it.Path.String(), "%s is addressed to %s@%s, which is not served here", it.Path, agent, n.cfg.Alias)
 	}
-	if author := it.Author(); it.Host == "" && n.serves(author.Name) && (author.Host == "" || author.Host == n.cfg.Alias.String()) {
+	if author := it.Author(); it.Host == "" && n.roster.serves(author.Name) && (author.Host == "" || author.Host == n.cfg.Alias.String()) {
 		n.notices.once(it.Path.String(), "%s claims to be from %s, but this node did not write it", it.Path, it.From)
 	}
-}
-
-// serves reports whether an agent of this name is served here. The caller holds
-// mu.
-func (n *Node) serves(name string) bool {
-	for _, a := range n.agents {
-		if a.Name.String() == name {
-			return true
-		}
-	}
-	return false
 }
 
 // openDoor starts the exec door of an agent and gives it what is waiting: all

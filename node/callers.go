@@ -28,7 +28,7 @@ func (n *Node) openCallers() error {
 	if err != nil {
 		return err
 	}
-	n.callers = caller.New(caller.Options{Key: key, Human: n.cfg.Human, Serves: n.servedSince, Now: n.now})
+	n.callers = caller.New(caller.Options{Key: key, Human: n.cfg.Human, Serves: n.roster.since, Now: n.now})
 	return nil
 }
 
@@ -50,18 +50,6 @@ func (n *Node) tokenKey() ([]byte, error) {
 	return key, nil
 }
 
-// servedSince says since when an agent is served here.
-func (n *Node) servedSince(name protocol.Name) (since time.Time, served bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, a := range n.agents {
-		if a.Name == name {
-			return a.Added, true
-		}
-	}
-	return time.Time{}, false
-}
-
 // logRefused logs what a caller may not do. An agent that tries again and again does not
 // fill the disk with it.
 func (n *Node) logRefused() func(verb string, c control.Caller, why error) {
@@ -78,13 +66,20 @@ func (n *Node) actor(ctx context.Context, as string) (fleet.Who, error) {
 	if as == "" {
 		as = n.speaker(ctx).String()
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if as == n.cfg.Human.String() || n.serves(as) {
+	if as == n.cfg.Human.String() || n.roster.serves(as) {
 		return n.me(as), nil
 	}
 	return fleet.Who{}, control.Errorf(control.KindRefused, "who can act here is listed by: parley agent list",
 		"%q is neither an agent served here nor the human of this host", as)
+}
+
+// reader is who asks for mail (R14).
+func (n *Node) reader(ctx context.Context, as string) (fleet.Who, error) {
+	who, err := n.actor(ctx, as)
+	if err == nil {
+		n.roster.asks(who.Name, n.now())
+	}
+	return who, err
 }
 
 // speaker is who acts where a request does not say it.
@@ -111,7 +106,7 @@ func (n *Node) gave(ctx context.Context, p protocol.Path) {
 
 // AgentToken implements control.Service.
 func (n *Node) AgentToken(_ context.Context, r control.AgentRequest) (control.AgentToken, error) {
-	a, err := n.served(r.Name)
+	a, err := n.roster.get(r.Name)
 	if err != nil {
 		return control.AgentToken{}, err
 	}

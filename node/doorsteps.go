@@ -17,6 +17,8 @@ import (
 // such user has a folder outside of the home, which nobody but that user's group may
 // enter and which holds a socket for agents, and nothing else.
 type doorsteps struct {
+	keeper bool // see Options
+
 	mu      sync.Mutex         // guards what follows
 	serve   func(net.Listener) // nil while the node does not answer
 	base    string             // "" until there is one

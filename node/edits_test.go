@@ -76,7 +76,7 @@ func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
 	defer n.Close()
 	defer n.writer.close()
 	publish := func(agents ...configs.Agent) {
-		n.setAgents(func([]configs.Agent) []configs.Agent { return agents })
+		n.roster.set(agents)
 		if err := n.publishHost(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -304,7 +304,7 @@ func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tie
 	c.Run, c.Began = run.ID, run.Began
 	c.Env = append(n.environment(a, run.Token), env...)
 	if a.RunAs != "" {
-		if err := n.asUser(a, &c); err != nil {
+		if err := n.doorsteps.asUser(a, &c); err != nil {
 			run.End(false)
 			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 		}

@@ -146,7 +146,7 @@ func (n *Node) Prompt(ctx context.Context, r control.PromptRequest) (control.Pro
 // command the message is for.
 func (n *Node) promptedAgent(it *fleet.Item, name string) (configs.Agent, error) {
 	if name != "" {
-		a, err := n.served(name)
+		a, err := n.roster.get(name)
 		if err == nil && a.Door != configs.DoorExec {
 			return a, control.Errorf(control.KindRefused, "parley read "+it.Path.String(), "%s asks for its mail itself: nothing is given to it", a.Name)
 		}
@@ -154,7 +154,7 @@ func (n *Node) promptedAgent(it *fleet.Item, name string) (configs.Agent, error)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, a := range n.agents {
+	for _, a := range n.roster.all() {
 		if a.Door == configs.DoorExec && n.state.Reaches(it, n.me(a.Name.String())) {
 			return a, nil
 		}
@@ -173,7 +173,7 @@ func inputOf(a configs.Agent) string {
 
 // TestAgent implements control.Service.
 func (n *Node) TestAgent(ctx context.Context, r control.TestRequest) (control.TestResult, error) {
-	a, err := n.served(r.Name)
+	a, err := n.roster.get(r.Name)
 	if err != nil {
 		return control.TestResult{}, err
 	}

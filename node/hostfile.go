@@ -11,9 +11,7 @@ import (
 // hostState is what this host says of itself: from its own configuration alone.
 func (n *Node) hostState() protocol.HostState {
 	h := protocol.HostState{Host: n.cfg.Alias, Key: n.ownKey().public, Hostname: hostname(), Addresses: n.addresses(), Humans: []protocol.Name{n.cfg.Human}}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, a := range n.agents {
+	for _, a := range n.roster.all() {
 		h.Agents = append(h.Agents, hosted(a))
 	}
 	return h

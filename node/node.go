@@ -73,6 +73,7 @@ type Node struct {
 	killing   context.Context                // of doors: ends when running commands must
 	system    protocol.ChannelID             // where the hosts and their keys are told
 	live      *live
+	roster    roster // the agents that are served here
 	slots     *slots // for commands of agents
 	lookout   *lookout
 	twins     *twins
@@ -86,7 +87,6 @@ type Node struct {
 	rehost    chan struct{}           // a host said something of itself: look again at the links
 	once      onceEach[protocol.Path] // answers and receipts, by message
 	requests  onceEach[string]        // requests with an id
-	serving   sync.Mutex              // held while the agents served here change
 	writing   sync.Mutex              // held while a channel, memory or profile is written; guards memoryAt
 	memoryAt  time.Time               // of the last memory that was written here
 	storing   sync.RWMutex            // held for reading from when messages are stored until they are folded
@@ -97,16 +97,14 @@ type Node struct {
 
 	mu      sync.Mutex // guards what follows
 	state   *fleet.State
-	agents  []configs.Agent
 	workers map[protocol.Name]*worker
 	feeds   map[*feed]struct{}
-	brought int                         // messages that git has brought since the start
-	halted  string                      // why no agent is run, "" where they are
-	lost    []string                    // what the disk has lost, as Record.Lost names it: no agent is run then
-	broken  string                      // why record.git cannot be read, "" where it can: no agent is run then
-	coming  bool                        // a fetch is being taken in: no agent is run until its receipts are there too
-	asked   map[protocol.Name]time.Time // when agents with an inbox last asked for their mail
-	indexer *indexer                    // nil where messages cannot be searched
+	brought int      // messages that git has brought since the start
+	halted  string   // why no agent is run, "" where they are
+	lost    []string // what the disk has lost, as Record.Lost names it: no agent is run then
+	broken  string   // why record.git cannot be read, "" where it can: no agent is run then
+	coming  bool     // a fetch is being taken in: no agent is run until its receipts are there too
+	indexer *indexer // nil where messages cannot be searched
 }
 
 // ErrLocked says that another node runs on the same home.
@@ -123,10 +121,10 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{},
-		keys:  newKeyWork(),
-		asked: map[protocol.Name]time.Time{}, notices: newNotices(o.Log, o.Now),
+		keys:    newKeyWork(),
+		notices: newNotices(o.Log, o.Now),
 	}
-	n.flaws.notices = n.notices
+	n.flaws.notices, n.doorsteps.keeper = n.notices, o.Keeper
 	defer func() {
 		if err != nil {
 			n.Close()
@@ -191,14 +189,16 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 			return nil, err
 		}
 	}
-	if n.agents, err = configs.ReadAgents(n.home.Agents()); err != nil {
+	agents, err := configs.ReadAgents(n.home.Agents())
+	if err != nil {
 		return nil, err
 	}
 	if o.Keeper {
 		n.keepers = &keeper.Pool{}
 		keeper.RemoveLeft()
 	}
-	if err := n.checkUsers(); err != nil {
+	n.roster.set(agents)
+	if err := n.doorsteps.checkAll(agents); err != nil {
 		return nil, err
 	}
 	if err := n.openCallers(); err != nil {

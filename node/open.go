@@ -14,7 +14,7 @@ import (
 
 // Open implements control.Service.
 func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, error) {
-	a, err := n.served(r.Agent)
+	a, err := n.roster.get(r.Agent)
 	if err != nil {
 		return control.Opening{}, err
 	}

@@ -51,9 +51,7 @@ func (o InitOptions) readPrepared() (prepared, error) {
 // stampAgents notes since when the agents that were laid ready are served: what
 // the record holds by then is old to them (R8), unless their files say otherwise.
 func (n *Node) stampAgents() error {
-	n.mu.Lock()
-	agents := slices.Clone(n.agents)
-	n.mu.Unlock()
+	agents := slices.Clone(n.roster.all())
 	for i := range agents {
 		a := &agents[i]
 		if !a.Added.IsZero() {
@@ -64,8 +62,6 @@ func (n *Node) stampAgents() error {
 			return asError(err)
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.agents = agents
+	n.roster.set(agents)
 	return nil
 }

@@ -57,11 +57,9 @@ func (n *Node) announceAs(live bool) {
 		Pushes: n.record.CanPush(), Run: n.twins.run, Machine: hostname(), Start: n.start,
 		Wants: n.live.takeMissing(), Lost: n.live.takeLost(),
 	}
-	n.mu.Lock()
-	for _, a := range n.agents {
-		p.Agents = append(p.Agents, a.Name.String())
+	for _, name := range n.roster.names() {
+		p.Agents = append(p.Agents, name.String())
 	}
-	n.mu.Unlock()
 	if err := b.Announce(p); err != nil {
 		n.log.Debug().Err(err).Msg("cannot announce this host")
 	}

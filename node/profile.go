@@ -27,7 +27,7 @@ func (n *Node) Profile(ctx context.Context, r control.ProfileRequest) (control.P
 	}
 	// An agent's profile may be called otherwise than the agent.
 	of := name.String()
-	for _, a := range n.agents {
+	for _, a := range n.roster.all() {
 		if a.Name == name {
 			of = profileName(a)
 		}

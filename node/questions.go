@@ -48,10 +48,8 @@ func (n *Node) report() protocol.Report {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	report.Messages, report.Have = n.state.Len(), n.have()
-	for _, a := range n.agents {
-		report.Agents = append(report.Agents, a.Name)
-	}
-	report.AgentCount = len(n.agents)
+	report.Agents = n.roster.names()
+	report.AgentCount = len(report.Agents)
 	return report
 }
 
@@ -64,11 +62,4 @@ func (n *Node) have() []protocol.Have {
 		}
 	}
 	return all
-}
-
-// countAgents is how many agents are served here.
-func (n *Node) countAgents() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return len(n.agents)
 }

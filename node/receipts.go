@@ -21,10 +21,7 @@ func (n *Node) Shown(ctx context.Context, r control.ShownRequest) (control.Marke
 	if err != nil {
 		return control.Marked{}, err
 	}
-	n.mu.Lock()
-	runs := n.doorOf(who.Name) == configs.DoorExec
-	n.mu.Unlock()
-	if runs {
+	if n.roster.door(who.Name) == configs.DoorExec {
 		return control.Marked{As: who.Name}, nil
 	}
 	marked, err := n.markRead(ctx, who, slices.Clone(r.Paths))

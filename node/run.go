@@ -163,7 +163,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
 		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.ownKey().pair, Trusted: n.trusted, Revoked: n.revoked,
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.services(),
-		Discovery: bus.Discovery{Version: n.version, Agents: n.countAgents},
+		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.count},
 		Handlers: bus.Handlers{
 			Message:  n.heardOnBus,
 			Heard:    n.live.hear,
@@ -241,10 +241,7 @@ func (n *Node) startDoors(down *teardown) {
 	taking, stopTaking := context.WithCancel(context.Background())
 	killing, kill := context.WithCancel(context.Background())
 	n.taking, n.killing = taking, killing
-	n.mu.Lock()
-	agents := n.agents
-	n.mu.Unlock()
-	for _, a := range agents {
+	for _, a := range n.roster.all() {
 		n.openDoor(a, taking, killing)
 	}
 	down.push(func() {

@@ -15,18 +15,18 @@ import (
 	"github.com/parleyfleet/parley/node/door"
 )
 
-// checkUsers refuses agents that are to run as users as whom this node cannot run
+// checkAll refuses agents that are to run as users as whom this node cannot run
 // anything: to run them as its own user would take away the wall that was asked for.
-func (n *Node) checkUsers() error {
-	for _, a := range n.agents {
-		if err := n.checkUser(a); err != nil {
+func (d *doorsteps) checkAll(agents []configs.Agent) error {
+	for _, a := range agents {
+		if err := d.check(a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (n *Node) checkUser(a configs.Agent) error {
+func (d *doorsteps) check(a configs.Agent) error {
 	if a.RunAs == "" {
 		return nil
 	}
@@ -36,7 +36,7 @@ func (n *Node) checkUser(a configs.Agent) error {
 		why = "that is possible on Linux alone"
 	case os.Geteuid() != 0:
 		why = "only a node that runs as root can do that"
-	case n.keepers == nil:
+	case !d.keeper:
 		why = "this program keeps no runs"
 	default:
 		if _, _, err := lookUp(a.RunAs); err != nil {
@@ -82,15 +82,15 @@ func lookUp(name string) (*user.User, *keeper.User, error) {
 // asUser has a command run as the user that its agent's file names. It gets nothing of
 // the node's own environment but what says how to read text, and in the home's place a
 // folder with a socket for agents.
-func (n *Node) asUser(a configs.Agent, c *door.Command) error {
-	if err := n.checkUser(a); err != nil {
+func (d *doorsteps) asUser(a configs.Agent, c *door.Command) error {
+	if err := d.check(a); err != nil {
 		return err
 	}
 	u, as, err := lookUp(a.RunAs)
 	if err != nil {
 		return err
 	}
-	folder, err := n.doorsteps.of(as)
+	folder, err := d.of(as)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func answers(t *testing.T, n *Node) []string {
 		}
 	}
 	names := []string{n.cfg.Human.String()}
-	for _, a := range n.agents {
+	for _, a := range n.roster.all() {
 		names = append(names, a.Name.String())
 	}
 	for _, as := range names {

@@ -44,7 +44,7 @@ func (n *Node) Status(ctx context.Context) (control.Status, error) {
 	if open := n.home.OpenToOthers(); open != "" {
 		s.Warned = append(s.Warned, open)
 	}
-	for _, a := range n.agents {
+	for _, a := range n.roster.all() {
 		s.Agents = append(s.Agents, n.agentView(a))
 	}
 	return s, nil
@@ -131,7 +131,7 @@ func (n *Node) List(_ context.Context, r control.HostsRequest) ([]control.Partic
 				Held: kind == "agent" && h.State == control.HostHere && n.isHeld(name),
 			}
 			if p.Here {
-				n.addDoor(&p)
+				n.roster.describe(&p)
 			}
 			all = append(all, p)
 		}

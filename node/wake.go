@@ -8,13 +8,12 @@ import (
 
 // Wake implements control.Service.
 func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, error) {
-	n.mu.Lock()
-	before := n.brought
-	served := r.Agent == "" || n.serves(r.Agent)
-	n.mu.Unlock()
-	if !served {
+	if r.Agent != "" && !n.roster.serves(r.Agent) {
 		return control.Woken{}, errNotServed(r.Agent)
 	}
+	n.mu.Lock()
+	before := n.brought
+	n.mu.Unlock()
 	woken := control.Woken{Remote: n.record.Status().Remote}
 	if err := n.record.Fetch(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -31,7 +30,7 @@ func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, 
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	woken.Arrived = n.brought - before
-	for _, a := range n.agents {
+	for _, a := range n.roster.all() {
 		if r.Agent == "" || r.Agent == a.Name.String() {
 			woken.Agents = append(woken.Agents, n.agentView(a))
 		}
@@ -50,8 +49,4 @@ func (n *Node) awake(agent string) []*worker {
 		}
 	}
 	return all
-}
-
-func errNotServed(name string) error {
-	return control.Errorf(control.KindNotFound, "see: parley agent list", "no agent called %q is served here", name)
 }
