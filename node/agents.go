@@ -77,7 +77,7 @@ func (n *Node) AddAgent(ctx context.Context, r control.AddAgentRequest) (control
 		return control.Agent{}, asError(err)
 	}
 	n.openDoor(a, n.taking, n.killing)
-	n.announce()
+	n.presence.announce()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.agentView(a), nil
@@ -201,7 +201,7 @@ func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) error {
 	}
 	n.roster.remove(name)
 	err := n.publishHost(ctx)
-	n.announce()
+	n.presence.announce()
 	return asError(err)
 }
 

@@ -40,7 +40,7 @@ func (n *Node) SetAgent(ctx context.Context, r control.SetAgentRequest) (control
 	n.roster.put(a)
 	n.reopen(a)
 	err = n.publishHost(ctx)
-	n.announce()
+	n.presence.announce()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.agentView(a), asError(err)

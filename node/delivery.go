@@ -14,7 +14,6 @@ type delivery struct {
 	wrote  chan struct{} // this host has published a message
 	linked chan struct{} // a link came up
 
-	aside      chan func(context.Context) // questions to others that the bus's goroutine must not wait for
 	gaps       *gaps
 	queueBytes int // what may wait at the bus's door, 0: as the bus thinks best
 }
@@ -22,32 +21,7 @@ type delivery struct {
 func newDelivery(queueBytes int) delivery {
 	one := func() chan struct{} { return make(chan struct{}, 1) }
 	return delivery{
-		keys: one(), wrote: one(), linked: one(), aside: make(chan func(context.Context), maxAside), gaps: newGaps(), queueBytes: queueBytes}
-}
-
-// maxAside is how many questions wait to be put aside; more are not asked.
-const maxAside = 64
-
-// aside has something asked beside the goroutine of the bus, until the node goes down.
-func (n *Node) aside(ask func(context.Context)) {
-	select {
-	case n.delivery.aside <- ask:
-	default:
-	}
-}
-
-// askAside runs what aside was given until ctx ends.
-func (n *Node) askAside(ctx context.Context) {
-	var running sync.WaitGroup
-	defer running.Wait()
-	for {
-		select {
-		case ask := <-n.delivery.aside:
-			running.Go(func() { ask(ctx) }) // ends with its answer, or ctx
-		case <-ctx.Done():
-			return
-		}
-	}
+		keys: one(), wrote: one(), linked: one(), gaps: newGaps(), queueBytes: queueBytes}
 }
 
 // nudge leaves a token in a channel that holds one.
@@ -65,7 +39,7 @@ func (n *Node) startDelivery(down *teardown) {
 	running.Go(func() { n.retryAlways(ctx) })
 	running.Go(func() { n.tellHeads(ctx) })
 	running.Go(func() { n.repairAlways(ctx) })
-	running.Go(func() { n.askAside(ctx) })
+	running.Go(func() { n.asker.run(ctx) })
 	down.push(func() {
 		cancel()
 		running.Wait()

@@ -42,8 +42,8 @@ func (n *Node) askHost(ctx context.Context, row *control.FleetHost, mine protoco
 	var ping control.Ping
 	var pingErr error
 	var pinging sync.WaitGroup
-	pinging.Go(func() { ping, pingErr = n.ping(ctx, row.Alias) }) // ends with the answer, or ctx
-	answer, took, err := n.ask(ctx, row.Alias, questionStatus)
+	pinging.Go(func() { ping, pingErr = n.asker.ping(ctx, row.Alias) }) // ends with the answer, or ctx
+	answer, took, err := n.asker.ask(ctx, row.Alias, questionStatus)
 	pinging.Wait()
 	row.Answered = err == nil || pingErr == nil || hasAnswered(err)
 	var theirs protocol.Report

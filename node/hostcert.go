@@ -35,7 +35,7 @@ func (n *Node) HostCertificate(ctx context.Context, r control.HostRequest) (cont
 	}
 	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
-	answer, _, err := n.ask(ctx, host.Alias, questionCertificate)
+	answer, _, err := n.asker.ask(ctx, host.Alias, questionCertificate)
 	if err != nil {
 		return c, asError(noAnswer(host.Alias, askWait, err))
 	}

@@ -61,3 +61,10 @@ func (n *Node) renderHostFile() error {
 		return protocol.UpdateHostFile(old, n.hostState())
 	})
 }
+
+// answerTwin writes a message, by which the other node of this name learns of this one.
+func (n *Node) answerTwin(ctx context.Context) {
+	if _, err := n.act(ctx, fleet.Join{Host: n.hostState(), Again: true}, protocol.Path{}); err != nil {
+		n.log.Warn().Err(err).Msg("cannot tell the other node of this name to stay out")
+	}
+}

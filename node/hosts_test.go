@@ -159,12 +159,12 @@ func TestAHostThatIsThereStaysLive(t *testing.T) {
 	hub, white := linkedPair(t)
 	seen, _ := hub.live.presenceOf("white")
 	for _, ended := range []time.Time{seen.Seen.Add(-1), hub.now()} { // it has spoken since; it answers
-		hub.lookFor(t.Context(), "white", ended)
+		hub.presence.lookFor(t.Context(), "white", ended)
 		if _, live := hub.live.presenceOf("white"); !live {
 			t.Errorf("%s is away, after a link that ended %s after its last word", white.cfg.Alias, ended.Sub(seen.Seen))
 		}
 	}
-	hub.lookFor(t.Context(), "", hub.now()) // the connection to an existing system was back in time
+	hub.presence.lookFor(t.Context(), "", hub.now()) // the connection to an existing system was back in time
 	if _, live := hub.live.presenceOf("white"); !live {
 		t.Error("white is away, although there is a link")
 	}

@@ -56,7 +56,6 @@ type Node struct {
 	log       zerolog.Logger
 	now       func() time.Time
 	started   time.Time
-	start     uint64 // rises with every start
 	lock      *flock.Flock
 	signsWith atomic.Pointer[hostKey] // this host's key
 	callers   *caller.Book
@@ -77,13 +76,14 @@ type Node struct {
 	slots     *slots // for commands of agents
 	lookout   *lookout
 	twins     *twins
+	asker     *asker
+	presence  *presence
 	held      *heldBack
 	notices   *notices // what status warns of
 	folders   *folders
 	flaws     flaws // files of the record that are no messages
 	refusals  *refusals
 	delivery  delivery
-	greet     chan struct{}           // a host came: announce this one soon
 	rehost    chan struct{}           // a host said something of itself: look again at the links
 	once      onceEach[protocol.Path] // answers and receipts, by message
 	requests  onceEach[string]        // requests with an id
@@ -119,11 +119,12 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
-		greet: make(chan struct{}, 1), rehost: make(chan struct{}, 1),
+		rehost:  make(chan struct{}, 1),
 		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{},
 		keys:    newKeyWork(),
 		notices: newNotices(o.Log, o.Now),
 	}
+	n.asker = newAsker(n.currentBus, n.live, n.now)
 	n.flaws.notices, n.doorsteps.keeper = n.notices, o.Keeper
 	defer func() {
 		if err != nil {
@@ -210,7 +211,11 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 			"under another name: parley --home DIR join URL --alias NAME", "%v", err)
 	}
 	n.signsWith.Store(key)
-	if n.start, err = nextStart(n.home, n.started); err != nil {
+	n.presence = &presence{
+		host: cfg.Alias, version: n.version, started: n.started, now: n.now, log: n.log, greet: make(chan struct{}, 1),
+		bus: n.currentBus, live: n.live, lookout: n.lookout, twins: n.twins, roster: &n.roster, asker: n.asker, answerTwin: n.answerTwin,
+	}
+	if n.presence.start, err = nextStart(n.home, n.started); err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
 	}
 	return opened, nil
@@ -244,7 +249,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	if err != nil {
 		return err
 	}
-	n.record, n.folders = record, newFolders(n.notices, record.ID())
+	n.record, n.presence.record, n.folders = record, record, newFolders(n.notices, record.ID())
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err
 	}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/bus"
-	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -14,113 +15,135 @@ import (
 // all the others speak to all again and again.
 const greetGap = 250 * time.Millisecond
 
+// presence tells the other hosts that this one is there, takes in what they say of
+// themselves, and ranks those that push for each other. What is known of them is in live.
+type presence struct {
+	host    protocol.Name
+	version string
+	started time.Time
+	start   uint64 // rises with every start
+	now     func() time.Time
+	log     zerolog.Logger
+	greet   chan struct{} // holds a token when a host came: announce this one soon
+
+	bus     func() *bus.Bus // nil where there is none
+	live    *live
+	lookout *lookout
+	twins   *twins
+	roster  *roster
+	record  courier
+	asker   *asker
+
+	answerTwin func(context.Context) // writes a message, by which another node of this name learns of this one
+}
+
+// courier is the record as far as it matters to the other hosts: who can push does so
+// for all of them, in turn.
+type courier interface {
+	CanPush() bool
+	SetPlace(int)
+}
+
 // announceAlways tells the other hosts every few seconds, and whenever one has
 // come, that this one is live.
-func (n *Node) announceAlways(ctx context.Context) {
+func (pr *presence) announceAlways(ctx context.Context) {
 	tick := time.NewTicker(presenceEvery)
 	defer tick.Stop()
 	for {
-		n.announce()
+		pr.announce()
 		spoke := time.Now()
-		n.takePlace() // hosts that were not heard of for a while are gone
-		n.twins.lookAway()
+		pr.takePlace() // hosts that were not heard of for a while are gone
+		pr.twins.lookAway()
 		select {
 		case <-tick.C:
-		case <-n.greet:
+		case <-pr.greet:
 			sleep(ctx, greetGap-time.Since(spoke))
-		case <-n.twins.answer:
-			n.answerTwin(ctx)
+		case <-pr.twins.answer:
+			pr.answerTwin(ctx)
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// answerTwin writes a message, by which the other node of this name learns of this one.
-func (n *Node) answerTwin(ctx context.Context) {
-	if _, err := n.act(ctx, fleet.Join{Host: n.hostState(), Again: true}, protocol.Path{}); err != nil {
-		n.log.Warn().Err(err).Msg("cannot tell the other node of this name to stay out")
-	}
-}
+func (pr *presence) announce() { pr.announceAs(true) }
 
-func (n *Node) announce() { n.announceAs(true) }
+func (pr *presence) leave() { pr.announceAs(false) }
 
-func (n *Node) leave() { n.announceAs(false) }
-
-func (n *Node) announceAs(live bool) {
-	b := n.currentBus()
+func (pr *presence) announceAs(live bool) {
+	b := pr.bus()
 	if b == nil {
 		return
 	}
 	p := bus.Presence{
-		Host: n.cfg.Alias, Live: live, Since: n.started, Version: n.version, Agents: []string{},
-		Pushes: n.record.CanPush(), Run: n.twins.run, Machine: hostname(), Start: n.start,
-		Wants: n.live.takeMissing(), Lost: n.live.takeLost(),
+		Host: pr.host, Live: live, Since: pr.started, Version: pr.version, Agents: []string{},
+		Pushes: pr.record.CanPush(), Run: pr.twins.run, Machine: hostname(), Start: pr.start,
+		Wants: pr.live.takeMissing(), Lost: pr.live.takeLost(),
 	}
-	for _, name := range n.roster.names() {
+	for _, name := range pr.roster.names() {
 		p.Agents = append(p.Agents, name.String())
 	}
 	if err := b.Announce(p); err != nil {
-		n.log.Debug().Err(err).Msg("cannot announce this host")
+		pr.log.Debug().Err(err).Msg("cannot announce this host")
 	}
 }
 
 // sawHost is the bus's news of a host that came, is there or leaves.
-func (n *Node) sawHost(p bus.Presence) {
-	if p.Host == n.cfg.Alias {
-		if n.twins.met(p) {
-			n.announce()
+func (pr *presence) sawHost(p bus.Presence) {
+	if p.Host == pr.host {
+		if pr.twins.met(p) {
+			pr.announce()
 		}
 		return
 	}
 	if p.Live {
-		n.lookout.answered.happened()
+		pr.lookout.answered.happened()
 	}
-	if n.live.believes(p) {
-		n.takePresence(p)
+	if pr.live.believes(p) {
+		pr.takePresence(p)
 	} else {
-		n.confirm(p)
+		pr.confirm(p)
 	}
 }
 
-func (n *Node) takePresence(p bus.Presence) {
-	n.wanted(p)
-	n.lostBehind(p)
-	if n.live.see(p) {
-		nudge(n.greet) // it does not know of this host yet
+func (pr *presence) takePresence(p bus.Presence) {
+	pr.wanted(p)
+	pr.lostBehind(p)
+	if pr.live.see(p) {
+		nudge(pr.greet) // it does not know of this host yet
 	}
-	n.takePlace()
+	pr.takePlace()
 }
 
 // takePlace ranks this host among those that push for each other: who can push and
 // is connected, by alias. Who cannot push comes after them; who is alone pushes
 // for itself.
-func (n *Node) takePlace() {
-	present := n.live.present()
-	if len(present) == 0 || !n.hasLink() {
-		n.record.SetPlace(0)
+func (pr *presence) takePlace() {
+	present := pr.live.present()
+	if len(present) == 0 || !pr.hasLink() {
+		pr.record.SetPlace(0)
 		return
 	}
-	n.record.SetPlace(courierPlace(n.cfg.Alias, n.record.CanPush(), present))
+	pr.record.SetPlace(courierPlace(pr.host, pr.record.CanPush(), present))
 }
 
 // hasLink reports whether this host has any link to others. Without one nobody can
 // hear what it has stored, though some count as connected for a while.
-func (n *Node) hasLink() bool {
-	b := n.currentBus()
+func (pr *presence) hasLink() bool {
+	b := pr.bus()
 	return b != nil && b.Linked()
 }
 
 // pusher is the host that pushes for all, where this one has a place among those that
 // do; "" where each pushes for itself.
-func (n *Node) pusher(place int) (first protocol.Name) {
+func (pr *presence) pusher(place int) (first protocol.Name) {
 	if place == 0 {
 		return ""
 	}
-	if n.record.CanPush() {
-		first = n.cfg.Alias
+	if pr.record.CanPush() {
+		first = pr.host
 	}
-	for _, p := range n.live.present() {
+	for _, p := range pr.live.present() {
 		if p.Pushes && (first == "" || p.Host < first) {
 			first = p.Host
 		}

@@ -25,7 +25,7 @@ func TestGreetingsArePaused(t *testing.T) {
 	}
 	var sent []time.Time
 	for len(sent) < 4 {
-		nudge(n.greet)
+		nudge(n.presence.greet)
 		msg, err := letters.NextMsg(within)
 		if err != nil {
 			t.Fatal(err)

@@ -174,7 +174,7 @@ func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
 		n.leaveIfOut()
 	}
 	n.twins.look(it, n.state, n.ownKey().public)
-	n.missed(it)
+	n.presence.missed(it)
 	n.warnOfKey(it)
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {
@@ -265,8 +265,8 @@ func (n *Node) pushed(paths []protocol.Path) { n.live.changed(paths) }
 // remote can be used, or it cannot.
 func (n *Node) remoteTrouble(gitsync.Trouble) {
 	n.lookout.fetched.happened() // messages are told before how the fetch ended
-	n.takePlace()
-	n.announce()
+	n.presence.takePlace()
+	n.presence.announce()
 }
 
 // remoteMoved tells the other hosts that there is something new to fetch.

@@ -106,7 +106,7 @@ func (n *Node) afterRotation(next *hostKey) {
 			n.notices.news(err.Error() + "; start the node anew")
 		}
 	}
-	n.announce()
+	n.presence.announce()
 	if err := n.renderHostFile(); err != nil {
 		n.log.Warn().Err(err).Msg("cannot render this host's file")
 	}

@@ -52,7 +52,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	}
 	n.startDoors(&down)
 	close(open)
-	go n.announceAlways(ctx)
+	go n.presence.announceAlways(ctx)
 	go n.watchHosts(ctx)
 	go n.lookAround(ctx)
 	n.startKeys(&down)
@@ -169,9 +169,9 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 			Heard:    n.live.hear,
 			Bell:     func(protocol.Name) { n.record.Ring() },
 			Heads:    n.heardHeads,
-			Presence: n.sawHost,
+			Presence: n.presence.sawHost,
 			Linked:   n.linked,
-			Unlinked: n.unlinked,
+			Unlinked: n.presence.unlinked,
 		},
 		QueueBytes: n.delivery.queueBytes,
 	}
@@ -192,7 +192,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		n.natsBus.Store(&system)
 	}
 	down.push(func() {
-		n.leave()
+		n.presence.leave()
 		if err := b.Close(); err != nil {
 			n.log.Debug().Err(err).Msg("the bus did not close cleanly")
 		}
@@ -208,7 +208,7 @@ func (n *Node) lookAround(ctx context.Context) {
 
 // linked tells a host that came into reach of this one.
 func (n *Node) linked() {
-	n.announce()
+	n.presence.announce()
 	n.lookout.linked.happened()
 	nudge(n.delivery.linked)
 }

@@ -41,8 +41,8 @@ const tolerated = time.Minute
 // clockWarnings name the live hosts whose clocks differ much. Nothing depends on them,
 // but times that people read look wrong. They are right to what is tolerated: how long
 // the host's letter was under way is not known.
-func (n *Node) clockWarnings() (warnings []string) {
-	for _, p := range n.live.present() {
+func (l *live) clockWarnings() (warnings []string) {
+	for _, p := range l.present() {
 		switch off := p.Sent.Sub(p.Seen); {
 		case off > tolerated:
 			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s ahead of this one", p.Host, span.Text(off.Round(tolerated))))

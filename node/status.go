@@ -22,7 +22,7 @@ func (n *Node) Status(ctx context.Context) (control.Status, error) {
 		Home: n.home.Dir, PID: os.Getpid(), Since: n.started,
 		Record: control.RecordStatus{
 			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.Trouble.Text, Trouble: troubleView(r),
-			Courier: r.Place, Pusher: n.pusher(r.Place),
+			Courier: r.Place, Pusher: n.presence.pusher(r.Place),
 			Unrecorded: r.Unrecorded, CommitError: r.CommitError, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
 			Pushes: r.Pushes, Rejected: r.Rejected, Arriving: r.Arriving, Arrived: r.Arrived,
 		},
@@ -33,7 +33,7 @@ func (n *Node) Status(ctx context.Context) (control.Status, error) {
 	if r.StoreError != nil {
 		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), diskHint(r.StoreError)
 	}
-	clocks := n.clockWarnings()
+	clocks := n.live.clockWarnings()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s.Speaker = n.speaker(ctx)

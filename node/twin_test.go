@@ -155,12 +155,12 @@ func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 func TestAnOldPresenceIsNoTwin(t *testing.T) {
 	n, ended := startNode(t, initHome(t, func(o *InitOptions) { o.Alias = "leaf" }))
 	old := bus.Presence{Host: "leaf", Live: true, Run: "0badcafe", Since: n.started.Add(-time.Hour), Sent: n.started.Add(-time.Second), Seen: n.now()}
-	n.sawHost(old)
+	n.presence.sawHost(old)
 	if n.twins.near() {
 		t.Error("the old letter counts as that of another node")
 	}
 	old.Sent = n.now().Add(time.Second)
-	n.sawHost(old)
+	n.presence.sawHost(old)
 	wantExpelled(t, ended, "another node with the name and key of this host runs")
 }
 

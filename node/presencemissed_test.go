@@ -23,7 +23,7 @@ func TestAHostThatJoinedIsAskedFor(t *testing.T) {
 	defer n.Close()
 	announces := func() bool {
 		select {
-		case <-n.greet:
+		case <-n.presence.greet:
 			return true
 		default:
 			return false
@@ -32,22 +32,22 @@ func TestAHostThatJoinedIsAskedFor(t *testing.T) {
 	join := func(host protocol.Name) *fleet.Item {
 		return &fleet.Item{Message: protocol.Message{Act: protocol.ActHostJoin, Host: host}}
 	}
-	n.missed(join("oracle-world")) // this host itself
+	n.presence.missed(join("oracle-world")) // this host itself
 	if announces() {
 		t.Error("it asks for itself")
 	}
-	n.missed(join("white"))
+	n.presence.missed(join("white"))
 	if want := []protocol.Name{"white"}; !announces() || !cmp.Equal(want, n.live.takeMissing()) || n.live.takeMissing() != nil {
 		t.Error("it does not ask once for the host that joined")
 	}
 	heard := func(wants ...protocol.Name) {
-		n.sawHost(bus.Presence{Host: "white", Live: true, Run: "1", Sent: time.Now(), Seen: time.Now(), Wants: wants})
+		n.presence.sawHost(bus.Presence{Host: "white", Live: true, Run: "1", Sent: time.Now(), Seen: time.Now(), Wants: wants})
 	}
 	heard()
 	if !announces() {
 		t.Error("it does not greet a host that came")
 	}
-	n.missed(join("white"))
+	n.presence.missed(join("white"))
 	heard("black")
 	if announces() {
 		t.Error("it asks for a host that it hears, or answers for another")

@@ -17,52 +17,44 @@ const relinkTime = 1500 * time.Millisecond
 // still there: a node that was killed says nothing any more, and is shown as away then,
 // not only when its last word is 15 s old. Where no link is left, none of the others can
 // be heard either. Who heard it through this host is told.
-func (n *Node) unlinked(host protocol.Name) {
-	ended := n.now()
-	n.aside(func(ctx context.Context) {
+func (pr *presence) unlinked(host protocol.Name) {
+	ended := pr.now()
+	pr.asker.aside(func(ctx context.Context) {
 		if sleep(ctx, relinkTime); ctx.Err() == nil {
-			n.lookFor(ctx, host, ended)
+			pr.lookFor(ctx, host, ended)
 		}
 	})
 }
 
 // lookFor notes who cannot be reached any more since the last link to a host ended.
-func (n *Node) lookFor(ctx context.Context, host protocol.Name, ended time.Time) {
+func (pr *presence) lookFor(ctx context.Context, host protocol.Name, ended time.Time) {
 	switch {
-	case n.live.heardSince(host, ended):
+	case pr.live.heardSince(host, ended):
 		return
-	case !n.hasLink():
-		n.live.gone(ended, "")
-	case host != "" && !n.answers(ctx, host):
-		n.live.gone(ended, host)
-		n.live.lose(host)
-		nudge(n.greet)
+	case !pr.hasLink():
+		pr.live.gone(ended, "")
+	case host != "" && !pr.asker.answers(ctx, host):
+		pr.live.gone(ended, host)
+		pr.live.lose(host)
+		nudge(pr.greet)
 	}
-	n.takePlace()
+	pr.takePlace()
 }
 
 // lostBehind asks the hosts that another one can reach no more whether they are there,
 // each now and then: what a host says of others is no more than a reason to look.
-func (n *Node) lostBehind(p bus.Presence) {
+func (pr *presence) lostBehind(p bus.Presence) {
 	for _, host := range p.Lost {
-		if host == n.cfg.Alias || !n.live.mayLookFor(host) {
+		if host == pr.host || !pr.live.mayLookFor(host) {
 			continue
 		}
-		n.aside(func(ctx context.Context) {
-			if ended := n.now(); !n.answers(ctx, host) {
-				n.live.gone(ended, host)
-				n.takePlace()
+		pr.asker.aside(func(ctx context.Context) {
+			if ended := pr.now(); !pr.asker.answers(ctx, host) {
+				pr.live.gone(ended, host)
+				pr.takePlace()
 			}
 		})
 	}
-}
-
-// answers reports whether a host answers now.
-func (n *Node) answers(ctx context.Context, host protocol.Name) bool {
-	ctx, cancel := context.WithTimeout(ctx, askWait)
-	defer cancel()
-	_, err := n.ping(ctx, host)
-	return err == nil || hasAnswered(err)
 }
 
 // heardSince reports whether a host has said since then that it is there.

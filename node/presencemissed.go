@@ -13,20 +13,20 @@ import (
 // do so anyway, some seconds later.
 
 // missed notes a host that has joined and was not heard, and has this host ask for
-// it. The caller holds mu.
-func (n *Node) missed(it *fleet.Item) {
-	if it.Act != protocol.ActHostJoin || it.Host == n.cfg.Alias {
+// it.
+func (pr *presence) missed(it *fleet.Item) {
+	if it.Act != protocol.ActHostJoin || it.Host == pr.host {
 		return
 	}
-	if n.live.miss(it.Host) {
-		nudge(n.greet)
+	if pr.live.miss(it.Host) {
+		nudge(pr.greet)
 	}
 }
 
 // wanted has this host say that it is there, where another one wants to hear it.
-func (n *Node) wanted(p bus.Presence) {
-	if slices.Contains(p.Wants, n.cfg.Alias) {
-		nudge(n.greet)
+func (pr *presence) wanted(p bus.Presence) {
+	if slices.Contains(p.Wants, pr.host) {
+		nudge(pr.greet)
 	}
 }
 

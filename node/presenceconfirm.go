@@ -31,20 +31,20 @@ func (l *live) fresh(p bus.Presence) bool {
 
 // confirm asks the host of a presence that is not fresh for its time, every few seconds
 // at most, and takes the presence in if it was the clock alone.
-func (n *Node) confirm(p bus.Presence) {
-	if !n.live.mayConfirm(p.Host) {
+func (pr *presence) confirm(p bus.Presence) {
+	if !pr.live.mayConfirm(p.Host) {
 		return
 	}
-	n.aside(func(ctx context.Context) {
+	pr.asker.aside(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, askWait)
 		defer cancel()
-		ping, err := n.ping(ctx, p.Host)
+		ping, err := pr.asker.ping(ctx, p.Host)
 		if err != nil {
-			n.log.Debug().Err(err).Stringer("host", p.Host).Time("said", p.Sent).Msg("an old presence was not confirmed")
+			pr.log.Debug().Err(err).Stringer("host", p.Host).Time("said", p.Sent).Msg("an old presence was not confirmed")
 			return
 		}
-		if n.live.setClock(p, ping.Clock.Duration()) {
-			n.takePresence(p)
+		if pr.live.setClock(p, ping.Clock.Duration()) {
+			pr.takePresence(p)
 		}
 	})
 }
