@@ -244,14 +244,14 @@ func (n *Node) checkProfiles() {
 	if err := n.state.ProfileClash(); err != nil {
 		halted = err.Error()
 	}
+	was := n.halts.clashes(halted)
 	switch {
-	case halted != "" && halted != n.halted:
+	case halted != "" && halted != was:
 		n.notices.wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
-	case halted == "" && n.halted != "":
+	case halted == "" && was != "":
 		n.notices.mended(aboutProfiles)
 		for _, w := range n.workers {
 			w.nudge()
 		}
 	}
-	n.halted = halted
 }

@@ -15,8 +15,8 @@ func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control
 	if err != nil {
 		return err
 	}
-	f := n.follow()
-	defer n.unfollow(f)
+	f := n.feeds.follow()
+	defer f.end()
 	if err := n.logPast(ctx, r, f, channel, wanted, yield); err != nil || !r.Follow {
 		return err
 	}
@@ -26,7 +26,7 @@ func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control
 		case <-ctx.Done():
 			return nil
 		}
-		paths, lost := n.drain(f)
+		paths, lost := f.drain()
 		for _, p := range paths {
 			if err := n.logOne(p, wanted, yield); err != nil {
 				return err
@@ -67,7 +67,7 @@ func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, chann
 		return n.logAll(ctx, f, wanted, yield)
 	}
 	n.mu.Lock()
-	f.paths = nil
+	f.drain()
 	var items []*fleet.Item
 	past := n.state.Backward()
 	if channel != "" {

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -10,20 +9,14 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// mostLostNamed is how many of what is lost a warning names, and mostLostLogged the log;
-// "record verify" names all.
-const (
-	mostLostNamed  = 3
-	mostLostLogged = 1000
-)
+// mostLostLogged is how many of what is lost the log names; "record verify" names all.
+const mostLostLogged = 1000
 
 // recordDamaged is the record's news that a part of main is not on the disk any more,
 // or, with "", that this is over. Meanwhile no agent is run: what it would answer may
 // have been answered, and nobody could say.
 func (n *Node) recordDamaged(why string) {
-	n.mu.Lock()
-	n.broken = why
-	n.mu.Unlock()
+	n.halts.breaks(why)
 	if why == "" {
 		n.tellLost()
 		n.nudgeWorkers()
@@ -70,38 +63,10 @@ func (n *Node) tellLost() {
 	if len(lost) > 0 {
 		n.lookout.trust()
 	}
-	n.mu.Lock()
-	n.lost = lost
-	n.mu.Unlock()
+	n.halts.loses(lost)
 	if len(lost) > 0 {
 		n.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Msg("the disk has lost a part of the record: no agent is run")
 	}
-}
-
-// damageWarnings are what status says of a record that is not whole. The caller holds mu.
-func (n *Node) damageWarnings() (all []string) {
-	switch {
-	case n.broken != "" && n.cfg.Remote != "":
-		all = append(all, fmt.Sprintf("no agent is run: record.git has lost a part of itself (%s); what it lacks is fetched anew from the remote, "+
-			"and what is stored stays in the journal until then", n.broken))
-	case n.broken != "":
-		all = append(all, fmt.Sprintf("no agent is run: record.git has lost a part of itself (%s); what is stored stays in the journal; "+
-			"put the files back, or start the node again: it goes on with what can still be read", n.broken))
-	}
-	if len(n.lost) == 0 {
-		return all
-	}
-	named := strings.Join(n.lost[:min(len(n.lost), mostLostNamed)], ", ")
-	if len(n.lost) > mostLostNamed {
-		named += ", …"
-	}
-	advice := "put what a backup has of objects/pack into that of record.git and start the node again; " +
-		"or go on without what is lost: parley stop, then parley record rebuild --accept-loss"
-	if n.cfg.Remote != "" {
-		advice = "the remote is asked for it; if it has it not, " + advice
-	}
-	return append(all, fmt.Sprintf("no agent is run: %d of the messages, files and folders of record.git are lost on this disk, and there is no copy (%s); "+
-		"\"parley record verify\" names them all; %s", len(n.lost), named, advice))
 }
 
 // auditLost names what is lost and of which the record itself says nothing any more.

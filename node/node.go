@@ -75,12 +75,14 @@ type Node struct {
 	roster    roster // the agents that are served here
 	slots     *slots // for commands of agents
 	lookout   *lookout
+	halts     halts
 	twins     *twins
 	asker     *asker
 	presence  *presence
 	held      *heldBack
 	notices   *notices // what status warns of
 	folders   *folders
+	feeds     feeds
 	flaws     flaws // files of the record that are no messages
 	refusals  *refusals
 	delivery  delivery
@@ -98,12 +100,7 @@ type Node struct {
 	mu      sync.Mutex // guards what follows
 	state   *fleet.State
 	workers map[protocol.Name]*worker
-	feeds   map[*feed]struct{}
 	brought int      // messages that git has brought since the start
-	halted  string   // why no agent is run, "" where they are
-	lost    []string // what the disk has lost, as Record.Lost names it: no agent is run then
-	broken  string   // why record.git cannot be read, "" where it can: no agent is run then
-	coming  bool     // a fetch is being taken in: no agent is run until its receipts are there too
 	indexer *indexer // nil where messages cannot be searched
 }
 
@@ -120,7 +117,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		rehost:  make(chan struct{}, 1),
-		workers: map[protocol.Name]*worker{}, feeds: map[*feed]struct{}{},
+		workers: map[protocol.Name]*worker{},
 		keys:    newKeyWork(),
 		notices: newNotices(o.Log, o.Now),
 	}
@@ -166,7 +163,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if err := n.home.Check(); err != nil {
 		return nil, err
 	}
-	noted, err := n.checkOrigin(o.Moved)
+	noted, err := checkOrigin(n.home, o.Moved)
 	if err != nil {
 		return nil, err
 	}

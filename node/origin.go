@@ -11,11 +11,11 @@ import (
 // it was copied from may run, and both would do everything twice. With moved the
 // operator says that there is no such node. noted reports whether the home has it
 // written down that it belongs where it is.
-func (n *Node) checkOrigin(moved bool) (noted bool, err error) {
+func checkOrigin(home configs.Home, moved bool) (noted bool, err error) {
 	if moved {
 		return false, nil
 	}
-	noted, err = n.home.CheckOrigin()
+	noted, err = home.CheckOrigin()
 	copied := new(configs.CopiedError)
 	switch {
 	case errors.As(err, &copied):

@@ -55,7 +55,7 @@ func answersOf(t *testing.T, n *Node) map[string]any {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	said := map[string]any{"channels": channels, "memories": n.state.Memories(fleet.MemoryFilter{All: true}), "clash": fmt.Sprint(n.state.ProfileClash()), "halted": n.halted}
+	said := map[string]any{"channels": channels, "memories": n.state.Memories(fleet.MemoryFilter{All: true}), "clash": fmt.Sprint(n.state.ProfileClash()), "halted": n.halts.profiles}
 	for _, name := range n.state.Profiles() {
 		profile, path, _ := n.state.Profile(name)
 		said["profile "+name] = path + ": " + profile.Body

@@ -90,9 +90,7 @@ func (n *Node) arrived(letters []gitsync.Letter) { n.Receive(letters, byGit) }
 // arriving has the doors wait while what one fetch brought is taken in, a part at a
 // time: among what comes later are receipts for what came first.
 func (n *Node) arriving(more bool) {
-	n.mu.Lock()
-	n.coming = more
-	n.mu.Unlock()
+	n.halts.comes(more)
 	if !more {
 		n.nudgeWorkers()
 	}
@@ -209,9 +207,7 @@ func (n *Node) warnBusyDay(p protocol.Path) {
 func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
 	n.bring(it)
 	n.indexer.add(it, load)
-	for f := range n.feeds {
-		f.add(it.Path)
-	}
+	n.feeds.add(it.Path)
 }
 
 // acknowledge tells the other hosts what is fsynced here: at once where an

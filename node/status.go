@@ -40,7 +40,7 @@ func (n *Node) Status(ctx context.Context) (control.Status, error) {
 	s.Record.Messages = n.state.Len()
 	s.Refused = n.flaws.countRefused()
 	s.Flags = n.flags()
-	s.Warned = slices.Concat(n.damageWarnings(), n.unknownHubs(), n.notices.texts(), clocks)
+	s.Warned = slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.unknownHubs(), n.notices.texts(), clocks)
 	if open := n.home.OpenToOthers(); open != "" {
 		s.Warned = append(s.Warned, open)
 	}

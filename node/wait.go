@@ -26,8 +26,8 @@ func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message
 	if err != nil {
 		return control.Message{}, err
 	}
-	f := n.follow()
-	defer n.unfollow(f)
+	f := n.feeds.follow()
+	defer f.end()
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
 	if r.Re != "" {
@@ -65,7 +65,7 @@ func (n *Node) awaitAnswer(ctx context.Context, f *feed, asked protocol.Path, r 
 		}
 		select {
 		case <-f.wake:
-			n.drain(f)
+			f.drain()
 		case <-ctx.Done():
 			return control.Message{}, waited(ctx, "an answer may still come: parley show "+asked.String(), r)
 		}
@@ -79,7 +79,7 @@ func (n *Node) awaitNext(ctx context.Context, f *feed, r control.WaitRequest) (c
 		return control.Message{}, err
 	}
 	for {
-		paths, _ := n.drain(f)
+		paths, _ := f.drain()
 		for _, p := range paths {
 			n.mu.Lock()
 			it, ok := n.state.Item(p)

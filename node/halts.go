@@ -1,0 +1,94 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// mostLostNamed is how many of what is lost a warning names; "record verify" names all.
+const mostLostNamed = 3
+
+// halts are the reasons for which no agent is run at the moment, beside those of lookout.
+type halts struct {
+	mu       sync.Mutex // guards what follows
+	profiles string     // two actor profiles have one name, "" where none have
+	broken   string     // why record.git cannot be read, "" where it can
+	lost     []string   // what the disk has lost, as Record.Lost names it
+	coming   bool       // a fetch is being taken in: its receipts are to be there too
+}
+
+// any reports whether there is one.
+func (h *halts) any() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.profiles != "" || h.coming || h.holed()
+}
+
+// notWhole reports whether a part of the record is not on the disk.
+func (h *halts) notWhole() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.holed()
+}
+
+// holed is notWhole for who holds mu.
+func (h *halts) holed() bool { return h.broken != "" || len(h.lost) > 0 }
+
+// clashes notes why nobody can say who agents are, "" where that is clear, and returns
+// what was noted before.
+func (h *halts) clashes(why string) (was string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was, h.profiles = h.profiles, why
+	return was
+}
+
+// breaks notes why record.git cannot be read, "" where it can.
+func (h *halts) breaks(why string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.broken = why
+}
+
+// loses notes what the disk has lost.
+func (h *halts) loses(lost []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lost = lost
+}
+
+// comes notes whether a fetch is being taken in.
+func (h *halts) comes(more bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.coming = more
+}
+
+// damage is what status says of a record that is not whole. remote says that it has one.
+func (h *halts) damage(remote bool) (all []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.broken != "" && remote:
+		all = append(all, fmt.Sprintf("no agent is run: record.git has lost a part of itself (%s); what it lacks is fetched anew from the remote, "+
+			"and what is stored stays in the journal until then", h.broken))
+	case h.broken != "":
+		all = append(all, fmt.Sprintf("no agent is run: record.git has lost a part of itself (%s); what is stored stays in the journal; "+
+			"put the files back, or start the node again: it goes on with what can still be read", h.broken))
+	}
+	if len(h.lost) == 0 {
+		return all
+	}
+	named := strings.Join(h.lost[:min(len(h.lost), mostLostNamed)], ", ")
+	if len(h.lost) > mostLostNamed {
+		named += ", …"
+	}
+	advice := "put what a backup has of objects/pack into that of record.git and start the node again; " +
+		"or go on without what is lost: parley stop, then parley record rebuild --accept-loss"
+	if remote {
+		advice = "the remote is asked for it; if it has it not, " + advice
+	}
+	return append(all, fmt.Sprintf("no agent is run: %d of the messages, files and folders of record.git are lost on this disk, and there is no copy (%s); "+
+		"\"parley record verify\" names them all; %s", len(h.lost), named, advice))
+}
