@@ -17,7 +17,7 @@ import (
 // Verify implements control.Service.
 func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 	var v control.Verification
-	far := n.verifying.begin(n.record.Objects() + n.size())
+	far := n.verifying.begin(n.record.Objects() + n.folded.size())
 	defer n.verifying.end(far)
 	damaged, err := n.auditDisk(ctx, &v, far)
 	if err != nil {
@@ -77,7 +77,7 @@ func (n *Node) auditMessages(ctx context.Context, v *control.Verification, far *
 // at all at once.
 func (n *Node) auditState(ctx context.Context) ([]fleet.Finding, error) {
 	v := n.state.Verification(n.now())
-	if err := n.each(ctx, v.Look); err != nil {
+	if err := n.folded.each(ctx, v.Look); err != nil {
 		return nil, err
 	}
 	n.mu.Lock()

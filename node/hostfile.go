@@ -10,7 +10,7 @@ import (
 
 // hostState is what this host says of itself: from its own configuration alone.
 func (n *Node) hostState() protocol.HostState {
-	h := protocol.HostState{Host: n.cfg.Alias, Key: n.ownKey().public, Hostname: hostname(), Addresses: n.addresses(), Humans: []protocol.Name{n.cfg.Human}}
+	h := protocol.HostState{Host: n.cfg.Alias, Key: n.ownKey().public, Hostname: hostname(), Addresses: n.hubs.addresses(), Humans: []protocol.Name{n.cfg.Human}}
 	for _, a := range n.roster.all() {
 		h.Agents = append(h.Agents, hosted(a))
 	}

@@ -2,10 +2,8 @@ package node
 
 import (
 	"context"
-	"slices"
 
 	"github.com/parleyfleet/parley/bus"
-	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -20,7 +18,7 @@ func (n *Node) ProbeHost(ctx context.Context, r control.HostRequest) (control.Pr
 	if b == nil {
 		return control.Probe{}, asError(ErrDraining)
 	}
-	hub := n.hubOf(host.Alias)
+	hub := n.hubs.of(host.Alias)
 	if len(hub.Addresses) == 0 && n.natsBus.Load() != nil {
 		return control.Probe{}, control.Errorf(control.KindRefused, "how this host fares there: parley status; whether the other answers: parley host ping "+host.Alias.String(),
 			"cannot probe %s: hosts meet at an existing NATS system here, and do not dial each other", host.Alias)
@@ -35,28 +33,6 @@ func (n *Node) ProbeHost(ctx context.Context, r control.HostRequest) (control.Pr
 		probe.Addresses = append(probe.Addresses, n.probeView(host.Alias, p))
 	}
 	return probe, nil
-}
-
-// hubOf is a host with all its addresses: those that the operator names, and those
-// that it says itself.
-func (n *Node) hubOf(alias protocol.Name) bus.Hub {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	hub := bus.Hub{Alias: alias}
-	for _, named := range n.cfg.Bus.Hubs {
-		if of, address, err := configs.ParseHub(named); err == nil && of == alias {
-			hub.Addresses = append(hub.Addresses, address)
-		}
-	}
-	if h, joined := n.state.Host(alias); joined {
-		hub.Keys = n.keysNow(h)
-		for _, address := range h.Addresses {
-			if !slices.Contains(hub.Addresses, address) {
-				hub.Addresses = append(hub.Addresses, address)
-			}
-		}
-	}
-	return hub
 }
 
 func (n *Node) probeView(alias protocol.Name, p bus.Probed) control.ProbedAddress {

@@ -246,7 +246,7 @@ func TestSeniorHubsAreDialledFirst(t *testing.T) {
 		})
 	}
 	var order []protocol.Name
-	for _, hub := range n.hubs() {
+	for _, hub := range n.hubs.list() {
 		order = append(order, hub.Alias)
 	}
 	if want := []protocol.Name{"white", "a-stranger", "black"}; !slices.Equal(order, want) {

@@ -2,8 +2,13 @@ package node
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
@@ -11,38 +16,52 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// hubs are the hosts that can be dialled: those that the operator names, then those
+// hubs is what this host knows of where hosts can be dialled, itself among them.
+type hubs struct {
+	host   protocol.Name
+	says   configs.Bus // what the operator decided
+	folded folded
+	bus    func() *bus.Bus // nil where there is none
+	now    func() time.Time
+	log    zerolog.Logger
+	moved  chan struct{} // holds a token when a host said something of itself: look again at the links
+}
+
+// list are the hosts that can be dialled: those that the operator names, then those
 // of the record, the most senior first: who may push can add any number of hosts that
 // nobody answers for, and they must not be dialled before those that are there. The bus
 // asks before each round of dials.
-func (n *Node) hubs() []bus.Hub {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (hs *hubs) list() (all []bus.Hub) {
+	hs.folded(func(s *fleet.State) { all = hs.listIn(s) })
+	return all
+}
+
+func (hs *hubs) listIn(s *fleet.State) []bus.Hub {
 	var all []bus.Hub
-	for _, named := range n.cfg.Bus.Hubs {
+	for _, named := range hs.says.Hubs {
 		alias, address, err := configs.ParseHub(named)
 		if err != nil {
 			continue // Load has refused it
 		}
 		hub := bus.Hub{Alias: alias, Addresses: []string{address}, Named: true}
-		if h, joined := n.state.Host(alias); joined {
-			hub.Keys = n.keysNow(h)
+		if h, joined := s.Host(alias); joined {
+			hub.Keys = keysNow(s, h, hs.now())
 		}
 		all = append(all, hub)
 	}
-	for _, h := range n.state.BySeniority() {
-		if addresses := n.reachable(h); h.Alias != n.cfg.Alias && len(addresses) > 0 {
-			all = append(all, bus.Hub{Alias: h.Alias, Keys: n.keysNow(h), Addresses: addresses})
+	for _, h := range s.BySeniority() {
+		if addresses := reachable(h); h.Alias != hs.host && len(addresses) > 0 {
+			all = append(all, bus.Hub{Alias: h.Alias, Keys: keysNow(s, h, hs.now()), Addresses: addresses})
 		}
 	}
 	return all
 }
 
-// keysNow are the keys of a host that count now. The caller holds mu.
-func (n *Node) keysNow(h *fleet.Host) []string {
+// keysNow are the keys of a host that count now.
+func keysNow(s *fleet.State, h *fleet.Host, now time.Time) []string {
 	var keys []string
 	for _, k := range h.Keys() {
-		if n.state.HasKey(h.Alias, k.Key, n.now()) {
+		if s.HasKey(h.Alias, k.Key, now) {
 			keys = append(keys, k.Key)
 		}
 	}
@@ -50,9 +69,8 @@ func (n *Node) keysNow(h *fleet.Host) []string {
 }
 
 // reachable are the addresses of a host that can lead to it from here: one on the
-// loopback is dialled only where that host says that it is on this machine. The
-// caller holds mu.
-func (n *Node) reachable(h *fleet.Host) []string {
+// loopback is dialled only where that host says that it is on this machine.
+func reachable(h *fleet.Host) []string {
 	here := hostname()
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(address string) bool {
 		host, _, err := protocol.SplitHostPort(address)
@@ -70,23 +88,24 @@ func hostname() string {
 // addresses are where other hosts reach this one: what the bus has bound; before it
 // has, what the configuration says, or what the record said last where the system
 // chooses.
-func (n *Node) addresses() []string {
-	if b := n.currentBus(); b != nil {
+func (hs *hubs) addresses() []string {
+	if b := hs.bus(); b != nil {
 		return b.Addresses().Advertised
 	}
-	links := n.cfg.Bus.LinksAddress()
+	links := hs.says.LinksAddress()
 	switch {
-	case links == "" || len(n.cfg.Bus.Advertise) > 0:
-		return n.cfg.Bus.Advertise
+	case links == "" || len(hs.says.Advertise) > 0:
+		return hs.says.Advertise
 	case !anyPort(links):
 		return bus.Advertised(nil, links)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if h, joined := n.state.Host(n.cfg.Alias); joined {
-		return h.Addresses
-	}
-	return nil
+	var said []string
+	hs.folded(func(s *fleet.State) {
+		if h, joined := s.Host(hs.host); joined {
+			said = h.Addresses
+		}
+	})
+	return said
 }
 
 // anyPort reports whether an address leaves the port to the system.
@@ -95,17 +114,66 @@ func anyPort(address string) bool {
 	return err != nil || port == 0
 }
 
-// watchHosts has the bus look again at its links whenever a host has said something
-// of itself, or an old key's time is over (see tendKeys), until ctx ends.
-func (n *Node) watchHosts(ctx context.Context) {
+// watch has the bus look again at its links whenever a host has said something
+// of itself, or an old key's time is over (see keyWork), until ctx ends.
+func (hs *hubs) watch(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-n.rehost:
+		case <-hs.moved:
 		}
-		if b := n.currentBus(); b != nil {
+		if b := hs.bus(); b != nil {
 			b.Recheck()
 		}
+	}
+}
+
+// of is a host with all its addresses: those that the operator names, and those
+// that it says itself.
+func (hs *hubs) of(alias protocol.Name) bus.Hub {
+	hub := bus.Hub{Alias: alias}
+	for _, named := range hs.says.Hubs {
+		if of, address, err := configs.ParseHub(named); err == nil && of == alias {
+			hub.Addresses = append(hub.Addresses, address)
+		}
+	}
+	hs.folded(func(s *fleet.State) {
+		h, joined := s.Host(alias)
+		if !joined {
+			return
+		}
+		hub.Keys = keysNow(s, h, hs.now())
+		for _, address := range h.Addresses {
+			if !slices.Contains(hub.Addresses, address) {
+				hub.Addresses = append(hub.Addresses, address)
+			}
+		}
+	})
+	return hub
+}
+
+// unknown warns of hosts that the operator names as hubs and that have not
+// joined. They may do so later, so it is no error.
+func (hs *hubs) unknown() (warnings []string) {
+	for _, hub := range hs.says.Hubs {
+		alias, _, err := configs.ParseHub(hub)
+		if err != nil || alias == "" {
+			continue // Load has refused it, or it is whoever answers there
+		}
+		hs.folded(func(s *fleet.State) { _, err = s.FindHost(alias.String()) })
+		var unknown *fleet.Refusal
+		if errors.As(err, &unknown) {
+			warnings = append(warnings, fmt.Sprintf("nothing is known of a host called %s, which bus.hubs names (%s): it has not joined yet, or has another name; %s",
+				alias, hub, unknown.Hint))
+		}
+	}
+	return warnings
+}
+
+// sayUnknown puts them into the log.
+func (hs *hubs) sayUnknown() {
+	for _, warning := range hs.unknown() {
+		hs.log.Warn().Msg(warning)
 	}
 }

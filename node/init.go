@@ -353,10 +353,8 @@ func (o InitOptions) join(ctx context.Context, result *InitResult) error {
 	if err := n.record.Sync(ctx); err != nil {
 		return n.unsure(ctx, err)
 	}
-	result.Reached, result.Hosts = n.addresses(), n.others()
-	n.mu.Lock()
-	result.Notes = append(result.Notes, n.unknownHubs()...)
-	n.mu.Unlock()
+	result.Reached, result.Hosts = n.hubs.addresses(), n.others()
+	result.Notes = append(result.Notes, n.hubs.unknown()...)
 	if _, all := n.sizes(); all >= leastLoose {
 		n.freezeOrSay() // so that the first start need not read it all again
 	}

@@ -93,7 +93,7 @@ func (n *Node) logAll(ctx context.Context, f *feed, wanted func(*fleet.Item) boo
 	var last *fleet.Item
 	for {
 		n.mu.Lock()
-		items := n.following(last)
+		items := following(n.state, last)
 		for _, it := range items {
 			f.leave(it.Path)
 		}

@@ -79,6 +79,8 @@ type Node struct {
 	twins     *twins
 	asker     *asker
 	presence  *presence
+	hubs      *hubs
+	resender  *resender
 	held      *heldBack
 	notices   *notices // what status warns of
 	folders   *folders
@@ -86,7 +88,6 @@ type Node struct {
 	flaws     flaws // files of the record that are no messages
 	refusals  *refusals
 	delivery  delivery
-	rehost    chan struct{}           // a host said something of itself: look again at the links
 	once      onceEach[protocol.Path] // answers and receipts, by message
 	requests  onceEach[string]        // requests with an id
 	writing   sync.Mutex              // held while a channel, memory or profile is written; guards memoryAt
@@ -97,6 +98,7 @@ type Node struct {
 	sofar     reading
 	verifying verifying
 
+	folded  folded     // the state, for parts
 	mu      sync.Mutex // guards what follows
 	state   *fleet.State
 	workers map[protocol.Name]*worker
@@ -116,10 +118,14 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
-		rehost:  make(chan struct{}, 1),
 		workers: map[protocol.Name]*worker{},
 		keys:    newKeyWork(),
 		notices: newNotices(o.Log, o.Now),
+	}
+	n.folded = func(read func(*fleet.State)) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		read(n.state)
 	}
 	n.asker = newAsker(n.currentBus, n.live, n.now)
 	n.flaws.notices, n.doorsteps.keeper = n.notices, o.Keeper
@@ -208,6 +214,9 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 			"under another name: parley --home DIR join URL --alias NAME", "%v", err)
 	}
 	n.signsWith.Store(key)
+	n.hubs = &hubs{host: cfg.Alias, says: cfg.Bus, folded: n.folded, bus: n.currentBus, now: n.now, log: n.log, moved: make(chan struct{}, 1)}
+	n.keys.host, n.keys.now, n.keys.log, n.keys.folded, n.keys.live, n.keys.hubs = cfg.Alias, n.now, n.log, n.folded, n.live, n.hubs
+	n.keys.say = func(ctx context.Context, v fleet.Vouch) error { return second(n.act(ctx, v, protocol.Path{})) }
 	n.presence = &presence{
 		host: cfg.Alias, version: n.version, started: n.started, now: n.now, log: n.log, greet: make(chan struct{}, 1),
 		bus: n.currentBus, live: n.live, lookout: n.lookout, twins: n.twins, roster: &n.roster, asker: n.asker, answerTwin: n.answerTwin,
@@ -246,6 +255,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	if err != nil {
 		return err
 	}
+	n.resender = &resender{folded: n.folded, record: record, bus: n.currentBus}
 	n.record, n.presence.record, n.folders = record, record, newFolders(n.notices, record.ID())
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err

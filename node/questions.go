@@ -25,7 +25,7 @@ func (n *Node) services() map[protocol.Name]bus.Service {
 		questionStatus: func(context.Context, protocol.Name, []byte) ([]byte, error) {
 			return protocol.EncodeReport(n.report())
 		},
-		protocol.AskResend: n.resend,
+		protocol.AskResend: n.resender.resend,
 	}
 }
 

@@ -177,7 +177,7 @@ func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {
 		nudge(n.delivery.keys)
-		nudge(n.rehost)
+		nudge(n.hubs.moved)
 		nudge(n.keys.moved)
 		n.sayUnreadLines(it.Host)
 	}

@@ -30,7 +30,7 @@ func TestChainIsWalkedInSteps(t *testing.T) {
 		"beyond what is had": {protocol.ResendRequest{Host: "gone", Want: protocol.Hash(nil), AfterHash: protocol.Hash(from.Data)}, all[chainStep/2+1:]},
 		"of another host":    {protocol.ResendRequest{Host: "white", Want: protocol.Hash(last.Data)}, nil},
 	} {
-		if diff := cmp.Diff(pathsOf(c.want), itemPaths(n.chainTo(c.asks))); diff != "" {
+		if diff := cmp.Diff(pathsOf(c.want), itemPaths(n.resender.chainTo(c.asks))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -59,7 +59,7 @@ func TestChainOfOneAnswerIsBounded(t *testing.T) {
 	hear(t, n, all[1:])
 	last := protocol.Hash(all[len(all)-1].Data)
 	for after, first := range map[string]int{"": len(all) - protocol.MaxResent, protocol.Hash(all[3].Data): 4} {
-		chain := n.chainTo(protocol.ResendRequest{Host: "gone", Want: last, AfterHash: after})
+		chain := n.resender.chainTo(protocol.ResendRequest{Host: "gone", Want: last, AfterHash: after})
 		if len(chain) != protocol.MaxResent || chain[0].Path != all[first].Path {
 			t.Errorf("after %q: %d messages from %s", after, len(chain), chain[0].Path)
 		}

@@ -53,10 +53,10 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	n.startDoors(&down)
 	close(open)
 	go n.presence.announceAlways(ctx)
-	go n.watchHosts(ctx)
+	go n.hubs.watch(ctx)
 	go n.lookAround(ctx)
-	n.startKeys(&down)
-	n.sayUnknownHubs()
+	n.keys.start(&down)
+	n.hubs.sayUnknown()
 	n.log.Info().Stringer("host", n.cfg.Alias).Stringer("fleet", n.cfg.Fleet).Str("record", n.record.ID()).Msg("node is up")
 	ready()
 	select {
@@ -177,7 +177,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	}
 	o.Heard = func(host protocol.Name) bool { _, live := n.live.presenceOf(host); return live }
 	if system.URL == "" && (n.cfg.Remote != "" || len(n.cfg.Bus.Hubs) > 0) {
-		o.Hubs = n.hubs // elsewhere there is nobody to dial, ever
+		o.Hubs = n.hubs.list // elsewhere there is nobody to dial, ever
 	}
 	b, err := bus.Start(ctx, o)
 	if err != nil {
@@ -202,7 +202,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 
 // lookAround lets the agents go once another node of this one's name would have answered.
 func (n *Node) lookAround(ctx context.Context) {
-	n.twins.lookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
+	n.twins.lookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs.list()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
 	n.nudgeWorkers()
 }
 

@@ -167,7 +167,7 @@ func (x *indexer) catchUp(ctx context.Context, index *search.Index, step func())
 			return added, err
 		}
 		x.n.mu.Lock()
-		past := x.n.following(last)
+		past := following(x.n.state, last)
 		x.n.mu.Unlock()
 		for _, it := range past {
 			if searchable(it) && !known.Has(it.Path, it.Hash) {

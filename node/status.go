@@ -33,14 +33,14 @@ func (n *Node) Status(ctx context.Context) (control.Status, error) {
 	if r.StoreError != nil {
 		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), diskHint(r.StoreError)
 	}
-	clocks := n.live.clockWarnings()
+	clocks, unknown := n.live.clockWarnings(), n.hubs.unknown()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s.Speaker = n.speaker(ctx)
 	s.Record.Messages = n.state.Len()
 	s.Refused = n.flaws.countRefused()
 	s.Flags = n.flags()
-	s.Warned = slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.unknownHubs(), n.notices.texts(), clocks)
+	s.Warned = slices.Concat(n.halts.damage(n.cfg.Remote != ""), unknown, n.notices.texts(), clocks)
 	if open := n.home.OpenToOthers(); open != "" {
 		s.Warned = append(s.Warned, open)
 	}

@@ -50,10 +50,3 @@ func (n *Node) VerifyProgress(context.Context) (control.Progress, error) {
 	total := int(p.total.Load())
 	return control.Progress{Done: min(int(p.done.Load()), total), Total: total}, nil
 }
-
-// size is how many messages the state holds.
-func (n *Node) size() int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.state.Len()
-}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -23,6 +25,14 @@ const (
 // hosts that it sees first (DESIGN section 6), and has the bus look anew at who may
 // be there.
 type keyWork struct {
+	host   protocol.Name
+	now    func() time.Time
+	log    zerolog.Logger
+	folded folded
+	live   *live
+	hubs   *hubs
+	say    func(context.Context, fleet.Vouch) error // stores that and tells the others
+
 	moved    chan struct{} // holds a token when a host act was taken in
 	changing sync.Mutex    // held while this host's own key changes
 
@@ -48,26 +58,26 @@ func newKeyWork() keyWork {
 	return keyWork{moved: make(chan struct{}, 1), seen: map[place]sight{}, said: map[protocol.HostKey]bool{}}
 }
 
-// startKeys tends the keys until the node goes down; it ends before the bus.
-func (n *Node) startKeys(down *teardown) {
+// start tends the keys until the node goes down; it ends before the bus.
+func (k *keyWork) start(down *teardown) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { n.tendKeys(ctx) })
+	running.Go(func() { k.tend(ctx) })
 	down.push(func() {
 		cancel()
 		running.Wait()
 	})
 }
 
-func (n *Node) tendKeys(ctx context.Context) {
+func (k *keyWork) tend(ctx context.Context) {
 	for {
-		wait, ends := n.vouch(ctx), n.nextKeyEnd()
+		wait, ends := k.vouch(ctx), k.nextEnd()
 		timer := time.NewTimer(min(wait, ends))
 		select {
-		case <-n.keys.moved:
+		case <-k.moved:
 		case <-timer.C:
 			if ends <= wait {
-				nudge(n.rehost) // who showed the key must show its new one
+				nudge(k.hubs.moved) // who showed the key must show its new one
 			}
 		case <-ctx.Done():
 		}
@@ -78,30 +88,32 @@ func (n *Node) tendKeys(ctx context.Context) {
 	}
 }
 
-// nextKeyEnd is how long it is until an old key of a host counts no more, at most
+// nextEnd is how long it is until an old key of a host counts no more, at most
 // keysLook.
-func (n *Node) nextKeyEnd() time.Duration {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if at, ok := n.state.NextKeyEnd(n.now()); ok {
-		return min(keysLook, at.Sub(n.now())+time.Millisecond)
+func (k *keyWork) nextEnd() time.Duration {
+	var at time.Time
+	var ok bool
+	now := k.now()
+	k.folded(func(s *fleet.State) { at, ok = s.NextKeyEnd(now) })
+	if ok {
+		return min(keysLook, at.Sub(now)+time.Millisecond)
 	}
 	return keysLook
 }
 
 // vouch has this host vouch for the keys that it is its turn to vouch for, and
 // returns after what time to look again.
-func (n *Node) vouch(ctx context.Context) time.Duration {
-	n.mu.Lock()
-	claims, seniors := n.state.Unvouched(n.cfg.Alias), n.state.Seniors(n.cfg.Alias)
-	n.mu.Unlock()
-	due, next := n.keys.due(claims, n.turn(seniors), n.now())
+func (k *keyWork) vouch(ctx context.Context) time.Duration {
+	var claims []fleet.Claim
+	var seniors []protocol.Name
+	k.folded(func(s *fleet.State) { claims, seniors = s.Unvouched(k.host), s.Seniors(k.host) })
+	due, next := k.due(claims, k.turn(seniors), k.now())
 	if len(due) == 0 {
 		return next
 	}
-	if _, err := n.act(ctx, fleet.Vouch{Host: n.cfg.Alias, Knows: due}, protocol.Path{}); err != nil && ctx.Err() == nil {
-		n.keys.unsaid(due)
-		n.log.Warn().Err(err).Msg("cannot vouch for the keys of other hosts; it is tried again")
+	if err := k.say(ctx, fleet.Vouch{Host: k.host, Knows: due}); err != nil && ctx.Err() == nil {
+		k.unsaid(due)
+		k.log.Warn().Err(err).Msg("cannot vouch for the keys of other hosts; it is tried again")
 		return vouchGrace
 	}
 	return next
@@ -109,13 +121,13 @@ func (n *Node) vouch(ctx context.Context) time.Duration {
 
 // turn is how long this host leaves it to those that are senior to it to vouch. The
 // most senior of all waits for nobody.
-func (n *Node) turn(seniors []protocol.Name) time.Duration {
+func (k *keyWork) turn(seniors []protocol.Name) time.Duration {
 	if len(seniors) == 0 {
 		return 0
 	}
 	wait := vouchSettle
 	for _, host := range seniors {
-		if _, live := n.live.presenceOf(host); live {
+		if _, live := k.live.presenceOf(host); live {
 			wait += vouchGrace
 		}
 	}

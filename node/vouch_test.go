@@ -82,7 +82,7 @@ func TestVouchThatFailsIsTriedAgain(t *testing.T) {
 	if _, err := n.state.Apply(join.Path, join.Data); err != nil {
 		t.Fatal(err)
 	}
-	if next := n.vouch(t.Context()); next != vouchGrace {
+	if next := n.keys.vouch(t.Context()); next != vouchGrace {
 		t.Errorf("it is tried again after %s", next)
 	}
 	if due, _ := n.keys.due(n.state.Unvouched(n.cfg.Alias), 0, n.now()); len(due) != 1 || due[0].Host != g.alias {

@@ -6,14 +6,18 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 )
 
+// folded is the state as the parts of the node read it: nothing changes while what it is
+// given runs, which calls nobody who may wait.
+type folded func(read func(*fleet.State))
+
 // piece is how many messages of the past are looked at in one go.
 const piece = 500
 
 // following are the next messages of the record after last, nil standing for none.
-// There are no more where it is empty. The caller holds mu.
-func (n *Node) following(last *fleet.Item) []*fleet.Item {
+// There are no more where it is empty.
+func following(s *fleet.State, last *fleet.Item) []*fleet.Item {
 	next := make([]*fleet.Item, 0, piece)
-	for it := range n.state.After(last) {
+	for it := range s.After(last) {
 		if next = append(next, it); len(next) == piece {
 			break
 		}
@@ -21,24 +25,31 @@ func (n *Node) following(last *fleet.Item) []*fleet.Item {
 	return next
 }
 
-// each calls visit with every message in the order of the record. mu is held while
-// it is called and released between pieces, so that a long record holds nobody up.
-// What comes or moves meanwhile may be seen or not.
-func (n *Node) each(ctx context.Context, visit func(*fleet.Item)) error {
+// each calls visit with every message in the order of the record. The state is let go of
+// between pieces, so that a long record holds nobody up. What comes or moves meanwhile
+// may be seen or not.
+func (read folded) each(ctx context.Context, visit func(*fleet.Item)) error {
 	var last *fleet.Item
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n.mu.Lock()
-		next := n.following(last)
-		for _, it := range next {
-			visit(it)
-		}
-		n.mu.Unlock()
+		var next []*fleet.Item
+		read(func(s *fleet.State) {
+			next = following(s, last)
+			for _, it := range next {
+				visit(it)
+			}
+		})
 		if len(next) == 0 {
 			return nil
 		}
 		last = next[len(next)-1]
 	}
+}
+
+// size is how many messages the state holds.
+func (read folded) size() (count int) {
+	read(func(s *fleet.State) { count = s.Len() })
+	return count
 }
