@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
@@ -14,57 +15,71 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Verify implements control.Service.
-func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
-	var v control.Verification
-	far := n.verifying.begin(n.record.Objects() + n.folded.size())
-	defer n.verifying.end(far)
-	damaged, err := n.auditDisk(ctx, &v, far)
-	if err != nil {
-		return v, asError(err)
-	}
-	err = n.auditMessages(ctx, &v, far)
-	if err != nil && !damaged {
-		return v, asError(err)
-	}
-	n.auditLost(&v)
-	inState, err := n.auditState(ctx)
-	if err != nil {
-		return v, asError(err)
-	}
-	for _, f := range inState {
-		v.Findings = append(v.Findings, control.Finding{Path: f.Path, Kind: control.FindingKind(f.Kind), Wrong: f.Wrong, Text: f.Text})
-	}
-	slices.SortStableFunc(v.Findings, func(a, b control.Finding) int {
-		return cmp.Or(strings.Compare(a.Path.Channel().String(), b.Path.Channel().String()), a.Path.Compare(b.Path))
-	})
-	files, err := n.auditFiles(ctx)
-	if err != nil && !damaged {
-		return v, asError(err)
-	}
-	v.Findings = append(v.Findings, files...)
-	for _, f := range v.Findings {
-		if f.Wrong {
-			v.Wrong++
-		}
-	}
-	return v, nil
+// audit is one look at the whole record.
+type audit struct {
+	record *gitsync.Record
+	folded folded
+	state  *fleet.State // for what needs no lock
+	now    func() time.Time
+	far    *progress
+
+	mu    sync.Mutex // guards what follows, while letters are looked at by several goroutines
+	found control.Verification
 }
 
-// auditMessages looks at all files that are messages, by all processors at once, because
-// checking signatures takes most of the time.
-func (n *Node) auditMessages(ctx context.Context, v *control.Verification, far *progress) error {
-	var mu sync.Mutex // guards v
-	note := func(f control.Finding, found bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		if v.Messages++; found {
-			v.Findings = append(v.Findings, f)
-		}
-		far.step(1)
+// Verify implements control.Service.
+func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
+	a := &audit{record: n.record, folded: n.folded, state: n.state, now: n.now, far: n.verifying.begin(n.record.Objects() + n.folded.size())}
+	defer n.verifying.end(a.far)
+	err := a.run(ctx)
+	return a.found, asError(err)
+}
+
+func (a *audit) run(ctx context.Context) error {
+	damaged, err := a.disk(ctx)
+	if err != nil {
+		return err
 	}
-	return n.record.Scan(ctx, func(l gitsync.Letter) error {
-		note(n.audit(l))
+	if err := a.messages(ctx); err != nil && !damaged {
+		return err
+	}
+	a.lost()
+	inState, err := a.chains(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range inState {
+		a.add(control.Finding{Path: f.Path, Kind: control.FindingKind(f.Kind), Wrong: f.Wrong, Text: f.Text})
+	}
+	slices.SortStableFunc(a.found.Findings, func(a, b control.Finding) int {
+		return cmp.Or(strings.Compare(a.Path.Channel().String(), b.Path.Channel().String()), a.Path.Compare(b.Path))
+	})
+	if err := a.files(ctx); err != nil && !damaged {
+		return err
+	}
+	for _, f := range a.found.Findings {
+		if f.Wrong {
+			a.found.Wrong++
+		}
+	}
+	return nil
+}
+
+func (a *audit) add(f control.Finding) { a.found.Findings = append(a.found.Findings, f) }
+
+// messages looks at all files that are messages, by all processors at once, because
+// checking signatures takes most of the time.
+func (a *audit) messages(ctx context.Context) error {
+	note := func(f control.Finding, found bool) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.found.Messages++; found {
+			a.add(f)
+		}
+		a.far.step(1)
+	}
+	return a.record.Scan(ctx, func(l gitsync.Letter) error {
+		note(a.letter(l))
 		return nil
 	}, func(p protocol.Path, err error) error {
 		note(damage(control.Finding{Path: p}, err), true)
@@ -72,22 +87,18 @@ func (n *Node) auditMessages(ctx context.Context, v *control.Verification, far *
 	})
 }
 
-// auditState looks at the messages of the state, and holds nobody up for it. A hole in
+// chains looks at the messages of the state, and holds nobody up for it. A hole in
 // a chain may be a message that came meanwhile, behind the look: then it looks again,
 // at all at once.
-func (n *Node) auditState(ctx context.Context) ([]fleet.Finding, error) {
-	v := n.state.Verification(n.now())
-	if err := n.folded.each(ctx, v.Look); err != nil {
+func (a *audit) chains(ctx context.Context) ([]fleet.Finding, error) {
+	v := a.state.Verification(a.now())
+	if err := a.folded.each(ctx, v.Look); err != nil {
 		return nil, err
 	}
-	n.mu.Lock()
-	v.LookAside()
-	n.mu.Unlock()
+	a.folded(func(*fleet.State) { v.LookAside() })
 	found := v.Findings()
 	if slices.ContainsFunc(found, func(f fleet.Finding) bool { return f.Kind == fleet.FindingChain }) {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		found = n.state.Verify(n.now())
+		a.folded(func(s *fleet.State) { found = s.Verify(a.now()) })
 	}
 	return found, nil
 }
@@ -98,10 +109,10 @@ func damage(f control.Finding, err error) control.Finding {
 	return f
 }
 
-// auditDisk has the record read all its files, and mend what it can. damaged says
+// disk has the record read all its files, and mend what it can. damaged says
 // that something is nowhere whole, so that what follows cannot read everything.
-func (n *Node) auditDisk(ctx context.Context, v *control.Verification, far *progress) (damaged bool, err error) {
-	found, err := n.record.Check(ctx, far.step)
+func (a *audit) disk(ctx context.Context) (damaged bool, err error) {
+	found, err := a.record.Check(ctx, a.far.step)
 	for _, d := range found {
 		f := control.Finding{File: d.File, Kind: control.FindingMended, Text: d.Text}
 		if !d.Mended {
@@ -113,24 +124,27 @@ func (n *Node) auditDisk(ctx context.Context, v *control.Verification, far *prog
 		} else {
 			f.File = "record.git/" + f.File
 		}
-		v.Findings = append(v.Findings, f)
+		a.add(f)
 	}
 	return damaged, err
 }
 
-// audit says what is to be said of a file that is not part of the state.
-func (n *Node) audit(l gitsync.Letter) (f control.Finding, found bool) {
-	examined, hash := n.state.Examine(l.Path, l.Data), protocol.Hash(l.Data)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	err := n.state.Check(examined)
-	it, there := n.state.Item(l.Path)
+// letter says what is to be said of a file that is not part of the state.
+func (a *audit) letter(l gitsync.Letter) (f control.Finding, found bool) {
+	examined, hash := a.state.Examine(l.Path, l.Data), protocol.Hash(l.Data)
+	a.folded(func(s *fleet.State) { f, found = said(s, l, examined, hash) })
+	return f, found
+}
+
+func said(s *fleet.State, l gitsync.Letter, examined fleet.Examined, hash string) (f control.Finding, found bool) {
+	err := s.Check(examined)
+	it, there := s.Item(l.Path)
 	refusal := new(fleet.RefusedError)
 	f = control.Finding{Path: l.Path, Wrong: true}
 	switch {
 	case errors.As(err, &refusal):
 		f.Kind, f.Text = control.FindingRefused, "it is refused: "+refusal.Err.Error()
-		if from, copied := n.state.Original(hash); copied {
+		if from, copied := s.Original(hash); copied {
 			f.Text += "; it is a copy of " + from.String() + ", and a signature holds at its own path only"
 		}
 	case err != nil && !errors.Is(err, fleet.ErrKnown):
@@ -149,12 +163,11 @@ func (n *Node) audit(l gitsync.Letter) (f control.Finding, found bool) {
 	return f, true
 }
 
-// auditFiles looks at the files of the record that are no messages: those that
+// files looks at the files of the record that are no messages: those that
 // the rules know must be readable, and where messages and memories are nothing
 // else should be.
-func (n *Node) auditFiles(ctx context.Context) ([]control.Finding, error) {
-	var found []control.Finding
-	err := n.record.EachFile(ctx, func(path string, plain bool) error {
+func (a *audit) files(ctx context.Context) error {
+	return a.record.EachFile(ctx, func(path string, plain bool) error {
 		if plain && isMessagePath(path) {
 			return nil
 		}
@@ -163,40 +176,36 @@ func (n *Node) auditFiles(ctx context.Context) ([]control.Finding, error) {
 		case parse == nil && !isKeptFor(path):
 			return nil
 		case !plain:
-			found = append(found, control.Finding{File: path, Kind: control.FindingStray, Text: "it is a link, which nobody follows"})
+			a.add(control.Finding{File: path, Kind: control.FindingStray, Text: "it is a link, which nobody follows"})
 			return nil
 		case parse == nil:
-			found = append(found, control.Finding{File: path, Kind: control.FindingStray, Text: "it is no message, and nobody reads it"})
+			a.add(control.Finding{File: path, Kind: control.FindingStray, Text: "it is no message, and nobody reads it"})
 			return nil
 		}
-		data, there, err := n.record.ReadFile(path)
+		data, there, err := a.record.ReadFile(path)
 		if err != nil {
-			found = append(found, damage(control.Finding{File: path}, err))
+			a.add(damage(control.Finding{File: path}, err))
 			return nil
 		}
 		if err = tooLarge(data); err == nil {
 			err = parse(data)
 		}
-		switch problem := n.scopeProblem(path); {
+		switch problem := a.scopeProblem(path); {
 		case there && err != nil:
-			found = append(found, control.Finding{File: path, Kind: control.FindingUnreadable, Wrong: true, Text: "it cannot be read: " + err.Error()})
+			a.add(control.Finding{File: path, Kind: control.FindingUnreadable, Wrong: true, Text: "it cannot be read: " + err.Error()})
 		case there && problem != "":
-			found = append(found, control.Finding{File: path, Kind: control.FindingUnreadable, Wrong: true, Text: problem})
+			a.add(control.Finding{File: path, Kind: control.FindingUnreadable, Wrong: true, Text: problem})
 		}
 		return nil
 	})
-	return found, err
 }
 
 // scopeProblem is what is wrong with the scope of the memory at a path, if that is one.
-func (n *Node) scopeProblem(path string) string {
-	file, is := protocol.ParseMemoryPath(path)
-	if !is {
-		return ""
+func (a *audit) scopeProblem(path string) (problem string) {
+	if file, is := protocol.ParseMemoryPath(path); is {
+		a.folded(func(s *fleet.State) { problem = s.ScopeProblem(file) })
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.state.ScopeProblem(file)
+	return problem
 }
 
 // isMessagePath reports whether a message can lie at path.
@@ -210,4 +219,28 @@ func isMessagePath(path string) bool {
 func isKeptFor(path string) bool {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	return name != ".gitkeep" && (strings.HasPrefix(path, protocol.ChannelsDir+"/") || strings.HasPrefix(path, protocol.MemoriesDir+"/"))
+}
+
+// lost names what is lost and of which the record itself says nothing any more.
+func (a *audit) lost() {
+	known := map[string]bool{}
+	for _, f := range a.found.Findings {
+		if f.File == "" {
+			known[f.Path.RepoPath()] = true
+		}
+	}
+	for _, path := range a.record.Lost() {
+		if known[path] {
+			continue
+		}
+		f := control.Finding{File: path, Kind: control.FindingDamaged, Wrong: true, Text: "the disk has lost it, and there is no copy"}
+		if path == "/" {
+			f.File, f.Text = "record.git", "the disk has lost the newest commit of main: there may have been messages that nobody can name"
+		} else if strings.HasSuffix(path, "/") {
+			f.Text = "the disk has lost the newest list of what was in this folder: there may have been messages that nobody can name"
+		} else if p, err := protocol.ParsePath(path); err == nil && p.RepoPath() == path {
+			f.File, f.Path = "", p
+		}
+		a.add(f)
+	}
 }

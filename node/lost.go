@@ -2,10 +2,8 @@ package node
 
 import (
 	"context"
-	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
-	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -66,29 +64,5 @@ func (n *Node) tellLost() {
 	n.halts.loses(lost)
 	if len(lost) > 0 {
 		n.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Msg("the disk has lost a part of the record: no agent is run")
-	}
-}
-
-// auditLost names what is lost and of which the record itself says nothing any more.
-func (n *Node) auditLost(v *control.Verification) {
-	known := map[string]bool{}
-	for _, f := range v.Findings {
-		if f.File == "" {
-			known[f.Path.RepoPath()] = true
-		}
-	}
-	for _, path := range n.record.Lost() {
-		if known[path] {
-			continue
-		}
-		f := control.Finding{File: path, Kind: control.FindingDamaged, Wrong: true, Text: "the disk has lost it, and there is no copy"}
-		if path == "/" {
-			f.File, f.Text = "record.git", "the disk has lost the newest commit of main: there may have been messages that nobody can name"
-		} else if strings.HasSuffix(path, "/") {
-			f.Text = "the disk has lost the newest list of what was in this folder: there may have been messages that nobody can name"
-		} else if p, err := protocol.ParsePath(path); err == nil && p.RepoPath() == path {
-			f.File, f.Path = "", p
-		}
-		v.Findings = append(v.Findings, f)
 	}
 }
