@@ -1,78 +1,97 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// readBooks takes in the files of the record that are no messages and that the
-// fleet's rules know: host files, what channels are for, memories and actor
-// profiles.
-func (n *Node) readBooks() error {
+// books takes in the files of the record that are no messages and that the fleet's rules
+// know: host files, what channels are for, memories and actor profiles.
+type books struct {
+	cfg     configs.Config
+	record  *gitsync.Record
+	folded  folded
+	log     zerolog.Logger
+	notices *notices
+	folders *folders
+	halts   *halts
+
+	renderOwn func() error // puts into this host's file what it says of itself
+	nudge     func()       // has agents look whether they may be run
+}
+
+// read takes in all of them.
+func (b *books) read() error {
 	var paths []string
 	for _, dir := range []string{protocol.HostsDir, protocol.MemoriesDir, protocol.LocalActorsDir, protocol.UpstreamActorsDir} {
-		files, err := n.record.ListFiles(dir)
+		files, err := b.record.ListFiles(dir)
 		if err != nil {
 			return err
 		}
 		paths = append(paths, files...)
 	}
-	channels, err := n.record.ListFolders(protocol.ChannelsDir)
+	channels, err := b.record.ListFolders(protocol.ChannelsDir)
 	if err != nil {
 		return err
 	}
-	n.folders.check(channels)
+	b.folders.check(channels)
 	for _, id := range channels {
 		if c, err := protocol.ParseChannelID(id); err == nil {
 			paths = append(paths, protocol.ChannelFilePath(c))
 		}
 	}
 	for _, path := range paths {
-		if err := n.readBook(path); err != nil {
+		if err := b.take(path); err != nil {
 			return err
 		}
 	}
-	n.checkScopes(paths)
-	n.checkProfiles()
+	b.checkScopes(paths)
+	b.checkProfiles()
 	return nil
 }
 
-// readBook takes in one file of the record as it stands in main, or that it is
+// take takes in one file of the record as it stands in main, or that it is
 // gone. A file that cannot be read counts as not there, and is warned about until it
 // is mended.
-func (n *Node) readBook(path string) error {
-	take := n.taker(path)
+func (b *books) take(path string) error {
+	take := b.taker(path)
 	if take == nil {
 		return nil
 	}
-	data, ok, err := n.record.ReadFile(path)
+	data, ok, err := b.record.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("cannot read %s of the record: %w", path, err)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if err := take(data, ok); err != nil {
-		n.notices.wrong(path, "%s cannot be read: %v", path, err)
-	} else {
-		n.notices.mended(path)
-	}
+	b.folded(func(s *fleet.State) {
+		if err := take(s, data, ok); err != nil {
+			b.notices.wrong(path, "%s cannot be read: %v", path, err)
+		} else {
+			b.notices.mended(path)
+		}
+	})
 	return nil
 }
 
 // checkScopes warns once of memories whose scope is no channel.
-func (n *Node) checkScopes(paths []string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (b *books) checkScopes(paths []string) {
 	for _, path := range paths {
 		file, is := protocol.ParseMemoryPath(path)
 		if !is {
 			continue
 		}
-		if problem := n.state.ScopeProblem(file); problem != "" {
-			n.notices.once(path+problem, "%s: %s", path, problem)
+		problem := ""
+		b.folded(func(s *fleet.State) { problem = s.ScopeProblem(file) })
+		if problem != "" {
+			b.notices.once(path+problem, "%s: %s", path, problem)
 		}
 	}
 }
@@ -82,28 +101,28 @@ func isHostFile(path string) bool {
 }
 
 // taker is what takes in the file at path, nil where the rules know nothing of
-// such a file. It is called with mu held; ok is false for a file that is gone.
-func (n *Node) taker(path string) func(data []byte, ok bool) error {
+// such a file. ok is false for a file that is gone.
+func (b *books) taker(path string) func(s *fleet.State, data []byte, ok bool) error {
 	if isHostFile(path) {
-		return n.takeHostFile(path)
+		return b.hostFile(path)
 	}
 	if c, is := protocol.ParseChannelFilePath(path); is {
-		return func(data []byte, ok bool) error {
-			n.state.DropChannelFile(c)
-			return taken(data, ok, protocol.ParseChannelFile, func(f protocol.ChannelFile) { n.state.SetChannelFile(c, f) })
+		return func(s *fleet.State, data []byte, ok bool) error {
+			s.DropChannelFile(c)
+			return taken(data, ok, protocol.ParseChannelFile, func(f protocol.ChannelFile) { s.SetChannelFile(c, f) })
 		}
 	}
 	if file, is := protocol.ParseMemoryPath(path); is {
 		parse := func(data []byte) (protocol.Memory, error) { return protocol.ParseMemory(file, data) }
-		return func(data []byte, ok bool) error {
-			n.state.DropMemory(file)
-			return taken(data, ok, parse, n.state.SetMemory)
+		return func(s *fleet.State, data []byte, ok bool) error {
+			s.DropMemory(file)
+			return taken(data, ok, parse, s.SetMemory)
 		}
 	}
 	if _, is := protocol.IsActorPath(path); is {
-		return func(data []byte, ok bool) error {
-			n.state.DropActor(path)
-			return taken(data, ok, protocol.ParseActor, func(a protocol.Actor) { n.state.SetActor(path, a) })
+		return func(s *fleet.State, data []byte, ok bool) error {
+			s.DropActor(path)
+			return taken(data, ok, protocol.ParseActor, func(a protocol.Actor) { s.SetActor(path, a) })
 		}
 	}
 	return nil
@@ -152,84 +171,84 @@ func tooLarge(data []byte) error {
 	return nil
 }
 
-// takeHostFile takes in a host file. A key in one counts for nothing, nor does a command;
+// hostFile takes in a host file. A key in one counts for nothing, nor does a command;
 // where the file of a host that has joined states either, which its node never writes,
 // the operator is warned.
-func (n *Node) takeHostFile(path string) func(data []byte, ok bool) error {
-	return func(data []byte, ok bool) error {
-		n.state.DropHostFile(path)
+func (b *books) hostFile(path string) func(s *fleet.State, data []byte, ok bool) error {
+	return func(s *fleet.State, data []byte, ok bool) error {
+		s.DropHostFile(path)
 		var key, commands, parts string // what is wrong with it
 		err := taken(data, ok, protocol.ParseHostFile, func(says protocol.HostState) {
-			n.state.SetHostFile(path, says)
+			s.SetHostFile(path, says)
 			if len(says.Unread) > 0 {
 				parts = "cannot be read in part: that is left out, and the rest counts: " + unreadText(says.Unread)
 			}
-			h, joined := n.state.Host(says.Host)
+			h, joined := s.Host(says.Host)
 			if !joined {
 				return
 			}
 			// A key that the host had before is what its file says until the host renders it.
-			if says.Key != "" && !n.state.KnowsKey(says.Host, says.Key) {
+			if says.Key != "" && !s.KnowsKey(says.Host, says.Key) {
 				key = fmt.Sprintf("holds another key than the record gives to %s: %s is ignored, %s counts", says.Host, says.Key, h.Key)
 			}
 			if agents := protocol.HostFileCommands(data); len(agents) > 0 {
 				commands = fmt.Sprintf("states a command for %s: the node of %s has not written it, and no host runs it", strings.Join(agents, ", "), says.Host)
 			}
 		})
-		n.notices.ofFile(path, "key", key)
-		n.notices.ofFile(path, "commands", commands)
-		n.notices.ofFile(path, "parts", parts)
+		b.notices.ofFile(path, "key", key)
+		b.notices.ofFile(path, "commands", commands)
+		b.notices.ofFile(path, "parts", parts)
 		return err
 	}
 }
 
-// filesChanged is the record's news of files that are no messages.
-func (n *Node) filesChanged(paths []string) {
-	own := protocol.HostFilePath(n.cfg.Alias)
+// changed is the record's news of files that are no messages.
+func (b *books) changed(paths []string) {
+	own := protocol.HostFilePath(b.cfg.Alias)
 	for _, path := range paths {
-		n.noteConflict(path)
-		if err := n.readBook(path); err != nil {
-			n.log.Error().Err(err).Msg("cannot take in a file that changed")
+		b.noteConflict(path)
+		if err := b.take(path); err != nil {
+			b.log.Error().Err(err).Msg("cannot take in a file that changed")
 		}
 		switch path {
 		case own:
-			if err := n.renderHostFile(); err != nil {
-				n.log.Warn().Err(err).Msg("cannot render this host's file")
+			if err := b.renderOwn(); err != nil {
+				b.log.Warn().Err(err).Msg("cannot render this host's file")
 			}
 		case identityFile:
-			n.warnOfIdentity()
+			b.warnOfIdentity()
 		}
 	}
-	n.folders.checkOf(paths)
-	n.checkScopes(paths)
-	n.checkProfiles()
+	b.folders.checkOf(paths)
+	b.checkScopes(paths)
+	b.checkProfiles()
 }
 
 // warnOfIdentity says while the node runs what it would say at its next start, which
 // would be the last.
-func (n *Node) warnOfIdentity() {
-	err := checkIdentity(n.record, n.cfg)
+func (b *books) warnOfIdentity() {
+	err := checkIdentity(b.record, b.cfg)
 	if err != nil {
-		n.notices.wrong(identityFile, "this node will not start again: %v", err)
+		b.notices.wrong(identityFile, "this node will not start again: %v", err)
 	} else {
-		n.notices.mended(identityFile)
+		b.notices.mended(identityFile)
 	}
 }
 
 // noteConflict tells of a file that two sides changed in the same place, where
 // another host kept both versions, until the version that lost is taken away.
-func (n *Node) noteConflict(path string) {
+func (b *books) noteConflict(path string) {
 	file, is := gitsync.ConflictOf(path)
 	if !is {
 		return
 	}
-	_, there, err := n.record.ReadFile(path)
+	_, there, err := b.record.ReadFile(path)
 	switch {
 	case err != nil: // it is told of when it is looked at again
 	case !there:
-		n.notices.forget(path)
+		b.notices.forget(path)
 	default:
-		n.notices.unless(path, "%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
+		b.notices.unless(path, "%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
 	}
 }
 
@@ -237,21 +256,39 @@ const aboutProfiles = "actor profiles"
 
 // checkProfiles halts the exec doors while two actor profiles have one name, and
 // lets them go on when that is over (Crosstalk, "Managing actors").
-func (n *Node) checkProfiles() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	halted := ""
-	if err := n.state.ProfileClash(); err != nil {
-		halted = err.Error()
-	}
-	was := n.halts.clashes(halted)
+func (b *books) checkProfiles() {
+	var halted, was string
+	b.folded(func(s *fleet.State) {
+		if err := s.ProfileClash(); err != nil {
+			halted = err.Error()
+		}
+		was = b.halts.clashes(halted)
+	})
 	switch {
 	case halted != "" && halted != was:
-		n.notices.wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
+		b.notices.wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
 	case halted == "" && was != "":
-		n.notices.mended(aboutProfiles)
-		for _, w := range n.workers {
-			w.nudge()
-		}
+		b.notices.mended(aboutProfiles)
+		b.nudge()
 	}
+}
+
+// write brings a file that is no message into a durable commit and takes it
+// in.
+func (b *books) write(ctx context.Context, path string, data []byte) error {
+	if err := b.fits(path, data); err != nil {
+		return err
+	}
+	if err := b.record.WriteFile(ctx, path, data); err != nil {
+		return err
+	}
+	return b.take(path)
+}
+
+func (b *books) fits(path string, data []byte) error {
+	if len(data) > b.cfg.MessageLimit {
+		return control.Errorf(control.KindUsage, "write a shorter text, or raise message_limit in config.yaml on every host",
+			"cannot write %s: it has %d bytes; the limit is %d", path, len(data), b.cfg.MessageLimit)
+	}
+	return nil
 }

@@ -59,7 +59,7 @@ func (n *Node) NewChannel(ctx context.Context, r control.NewChannelRequest) (con
 	var b [16]byte
 	random(b[:])
 	id := protocol.NewChannelID(b)
-	if err := n.writeBook(ctx, protocol.ChannelFilePath(id), data); err != nil {
+	if err := n.books.write(ctx, protocol.ChannelFilePath(id), data); err != nil {
 		return control.Channel{}, asError(err)
 	}
 	return n.Channel(ctx, control.ChannelRequest{Channel: id.String()})
@@ -80,12 +80,12 @@ func (n *Node) ChangeMembers(ctx context.Context, r control.MembersRequest) (con
 	err = n.record.ChangeFile(ctx, path, func(old []byte) ([]byte, error) {
 		data, err := protocol.SetChannelMembers(old, members)
 		if err == nil {
-			err = n.fitsBook(path, data)
+			err = n.books.fits(path, data)
 		}
 		return data, err
 	})
 	if err == nil {
-		err = n.readBook(path)
+		err = n.books.take(path)
 	}
 	if err != nil {
 		return control.Channel{}, asError(err)
@@ -112,24 +112,4 @@ func (n *Node) found(c fleet.NewChannel, parent string) (file protocol.ChannelFi
 		}
 	}
 	return n.state.Found(c, n.now().UTC().Truncate(time.Millisecond))
-}
-
-// writeBook brings a file that is no message into a durable commit and takes it
-// in.
-func (n *Node) writeBook(ctx context.Context, path string, data []byte) error {
-	if err := n.fitsBook(path, data); err != nil {
-		return err
-	}
-	if err := n.record.WriteFile(ctx, path, data); err != nil {
-		return err
-	}
-	return n.readBook(path)
-}
-
-func (n *Node) fitsBook(path string, data []byte) error {
-	if len(data) > n.cfg.MessageLimit {
-		return control.Errorf(control.KindUsage, "write a shorter text, or raise message_limit in config.yaml on every host",
-			"cannot write %s: it has %d bytes; the limit is %d", path, len(data), n.cfg.MessageLimit)
-	}
-	return nil
 }

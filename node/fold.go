@@ -46,7 +46,7 @@ func (n *Node) fold(ctx context.Context) error {
 	}
 	n.sayAllUnreadLines()
 	n.tellLost()
-	return n.readBooks()
+	return n.books.read()
 }
 
 // errLost says that the cache holds messages that the record has lost.

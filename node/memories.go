@@ -40,7 +40,7 @@ func (n *Node) AddMemory(ctx context.Context, r control.AddMemoryRequest) (contr
 	if err != nil {
 		return control.Memory{}, asError(err)
 	}
-	if err := n.writeBook(ctx, protocol.MemoryPath(m.File), data); err != nil {
+	if err := n.books.write(ctx, protocol.MemoryPath(m.File), data); err != nil {
 		return control.Memory{}, asError(err)
 	}
 	return n.Memory(ctx, control.MemoryRequest{File: m.File})

@@ -83,7 +83,7 @@ type Node struct {
 	resender  *resender
 	held      *heldBack
 	notices   *notices // what status warns of
-	folders   *folders
+	books     *books
 	feeds     feeds
 	flaws     flaws // files of the record that are no messages
 	refusals  *refusals
@@ -243,7 +243,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		Events: gitsync.Events{
 			Arrived:  n.arrived,
 			Arriving: n.arriving,
-			Files:    n.filesChanged,
+			Files:    func(paths []string) { n.books.changed(paths) },
 			Recorded: n.recorded,
 			Pushed:   n.pushed,
 			Moved:    n.remoteMoved,
@@ -256,7 +256,11 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		return err
 	}
 	n.resender = &resender{folded: n.folded, record: record, bus: n.currentBus}
-	n.record, n.presence.record, n.folders = record, record, newFolders(n.notices, record.ID())
+	n.record, n.presence.record = record, record
+	n.books = &books{
+		cfg: n.cfg, record: record, folded: n.folded, log: n.log, notices: n.notices, folders: newFolders(n.notices, record.ID()), halts: &n.halts,
+		renderOwn: n.renderHostFile, nudge: n.nudgeWorkers,
+	}
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// books are files of the record that are no messages, with versions that somebody may
+// plainFiles are files of the record that are no messages, with versions that somebody may
 // push: such as can be read, such as cannot, and such as speak for another's.
-func books() map[string][]string {
+func plainFiles() map[string][]string {
 	channel, child := protocol.ChannelID("2b1e9f30-5c1d-4a7e-9b1a-0123456789ab"), protocol.ChannelID("2b1e9f30-5c1d-4a7e-9b1a-0123456789ac")
 	host := func(alias, agent string) string {
 		return "---\nalias: " + alias + "\nhumans: [zoe]\nactors:\n  " + agent + ":\n    default:\n      count: 1\n---\n"
@@ -85,7 +85,7 @@ func TestARunningNodeAnswersLikeAFreshOne(t *testing.T) {
 	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", remote }))
 	late := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "late", remote })
 	clone := cloneOf(t, remote)
-	all := books()
+	all := plainFiles()
 	var paths []string
 	for path := range all {
 		paths = append(paths, path)

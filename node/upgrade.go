@@ -34,7 +34,7 @@ func (n *Node) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]control
 		}
 		all = append(all, control.UpgradedFile{Path: path, State: state})
 	}
-	n.checkProfiles()
+	n.books.checkProfiles()
 	return all, nil
 }
 
@@ -53,5 +53,5 @@ func (n *Node) upgradeFile(ctx context.Context, path string, data []byte, check 
 	if check {
 		return state, nil
 	}
-	return state, n.writeBook(ctx, path, data)
+	return state, n.books.write(ctx, path, data)
 }
