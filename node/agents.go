@@ -73,7 +73,7 @@ func (n *Node) AddAgent(ctx context.Context, r control.AddAgentRequest) (control
 		return control.Agent{}, asError(err)
 	}
 	n.roster.put(a)
-	if err := n.publishHost(ctx); err != nil {
+	if err := n.own.publish(ctx); err != nil {
 		return control.Agent{}, asError(err)
 	}
 	n.openDoor(a, n.taking, n.killing)
@@ -200,7 +200,7 @@ func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) error {
 		return asError(err)
 	}
 	n.roster.remove(name)
-	err := n.publishHost(ctx)
+	err := n.own.publish(ctx)
 	n.presence.announce()
 	return asError(err)
 }

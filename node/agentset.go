@@ -39,7 +39,7 @@ func (n *Node) SetAgent(ctx context.Context, r control.SetAgentRequest) (control
 	}
 	n.roster.put(a)
 	n.reopen(a)
-	err = n.publishHost(ctx)
+	err = n.own.publish(ctx)
 	n.presence.announce()
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -77,7 +77,7 @@ func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
 	defer n.writer.close()
 	publish := func(agents ...configs.Agent) {
 		n.roster.set(agents)
-		if err := n.publishHost(t.Context()); err != nil {
+		if err := n.own.publish(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -2,16 +2,38 @@ package node
 
 import (
 	"context"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// hostState is what this host says of itself: from its own configuration alone.
-func (n *Node) hostState() protocol.HostState {
-	h := protocol.HostState{Host: n.cfg.Alias, Key: n.ownKey().public, Hostname: hostname(), Addresses: n.hubs.addresses(), Humans: []protocol.Name{n.cfg.Human}}
-	for _, a := range n.roster.all() {
+// ownHost tells the fleet who is here: by signed messages, and by their rendering as the
+// seed's host file.
+type ownHost struct {
+	host, human protocol.Name
+	now         func() time.Time
+	log         zerolog.Logger
+	folded      folded
+	record      fileUpdater
+	hubs        *hubs
+	roster      *roster
+	key         func() *hostKey
+	say         func(context.Context, fleet.Join) error // stores that and tells the others
+}
+
+// fileUpdater is the record as far as it keeps files that are no messages.
+type fileUpdater interface {
+	UpdateFile(path string, update func(old []byte) ([]byte, error)) error
+}
+
+// says is what this host says of itself: from its own configuration alone.
+func (o *ownHost) says() protocol.HostState {
+	h := protocol.HostState{Host: o.host, Key: o.key().public, Hostname: hostname(), Addresses: o.hubs.addresses(), Humans: []protocol.Name{o.human}}
+	for _, a := range o.roster.all() {
 		h.Agents = append(h.Agents, hosted(a))
 	}
 	return h
@@ -29,42 +51,40 @@ func hosted(a configs.Agent) protocol.HostedAgent {
 	return h
 }
 
-// publishHost tells the fleet who is here, where that is news: a signed message,
-// and its rendering as the seed's host file.
-func (n *Node) publishHost(ctx context.Context) error {
-	if _, err := n.act(ctx, fleet.Join{Host: n.hostState()}, protocol.Path{}); err != nil {
+// publish tells the fleet who is here, where that is news.
+func (o *ownHost) publish(ctx context.Context) error {
+	if err := o.say(ctx, fleet.Join{Host: o.says()}); err != nil {
 		return err
 	}
-	return n.renderHostFile()
+	return o.render()
 }
 
-// retireHostFile has the file of a host that is out say so: programs that know no keys
+// retire has the file of a host that is out say so: programs that know no keys
 // would go on writing to its agents. The word of its revocation is the truth, this is
 // its rendering.
-func (n *Node) retireHostFile(alias protocol.Name) {
-	n.mu.Lock()
-	h, _ := n.state.Host(alias)
-	n.mu.Unlock()
-	says, since := protocol.HostState{Host: alias, Key: h.Key, Hostname: h.Hostname}, n.now()
-	err := n.record.UpdateFile(protocol.HostFilePath(alias), func(old []byte) ([]byte, error) {
+func (o *ownHost) retire(alias protocol.Name) {
+	var h *fleet.Host
+	o.folded(func(s *fleet.State) { h, _ = s.Host(alias) })
+	says, since := protocol.HostState{Host: alias, Key: h.Key, Hostname: h.Hostname}, o.now()
+	err := o.record.UpdateFile(protocol.HostFilePath(alias), func(old []byte) ([]byte, error) {
 		return protocol.RetireHostFile(old, says, since)
 	})
 	if err != nil {
-		n.log.Warn().Err(err).Msg("cannot say in the host's file that it is out")
+		o.log.Warn().Err(err).Msg("cannot say in the host's file that it is out")
 	}
 }
 
-// renderHostFile has the next commit put into this host's file what it says of itself
+// render has the next commit put into this host's file what it says of itself
 // by then. What others wrote there until then stays.
-func (n *Node) renderHostFile() error {
-	return n.record.UpdateFile(protocol.HostFilePath(n.cfg.Alias), func(old []byte) ([]byte, error) {
-		return protocol.UpdateHostFile(old, n.hostState())
+func (o *ownHost) render() error {
+	return o.record.UpdateFile(protocol.HostFilePath(o.host), func(old []byte) ([]byte, error) {
+		return protocol.UpdateHostFile(old, o.says())
 	})
 }
 
 // answerTwin writes a message, by which the other node of this name learns of this one.
-func (n *Node) answerTwin(ctx context.Context) {
-	if _, err := n.act(ctx, fleet.Join{Host: n.hostState(), Again: true}, protocol.Path{}); err != nil {
-		n.log.Warn().Err(err).Msg("cannot tell the other node of this name to stay out")
+func (o *ownHost) answerTwin(ctx context.Context) {
+	if err := o.say(ctx, fleet.Join{Host: o.says(), Again: true}); err != nil {
+		o.log.Warn().Err(err).Msg("cannot tell the other node of this name to stay out")
 	}
 }

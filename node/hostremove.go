@@ -30,12 +30,12 @@ func (n *Node) RemoveHost(ctx context.Context, r control.RemoveHostRequest) (con
 			n.stayAfterAll()
 			return control.HostRemoval{}, err
 		}
-		n.retireHostFile(done.Host) // the node ends with the word itself
+		n.own.retire(done.Host) // the node ends with the word itself
 	}
 	ws, err := n.act(ctx, c, protocol.Path{})
 	switch {
 	case err == nil && !done.Here:
-		n.retireHostFile(done.Host)
+		n.own.retire(done.Host)
 	case err != nil && done.Here:
 		n.stayAfterAll()
 	}
@@ -49,7 +49,7 @@ func (n *Node) RemoveHost(ctx context.Context, r control.RemoveHostRequest) (con
 // stayAfterAll takes back what was done before this host's last word, which could not
 // be stored.
 func (n *Node) stayAfterAll() {
-	if err := n.renderHostFile(); err != nil {
+	if err := n.own.render(); err != nil {
 		n.log.Warn().Err(err).Msg("cannot render this host's file")
 	}
 	n.lookout.out.Store(false)

@@ -345,7 +345,7 @@ func (o InitOptions) join(ctx context.Context, result *InitResult) error {
 	if err := n.stampAgents(); err != nil {
 		return err
 	}
-	if err := n.publishHost(ctx); err != nil {
+	if err := n.own.publish(ctx); err != nil {
 		return asError(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)

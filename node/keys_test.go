@@ -227,7 +227,7 @@ func TestRevokedHostIsOut(t *testing.T) {
 	}
 	defer n.Close()
 	defer n.writer.close()
-	if err := n.publishHost(t.Context()); err == nil || !strings.Contains(err.Error(), "revoked") {
+	if err := n.own.publish(t.Context()); err == nil || !strings.Contains(err.Error(), "revoked") {
 		t.Errorf("the next start says %v", err)
 	}
 }

@@ -80,6 +80,7 @@ type Node struct {
 	asker     *asker
 	presence  *presence
 	hubs      *hubs
+	own       *ownHost // what this host says of itself
 	resender  *resender
 	held      *heldBack
 	notices   *notices // what status warns of
@@ -217,9 +218,13 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	n.hubs = &hubs{host: cfg.Alias, says: cfg.Bus, folded: n.folded, bus: n.currentBus, now: n.now, log: n.log, moved: make(chan struct{}, 1)}
 	n.keys.host, n.keys.now, n.keys.log, n.keys.folded, n.keys.live, n.keys.hubs = cfg.Alias, n.now, n.log, n.folded, n.live, n.hubs
 	n.keys.say = func(ctx context.Context, v fleet.Vouch) error { return second(n.act(ctx, v, protocol.Path{})) }
+	n.own = &ownHost{
+		host: cfg.Alias, human: cfg.Human, now: n.now, log: n.log, folded: n.folded, hubs: n.hubs, roster: &n.roster, key: n.ownKey,
+		say: func(ctx context.Context, j fleet.Join) error { return second(n.act(ctx, j, protocol.Path{})) },
+	}
 	n.presence = &presence{
 		host: cfg.Alias, version: n.version, started: n.started, now: n.now, log: n.log, greet: make(chan struct{}, 1),
-		bus: n.currentBus, live: n.live, lookout: n.lookout, twins: n.twins, roster: &n.roster, asker: n.asker, answerTwin: n.answerTwin,
+		bus: n.currentBus, live: n.live, lookout: n.lookout, twins: n.twins, roster: &n.roster, asker: n.asker, answerTwin: n.own.answerTwin,
 	}
 	if n.presence.start, err = nextStart(n.home, n.started); err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
@@ -256,10 +261,10 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		return err
 	}
 	n.resender = &resender{folded: n.folded, record: record, bus: n.currentBus}
-	n.record, n.presence.record = record, record
+	n.record, n.presence.record, n.own.record = record, record, record
 	n.books = &books{
 		cfg: n.cfg, record: record, folded: n.folded, log: n.log, notices: n.notices, folders: newFolders(n.notices, record.ID()), halts: &n.halts,
-		renderOwn: n.renderHostFile, nudge: n.nudgeWorkers,
+		renderOwn: n.own.render, nudge: n.nudgeWorkers,
 	}
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err

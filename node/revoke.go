@@ -24,7 +24,7 @@ func (n *Node) RevokeKey(ctx context.Context, r control.RevokeRequest) (control.
 	}
 	done.Path = ws[0].message.Path
 	if done.Out {
-		n.retireHostFile(done.Host)
+		n.own.retire(done.Host)
 	}
 	return done, nil
 }

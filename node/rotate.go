@@ -107,7 +107,7 @@ func (n *Node) afterRotation(next *hostKey) {
 		}
 	}
 	n.presence.announce()
-	if err := n.renderHostFile(); err != nil {
+	if err := n.own.render(); err != nil {
 		n.log.Warn().Err(err).Msg("cannot render this host's file")
 	}
 }

@@ -31,7 +31,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	var down teardown
 	defer down.run()
 
-	if err := n.publishHost(ctx); err != nil {
+	if err := n.own.publish(ctx); err != nil {
 		why := control.AsError(asError(err))
 		return control.Errorf(why.Kind, why.Hint, "cannot enter the fleet: %s", why.Message)
 	}
@@ -47,7 +47,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		return err
 	}
 	n.startDelivery(&down)
-	if err := n.publishHost(ctx); err != nil { // at which addresses it is reached is known now
+	if err := n.own.publish(ctx); err != nil { // at which addresses it is reached is known now
 		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 	}
 	n.startDoors(&down)
