@@ -48,18 +48,18 @@ func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done
 
 // indexAll makes the index of words.
 func (n *Node) indexAll(ctx context.Context, tell func(done, total int)) (indexed int, err error) {
-	index, err := n.openIndex()
+	x, err := n.openIndex()
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
-		if closing := index.Close(); err == nil {
+		if closing := x.index.Close(); err == nil {
 			err = closing
 		}
 	}()
-	x := &indexer{n: n, index: index, past: n.state.Len()}
+	x.past = n.state.Len()
 	total := x.past
-	return x.catchUp(ctx, index, func() {
+	return x.catchUp(ctx, x.index, func() {
 		if tell != nil {
 			tell(total-x.pending(), total)
 		}

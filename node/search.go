@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/search"
@@ -23,8 +25,11 @@ const (
 // indexer keeps the search index up to date: with the past in the background,
 // with what comes as it comes. Its goroutine runs from start until stop.
 type indexer struct {
-	n    *Node
-	work sync.WaitGroup
+	options search.Options
+	folded  folded
+	load    func(*fleet.Item) (*protocol.Message, error)
+	log     zerolog.Logger
+	work    sync.WaitGroup
 
 	mu    sync.Mutex // guards what follows
 	index *search.Index
@@ -33,14 +38,13 @@ type indexer struct {
 
 // startIndex opens the search index. Without one everything else works.
 func (n *Node) startIndex(down *teardown) {
-	index, err := n.openIndex()
+	x, err := n.openIndex()
 	if err != nil {
 		n.log.Error().Err(err).Msg("messages cannot be searched")
 		n.notices.wrong("search", "messages cannot be searched: %v", err)
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	x := &indexer{n: n, index: index}
 	n.mu.Lock()
 	n.indexer = x
 	x.past = n.state.Len()
@@ -55,10 +59,12 @@ func (n *Node) startIndex(down *teardown) {
 	})
 }
 
-func (n *Node) openIndex() (*search.Index, error) {
-	return search.Open(search.Options{
+func (n *Node) openIndex() (x *indexer, err error) {
+	x = &indexer{folded: n.folded, load: n.loadItem, log: n.log, options: search.Options{
 		Dir: n.home.SearchIndex(), RecordID: n.record.ID(), Log: n.log.With().Str("part", "search").Logger(),
-	})
+	}}
+	x.index, err = search.Open(x.options)
+	return x, err
 }
 
 // now is the index at this moment.
@@ -111,16 +117,16 @@ func (x *indexer) run(ctx context.Context) {
 			return
 		}
 		if err := x.now().Close(); err != nil {
-			x.n.log.Warn().Err(err).Msg("the search index did not close cleanly")
+			x.log.Warn().Err(err).Msg("the search index did not close cleanly")
 		}
-		index, err := x.n.openIndex()
+		index, err := search.Open(x.options)
 		if err != nil {
 			continue // it is closed, and tried again
 		}
 		x.mu.Lock()
 		x.index = index
 		x.mu.Unlock()
-		x.n.log.Info().Msg("the search index is made anew")
+		x.log.Info().Msg("the search index is made anew")
 	}
 }
 
@@ -128,7 +134,7 @@ func (x *indexer) run(ctx context.Context) {
 // come, until ctx ends or the index breaks.
 func (x *indexer) keepUp(ctx context.Context, index *search.Index) {
 	if _, err := x.catchUp(ctx, index, func() {}); err != nil && ctx.Err() == nil {
-		x.n.log.Error().Err(err).Msg("cannot index messages")
+		x.log.Error().Err(err).Msg("cannot index messages")
 	}
 	tick := time.NewTicker(indexPause)
 	defer tick.Stop()
@@ -166,12 +172,11 @@ func (x *indexer) catchUp(ctx context.Context, index *search.Index, step func())
 		if err := ctx.Err(); err != nil {
 			return added, err
 		}
-		x.n.mu.Lock()
-		past := following(x.n.state, last)
-		x.n.mu.Unlock()
+		var past []*fleet.Item
+		x.folded(func(s *fleet.State) { past = following(s, last) })
 		for _, it := range past {
 			if searchable(it) && !known.Has(it.Path, it.Hash) {
-				index.Add(document(it, func() (*protocol.Message, error) { return x.n.loadItem(it) }))
+				index.Add(document(it, func() (*protocol.Message, error) { return x.load(it) }))
 				added++
 			}
 		}
@@ -199,7 +204,7 @@ func (x *indexer) looked(at int) {
 
 func (x *indexer) flush(index *search.Index) {
 	if err := index.Flush(); err != nil {
-		x.n.log.Error().Err(err).Msg("cannot index messages")
+		x.log.Error().Err(err).Msg("cannot index messages")
 	}
 }
 
