@@ -140,8 +140,8 @@ func (t *twins) look(it *fleet.Item, state hostHistory, key string) {
 // once for a run; what comes later is compared with that.
 func (t *twins) compare(of *fleet.Item, state hostHistory) (theirs protocol.Path, later bool) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	theirs, known := t.firsts[of.Run]
+	t.mu.Unlock()
 	if !known {
 		theirs = of.Path
 		for it := range state.All() {
@@ -153,6 +153,8 @@ func (t *twins) compare(of *fleet.Item, state hostHistory) (theirs protocol.Path
 	if of.Path.Compare(theirs) < 0 {
 		theirs = of.Path
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.firsts[of.Run] = theirs
 	return theirs, t.first.IsZero() || theirs.Compare(t.first) < 0
 }
