@@ -91,7 +91,7 @@ func (n *Node) foldAll(ctx context.Context) error {
 		n.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
 	}
 	n.mu.Lock()
-	n.state = fleet.New(n.anchor)
+	n.state = fleet.New(n.anchor, n.cache.kinds...)
 	n.mu.Unlock()
 	n.notices.clear()
 	n.flaws.clear()

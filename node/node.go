@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node/caller"
@@ -45,7 +46,8 @@ type Options struct {
 	acceptLoss bool    // what the disk has lost is given up
 	remote     *string // in place of that of the configuration, and runs of git may take long; nil: that one
 	queueBytes int     // see bus.Options
-	lookTimes  int     // how many times longer than usual a start may look around; 0: once
+	affairs    []affair.Any
+	lookTimes  int // how many times longer than usual a start may look around; 0: once
 }
 
 // Node is one host of a fleet.
@@ -95,6 +97,7 @@ type Node struct {
 	memoryAt  time.Time               // of the last memory that was written here
 	storing   sync.RWMutex            // held for reading from when messages are stored until they are folded
 	cache     stateCache
+	turns     onceEach[affair.ID]   // of commands, by their affair
 	progress  func(done, total int) // of reading the record, at the start
 	sofar     reading
 	verifying verifying
@@ -120,6 +123,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		workers: map[protocol.Name]*worker{},
+		cache:   stateCache{kinds: o.affairs},
 		keys:    newKeyWork(),
 		notices: newNotices(o.Log, o.Now),
 	}
@@ -269,7 +273,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err
 	}
-	n.state, n.system = fleet.New(n.anchor), protocol.SystemChannel(record.ID())
+	n.state, n.system = fleet.New(n.anchor, n.cache.kinds...), protocol.SystemChannel(record.ID())
 	return checkIdentity(record, n.cfg)
 }
 

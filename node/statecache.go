@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/mapped"
 )
@@ -26,10 +27,11 @@ var errNoCache = errors.New("there is none")
 // file of its own, named by a number that rises; one that is not whole has a name
 // that begins with archiveTemp. Whoever uses it holds the home's lock.
 type stateCache struct {
-	dir  string
-	last int          // the highest number given
-	path string       // of the archive in use
-	file *mapped.File // nil while none is in use
+	dir   string
+	kinds []affair.Any // what the state folds
+	last  int          // the highest number given
+	path  string       // of the archive in use
+	file  *mapped.File // nil while none is in use
 }
 
 // stamp is what the node notes in an archive: the commit whose files it holds all
@@ -58,7 +60,7 @@ func (c *stateCache) open(recordID string) (*fleet.Archive, stamp, error) {
 	if err != nil {
 		return nil, s, err
 	}
-	a, err := fleet.OpenArchive(recordID, file.Data)
+	a, err := fleet.OpenArchive(recordID, file.Data, c.kinds...)
 	if err == nil {
 		err = json.Unmarshal([]byte(a.Stamp()), &s)
 	}
@@ -136,7 +138,7 @@ func (c *stateCache) write(recordID string, sn *fleet.Snapshot, s stamp, lasting
 	if made.file, err = mapped.Open(path); err != nil {
 		return archived{}, err
 	}
-	if made.archive, err = fleet.OpenArchive(recordID, made.file.Data); err != nil {
+	if made.archive, err = fleet.OpenArchive(recordID, made.file.Data, c.kinds...); err != nil {
 		return archived{}, errors.Join(err, made.file.Close())
 	}
 	return made, nil
