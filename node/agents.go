@@ -18,7 +18,7 @@ import (
 // defaultTier is the tier of an agent that was added with one command.
 const defaultTier = "default"
 
-// Agents implements control.Service.
+// Agents answers control.Agents.
 func (n *Node) Agents(context.Context) ([]control.Agent, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -61,7 +61,7 @@ func (n *Node) agentView(a configs.Agent) control.Agent {
 	return v
 }
 
-// AddAgent implements control.Service.
+// AddAgent answers control.AddAgent.
 func (n *Node) AddAgent(ctx context.Context, r control.AddAgentRequest) (control.Agent, error) {
 	n.roster.serving.Lock()
 	defer n.roster.serving.Unlock()
@@ -187,25 +187,25 @@ func checkCommands(a configs.Agent) error {
 	return err
 }
 
-// RemoveAgent implements control.Service.
-func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) error {
+// RemoveAgent answers control.RemoveAgent.
+func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) (none control.None, err error) {
 	n.roster.serving.Lock()
 	defer n.roster.serving.Unlock()
 	if !n.roster.serves(r.Name) {
-		return errNotServed(r.Name)
+		return none, errNotServed(r.Name)
 	}
 	name := protocol.Name(r.Name)
 	n.closeDoor(name)
 	if err := configs.RemoveAgent(n.home.Agents(), name, n.now()); err != nil {
-		return asError(err)
+		return none, asError(err)
 	}
 	n.roster.remove(name)
-	err := n.own.publish(ctx)
+	err = n.own.publish(ctx)
 	n.presence.announce()
-	return asError(err)
+	return none, asError(err)
 }
 
-// PauseAgent implements control.Service. The decision outlives the node.
+// PauseAgent answers control.PauseAgent. The decision outlives the node.
 func (n *Node) PauseAgent(_ context.Context, r control.PauseRequest) (control.Agent, error) {
 	n.roster.serving.Lock()
 	defer n.roster.serving.Unlock()

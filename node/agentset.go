@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// SetAgent implements control.Service. What waits for the agent is handled as it is
+// SetAgent answers control.SetAgent. What waits for the agent is handled as it is
 // served from now on; a command that runs ends as it began.
 func (n *Node) SetAgent(ctx context.Context, r control.SetAgentRequest) (control.Agent, error) {
 	n.roster.serving.Lock()

@@ -27,7 +27,7 @@ type audit struct {
 	found control.Verification
 }
 
-// Verify implements control.Service.
+// Verify answers control.Verify.
 func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
 	a := &audit{record: n.record, folded: n.folded, state: n.state, now: n.now, far: n.verifying.begin(n.record.Objects() + n.folded.size())}
 	defer n.verifying.end(a.far)

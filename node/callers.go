@@ -104,7 +104,7 @@ func (n *Node) gave(ctx context.Context, p protocol.Path) {
 	}
 }
 
-// AgentToken implements control.Service.
+// AgentToken answers control.MakeToken.
 func (n *Node) AgentToken(_ context.Context, r control.AgentRequest) (control.AgentToken, error) {
 	a, err := n.roster.get(r.Name)
 	if err != nil {

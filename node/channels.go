@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Channels implements control.Service.
+// Channels answers control.Channels.
 func (n *Node) Channels(context.Context) ([]control.Channel, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -21,7 +21,7 @@ func (n *Node) Channels(context.Context) ([]control.Channel, error) {
 	return all, nil
 }
 
-// Channel implements control.Service.
+// Channel answers control.ShowChannel.
 func (n *Node) Channel(_ context.Context, r control.ChannelRequest) (control.Channel, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -40,7 +40,7 @@ func (n *Node) channelView(c fleet.Channel) control.Channel {
 	}
 }
 
-// NewChannel implements control.Service.
+// NewChannel answers control.NewChannel.
 func (n *Node) NewChannel(ctx context.Context, r control.NewChannelRequest) (control.Channel, error) {
 	who, err := n.actor(ctx, r.As)
 	if err != nil {
@@ -65,7 +65,7 @@ func (n *Node) NewChannel(ctx context.Context, r control.NewChannelRequest) (con
 	return n.Channel(ctx, control.ChannelRequest{Channel: id.String()})
 }
 
-// ChangeMembers implements control.Service.
+// ChangeMembers answers control.ChangeMembers.
 func (n *Node) ChangeMembers(ctx context.Context, r control.MembersRequest) (control.Channel, error) {
 	if _, err := n.actor(ctx, r.As); err != nil {
 		return control.Channel{}, err

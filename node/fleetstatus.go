@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// FleetStatus implements control.Service.
+// FleetStatus answers control.AskFleet.
 func (n *Node) FleetStatus(ctx context.Context, r control.HostsRequest) (control.FleetStatus, error) {
 	hosts := n.hostViews(r.All)
 	// What others have is compared with what was here before they were asked, so

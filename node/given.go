@@ -117,7 +117,7 @@ func (n *Node) fence(about string) (string, error) {
 	return hex.EncodeToString(mac.Sum(nil)[:16]), nil
 }
 
-// Prompt implements control.Service.
+// Prompt answers control.ShowPrompt.
 func (n *Node) Prompt(ctx context.Context, r control.PromptRequest) (control.Prompt, error) {
 	f, err := n.find(r.Path)
 	if err != nil {
@@ -171,7 +171,7 @@ func inputOf(a configs.Agent) string {
 	return a.Input
 }
 
-// TestAgent implements control.Service.
+// TestAgent answers control.TestAgent.
 func (n *Node) TestAgent(ctx context.Context, r control.TestRequest) (control.TestResult, error) {
 	a, err := n.roster.get(r.Name)
 	if err != nil {

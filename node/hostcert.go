@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// HostCertificate implements control.Service.
+// HostCertificate answers control.HostCertificate.
 func (n *Node) HostCertificate(ctx context.Context, r control.HostRequest) (control.Certificate, error) {
 	host, err := n.Host(ctx, r)
 	if err != nil {

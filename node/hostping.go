@@ -12,7 +12,7 @@ import (
 // shownTime is how times stand in sentences for people.
 const shownTime = "2006-01-02 15:04:05Z07:00"
 
-// PingHost implements control.Service.
+// PingHost answers control.PingHost.
 func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
 	host, err := n.Host(ctx, control.HostRequest{Alias: r.Alias})
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ProbeHost implements control.Service.
+// ProbeHost answers control.ProbeHost.
 func (n *Node) ProbeHost(ctx context.Context, r control.HostRequest) (control.Probe, error) {
 	host, err := n.Host(ctx, r)
 	if err != nil {

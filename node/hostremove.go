@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// RemoveHost implements control.Service. To remove a host is to revoke its last key when
+// RemoveHost answers control.RemoveHost. To remove a host is to revoke its last key when
 // everything that it has written is known, so that all of it counts for ever: on that
 // host itself, as its last word, or where its node no longer runs.
 func (n *Node) RemoveHost(ctx context.Context, r control.RemoveHostRequest) (control.HostRemoval, error) {

@@ -15,7 +15,7 @@ import (
 // git, counts as one that can be reached by git alone.
 const gitLasts = 15 * time.Minute
 
-// Hosts implements control.Service.
+// Hosts answers control.Hosts.
 func (n *Node) Hosts(_ context.Context, r control.HostsRequest) ([]control.Host, error) {
 	return n.hostViews(r.All), nil
 }
@@ -35,7 +35,7 @@ func (n *Node) hostViews(all bool) []control.Host {
 	return views
 }
 
-// Host implements control.Service.
+// Host answers control.ShowHost.
 func (n *Node) Host(_ context.Context, r control.HostRequest) (control.Host, error) {
 	near := n.neighbours()
 	n.mu.Lock()

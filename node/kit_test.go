@@ -96,7 +96,7 @@ func bareRemote(t testing.TB) string {
 // say sends a message as the human.
 func say(t *testing.T, n control.Service, to, body string) control.Message {
 	t.Helper()
-	m, err := n.Send(t.Context(), control.SendRequest{To: []string{to}, Body: body})
+	m, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{to}, Body: body})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func say(t *testing.T, n control.Service, to, body string) control.Message {
 // answerTo waits for the answer to a message.
 func answerTo(t *testing.T, n control.Service, p protocol.Path) control.Message {
 	t.Helper()
-	m, err := n.Wait(t.Context(), control.WaitRequest{Re: p.String(), Within: within})
+	m, err := control.Wait.Ask(t.Context(), n, control.WaitRequest{Re: p.String(), Within: within})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func answerTo(t *testing.T, n control.Service, p protocol.Path) control.Message 
 
 func addExec(t *testing.T, n control.Service, name, command string) {
 	t.Helper()
-	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: name, Exec: command}); err != nil {
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Exec: command}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -124,7 +124,7 @@ func addExec(t *testing.T, n control.Service, name, command string) {
 func everything(t *testing.T, n control.Service) []control.Message {
 	t.Helper()
 	var all []control.Message
-	err := n.Log(t.Context(), control.LogRequest{Everything: true}, func(m control.Message) error {
+	err := control.Log.Ask(t.Context(), n, control.LogRequest{Everything: true}, func(m control.Message) error {
 		all = append(all, m)
 		return nil
 	})

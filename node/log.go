@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Log implements control.Service.
+// Log answers control.Log.
 func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control.Message) error) error {
 	channel, wanted, err := n.logFilter(r)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// AddMemory implements control.Service.
+// AddMemory answers control.AddMemory.
 func (n *Node) AddMemory(ctx context.Context, r control.AddMemoryRequest) (control.Memory, error) {
 	who, err := n.actor(ctx, r.As)
 	if err != nil {
@@ -46,7 +46,7 @@ func (n *Node) AddMemory(ctx context.Context, r control.AddMemoryRequest) (contr
 	return n.Memory(ctx, control.MemoryRequest{File: m.File})
 }
 
-// Memories implements control.Service.
+// Memories answers control.Memories.
 func (n *Node) Memories(_ context.Context, r control.MemoriesRequest) ([]control.Memory, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -72,7 +72,7 @@ func (n *Node) Memories(_ context.Context, r control.MemoriesRequest) ([]control
 
 const globalScope = "global"
 
-// Memory implements control.Service.
+// Memory answers control.ShowMemory.
 func (n *Node) Memory(_ context.Context, r control.MemoryRequest) (control.Memory, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -61,8 +61,9 @@ type Node struct {
 	lock      *flock.Flock
 	signsWith atomic.Pointer[hostKey] // this host's key
 	callers   *caller.Book
-	keepers   *keeper.Pool // of commands; nil: they run alone
-	doorsteps doorsteps    // sockets of agents that run as other users
+	verbs     control.Answers // what answers each of them
+	keepers   *keeper.Pool    // of commands; nil: they run alone
+	doorsteps doorsteps       // sockets of agents that run as other users
 	record    *gitsync.Record
 	anchor    fleet.Anchor
 	keys      keyWork
@@ -139,6 +140,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 			n.Close()
 		}
 	}()
+	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
+		return nil, err
+	}
 	opened, err := n.openHome(o)
 	if err != nil {
 		return nil, err

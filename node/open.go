@@ -12,7 +12,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Open implements control.Service.
+// Open answers control.Open.
 func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, error) {
 	a, err := n.roster.get(r.Agent)
 	if err != nil {

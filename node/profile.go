@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Profile implements control.Service.
+// Profile answers control.ActorProfile.
 func (n *Node) Profile(ctx context.Context, r control.ProfileRequest) (control.Profile, error) {
 	name, err := protocol.ParseName(r.Name)
 	if err != nil {

@@ -16,16 +16,16 @@ func BenchmarkReading(b *testing.B) {
 	client := control.NewClient(n.home.Socket(), "test")
 	ctx := b.Context()
 	for _, name := range []string{"mawjs", "volt"} {
-		if _, err := client.AddAgent(ctx, control.AddAgentRequest{Name: name, Inbox: true}); err != nil {
+		if _, err := control.AddAgent.Ask(ctx, client, control.AddAgentRequest{Name: name, Inbox: true}); err != nil {
 			b.Fatal(err)
 		}
 	}
 	for i := range channels {
-		if _, err := client.NewChannel(ctx, control.NewChannelRequest{As: "nat", Name: fmt.Sprintf("channel%d", i)}); err != nil {
+		if _, err := control.NewChannel.Ask(ctx, client, control.NewChannelRequest{As: "nat", Name: fmt.Sprintf("channel%d", i)}); err != nil {
 			b.Fatal(err)
 		}
 	}
-	first, err := client.Send(ctx, control.SendRequest{As: "nat", To: []string{"mawjs"}, Channel: "channel0", Body: "the root of a thread"})
+	first, err := control.Send.Ask(ctx, client, control.SendRequest{As: "nat", To: []string{"mawjs"}, Channel: "channel0", Body: "the root of a thread"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -48,29 +48,29 @@ func BenchmarkReading(b *testing.B) {
 	senders.Wait()
 	for name, ask := range map[string]func() error{
 		"inbox": func() error {
-			_, err := client.Inbox(ctx, control.InboxRequest{As: "mawjs", Limit: 101})
+			_, err := control.Inbox.Ask(ctx, client, control.InboxRequest{As: "mawjs", Limit: 101})
 			return err
 		},
 		"thread": func() error {
-			_, err := client.Thread(ctx, control.ThreadRequest{Path: first.Path.String()})
+			_, err := control.Thread.Ask(ctx, client, control.ThreadRequest{Path: first.Path.String()})
 			return err
 		},
 		"search": func() error {
-			_, err := client.Search(ctx, control.SearchRequest{Words: "topic42 plainly", Limit: 20})
+			_, err := control.Search.Ask(ctx, client, control.SearchRequest{Words: "topic42 plainly", Limit: 20})
 			return err
 		},
 		"log": func() error {
-			return client.Log(ctx, control.LogRequest{Last: 50}, func(control.Message) error { return nil })
+			return control.Log.Ask(ctx, client, control.LogRequest{Last: 50}, func(control.Message) error { return nil })
 		},
 		"log of a channel": func() error {
-			return client.Log(ctx, control.LogRequest{Last: 50, Channel: "channel7"}, func(control.Message) error { return nil })
+			return control.Log.Ask(ctx, client, control.LogRequest{Last: 50, Channel: "channel7"}, func(control.Message) error { return nil })
 		},
 		"channel list": func() error {
-			_, err := client.Channels(ctx)
+			_, err := control.Channels.Ask(ctx, client)
 			return err
 		},
 		"show": func() error {
-			_, err := client.Show(ctx, control.ShowRequest{Path: first.Path.Suffix()})
+			_, err := control.Show.Ask(ctx, client, control.ShowRequest{Path: first.Path.Suffix()})
 			return err
 		},
 	} {

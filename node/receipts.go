@@ -14,7 +14,7 @@ import (
 // are kept from being answered meanwhile.
 const receiptBatch = 256
 
-// Shown implements control.Service. What a command is run for is not read because
+// Shown answers control.Shown. What a command is run for is not read because
 // somebody saw it: the agent would never be asked.
 func (n *Node) Shown(ctx context.Context, r control.ShownRequest) (control.Marked, error) {
 	who, err := n.reader(ctx, r.As)
@@ -28,7 +28,7 @@ func (n *Node) Shown(ctx context.Context, r control.ShownRequest) (control.Marke
 	return control.Marked{As: who.Name, Read: marked}, asError(err)
 }
 
-// ReadAll implements control.Service.
+// ReadAll answers control.ReadAll.
 func (n *Node) ReadAll(ctx context.Context, r control.ReadAllRequest) (control.Marked, error) {
 	who, err := n.reader(ctx, r.As)
 	if err != nil {

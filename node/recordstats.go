@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// RecordStats implements control.Service.
+// RecordStats answers control.CountRecord.
 func (n *Node) RecordStats(ctx context.Context) (control.RecordStats, error) {
 	r := n.record.Status()
 	s := control.RecordStats{ID: n.record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
@@ -75,7 +75,7 @@ func diskUse(dir string) (int64, error) {
 	return total, err
 }
 
-// Export implements control.Service.
+// Export answers control.Export.
 func (n *Node) Export(ctx context.Context, r control.ExportRequest) (control.Exported, error) {
 	done := control.Exported{Dir: r.Dir}
 	if !filepath.IsAbs(r.Dir) {

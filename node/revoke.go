@@ -9,7 +9,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// RevokeKey implements control.Service. The human of this host takes the decision.
+// RevokeKey answers control.RevokeKey. The human of this host takes the decision.
 func (n *Node) RevokeKey(ctx context.Context, r control.RevokeRequest) (control.Revocation, error) {
 	c, done, err := n.revocation(r)
 	if err != nil || r.Try {

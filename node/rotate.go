@@ -17,7 +17,7 @@ import (
 // maxOverlap bounds how long two keys of a host may count beside each other.
 const maxOverlap = 366 * 24 * time.Hour
 
-// RotateKey implements control.Service. Both seeds are on the disk before the fleet
+// RotateKey answers control.RotateKey. Both seeds are on the disk before the fleet
 // is told. Where the node ends after that, and before the home says which is the
 // one to sign with, the next start takes the one that the record says (rightKey).
 func (n *Node) RotateKey(ctx context.Context, r control.RotateRequest) (control.Rotation, error) {

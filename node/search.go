@@ -215,7 +215,7 @@ func (x *indexer) pending() int {
 	return x.past
 }
 
-// Search implements control.Service.
+// Search answers control.Search.
 func (n *Node) Search(ctx context.Context, r control.SearchRequest) (control.SearchResult, error) {
 	if r.Limit < 0 || r.Limit > maxHits {
 		return control.SearchResult{}, control.Errorf(control.KindUsage, "", "a search shows from 1 to %d messages", maxHits)

@@ -12,8 +12,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-var _ control.Service = (*Node)(nil)
-
 // asError gives an error the kind by which its reader decides.
 func asError(err error) error {
 	var refusal *fleet.Refusal
@@ -53,7 +51,7 @@ func diskHint(err error) string {
 	return ""
 }
 
-// Send implements control.Service.
+// Send answers control.Send.
 func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message, error) {
 	who, err := n.actor(ctx, r.As)
 	if err != nil {
@@ -194,7 +192,7 @@ func (n *Node) targets(m *protocol.Message) []protocol.Name {
 	return hosts
 }
 
-// Inbox implements control.Service.
+// Inbox answers control.Inbox.
 func (n *Node) Inbox(ctx context.Context, r control.InboxRequest) ([]control.Message, error) {
 	who, err := n.reader(ctx, r.As)
 	if err != nil {
@@ -215,7 +213,7 @@ func (n *Node) Inbox(ctx context.Context, r control.InboxRequest) ([]control.Mes
 	return n.views(all), nil
 }
 
-// Read implements control.Service.
+// Read answers control.Read.
 func (n *Node) Read(ctx context.Context, r control.ReadRequest) (control.Message, error) {
 	f, err := n.find(r.Path)
 	if err != nil {
@@ -232,7 +230,7 @@ func (n *Node) Read(ctx context.Context, r control.ReadRequest) (control.Message
 	return n.viewNow(f.item)
 }
 
-// Show implements control.Service.
+// Show answers control.Show.
 func (n *Node) Show(_ context.Context, r control.ShowRequest) (control.Message, error) {
 	f, err := n.find(r.Path)
 	if err != nil {
@@ -242,8 +240,8 @@ func (n *Node) Show(_ context.Context, r control.ShowRequest) (control.Message, 
 	return m, asError(err)
 }
 
-// Stop implements control.Service.
-func (n *Node) Stop(context.Context) error {
+// Stop answers control.Stop.
+func (n *Node) Stop(context.Context) (control.None, error) {
 	n.stop()
-	return nil
+	return control.None{}, nil
 }

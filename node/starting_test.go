@@ -14,15 +14,15 @@ func TestLongStartAnswers(t *testing.T) {
 	client := control.NewClient(n.home.Socket(), "test")
 	done := n.answerMeanwhile(longStart)
 	n.sofar.done.Store(longStart * 2 / 5)
-	_, err := client.Status(t.Context())
+	_, err := control.ShowStatus.Ask(t.Context(), client)
 	if e := control.AsError(err); err == nil || e.Kind != control.KindUnavailable || e.Message != "the node is starting: reading the record: 40%" {
 		t.Errorf("while it starts: %v", err)
 	}
-	if err := client.Stop(t.Context()); err == nil || !strings.Contains(control.AsError(err).Hint, "end process") {
+	if _, err := control.Stop.Ask(t.Context(), client); err == nil || !strings.Contains(control.AsError(err).Hint, "end process") {
 		t.Errorf("asked to stop: %v", err)
 	}
 	done()
-	if _, err := client.Status(t.Context()); err == nil || strings.Contains(err.Error(), "starting") {
+	if _, err := control.ShowStatus.Ask(t.Context(), client); err == nil || strings.Contains(err.Error(), "starting") {
 		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Status implements control.Service.
+// Status answers control.ShowStatus.
 func (n *Node) Status(ctx context.Context) (control.Status, error) {
 	r := n.record.Status()
 	s := control.Status{
@@ -116,7 +116,7 @@ func (n *Node) isHeld(agent protocol.Name) bool {
 	return w != nil && n.slots.waits(w.wake)
 }
 
-// List implements control.Service.
+// List answers control.List.
 func (n *Node) List(_ context.Context, r control.HostsRequest) ([]control.Participant, error) {
 	all := []control.Participant{}
 	for _, h := range n.hostViews(r.All) {

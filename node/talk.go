@@ -6,7 +6,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Talk implements control.Service.
+// Talk answers control.FindTalk.
 func (n *Node) Talk(ctx context.Context, r control.TalkRequest) (control.Talk, error) {
 	who, err := n.actor(ctx, r.As)
 	if err != nil {

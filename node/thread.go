@@ -6,7 +6,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Replies implements control.Service.
+// Replies answers control.Replies.
 func (n *Node) Replies(_ context.Context, r control.ThreadRequest) ([]control.Message, error) {
 	asked, err := n.find(r.Path)
 	if err != nil {
@@ -18,7 +18,7 @@ func (n *Node) Replies(_ context.Context, r control.ThreadRequest) ([]control.Me
 	return n.views(all), nil
 }
 
-// Thread implements control.Service.
+// Thread answers control.Thread.
 func (n *Node) Thread(_ context.Context, r control.ThreadRequest) ([]control.ThreadMessage, error) {
 	in, err := n.find(r.Path)
 	if err != nil {

@@ -17,7 +17,7 @@ const (
 	fileChanged = "changed"
 )
 
-// Upgrade implements control.Service. Only what lies in upstream/ comes with the
+// Upgrade answers control.Upgrade. Only what lies in upstream/ comes with the
 // program; everything else is the fleet's own and stays as it is.
 func (n *Node) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]control.UpgradedFile, error) {
 	defer n.writing.Unlock()

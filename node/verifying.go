@@ -39,7 +39,7 @@ func (v *verifying) end(p *progress) {
 	}
 }
 
-// VerifyProgress implements control.Service.
+// VerifyProgress answers control.VerifyProgress.
 func (n *Node) VerifyProgress(context.Context) (control.Progress, error) {
 	n.verifying.mu.Lock()
 	defer n.verifying.mu.Unlock()

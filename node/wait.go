@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Wait implements control.Service.
+// Wait answers control.Wait.
 func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message, error) {
 	given := 0
 	for _, s := range []string{r.Re, r.From, r.To} {

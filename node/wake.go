@@ -6,7 +6,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// Wake implements control.Service.
+// Wake answers control.Wake.
 func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, error) {
 	if r.Agent != "" && !n.roster.serves(r.Agent) {
 		return control.Woken{}, errNotServed(r.Agent)

@@ -14,7 +14,7 @@ func (v view) acting(ctx context.Context, as string, client control.Service) {
 	if !v.err.Terminal || v.json || as != "" {
 		return
 	}
-	s, err := client.Status(ctx)
+	s, err := control.ShowStatus.Ask(ctx, client)
 	if err != nil || s.Speaker == "" || s.Speaker == s.Human {
 		return // what is asked next says what is wrong
 	}

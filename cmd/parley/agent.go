@@ -104,7 +104,7 @@ command as another user, who cannot read the home.`,
 }
 
 func runAgentAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v view) error {
-	a, err := client.AddAgent(ctx, r)
+	a, err := control.AddAgent.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func newAgentListCommand(p *program) *cobra.Command {
 }
 
 func runAgentList(ctx context.Context, client control.Service, v view) error {
-	agents, err := client.Agents(ctx)
+	agents, err := control.Agents.Ask(ctx, client)
 	if err != nil {
 		return err
 	}
@@ -217,8 +217,8 @@ func newAgentRemoveCommand(p *program) *cobra.Command {
 
 func runAgentRemove(ctx context.Context, r control.AgentRequest, p *program) error {
 	_, offline, err := changeAgents(ctx, p,
-		func(client control.Service) (struct{}, error) { return struct{}{}, client.RemoveAgent(ctx, r) },
-		func(files agentFiles) (struct{}, error) { return struct{}{}, files.RemoveAgent(r) })
+		func(client control.Service) (control.None, error) { return control.RemoveAgent.Ask(ctx, client, r) },
+		func(files agentFiles) (control.None, error) { return control.None{}, files.RemoveAgent(r) })
 	if err != nil {
 		return err
 	}

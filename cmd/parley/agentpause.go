@@ -38,7 +38,7 @@ func (p *program) pauseCommand(paused bool, cmd *cobra.Command) *cobra.Command {
 
 func runAgentPause(ctx context.Context, r control.PauseRequest, p *program) error {
 	a, offline, err := changeAgents(ctx, p,
-		func(client control.Service) (control.Agent, error) { return client.PauseAgent(ctx, r) },
+		func(client control.Service) (control.Agent, error) { return control.PauseAgent.Ask(ctx, client, r) },
 		func(files agentFiles) (control.Agent, error) { return files.PauseAgent(r) })
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func (p *program) file(cmd *cobra.Command, name string) (string, error) {
 }
 
 func runAgentProfile(ctx context.Context, r control.ProfileRequest, client control.Service, v view) error {
-	profile, err := client.Profile(ctx, r)
+	profile, err := control.ActorProfile.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func parseTiers(given []string) (tiers []control.AgentTier, err error) {
 
 func runAgentSet(ctx context.Context, r control.SetAgentRequest, p *program) error {
 	a, offline, err := changeAgents(ctx, p,
-		func(client control.Service) (control.Agent, error) { return client.SetAgent(ctx, r) },
+		func(client control.Service) (control.Agent, error) { return control.SetAgent.Ask(ctx, client, r) },
 		func(files agentFiles) (control.Agent, error) { return files.SetAgent(r) })
 	if err != nil {
 		return err

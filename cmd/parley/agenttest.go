@@ -46,7 +46,7 @@ output is the answer alone. An agent that does not answer: exit code 1.`,
 
 func runAgentTest(ctx context.Context, r control.TestRequest, client control.Service, v view) error {
 	done := v.busy("waiting for " + term.Line(r.Name))
-	result, err := client.TestAgent(ctx, r)
+	result, err := control.TestAgent.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ as the agent is served here; after "parley agent remove" it is over.`,
 }
 
 func runAgentToken(ctx context.Context, r control.AgentRequest, client control.Service, v view) error {
-	made, err := client.AgentToken(ctx, r)
+	made, err := control.MakeToken.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ once a terminal has shown it; what others write to each other does not.
 }
 
 func runAttach(ctx context.Context, r control.LogRequest, as string, client control.Service, v view) error {
-	channel, err := client.Channel(ctx, control.ChannelRequest{Channel: r.Channel})
+	channel, err := control.ShowChannel.Ask(ctx, client, control.ChannelRequest{Channel: r.Channel})
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 	r.Everything = watched               // receipts tell who reads
 	read, me := func(control.Message) {}, ""
 	if watched {
-		who, err := client.Shown(ctx, control.ShownRequest{As: as})
+		who, err := control.Shown.Ask(ctx, client, control.ShownRequest{As: as})
 		if err != nil {
 			return err // nobody who could read is called so
 		}

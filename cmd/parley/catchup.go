@@ -25,7 +25,7 @@ func (v view) catchUp(ctx context.Context, client control.Service) {
 	tick := time.NewTicker(catchUpPoll)
 	defer tick.Stop()
 	for began := time.Now(); ; {
-		s, err := client.Status(ctx)
+		s, err := control.ShowStatus.Ask(ctx, client)
 		switch r := s.Record; {
 		case err != nil:
 			return

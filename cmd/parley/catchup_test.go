@@ -11,12 +11,9 @@ import (
 )
 
 // behindNode is a node that catches up by one message with each look at it.
-type behindNode struct {
-	control.Service
-	arrived, arriving int
-}
+type behindNode struct{ arrived, arriving int }
 
-func (n *behindNode) Status(context.Context) (control.Status, error) {
+func (n *behindNode) status(context.Context) (control.Status, error) {
 	s := control.Status{Record: control.RecordStatus{Remote: "r", LastFetch: time.Unix(1, 0)}}
 	if n.arrived < n.arriving {
 		n.arrived++
@@ -32,7 +29,7 @@ func TestCatchingUpIsShown(t *testing.T) {
 		var out strings.Builder
 		v := view{err: term.Screen{Writer: &out, Terminal: terminal, Width: 80}}
 		n := &behindNode{arriving: 14}
-		v.catchUp(t.Context(), n)
+		v.catchUp(t.Context(), control.Bind(control.ShowStatus.By(n.status)))
 		if shown := strings.Contains(out.String(), "catching up ["); shown != terminal || terminal != (n.arrived == n.arriving) {
 			t.Errorf("terminal %t: after %d looks it shows %q", terminal, n.arrived, out.String())
 		}

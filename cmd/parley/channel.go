@@ -70,7 +70,7 @@ says whom "--to all" means there, instead of everybody.`,
 
 func runChannelNew(ctx context.Context, r control.NewChannelRequest, client control.Service, v view) error {
 	v.acting(ctx, r.As, client)
-	c, err := client.NewChannel(ctx, r)
+	c, err := control.NewChannel.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func newChannelListCommand(p *program) *cobra.Command {
 }
 
 func runChannelList(ctx context.Context, client control.Service, v view) error {
-	channels, err := client.Channels(ctx)
+	channels, err := control.Channels.Ask(ctx, client)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func newChannelShowCommand(p *program) *cobra.Command {
 }
 
 func runChannelShow(ctx context.Context, r control.ChannelRequest, client control.Service, v view) error {
-	c, err := client.Channel(ctx, r)
+	c, err := control.ShowChannel.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (v view) nameOf(ctx context.Context, client control.Service, id string) str
 	if id == "" {
 		return ""
 	}
-	c, err := client.Channel(ctx, control.ChannelRequest{Channel: id})
+	c, err := control.ShowChannel.Ask(ctx, client, control.ChannelRequest{Channel: id})
 	if err != nil {
 		return id
 	}

@@ -44,10 +44,10 @@ func runChannelMembers(ctx context.Context, r control.MembersRequest, client con
 	var c control.Channel
 	var err error
 	if len(r.Add)+len(r.Remove) == 0 {
-		c, err = client.Channel(ctx, control.ChannelRequest{Channel: r.Channel})
+		c, err = control.ShowChannel.Ask(ctx, client, control.ChannelRequest{Channel: r.Channel})
 	} else {
 		v.acting(ctx, r.As, client)
-		c, err = client.ChangeMembers(ctx, r)
+		c, err = control.ChangeMembers.Ask(ctx, client, r)
 	}
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func (r chatRequest) say(text string) control.SendRequest {
 
 // runPipedChat sends each line and prints its answer.
 func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client control.Service, v view) error {
-	if _, err := client.Talk(ctx, control.TalkRequest{As: r.as, To: r.agent, Channel: r.channel}); err != nil {
+	if _, err := control.FindTalk.Ask(ctx, client, control.TalkRequest{As: r.as, To: r.agent, Channel: r.channel}); err != nil {
 		return err
 	}
 	lines := bufio.NewScanner(in)
@@ -81,7 +81,7 @@ func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client contr
 		if text == "" {
 			continue
 		}
-		m, err := client.Send(ctx, r.say(text))
+		m, err := control.Send.Ask(ctx, client, r.say(text))
 		if err != nil {
 			return err
 		}

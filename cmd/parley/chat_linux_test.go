@@ -117,6 +117,12 @@ func (s *talker) Send(_ context.Context, r control.SendRequest) (control.Message
 	return m, nil
 }
 
+// Answer implements control.Service.
+func (s *talker) Answer(ctx context.Context, v control.VerbSpec, request any, yield func(any) error) error {
+	own := []control.Binding{control.Send.By(s.Send), control.Shown.By(s.Shown), control.ShowChannel.By(s.Channel), control.Log.By(s.Log)}
+	return control.Bind(append(s.bindings(), own...)...).Answer(ctx, v, request, yield)
+}
+
 func (s *talker) Log(ctx context.Context, _ control.LogRequest, yield func(control.Message) error) error {
 	for {
 		select {

@@ -79,7 +79,7 @@ func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Ser
 // findChannel decides who talks and where. Whom nobody could talk with is refused before
 // anything is typed.
 func (c *chat) findChannel(ctx context.Context) error {
-	talk, err := c.client.Talk(ctx, control.TalkRequest{As: c.r.as, To: c.r.agent, Channel: c.r.channel})
+	talk, err := control.FindTalk.Ask(ctx, c.client, control.TalkRequest{As: c.r.as, To: c.r.agent, Channel: c.r.channel})
 	c.me, c.r.as, c.channel, c.known = talk.As, talk.As, talk.Channel, talk.Begun
 	return err
 }
@@ -213,7 +213,7 @@ func (c *chat) compose() (string, error) {
 func (c *chat) send(ctx context.Context, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m, err := c.client.Send(ctx, c.r.say(protocol.NormalBody(text)))
+	m, err := control.Send.Ask(ctx, c.client, c.r.say(protocol.NormalBody(text)))
 	if err != nil {
 		c.complain(err)
 		return
@@ -238,7 +238,7 @@ func (c *chat) command(ctx context.Context, word string) {
 		c.say("/who     who takes part in this channel", "/thread  the last message's whole conversation", "/quit    end, as Ctrl-D does",
 			`"""      begins and ends a text of several lines`, `\        at the end of a line goes on in the next`)
 	case "/who":
-		channel, err := c.client.Channel(ctx, control.ChannelRequest{Channel: c.channel.String()})
+		channel, err := control.ShowChannel.Ask(ctx, c.client, control.ChannelRequest{Channel: c.channel.String()})
 		if err != nil {
 			c.complain(err)
 			return
@@ -254,7 +254,7 @@ func (c *chat) command(ctx context.Context, word string) {
 // thread shows the conversation that the channel's last message is in.
 func (c *chat) thread(ctx context.Context) {
 	var last protocol.Path
-	err := c.client.Log(ctx, control.LogRequest{Channel: c.channel.String(), Last: 1}, func(m control.Message) error {
+	err := control.Log.Ask(ctx, c.client, control.LogRequest{Channel: c.channel.String(), Last: 1}, func(m control.Message) error {
 		last = m.Path
 		return nil
 	})

@@ -65,7 +65,7 @@ func (p *program) completeNames(_ *cobra.Command, args []string, _ string) ([]st
 }
 
 func participants(ctx context.Context, client control.Service) []string {
-	all, _ := client.List(ctx, control.HostsRequest{})
+	all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
 	var words []string
 	for _, one := range all {
 		words = append(words, fmt.Sprintf("%s\t%s on %s", one.Name, one.Kind, one.Host))
@@ -79,7 +79,7 @@ func (p *program) completeAddresses(_ *cobra.Command, args []string, _ string) (
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return p.complete(func(ctx context.Context, client control.Service) []string {
-		all, _ := client.List(ctx, control.HostsRequest{})
+		all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
 		var words []string
 		for _, one := range all {
 			words = append(words, one.Host.String()+":"+one.Name.String())
@@ -94,7 +94,7 @@ func (p *program) completeAgents(_ *cobra.Command, args []string, _ string) ([]s
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return p.complete(func(ctx context.Context, client control.Service) []string {
-		all, _ := client.Agents(ctx)
+		all, _ := control.Agents.Ask(ctx, client)
 		var words []string
 		for _, a := range all {
 			words = append(words, a.Name.String())
@@ -112,7 +112,7 @@ func (p *program) completeChannels(_ *cobra.Command, args []string, _ string) ([
 }
 
 func channelWords(ctx context.Context, client control.Service) []string {
-	all, _ := client.Channels(ctx)
+	all, _ := control.Channels.Ask(ctx, client)
 	var words []string
 	for _, c := range all {
 		if c.Name != "" && !strings.ContainsAny(c.Name, "\t\n") {

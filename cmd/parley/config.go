@@ -167,7 +167,7 @@ func (v view) checked(home configs.Home, agents []configs.Agent, problems []conf
 // changedSince says whether a running node has yet to be started with what the
 // files say now.
 func (v view) changedSince(ctx context.Context, home configs.Home, client control.Service) {
-	s, err := client.Status(ctx)
+	s, err := control.ShowStatus.Ask(ctx, client)
 	info, statErr := os.Stat(home.Config())
 	if err == nil && statErr == nil && info.ModTime().After(s.Since.Add(time.Second)) {
 		v.out.Printf("%s\n", v.out.Warn("config.yaml has changed since the node was started; its next start takes that in"))

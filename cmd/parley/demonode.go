@@ -156,7 +156,7 @@ func (d *demo) start(ctx context.Context, alias string) error {
 			return false, fmt.Errorf("the node of %s ended at once (%w): %s", alias, err, strings.TrimSpace(n.output.String()))
 		default:
 		}
-		_, err := n.client.Status(ctx)
+		_, err := control.ShowStatus.Ask(ctx, n.client)
 		return err == nil, nil
 	})
 }
@@ -170,7 +170,7 @@ func (n *demoNode) stop() error {
 	n.up = nil
 	ctx, cancel := context.WithTimeout(context.Background(), demoWait)
 	defer cancel()
-	asked := n.client.Stop(ctx)
+	_, asked := control.Stop.Ask(ctx, n.client)
 	select {
 	case err := <-n.ended:
 		return err

@@ -20,7 +20,7 @@ func (d *demo) hosts(ctx context.Context) error {
 		return err
 	}
 	err := d.until(ctx, demoHub+" has told where it is reached", func() (bool, error) {
-		s, err := d.nodes[demoHub].client.Status(ctx)
+		s, err := control.ShowStatus.Ask(ctx, d.nodes[demoHub].client)
 		return s.Record.Unrecorded+s.Record.Unpushed == 0, err
 	})
 	if err != nil {
@@ -39,7 +39,7 @@ func (d *demo) hosts(ctx context.Context) error {
 func (d *demo) linked(ctx context.Context) error {
 	for _, n := range d.nodes {
 		err := d.until(ctx, "the hosts are linked", func() (bool, error) {
-			s, err := n.client.Status(ctx)
+			s, err := control.ShowStatus.Ask(ctx, n.client)
 			live := 0
 			for _, h := range s.Hosts {
 				if h.Live {
@@ -64,7 +64,7 @@ func (d *demo) agents(ctx context.Context) error {
 		return err
 	}
 	err := d.until(ctx, demoHub+" knows calc", func() (bool, error) {
-		all, err := d.nodes[demoHub].client.List(ctx, control.HostsRequest{})
+		all, err := control.List.Ask(ctx, d.nodes[demoHub].client, control.HostsRequest{})
 		return slices.ContainsFunc(all, func(p control.Participant) bool { return p.Name == "calc" }), err
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func (d *demo) broadcast(ctx context.Context) error {
 		return err
 	}
 	err := d.until(ctx, "both agents have answered", func() (bool, error) {
-		mail, err := d.nodes[demoHub].client.Inbox(ctx, control.InboxRequest{})
+		mail, err := control.Inbox.Ask(ctx, d.nodes[demoHub].client, control.InboxRequest{})
 		return len(mail) >= 2, err // one of each agent; what --wait showed is read
 	})
 	if err != nil {
@@ -130,7 +130,7 @@ func (d *demo) away(ctx context.Context) error {
 		return err
 	}
 	for _, p := range d.asked {
-		m, err := d.nodes[demoHub].client.Wait(ctx, control.WaitRequest{Re: p.String(), Within: demoWait})
+		m, err := control.Wait.Ask(ctx, d.nodes[demoHub].client, control.WaitRequest{Re: p.String(), Within: demoWait})
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (d *demo) away(ctx context.Context) error {
 // everything is the record as one host sees it, book-keeping included.
 func (d *demo) everything(ctx context.Context, alias string) ([]control.Message, error) {
 	var all []control.Message
-	err := d.nodes[alias].client.Log(ctx, control.LogRequest{Everything: true}, func(m control.Message) error {
+	err := control.Log.Ask(ctx, d.nodes[alias].client, control.LogRequest{Everything: true}, func(m control.Message) error {
 		all = append(all, m)
 		return nil
 	})
@@ -155,7 +155,7 @@ func (d *demo) settled(ctx context.Context) error {
 	return d.until(ctx, "everything is pushed and fetched", func() (bool, error) {
 		var tips []string
 		for _, n := range d.nodes {
-			s, err := n.client.Status(ctx)
+			s, err := control.ShowStatus.Ask(ctx, n.client)
 			if err != nil {
 				return false, err
 			}
@@ -200,18 +200,18 @@ func (d *demo) measure(ctx context.Context) error {
 	for i := range times {
 		began := time.Now()
 		r := control.SendRequest{To: []string{"calc@" + demoOther}, Cross: true, Body: fmt.Sprintf("%d + %d", i, i)}
-		m, err := client.Send(ctx, r)
+		m, err := control.Send.Ask(ctx, client, r)
 		if err != nil {
 			return err
 		}
 		stored = append(stored, time.Since(began))
-		if _, err := client.Wait(ctx, control.WaitRequest{Re: m.Path.String(), Within: demoWait}); err != nil {
+		if _, err := control.Wait.Ask(ctx, client, control.WaitRequest{Re: m.Path.String(), Within: demoWait}); err != nil {
 			return err
 		}
 		answered = append(answered, time.Since(began))
 		began = time.Now()
 		r.HeardWithin = demoWait
-		if _, err = client.Send(ctx, r); err != nil {
+		if _, err = control.Send.Ask(ctx, client, r); err != nil {
 			return err
 		}
 		heard = append(heard, time.Since(began))

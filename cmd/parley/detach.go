@@ -27,7 +27,7 @@ func runDetached(ctx context.Context, home configs.Home, moved bool, client cont
 	if _, err := upConfig(home, moved); err != nil {
 		return err
 	}
-	if _, err := client.Status(ctx); err == nil {
+	if _, err := control.ShowStatus.Ask(ctx, client); err == nil {
 		return alreadyRuns(home)
 	}
 	file, err := openLog(home.Log())
@@ -52,7 +52,7 @@ func runDetached(ctx context.Context, home configs.Home, moved bool, client cont
 	for {
 		select {
 		case <-tick.C:
-			s, err := client.Status(ctx)
+			s, err := control.ShowStatus.Ask(ctx, client)
 			bar.say(saidMeanwhile(err))
 			if err == nil && s.PID == up.Process.Pid {
 				bar.end()

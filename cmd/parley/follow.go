@@ -32,11 +32,11 @@ func (f follower) run(ctx context.Context, r control.LogRequest) error {
 	r.Follow = true
 	seen := map[protocol.Path]bool{}
 	var failed error
-	if _, err := f.client.Status(ctx); err != nil {
+	if _, err := control.ShowStatus.Ask(ctx, f.client); err != nil {
 		return err
 	}
 	for {
-		err := f.client.Log(ctx, r, func(m control.Message) error {
+		err := control.Log.Ask(ctx, f.client, r, func(m control.Message) error {
 			if seen[m.Path] {
 				return nil
 			}
@@ -69,7 +69,7 @@ func (f follower) await(ctx context.Context) bool {
 		case <-ctx.Done():
 			return false
 		}
-		if _, err := f.client.Status(ctx); err == nil {
+		if _, err := control.ShowStatus.Ask(ctx, f.client); err == nil {
 			return true
 		}
 	}

@@ -41,7 +41,7 @@ func allHostsFlag(cmd *cobra.Command, r *control.HostsRequest) {
 }
 
 func runHostList(ctx context.Context, r control.HostsRequest, client control.Service, v view) error {
-	hosts, err := client.Hosts(ctx, r)
+	hosts, err := control.Hosts.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func runHostPing(ctx context.Context, r control.PingRequest, times int, client c
 	var took []control.Seconds
 	sum := pinged{Alias: r.Alias, Asked: times}
 	for range times {
-		ping, err := client.PingHost(ctx, r)
+		ping, err := control.PingHost.Ask(ctx, client, r)
 		if err != nil {
 			return err
 		}

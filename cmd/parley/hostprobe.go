@@ -44,7 +44,7 @@ It exits with 1 if no address works. No link is changed.`,
 
 func runHostProbe(ctx context.Context, r control.HostRequest, client control.Service, v view) error {
 	done := v.busy("dialling " + term.Line(r.Alias))
-	probe, err := client.ProbeHost(ctx, r)
+	probe, err := control.ProbeHost.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err

@@ -51,7 +51,7 @@ type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
 func runHostRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, client control.Service, p *program) error {
 	done, err := byPhrase(ctx, p, "remove the host", func(phrase string) (control.HostRemoval, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
-		return client.RemoveHost(ctx, r)
+		return control.RemoveHost.Ask(ctx, client, r)
 	}, func(plan control.HostRemoval) (about, want string) {
 		if !yes {
 			about = removalText(plan)

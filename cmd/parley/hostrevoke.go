@@ -58,7 +58,7 @@ func runHostRevoke(ctx context.Context, r control.RevokeRequest, yes bool, clien
 	v := p.view()
 	done, err := byPhrase(ctx, p, "revoke the key", func(phrase string) (control.Revocation, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
-		return client.RevokeKey(ctx, r)
+		return control.RevokeKey.Ask(ctx, client, r)
 	}, func(plan control.Revocation) (about, want string) {
 		if !yes {
 			about = v.revocationText(plan, r.After != "")

@@ -42,7 +42,7 @@ revoke", which says which of its messages count.`,
 func runHostRotate(ctx context.Context, r control.RotateRequest, client control.Service, p *program) error {
 	done, err := byPhrase(ctx, p, "change the key", func(phrase string) (control.Rotation, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
-		return client.RotateKey(ctx, r)
+		return control.RotateKey.Ask(ctx, client, r)
 	}, func(plan control.Rotation) (about, want string) {
 		return "The host " + plan.Host.String() + " gets a new key.", control.RotatePhrase(plan.Host)
 	})

@@ -41,7 +41,7 @@ asked for it; it is checked to be made for that host's key.`,
 }
 
 func runHostShow(ctx context.Context, r control.HostRequest, client control.Service, v view) error {
-	h, err := client.Host(ctx, r)
+	h, err := control.ShowHost.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 }
 
 func runHostCertificate(ctx context.Context, r control.HostRequest, client control.Service, v view) error {
-	c, err := client.HostCertificate(ctx, r)
+	c, err := control.HostCertificate.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (p *program) completeHosts(_ *cobra.Command, args []string, _ string) ([]st
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	return p.complete(func(ctx context.Context, client control.Service) []string {
-		all, _ := client.Hosts(ctx, control.HostsRequest{All: true})
+		all, _ := control.Hosts.Ask(ctx, client, control.HostsRequest{All: true})
 		var words []string
 		for _, h := range all {
 			words = append(words, h.Alias.String()+"\t"+string(h.State))

@@ -48,7 +48,7 @@ func runInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		r.Limit++ // one more tells whether there are more
 	}
 	v.acting(ctx, r.As, client)
-	mail, err := client.Inbox(ctx, r)
+	mail, err := control.Inbox.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -121,22 +121,13 @@ func (s *shapes) checkCommands() {
 
 // checkVerbs: every type that a node answers with is among what is printed.
 func (s *shapes) checkVerbs() {
-	service := reflect.TypeFor[control.Service]()
-	for i := range service.NumMethod() {
-		method := service.Method(i)
-		answer := method.Type.Out(0)
-		if method.Type.NumOut() == 1 { // only an error, and perhaps a function that is given the answers
-			last := method.Type.In(method.Type.NumIn() - 1)
-			if last.Kind() != reflect.Func {
-				continue
-			}
-			answer = last.In(0)
-		}
+	for _, v := range control.Verbs() {
+		answer := v.Answer
 		if answer.Kind() == reflect.Slice {
 			answer = answer.Elem()
 		}
-		if len(s.types[answer]) == 0 && !slices.Contains(unprintedAnswers(), answer) {
-			s.Errorf("the verb %s answers with %s, which no command in printedShapes prints", method.Name, answer)
+		if answer != reflect.TypeFor[control.None]() && len(s.types[answer]) == 0 && !slices.Contains(unprintedAnswers(), answer) {
+			s.Errorf("the verb %s answers with %s, which no command in printedShapes prints", v.Name, answer)
 		}
 	}
 }

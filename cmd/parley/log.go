@@ -59,7 +59,7 @@ func runLog(ctx context.Context, r control.LogRequest, client control.Service, v
 	v.out.Writer = buffered
 	lines := logLines{oneChannel: r.Channel != ""}
 	shown := 0
-	err := client.Log(ctx, r, func(m control.Message) error {
+	err := control.Log.Ask(ctx, client, r, func(m control.Message) error {
 		shown++
 		if v.json {
 			if err := v.writeJSON(m); err != nil {

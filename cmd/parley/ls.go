@@ -44,7 +44,7 @@ max_commands run already. Hosts that are out of the fleet are left out, unless
 }
 
 func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client control.Service, v view) error {
-	all, err := client.List(ctx, r)
+	all, err := control.List.Ask(ctx, client, r)
 	switch {
 	case err != nil:
 		return err

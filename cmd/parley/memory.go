@@ -95,7 +95,7 @@ given.`,
 
 func runMemoryAdd(ctx context.Context, r control.AddMemoryRequest, client control.Service, v view) error {
 	v.acting(ctx, r.As, client)
-	m, err := client.AddMemory(ctx, r)
+	m, err := control.AddMemory.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func newMemoryListCommand(p *program) *cobra.Command {
 }
 
 func runMemoryList(ctx context.Context, r control.MemoriesRequest, client control.Service, v view) error {
-	memories, err := client.Memories(ctx, r)
+	memories, err := control.Memories.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func newMemoryShowCommand(p *program) *cobra.Command {
 }
 
 func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.Service, v view) error {
-	m, err := client.Memory(ctx, r)
+	m, err := control.ShowMemory.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ type exitCode int
 func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
 
 func runOpen(ctx context.Context, r control.OpenRequest, show bool, client control.Service, v view) error {
-	o, err := client.Open(ctx, r)
+	o, err := control.Open.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ memories that apply, the conversation that it may see, and the message.`,
 }
 
 func runPrompt(ctx context.Context, r control.PromptRequest, client control.Service, v view) error {
-	prompt, err := client.Prompt(ctx, r)
+	prompt, err := control.ShowPrompt.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ receipts for all that waits, without showing it.`,
 
 func runRead(ctx context.Context, r control.ReadRequest, client control.Service, v view) error {
 	v.acting(ctx, r.As, client)
-	m, err := client.Read(ctx, r)
+	m, err := control.Read.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func runRead(ctx context.Context, r control.ReadRequest, client control.Service,
 func runReadAll(ctx context.Context, r control.ReadAllRequest, client control.Service, v view) error {
 	v.acting(ctx, r.As, client)
 	done := v.busy("marking what waits as read")
-	marked, err := client.ReadAll(ctx, r)
+	marked, err := control.ReadAll.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err

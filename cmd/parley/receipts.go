@@ -75,7 +75,7 @@ func (r *receipts) tell(ctx context.Context) {
 	if len(paths) == 0 {
 		return
 	}
-	_, err := r.client.Shown(ctx, control.ShownRequest{As: r.as, Paths: paths})
+	_, err := control.Shown.Ask(ctx, r.client, control.ShownRequest{As: r.as, Paths: paths})
 	switch {
 	case err == nil:
 	case nodeAway(err) || ctx.Err() != nil:

@@ -19,8 +19,6 @@ import (
 // recorder is a Service that writes down what it was asked and answers what the
 // test prepared.
 type recorder struct {
-	control.Service // of what no test asks it for
-
 	asked []string
 
 	err      error // what Send, Inbox, Read, Show, Status and Stop fail with
@@ -58,6 +56,28 @@ func (r *recorder) note(verb string, request any) {
 		panic(err)
 	}
 	r.asked = append(r.asked, verb+" "+string(data))
+}
+
+func (r *recorder) bindings() []control.Binding {
+	return []control.Binding{
+		control.ShowStatus.By(r.Status), control.Send.By(r.Send), control.Wait.By(r.Wait), control.FindTalk.By(r.Talk),
+		control.Inbox.By(r.Inbox), control.Read.By(r.Read), control.ReadAll.By(r.ReadAll), control.Shown.By(r.Shown),
+		control.Show.By(r.Show), control.Log.By(r.Log), control.Agents.By(r.Agents), control.AddAgent.By(r.AddAgent),
+		control.SetAgent.By(r.SetAgent), control.PauseAgent.By(r.PauseAgent), control.TestAgent.By(r.TestAgent),
+		control.MakeToken.By(r.AgentToken), control.ActorProfile.By(r.Profile), control.ShowPrompt.By(r.Prompt),
+		control.Wake.By(r.Wake), control.RemoveAgent.By(r.RemoveAgent), control.List.By(r.List), control.Hosts.By(r.Hosts),
+		control.ShowHost.By(r.Host), control.HostCertificate.By(r.HostCertificate), control.PingHost.By(r.PingHost),
+		control.AskFleet.By(r.FleetStatus), control.RotateKey.By(r.RotateKey), control.RevokeKey.By(r.RevokeKey),
+		control.RemoveHost.By(r.RemoveHost), control.Stop.By(r.Stop), control.Replies.By(r.Replies), control.Thread.By(r.Thread),
+		control.Search.By(r.Search), control.Channels.By(r.Channels), control.ShowChannel.By(r.Channel),
+		control.NewChannel.By(r.NewChannel), control.AddMemory.By(r.AddMemory), control.Memories.By(r.Memories),
+		control.ShowMemory.By(r.Memory), control.Upgrade.By(r.Upgrade),
+	}
+}
+
+// Answer implements control.Service.
+func (r *recorder) Answer(ctx context.Context, v control.VerbSpec, request any, yield func(any) error) error {
+	return control.Bind(r.bindings()...).Answer(ctx, v, request, yield)
 }
 
 func (r *recorder) Status(context.Context) (control.Status, error) { return r.status, r.err }
@@ -161,9 +181,9 @@ func (r *recorder) Wake(_ context.Context, q control.WakeRequest) (control.Woken
 	return r.woken, r.err
 }
 
-func (r *recorder) RemoveAgent(_ context.Context, q control.AgentRequest) error {
+func (r *recorder) RemoveAgent(_ context.Context, q control.AgentRequest) (control.None, error) {
 	r.note("remove", q)
-	return r.err
+	return control.None{}, r.err
 }
 
 func (r *recorder) List(context.Context, control.HostsRequest) ([]control.Participant, error) {
@@ -213,9 +233,9 @@ func (r *recorder) RemoveHost(_ context.Context, q control.RemoveHostRequest) (c
 	return control.HostRemoval{Host: q.Host, Human: "nat", Agents: []protocol.Name{"shout", "blob"}, Waiting: 3}, r.err
 }
 
-func (r *recorder) Stop(context.Context) error {
+func (r *recorder) Stop(context.Context) (control.None, error) {
 	r.note("stop", nil)
-	return r.err
+	return control.None{}, r.err
 }
 
 func (r *recorder) Replies(_ context.Context, q control.ThreadRequest) ([]control.Message, error) {

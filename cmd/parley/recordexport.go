@@ -37,7 +37,7 @@ the same and brings the history along.`,
 
 func runRecordExport(ctx context.Context, r control.ExportRequest, client control.Service, v view) error {
 	done := v.busy("writing the files")
-	e, err := client.Export(ctx, r)
+	e, err := control.Export.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ func newRecordStatsCommand(p *program) *cobra.Command {
 }
 
 func runRecordStats(ctx context.Context, client control.Service, v view) error {
-	s, err := client.RecordStats(ctx)
+	s, err := control.CountRecord.Ask(ctx, client)
 	if err != nil {
 		return err
 	}

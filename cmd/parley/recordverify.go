@@ -48,8 +48,8 @@ text.`,
 }
 
 func runRecordVerify(ctx context.Context, all bool, client control.Service, v view) error {
-	done := v.watch(ctx, "looking at the record", client.VerifyProgress)
-	found, err := client.Verify(ctx)
+	done := v.watch(ctx, "looking at the record", control.VerifyProgress, client)
+	found, err := control.Verify.Ask(ctx, client)
 	done()
 	if err != nil {
 		return err

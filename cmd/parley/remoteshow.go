@@ -46,7 +46,7 @@ func runRemoteShow(ctx context.Context, home configs.Home, client control.Servic
 		return err
 	}
 	info := remoteInfo{Remote: redact.Remote(c.Remote)}
-	if s, err := client.Status(ctx); err == nil {
+	if s, err := control.ShowStatus.Ask(ctx, client); err == nil {
 		info.Record = &s.Record
 	}
 	if v.json {

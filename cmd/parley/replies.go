@@ -26,7 +26,7 @@ func newRepliesCommand(p *program) *cobra.Command {
 }
 
 func runReplies(ctx context.Context, r control.ThreadRequest, client control.Service, v view) error {
-	answers, err := client.Replies(ctx, r)
+	answers, err := control.Replies.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

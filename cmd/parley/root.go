@@ -109,7 +109,7 @@ func runFirst(ctx context.Context, home configs.Home, client control.Service, v 
 		v.steps("parley init", "make one: keys, a record in git, your name", "parley demo", "or watch two of them talk for a moment")
 		return nil
 	}
-	s, err := client.Status(ctx)
+	s, err := control.ShowStatus.Ask(ctx, client)
 	if down := new(control.Error); errors.As(err, &down) && down.Kind == control.KindUnavailable {
 		v.out.Printf("%s\n\nYour node at %s is not running. Next:\n\n", tagline, home.Dir)
 		v.steps("parley up -d", "start it in the background; without -d it stays here", "parley logs", "what it logged before")

@@ -58,7 +58,7 @@ func stopNodes(t *testing.T, dir string) {
 	}
 	for _, socket := range sockets {
 		ctx, cancel := context.WithTimeout(context.Background(), scriptPatience)
-		if err := control.NewClient(socket, "").Stop(ctx); err == nil {
+		if _, err := control.Stop.Ask(ctx, control.NewClient(socket, "")); err == nil {
 			for conn, err := control.Dial(ctx, socket); err == nil; conn, err = control.Dial(ctx, socket) {
 				_ = conn.Close()
 				<-time.After(20 * time.Millisecond) // spares the processor only

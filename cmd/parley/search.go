@@ -86,7 +86,7 @@ func parseSince(text string, now time.Time, zone *time.Location) (time.Time, err
 
 func runSearch(ctx context.Context, r control.SearchRequest, client control.Service, v view) error {
 	done := v.busy("searching")
-	found, err := client.Search(ctx, r)
+	found, err := control.Search.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err

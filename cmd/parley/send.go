@@ -70,7 +70,7 @@ func (p *program) send(cmd *cobra.Command, f sendFlags, r control.SendRequest, w
 // runSend sends a message and shows where it is; with wait above zero it then
 // waits for the answer.
 func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, client control.Service, v view) error {
-	m, err := client.Send(ctx, r)
+	m, err := control.Send.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ type exchange struct {
 
 // exchanged prints a question and its answer, or err, the reason why there is none.
 func (v view) exchanged(ctx context.Context, question, answer control.Message, err error, client control.Service) error {
-	if now, err := client.Show(ctx, control.ShowRequest{Path: question.Path.String()}); err == nil {
+	if now, err := control.Show.Ask(ctx, client, control.ShowRequest{Path: question.Path.String()}); err == nil {
 		question = now
 	}
 	said := exchange{Question: question}
@@ -124,7 +124,7 @@ func (v view) exchanged(ctx context.Context, question, answer control.Message, e
 // awaitReply waits for the answer to a message; as is whom the command was told to act as.
 func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v view) (control.Message, error) {
 	done := v.busy("waiting for an answer")
-	reply, err := client.Wait(ctx, r)
+	reply, err := control.Wait.Ask(ctx, client, r)
 	done()
 	asked := v.named(r.Re)
 	hint := "it may still come: parley wait --re " + shellWord(asked) + sayAs(as)
@@ -156,7 +156,7 @@ func (v view) arrived(ctx context.Context, m control.Message, as string, client 
 // taken ends a command that has printed the message it waited for: where that is for
 // as, it counts as read; what says why there is no answer is a failure.
 func (v view) taken(ctx context.Context, m control.Message, as string, client control.Service) error {
-	if _, err := client.Shown(ctx, control.ShownRequest{As: as, Paths: []protocol.Path{m.Path}}); err != nil {
+	if _, err := control.Shown.Ask(ctx, client, control.ShownRequest{As: as, Paths: []protocol.Path{m.Path}}); err != nil {
 		v.notMarked(err) // the text is there: nothing failed that a script waits for
 	}
 	if m.Act == protocol.ActFailed {

@@ -26,7 +26,7 @@ func newShowCommand(p *program) *cobra.Command {
 }
 
 func runShow(ctx context.Context, r control.ShowRequest, client control.Service, v view) error {
-	m, err := client.Show(ctx, r)
+	m, err := control.Show.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ are out of the fleet are left out, unless --all is given.`,
 }
 
 func runStatus(ctx context.Context, client control.Service, v view) error {
-	s, err := client.Status(ctx)
+	s, err := control.ShowStatus.Ask(ctx, client)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func runFleetStatus(ctx context.Context, r control.HostsRequest, client control.Service, v view) error {
-	f, err := client.FleetStatus(ctx, r)
+	f, err := control.AskFleet.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

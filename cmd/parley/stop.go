@@ -33,7 +33,7 @@ it has begun; what it has stored stays. If no node is running, that is an error
 }
 
 func runStop(ctx context.Context, socket string, client control.Service, v view) error {
-	if err := client.Stop(ctx); err != nil {
+	if _, err := control.Stop.Ask(ctx, client); err != nil {
 		return err
 	}
 	defer v.busy("waiting until it has finished what it began")()

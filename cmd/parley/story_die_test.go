@@ -86,7 +86,7 @@ func TestDieWhileTheKeyChanges(t *testing.T) {
 			t.Setenv(failpoint.Variable, string(p))
 			h.start()
 			rotate := func() error { // as the command does once somebody has typed the phrase
-				_, err := control.NewClient(h.home.Socket(), version).RotateKey(t.Context(), control.RotateRequest{Phrase: "rotate white"})
+				_, err := control.RotateKey.Ask(t.Context(), control.NewClient(h.home.Socket(), version), control.RotateRequest{Phrase: "rotate white"})
 				return err
 			}
 			if rotate() == nil {

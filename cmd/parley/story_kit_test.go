@@ -168,7 +168,7 @@ func (h *storyHost) until(what string, so func() bool) {
 
 func (h *storyHost) status() control.Status {
 	h.t.Helper()
-	s, err := h.client.Status(h.t.Context())
+	s, err := control.ShowStatus.Ask(h.t.Context(), h.client)
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -219,7 +219,7 @@ func (h *storyHost) talk(ctx context.Context, to, text string, processes bool, t
 			told.addLine(h.t, out, body)
 			continue
 		}
-		m, err := h.client.Send(ctx, control.SendRequest{As: "nat", To: []string{to}, Body: body})
+		m, err := control.Send.Ask(ctx, h.client, control.SendRequest{As: "nat", To: []string{to}, Body: body})
 		if err != nil {
 			return
 		}

@@ -136,7 +136,7 @@ func (f *netFleet) add(alias string) *netHost {
 func (f *netFleet) say(h *netHost, to string, n int) {
 	f.t.Helper()
 	for i := range n {
-		m, err := h.client.Send(f.t.Context(), control.SendRequest{As: "nat-" + h.alias, To: []string{to}, Body: fmt.Sprintf("%d from %s", i, h.alias)})
+		m, err := control.Send.Ask(f.t.Context(), h.client, control.SendRequest{As: "nat-" + h.alias, To: []string{to}, Body: fmt.Sprintf("%d from %s", i, h.alias)})
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -431,7 +431,7 @@ func (h *netHost) linkUp() bool {
 // be heard there at once, by the bus.
 func (f *netFleet) hears(from, to *netHost) {
 	f.t.Helper()
-	m, err := from.client.Send(f.t.Context(), control.SendRequest{As: "nat-" + from.alias, To: []string{"nat-" + to.alias}, Body: "are you there?", HeardWithin: seconds})
+	m, err := control.Send.Ask(f.t.Context(), from.client, control.SendRequest{As: "nat-" + from.alias, To: []string{"nat-" + to.alias}, Body: "are you there?", HeardWithin: seconds})
 	if err != nil || !slices.Contains(m.Heard, protocol.Name(to.alias)) {
 		f.t.Fatalf("%s did not hear %s: heard by %q, %v", to.alias, from.alias, m.Heard, err)
 	}

@@ -30,7 +30,7 @@ func TestAskedWhileItStarts(t *testing.T) {
 		name := fmt.Sprintf("blob%d", i)
 		var err error
 		h.until("the socket is there", func() bool {
-			_, err = h.client.AddAgent(t.Context(), control.AddAgentRequest{Name: name, Exec: "git hash-object --stdin"})
+			_, err = control.AddAgent.Ask(t.Context(), h.client, control.AddAgentRequest{Name: name, Exec: "git hash-object --stdin"})
 			return err == nil || control.AsError(err).Hint != "parley up"
 		})
 		if err != nil {

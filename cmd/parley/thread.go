@@ -31,7 +31,7 @@ each message its answers. After each stands whether it was read and answered.`,
 }
 
 func runThread(ctx context.Context, r control.ThreadRequest, client control.Service, v view) error {
-	tree, err := client.Thread(ctx, r)
+	tree, err := control.Thread.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func alreadyRuns(home configs.Home) error {
 // showReady says that the node runs, and where; with warn also what the node has
 // warned of, where that does not stand on the screen already.
 func showReady(ctx context.Context, n control.Service, v view, warn bool) {
-	s, err := n.Status(ctx)
+	s, err := control.ShowStatus.Ask(ctx, n)
 	if err != nil {
 		return // the node is stopping already
 	}

@@ -34,7 +34,7 @@ To replace the program itself, install the new version and start the node again.
 }
 
 func runUpgrade(ctx context.Context, r control.UpgradeRequest, client control.Service, v view) error {
-	files, err := client.Upgrade(ctx, r)
+	files, err := control.Upgrade.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func runWait(ctx context.Context, r control.WaitRequest, as string, client contr
 		return v.arrived(ctx, reply, as, client)
 	}
 	done := v.busy("waiting for a message")
-	m, err := client.Wait(ctx, r)
+	m, err := control.Wait.Ask(ctx, client, r)
 	done()
 	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
 		return control.Errorf(control.KindTimeout, late.Hint, "nothing came within %s", span.Text(r.Within))

@@ -37,7 +37,7 @@ mail that waits for an agent (for all of them where none is named).`,
 
 func runWake(ctx context.Context, r control.WakeRequest, client control.Service, v view) error {
 	done := v.busy("looking at the remote")
-	woken, err := client.Wake(ctx, r)
+	woken, err := control.Wake.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@ const watchEvery = 250 * time.Millisecond
 // watch tells a person at a terminal how far the node has come with what was asked of
 // it, as ask says, once that takes longer than a second. done ends it. A node that does
 // not know the question is waited for in silence.
-func (v view) watch(ctx context.Context, what string, ask func(context.Context) (control.Progress, error)) (done func()) {
+func (v view) watch(ctx context.Context, what string, progress control.Question[control.Progress], client control.Service) (done func()) {
 	if !v.err.Terminal || v.json {
 		return func() {}
 	}
@@ -30,7 +30,7 @@ func (v view) watch(ctx context.Context, what string, ask func(context.Context) 
 			case <-ctx.Done():
 				return
 			}
-			far, err := ask(ctx)
+			far, err := progress.Ask(ctx, client)
 			if err != nil {
 				return
 			}

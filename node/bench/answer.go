@@ -79,11 +79,11 @@ func takeAnswer(ctx context.Context, s *stand) (_ readings, err error) {
 
 // ask asks the agent and waits for its answer, as "parley hey --wait" does.
 func ask(ctx context.Context, client *control.Client, human string) error {
-	m, err := client.Send(ctx, control.SendRequest{As: human, To: []string{"echo"}, Body: "a question"})
+	m, err := control.Send.Ask(ctx, client, control.SendRequest{As: human, To: []string{"echo"}, Body: "a question"})
 	if err != nil {
 		return err
 	}
-	answer, err := client.Wait(ctx, control.WaitRequest{Re: m.Path.String(), Within: patience})
+	answer, err := control.Wait.Ask(ctx, client, control.WaitRequest{Re: m.Path.String(), Within: patience})
 	if err == nil && strings.TrimSpace(answer.Body) != "done" {
 		err = fmt.Errorf("the agent answered %q", answer.Body)
 	}

@@ -107,7 +107,7 @@ func (h *hop) readings() readings {
 // it is known to be heard there.
 func (h *hop) send(ctx context.Context, to string, counts bool) error {
 	body, began := text(h.random), time.Now()
-	m, err := h.client.Send(ctx, control.SendRequest{As: h.near.human, To: []string{to}, Body: body, HeardWithin: patience})
+	m, err := control.Send.Ask(ctx, h.client, control.SendRequest{As: h.near.human, To: []string{to}, Body: body, HeardWithin: patience})
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func takeIdle(ctx context.Context, s *stand) (_ readings, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, hub.stop(ctx)) }()
-	status, err := hub.client.Status(ctx)
+	status, err := control.ShowStatus.Ask(ctx, hub.client)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func takeIdle(ctx context.Context, s *stand) (_ readings, err error) {
 	}
 	defer func() { err = errors.Join(err, spoke.stop(ctx)) }()
 	err = until(ctx, "the nodes are linked", 10*time.Millisecond, func() (bool, error) {
-		status, err := hub.client.Status(ctx)
+		status, err := control.ShowStatus.Ask(ctx, hub.client)
 		return len(status.Hosts) == 2 && !slices.ContainsFunc(status.Hosts, func(h control.HostStatus) bool { return !h.Live }), err
 	})
 	if err != nil {
@@ -105,7 +105,7 @@ func (s *stand) startAlone(ctx context.Context, i int, shared *sharedRepo, hub s
 		if err := p.running(); err != nil {
 			return false, err
 		}
-		_, err := p.client.Status(ctx)
+		_, err := control.ShowStatus.Ask(ctx, p.client)
 		return answered(err)
 	})
 	if err != nil {

@@ -53,7 +53,7 @@ func (p *process) running() error {
 
 // stop asks the node to drain and waits until the process has ended.
 func (p *process) stop(ctx context.Context) error {
-	if err := p.client.Stop(ctx); err != nil {
+	if _, err := control.Stop.Ask(ctx, p.client); err != nil {
 		return errors.Join(err, p.kill())
 	}
 	<-p.ended

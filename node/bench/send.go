@@ -61,7 +61,7 @@ func takeSend(ctx context.Context, s *stand) (_ readings, err error) {
 }
 
 func sendOne(ctx context.Context, to control.Service, body string) error {
-	_, err := to.Send(ctx, control.SendRequest{To: []string{"mawjs"}, Body: body, Anyway: true})
+	_, err := control.Send.Ask(ctx, to, control.SendRequest{To: []string{"mawjs"}, Body: body, Anyway: true})
 	return err
 }
 

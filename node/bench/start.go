@@ -194,7 +194,7 @@ func (s *stand) startOnce(ctx context.Context, home configs.Home) (_ started, er
 		if err := p.running(); err != nil {
 			return false, err
 		}
-		_, err := p.client.Send(ctx, control.SendRequest{To: []string{"agent0"}, Body: "the first message after a start", Anyway: true})
+		_, err := control.Send.Ask(ctx, p.client, control.SendRequest{To: []string{"agent0"}, Body: "the first message after a start", Anyway: true})
 		return answered(err)
 	})
 	if err != nil {
@@ -225,7 +225,7 @@ func (s *stand) rest(ctx context.Context, client control.Service) error {
 		return context.Cause(ctx)
 	}
 	for {
-		found, err := client.Search(ctx, control.SearchRequest{Words: "message", Limit: 1})
+		found, err := control.Search.Ask(ctx, client, control.SearchRequest{Words: "message", Limit: 1})
 		if err != nil || found.Pending == 0 {
 			return err
 		}

@@ -6,6 +6,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// Agents lists the agents served on this host, by name.
+var Agents = NewQuestion[[]Agent](VerbSpec{
+	Name: "agents", Access: Reads,
+	Doc: "Lists the agents served on this host, by name.",
+})
+
 // Agent is an agent served on this host.
 type Agent struct {
 	Name    protocol.Name `json:"name"`              // what it is addressed as
@@ -24,6 +30,12 @@ type Agent struct {
 	Held    bool          `json:"held"`              // its messages wait because the host runs no more commands at once (max_commands)
 }
 
+// AddAgent begins to serve an agent here and tells the fleet.
+var AddAgent = NewVerb[AddAgentRequest, Agent](VerbSpec{
+	Name: "add-agent", Access: Operates,
+	Doc: "Begins to serve an agent here and tells the fleet.",
+})
+
 // AddAgentRequest describes an agent to serve: Exec is its command, or Preset
 // names one that is known, or Inbox is set. Dir is the folder it works in;
 // empty: the folder where the node runs.
@@ -39,6 +51,13 @@ type AddAgentRequest struct {
 	Dir     string        `json:"dir,omitempty"`
 	RunAs   string        `json:"run_as,omitempty"` // the user of the system as whom its command runs; empty: the node's
 }
+
+// SetAgent changes how an agent is served here. Its mail goes on; commands that
+// run end as they began.
+var SetAgent = NewVerb[SetAgentRequest, Agent](VerbSpec{
+	Name: "set-agent", Access: Operates,
+	Doc: "Changes how an agent is served here.",
+})
 
 // SetAgentRequest changes how an agent is served; what is left out stays. It is given
 // Exec, for an agent with one command, or Tiers, or Inbox.
@@ -62,10 +81,24 @@ type AgentTier struct {
 	Exec  string `json:"exec"`  // its command
 }
 
+// RemoveAgent stops serving an agent here and tells the fleet. What it wrote and
+// what it was sent stays in the record.
+var RemoveAgent = NewVerb[AgentRequest, None](VerbSpec{
+	Name: "remove-agent", Access: Operates,
+	Doc: "Stops serving an agent here and tells the fleet.",
+})
+
 // AgentRequest names an agent served here.
 type AgentRequest struct {
 	Name string `json:"name"`
 }
+
+// MakeToken makes a token for an agent served here that the node does not start
+// itself. It counts as long as the agent is served.
+var MakeToken = NewVerb[AgentRequest, AgentToken](VerbSpec{
+	Name: "make-token", Access: Operates,
+	Doc: "Makes a token for an agent that the node does not start itself.",
+})
 
 // AgentToken is what an agent bears, as PARLEY_TOKEN, where the node has not started
 // it, so that it is known.
@@ -74,11 +107,23 @@ type AgentToken struct {
 	Token string        `json:"token"` // for the variable PARLEY_TOKEN
 }
 
+// PauseAgent has an agent's mail wait, or go on.
+var PauseAgent = NewVerb[PauseRequest, Agent](VerbSpec{
+	Name: "pause-agent", Access: Operates,
+	Doc: "Has an agent's mail wait, or go on.",
+})
+
 // PauseRequest has an agent's mail wait, or go on.
 type PauseRequest struct {
 	Name   string `json:"name"`
 	Paused bool   `json:"paused"`
 }
+
+// TestAgent runs an agent's command once and keeps nothing of it.
+var TestAgent = NewVerb[TestRequest, TestResult](VerbSpec{
+	Name: "test-agent", Access: Operates, Long: true,
+	Doc: "Runs an agent's command once and keeps nothing of it.",
+})
 
 // TestRequest has an agent's command run once with a text that is kept nowhere.
 type TestRequest struct {
@@ -96,6 +141,12 @@ type TestResult struct {
 	Stderr  string  `json:"stderr"`  // the end of its standard error
 	Elapsed Seconds `json:"elapsed"` // how long it took
 }
+
+// ActorProfile returns an actor profile, or writes it.
+var ActorProfile = NewVerb[ProfileRequest, Profile](VerbSpec{
+	Name: "profile", Access: Operates, Doing: "write a profile",
+	Doc: "Returns an actor profile, or writes it.",
+}).reading("without `file`", func(r ProfileRequest) bool { return r.File == "" })
 
 // ProfileRequest asks for an actor profile or, with File, has it written: the
 // whole file, as local/actors/NAME.md of the record.
@@ -115,6 +166,14 @@ type Profile struct {
 	Body        string `json:"body"`        // the text that an agent is given first
 }
 
+// ShowPrompt returns what an agent served here is given for a message. Its own is
+// an agent's to know. That of another one holds the words by which it tells messages
+// from fences.
+var ShowPrompt = NewVerb[PromptRequest, Prompt](VerbSpec{
+	Name: "prompt", Access: Keeps, Doing: "show a prompt",
+	Doc: "Returns what an agent is given for a message.",
+})
+
 // PromptRequest asks for what an agent served here is given for a message. As is
 // the agent; empty: the one that the message is for.
 type PromptRequest struct {
@@ -129,6 +188,12 @@ type Prompt struct {
 	Text    string `json:"text"`     // what its command reads
 	LeftOut int    `json:"left_out"` // earlier messages and memories that did not fit
 }
+
+// Open returns what an agent's own interactive program needs to run.
+var Open = NewVerb[OpenRequest, Opening](VerbSpec{
+	Name: "open", Access: Operates, Doing: "open an agent",
+	Doc: "Returns what an agent's own interactive program needs to run.",
+})
 
 // OpenRequest asks for what an agent's own interactive program needs to run.
 type OpenRequest struct {
@@ -150,6 +215,12 @@ type Opening struct {
 	Context string `json:"context"`
 	Passed  bool   `json:"passed"` // whether Argv holds it
 }
+
+// Wake looks at the remote and at what waits for agents, at once.
+var Wake = NewVerb[WakeRequest, Woken](VerbSpec{
+	Name: "wake", Access: Reads, Long: true,
+	Doc: "Looks at the remote and at what waits for agents, at once.",
+})
 
 // WakeRequest has the node look at once: at the remote, and at what waits for
 // Agent (empty: for all agents).

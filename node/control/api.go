@@ -24,61 +24,6 @@ const (
 	typeStream = "application/x-ndjson"
 )
 
-// The verbs, as they stand in the path of a request.
-const (
-	verbStatus      = "status"
-	verbSend        = "send"
-	verbWait        = "wait"
-	verbTalk        = "talk"
-	verbInbox       = "inbox"
-	verbRead        = "read"
-	verbReadAll     = "read-all"
-	verbShown       = "shown"
-	verbShow        = "show"
-	verbLog         = "log"
-	verbAgents      = "agents"
-	verbAddAgent    = "add-agent"
-	verbSetAgent    = "set-agent"
-	verbRemoveAgent = "remove-agent"
-	verbPauseAgent  = "pause-agent"
-	verbTestAgent   = "test-agent"
-	verbAgentToken  = "make-token"
-	verbProfile     = "profile"
-	verbPrompt      = "prompt"
-	verbOpen        = "open"
-	verbWake        = "wake"
-	verbReplies     = "replies"
-	verbThread      = "thread"
-	verbSearch      = "search"
-	verbChannels    = "channels"
-	verbChannel     = "channel"
-	verbNewChannel  = "new-channel"
-	verbMembers     = "channel-members"
-	verbMemories    = "memories"
-	verbMemory      = "memory"
-	verbAddMemory   = "add-memory"
-	verbUpgrade     = "upgrade"
-	verbVerify      = "verify"
-	verbVerifying   = "verify-progress"
-	verbRecordStats = "record-stats"
-	verbExport      = "export"
-	verbList        = "list"
-	verbHosts       = "hosts"
-	verbHost        = "host"
-	verbPingHost    = "ping-host"
-	verbProbeHost   = "probe-host"
-	verbFleet       = "fleet"
-	verbHostCert    = "host-certificate"
-	verbRotateKey   = "rotate-key"
-	verbRevokeKey   = "revoke-key"
-	verbRemoveHost  = "remove-host"
-	verbStop        = "stop"
-)
-
-// anyAPI reports the verbs that a newer command may ask of an older node: those
-// with which its operator finds out and replaces it.
-func anyAPI(verb string) bool { return verb == verbStatus || verb == verbStop }
-
 // httpStatus is the status of an answer that is an error of kind k.
 func (k Kind) httpStatus() int {
 	switch k {
@@ -99,9 +44,6 @@ func (k Kind) httpStatus() int {
 	}
 	return http.StatusInternalServerError
 }
-
-// none is the request or the answer of a verb that has none.
-type none struct{}
 
 // WriteJSON writes v as one line of JSON in which every list is an array, never
 // null (R17), and text stands as it is, without escapes for HTML.

@@ -6,6 +6,13 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// Channels lists the channels of the record: those with a name by name, then the
+// others.
+var Channels = NewQuestion[[]Channel](VerbSpec{
+	Name: "channels", Access: Reads,
+	Doc: "Lists the channels of the record.",
+})
+
 // Channel is one channel of the record. Name, CreatedBy, CreatedAt, Parent, Members
 // and About are empty where it has no CHANNEL.md.
 type Channel struct {
@@ -23,6 +30,12 @@ type Channel struct {
 	Children     []protocol.ChannelID `json:"children"`            // the channels that belong to it
 }
 
+// NewChannel makes a named channel, in a commit when it returns.
+var NewChannel = NewVerb[NewChannelRequest, Channel](VerbSpec{
+	Name: "new-channel", Access: Keeps,
+	Doc: "Makes a named channel.",
+})
+
 // NewChannelRequest asks for a named channel.
 type NewChannelRequest struct {
 	As     string `json:"as,omitempty"`
@@ -33,6 +46,12 @@ type NewChannelRequest struct {
 	Members []string `json:"members,omitempty"`
 }
 
+// ChangeMembers changes the members of a channel, in a commit when it returns.
+var ChangeMembers = NewVerb[MembersRequest, Channel](VerbSpec{
+	Name: "channel-members", Access: Keeps, Doing: "change the members of a channel",
+	Doc: "Changes the members of a channel.",
+})
+
 // MembersRequest changes the members of a channel (id or name).
 type MembersRequest struct {
 	As      string   `json:"as,omitempty"`
@@ -40,6 +59,12 @@ type MembersRequest struct {
 	Add     []string `json:"add,omitempty"`
 	Remove  []string `json:"remove,omitempty"`
 }
+
+// ShowChannel describes one channel.
+var ShowChannel = NewVerb[ChannelRequest, Channel](VerbSpec{
+	Name: "channel", Access: Reads,
+	Doc: "Describes one channel.",
+})
 
 // ChannelRequest names a channel by id or name.
 type ChannelRequest struct {
@@ -62,6 +87,12 @@ type Memory struct {
 	Body         string    `json:"body"`               // the text
 }
 
+// AddMemory writes a memory, in a commit when it returns.
+var AddMemory = NewVerb[AddMemoryRequest, Memory](VerbSpec{
+	Name: "add-memory", Access: Keeps,
+	Doc: "Writes a memory.",
+})
+
 // AddMemoryRequest asks for a memory to be written. Supersedes names one that it
 // replaces; subject, scope and tags are then taken from that where none are
 // given.
@@ -75,6 +106,12 @@ type AddMemoryRequest struct {
 	Body       string   `json:"body"`
 }
 
+// Memories lists memories, oldest first.
+var Memories = NewVerb[MemoriesRequest, []Memory](VerbSpec{
+	Name: "memories", Access: Reads,
+	Doc: "Lists memories, oldest first.",
+})
+
 // MemoriesRequest asks for memories. Empty fields mean any.
 type MemoriesRequest struct {
 	Scope   string   `json:"scope,omitempty"` // "global", or a channel's id or name
@@ -84,10 +121,22 @@ type MemoriesRequest struct {
 	All     bool     `json:"all,omitempty"` // those that were superseded too
 }
 
+// ShowMemory returns one memory.
+var ShowMemory = NewVerb[MemoryRequest, Memory](VerbSpec{
+	Name: "memory", Access: Reads,
+	Doc: "Returns one memory.",
+})
+
 // MemoryRequest names a memory by its file, or by the hex digits at its end.
 type MemoryRequest struct {
 	File string `json:"file"`
 }
+
+// Search finds messages by their words.
+var Search = NewVerb[SearchRequest, SearchResult](VerbSpec{
+	Name: "search", Access: Reads,
+	Doc: "Finds messages and memories by their words.",
+})
 
 // SearchRequest asks for messages and memories by their words, by who wrote them, by
 // channel (id or name; of a memory: its scope) and by time; at least one of them.
@@ -128,6 +177,13 @@ type Fragment struct {
 	Text string `json:"text"` // a part of the line
 	Hit  bool   `json:"hit"`  // it was sought
 }
+
+// Upgrade brings the files of the record that come with the program up to the
+// running version.
+var Upgrade = NewVerb[UpgradeRequest, []UpgradedFile](VerbSpec{
+	Name: "upgrade", Access: Operates, Doing: "upgrade the record",
+	Doc: "Brings the files of the record that come with the program up to the running version.",
+}).reading("with `check`", func(r UpgradeRequest) bool { return r.Check })
 
 // UpgradeRequest has the files of the record that come with the program brought
 // up to the running version; with Check nothing is written.

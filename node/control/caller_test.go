@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -14,68 +15,12 @@ import (
 	"github.com/parleyfleet/parley/node/control/controltest"
 )
 
-// everything is a Service that would do whatever it is asked.
-type everything struct{ *memory }
+// everything is a Service that does whatever it is asked.
+type everything struct{}
 
-func (everything) AddAgent(context.Context, control.AddAgentRequest) (control.Agent, error) {
-	return control.Agent{}, nil
+func (everything) Answer(_ context.Context, v control.VerbSpec, _ any, yield func(any) error) error {
+	return yield(reflect.Zero(v.Answer).Interface())
 }
-func (everything) RemoveAgent(context.Context, control.AgentRequest) error { return nil }
-func (everything) PauseAgent(context.Context, control.PauseRequest) (control.Agent, error) {
-	return control.Agent{}, nil
-}
-func (everything) TestAgent(context.Context, control.TestRequest) (control.TestResult, error) {
-	return control.TestResult{}, nil
-}
-func (everything) AgentToken(context.Context, control.AgentRequest) (control.AgentToken, error) {
-	return control.AgentToken{}, nil
-}
-func (everything) Profile(context.Context, control.ProfileRequest) (control.Profile, error) {
-	return control.Profile{}, nil
-}
-func (everything) Prompt(context.Context, control.PromptRequest) (control.Prompt, error) {
-	return control.Prompt{}, nil
-}
-func (everything) Open(context.Context, control.OpenRequest) (control.Opening, error) {
-	return control.Opening{}, nil
-}
-func (everything) Upgrade(context.Context, control.UpgradeRequest) ([]control.UpgradedFile, error) {
-	return nil, nil
-}
-func (everything) Export(context.Context, control.ExportRequest) (control.Exported, error) {
-	return control.Exported{}, nil
-}
-func (everything) RotateKey(context.Context, control.RotateRequest) (control.Rotation, error) {
-	return control.Rotation{}, nil
-}
-func (everything) RevokeKey(context.Context, control.RevokeRequest) (control.Revocation, error) {
-	return control.Revocation{}, nil
-}
-func (everything) NewChannel(context.Context, control.NewChannelRequest) (control.Channel, error) {
-	return control.Channel{}, nil
-}
-func (everything) AddMemory(context.Context, control.AddMemoryRequest) (control.Memory, error) {
-	return control.Memory{}, nil
-}
-func (everything) RemoveHost(context.Context, control.RemoveHostRequest) (control.HostRemoval, error) {
-	return control.HostRemoval{}, nil
-}
-func (everything) SetAgent(context.Context, control.SetAgentRequest) (control.Agent, error) {
-	return control.Agent{}, nil
-}
-func (everything) Talk(context.Context, control.TalkRequest) (control.Talk, error) {
-	return control.Talk{}, nil
-}
-func (everything) ReadAll(context.Context, control.ReadAllRequest) (control.Marked, error) {
-	return control.Marked{}, nil
-}
-func (everything) Shown(context.Context, control.ShownRequest) (control.Marked, error) {
-	return control.Marked{}, nil
-}
-func (everything) ChangeMembers(context.Context, control.MembersRequest) (control.Channel, error) {
-	return control.Channel{}, nil
-}
-func (everything) Channels(context.Context) ([]control.Channel, error) { return nil, nil }
 
 // Who may ask what, the whole table: by hand, as a program without the client would.
 func TestWhoMayAskWhat(t *testing.T) {
@@ -86,7 +31,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		nameless:   {Kind: control.ByAgent},
 		unattended: {Name: memoryHuman},
 	}
-	for _, test := range []struct {
+	tests := []struct {
 		verb, body string
 		may        string
 	}{
@@ -125,16 +70,30 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"remove-host", `{"host":"white","try":true}`, "o"},
 		{"set-agent", `{"name":"x"}`, "o"},
 		{"talk", `{"to":"volt"}`, "oau"},
+		{"wait", `{"re":"b2c3d4e5"}`, "oau"},
+		{"wait", `{"as":"volt","re":"b2c3d4e5"}`, "o"},
+		{"read", `{"path":"b2c3d4e5"}`, "oau"},
+		{"read", `{"as":"volt","path":"b2c3d4e5"}`, "o"},
 		{"read-all", `{}`, "oau"},
 		{"read-all", `{"as":"volt"}`, "o"},
 		{"shown", `{"as":"nat","paths":[]}`, "ou"},
 		{"channel-members", `{"channel":"x"}`, "oa"},
 		{"channel-members", `{"as":"nat","channel":"x"}`, "o"},
 		{"stop", `{}`, "o"},
-	} {
+	}
+	asked := map[string]bool{}
+	for _, test := range tests {
+		asked[test.verb] = true
+	}
+	for _, v := range control.Verbs() {
+		if v.Access != control.Reads && !asked[v.Name] {
+			t.Errorf("nothing says who may %s", v.Name)
+		}
+	}
+	for _, test := range tests {
 		for kind, caller := range callers {
 			var logged []string
-			_, path, end := serve(t, everything{newMemory()}, control.Info{Version: "0.1.0", API: control.API,
+			_, path, end := serve(t, everything{}, control.Info{Version: "0.1.0", API: control.API,
 				Judge:   func(control.Calling) (control.Caller, error) { return caller, nil },
 				Refused: func(verb string, _ control.Caller, why error) { logged = append(logged, verb+": "+why.Error()) }})
 			answer := post(t, path, "/v1/"+test.verb, test.body)
@@ -159,15 +118,15 @@ func TestWhoMayAskWhat(t *testing.T) {
 func TestTheDoorSaysWhoCalls(t *testing.T) {
 	var asked []control.Calling
 	heard := make(chan control.Caller, 1)
-	s := logger{newMemory(), func(ctx context.Context, _ func(control.Message) error) error {
+	s := logger(func(ctx context.Context, _ func(control.Message) error) error {
 		heard <- control.CallerOf(ctx)
 		return nil
-	}}
+	})
 	client, path, _ := serve(t, s, control.Info{Version: "0.1.0", API: control.API, Judge: func(c control.Calling) (control.Caller, error) {
 		asked = append(asked, c)
 		return control.Caller{Kind: control.ByAgent, Name: "mawjs"}, nil
 	}})
-	if err := client.Bearing("volt", "a token\nwith\x00anything").Log(t.Context(), control.LogRequest{}, nil); err != nil {
+	if err := control.Log.Ask(t.Context(), client.Bearing("volt", "a token\nwith\x00anything"), control.LogRequest{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-heard; got.Name != "mawjs" || got.Kind != control.ByAgent {
@@ -185,10 +144,11 @@ func TestTheDoorSaysWhoCalls(t *testing.T) {
 // Without a judge nobody is taken for the operator.
 func TestNoJudge(t *testing.T) {
 	client, _, _ := serve(t, newMemory(), control.Info{Version: "0.1.0", API: control.API})
-	if _, err := client.Status(t.Context()); err != nil {
+	if _, err := control.ShowStatus.Ask(t.Context(), client); err != nil {
 		t.Error(err)
 	}
-	wantKind(t, client.Stop(t.Context()), control.KindRefused)
+	_, err := control.Stop.Ask(t.Context(), client)
+	wantKind(t, err, control.KindRefused)
 }
 
 // A request whose body never came to its end kept its connection for ever. A long
@@ -196,7 +156,7 @@ func TestNoJudge(t *testing.T) {
 func TestHalfSentBody(t *testing.T) {
 	const patience = 50 * time.Millisecond
 	begun := make(chan struct{})
-	s := logger{newMemory(), func(ctx context.Context, _ func(control.Message) error) error {
+	s := logger(func(ctx context.Context, _ func(control.Message) error) error {
 		close(begun)
 		select {
 		case <-ctx.Done():
@@ -204,7 +164,7 @@ func TestHalfSentBody(t *testing.T) {
 		case <-time.After(4 * patience):
 			return nil
 		}
-	}}
+	})
 	path := filepath.Join(shortDir(t), "control.sock")
 	serveAt(t, path, s, control.Info{Version: "0.1.0", API: control.API, Patience: patience, Judge: controltest.Operator})
 	for _, half := range []string{
@@ -228,7 +188,7 @@ func TestHalfSentBody(t *testing.T) {
 		}
 	}
 	for {
-		err := control.NewClient(path, "test").Log(t.Context(), control.LogRequest{}, nil)
+		err := control.Log.Ask(t.Context(), control.NewClient(path, "test"), control.LogRequest{}, nil)
 		select {
 		case <-begun:
 			if err != nil {

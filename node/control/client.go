@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -11,12 +12,13 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"reflect"
 	"strconv"
 )
 
 var _ Service = (*Client)(nil)
 
-// Client is the Service of the node behind a control socket. It holds no
+// Client is a Service: the node behind a control socket. It holds no
 // connection between calls, so that it needs no closing and a node may be
 // restarted under it. It is safe for concurrent use.
 type Client struct {
@@ -43,71 +45,75 @@ func (c *Client) Bearing(agent, token string) *Client {
 	return &bearing
 }
 
-// Log calls yield with the record's messages. With Follow it returns nil when
-// ctx ends, because that is how following ends.
-func (c *Client) Log(ctx context.Context, r LogRequest, yield func(Message) error) error {
+// Answer asks the node. Where answers go on it returns nil when ctx ends, because that
+// is how they end.
+func (c *Client) Answer(ctx context.Context, v VerbSpec, request any, yield func(answer any) error) error {
 	ended := func(err error) error {
-		if r.Follow && ctx.Err() != nil {
+		if v.Stream && v.goesOn(request) && ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
 	// Returning early ends the node's side too: closing the body closes the
 	// connection.
-	body, err := c.post(ctx, verbLog, r)
+	body, err := c.post(ctx, v, request)
 	if err != nil {
 		return ended(err)
 	}
 	defer body.Close()
-	dec := json.NewDecoder(body)
-	for {
-		var line logLine
-		switch err := dec.Decode(&line); {
-		case err == io.EOF:
+	if v.Stream {
+		return lines(v, body, yield, func(err error) error { return ended(c.broken(ctx, v.Name, err)) })
+	}
+	answer := reflect.New(v.Answer)
+	if err := json.NewDecoder(body).Decode(answer.Interface()); err != nil {
+		return c.broken(ctx, v.Name, err)
+	}
+	return yield(answer.Elem().Interface())
+}
+
+// failureLine begins the last line of a stream that ends early: an Error. No answer of
+// a stream begins so.
+const failureLine = `{"error":`
+
+// lines calls yield with the answers of a stream. Where the stream breaks off, the
+// error is what cut makes of why.
+func lines(v VerbSpec, body io.Reader, yield func(answer any) error, cut func(error) error) error {
+	for in := bufio.NewReader(body); ; {
+		line, err := in.ReadBytes('\n')
+		switch {
+		case err == io.EOF && len(line) == 0:
 			return nil
+		case err == io.EOF:
+			return cut(io.ErrUnexpectedEOF)
 		case err != nil:
-			return ended(c.broken(ctx, verbLog, err))
-		case line.Failure != "":
-			return &Error{Message: line.Failure, Kind: line.Kind, Hint: line.Hint}
+			return cut(err)
 		}
-		if err := yield(line.Message); err != nil {
+		if bytes.HasPrefix(line, []byte(failureLine)) {
+			failed := new(Error)
+			if err := json.Unmarshal(line, failed); err != nil {
+				return cut(err)
+			}
+			return failed
+		}
+		answer := reflect.New(v.Answer)
+		if err := json.Unmarshal(line, answer.Interface()); err != nil {
+			return cut(err)
+		}
+		if err := yield(answer.Elem().Interface()); err != nil {
 			return err
 		}
 	}
 }
 
-// logLine is a message, or as the last line of a stream the reason why it ends
-// early.
-type logLine struct {
-	Message
-	Failure string `json:"error"`
-	Kind    Kind   `json:"kind"`
-	Hint    string `json:"hint"`
-}
-
-// call asks the node for one answer.
-func call[A any](ctx context.Context, c *Client, verb string, request any) (A, error) {
-	var answer A
-	body, err := c.post(ctx, verb, request)
-	if err != nil {
-		return answer, err
-	}
-	defer body.Close()
-	if err := json.NewDecoder(body).Decode(&answer); err != nil {
-		return answer, c.broken(ctx, verb, err)
-	}
-	return answer, nil
-}
-
 // post sends the request and returns the body of a good answer, which the
 // caller closes.
-func (c *Client) post(ctx context.Context, verb string, request any) (io.ReadCloser, error) {
+func (c *Client) post(ctx context.Context, v VerbSpec, request any) (io.ReadCloser, error) {
 	data, err := json.Marshal(request)
 	if err != nil {
-		return nil, AsError(fmt.Errorf("cannot write the request %s: %w", verb, err))
+		return nil, AsError(fmt.Errorf("cannot write the request %s: %w", v.Name, err))
 	}
 	// The host of the URL goes unused: the transport dials the socket.
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://parley"+pathPrefix+verb, bytes.NewReader(data))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://parley"+pathPrefix+v.Name, bytes.NewReader(data))
 	if err != nil {
 		return nil, AsError(err)
 	}
@@ -120,9 +126,9 @@ func (c *Client) post(ctx context.Context, verb string, request any) (io.ReadClo
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return nil, c.unreachable(ctx, verb, err)
+		return nil, c.unreachable(ctx, v.Name, err)
 	}
-	if err := c.check(ctx, verb, answer); err != nil {
+	if err := c.check(ctx, v, answer); err != nil {
 		answer.Body.Close()
 		return nil, err
 	}
@@ -130,19 +136,19 @@ func (c *Client) post(ctx context.Context, verb string, request any) (io.ReadClo
 }
 
 // check returns the error that an answer carries.
-func (c *Client) check(ctx context.Context, verb string, answer *http.Response) error {
+func (c *Client) check(ctx context.Context, v VerbSpec, answer *http.Response) error {
 	api, err := strconv.Atoi(answer.Header.Get(headerAPI))
 	if err != nil {
-		return Errorf(KindFailed, "", "cannot %s: what answers at %s is no parley node", verb, c.path)
+		return Errorf(KindFailed, "", "cannot %s: what answers at %s is no parley node", v.Name, c.path)
 	}
 	var failed *Error
 	if answer.StatusCode != http.StatusOK {
 		failed = new(Error)
 		if err := json.NewDecoder(answer.Body).Decode(failed); err != nil {
-			return c.broken(ctx, verb, err)
+			return c.broken(ctx, v.Name, err)
 		}
 	}
-	if api < API && !anyAPI(verb) || failed != nil && failed.Kind == KindOldNode {
+	if api < API && !v.AnyAPI || failed != nil && failed.Kind == KindOldNode {
 		return Errorf(KindOldNode, "parley stop && parley up", "the running node is version %s, this command is version %s",
 			answer.Header.Get(headerVersion), c.version)
 	}

@@ -13,7 +13,7 @@ func FuzzDecodeRequest(f *testing.F) {
 	f.Add([]byte(`{"to":null}`))
 	f.Add([]byte(`[`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := decodeRequest[SendRequest](data)
+		r, err := Send.decode(data)
 		if err != nil {
 			if AsError(err).Kind != KindUsage {
 				t.Errorf("error of kind %s", AsError(err).Kind)
@@ -24,7 +24,7 @@ func FuzzDecodeRequest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := decodeRequest[SendRequest](again); err != nil {
+		if _, err := Send.decode(again); err != nil {
 			t.Errorf("%s: %v", again, err)
 		}
 	})

@@ -74,10 +74,22 @@ type LastMessage struct {
 	Seq       uint64        `json:"seq"`                // its number within that
 }
 
+// Hosts lists the hosts of the fleet by alias, without asking any of them.
+var Hosts = NewVerb[HostsRequest, []Host](VerbSpec{
+	Name: "hosts", Access: Reads,
+	Doc: "Lists the hosts of the fleet by alias, without asking any of them.",
+})
+
 // HostsRequest asks for hosts, or for who can be reached there.
 type HostsRequest struct {
 	All bool `json:"all,omitempty"` // those too that are out of the fleet
 }
+
+// RemoveHost takes a host out of the fleet for good, or says what that would do.
+var RemoveHost = NewVerb[RemoveHostRequest, HostRemoval](VerbSpec{
+	Name: "remove-host", Access: Operates,
+	Doc: "Takes a host out of the fleet for good, or says what that would do.",
+})
 
 // RemoveHostRequest asks to remove a host from the fleet.
 type RemoveHostRequest struct {
@@ -102,10 +114,23 @@ type HostRemoval struct {
 	Path    protocol.Path   `json:"path,omitempty"` // of the message that says so; absent where it was only tried
 }
 
+// ShowHost describes one host, without asking it.
+var ShowHost = NewVerb[HostRequest, Host](VerbSpec{
+	Name: "host", Access: Reads,
+	Doc: "Describes one host, without asking it.",
+})
+
 // HostRequest names a host of the fleet.
 type HostRequest struct {
 	Alias string `json:"alias"`
 }
+
+// HostCertificate returns the certificate that a host shows to NATS clients; one
+// of another host that is live is asked for, and is made for a key of that host.
+var HostCertificate = NewVerb[HostRequest, Certificate](VerbSpec{
+	Name: "host-certificate", Access: Reads, Long: true,
+	Doc: "Returns the certificate that a host shows to NATS clients.",
+})
 
 // Certificate is what a host shows to NATS clients that connect to it by TLS: made
 // by itself for its key.
@@ -113,6 +138,12 @@ type Certificate struct {
 	Alias protocol.Name `json:"alias"` // the host that shows it
 	PEM   string        `json:"pem"`   // as a file in PEM
 }
+
+// PingHost asks a host that is live a question and waits for its answer.
+var PingHost = NewVerb[PingRequest, Ping](VerbSpec{
+	Name: "ping-host", Access: Reads, Long: true,
+	Doc: "Asks a host that is live a question and waits for its answer.",
+})
 
 // PingRequest asks for one question to a host and its answer, Within a time; zero:
 // two seconds.
@@ -128,6 +159,13 @@ type Ping struct {
 	Clock   Seconds       `json:"clock"`   // its clock minus this host's; right to half of RTT
 	Version string        `json:"version"` // of the program that answered
 }
+
+// AskFleet asks all live hosts how they fare, at the same time, and waits about two
+// seconds for those that do not answer.
+var AskFleet = NewVerb[HostsRequest, FleetStatus](VerbSpec{
+	Name: "fleet", Access: Reads, Long: true,
+	Doc: "Asks all live hosts how they fare.",
+})
 
 // FleetStatus is how the whole fleet fares: what each live host said when it was
 // asked, and of the others what this host knows.

@@ -6,6 +6,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// RotateKey gives this host a new key.
+var RotateKey = NewVerb[RotateRequest, Rotation](VerbSpec{
+	Name: "rotate-key", Access: Operates,
+	Doc: "Gives this host a new key.",
+})
+
 // RotateRequest asks for a new key of this host.
 type RotateRequest struct {
 	Overlap time.Duration `json:"overlap"`       // how long the old key counts still; 0: no longer
@@ -30,6 +36,12 @@ type Rotation struct {
 	Until       time.Time     `json:"until,omitzero"` // until when the old key counts
 	Path        protocol.Path `json:"path"`           // of the message that says so
 }
+
+// RevokeKey ends a key of a host, or says what that would do.
+var RevokeKey = NewVerb[RevokeRequest, Revocation](VerbSpec{
+	Name: "revoke-key", Access: Operates,
+	Doc: "Ends a key of a host, or says what that would do.",
+})
 
 // RevokeRequest asks to end a key of a host.
 type RevokeRequest struct {

@@ -13,11 +13,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// memory is a Service without a node: it keeps messages in a slice. It shows
-// that the contract can be met, and gives server and client something to carry.
+// memory is a Service without a node, of the verbs that the contract of mail needs: it
+// keeps messages in a slice. It shows that the contract can be met, and gives server and client something to carry.
 type memory struct {
-	control.Service // of what the contract of mail does not need
-
 	mu       sync.Mutex
 	messages []control.Message // guarded by mu
 	agents   []control.Agent   // guarded by mu
@@ -26,6 +24,20 @@ type memory struct {
 }
 
 func newMemory() *memory { return &memory{changed: make(chan struct{})} }
+
+func (s *memory) bindings() []control.Binding {
+	return []control.Binding{
+		control.ShowStatus.By(s.Status), control.Send.By(s.Send), control.Wait.By(s.Wait), control.Inbox.By(s.Inbox),
+		control.Read.By(s.Read), control.ReadAll.By(s.ReadAll), control.Shown.By(s.Shown), control.Show.By(s.Show), control.Log.By(s.Log),
+		control.Agents.By(s.Agents), control.AddAgent.By(s.AddAgent), control.RemoveAgent.By(s.RemoveAgent), control.List.By(s.List),
+		control.Stop.By(s.Stop),
+	}
+}
+
+// Answer implements control.Service.
+func (s *memory) Answer(ctx context.Context, v control.VerbSpec, request any, yield func(any) error) error {
+	return control.Bind(s.bindings()...).Answer(ctx, v, request, yield)
+}
 
 const memoryHuman = "nat"
 
@@ -295,15 +307,15 @@ func (s *memory) AddAgent(_ context.Context, r control.AddAgentRequest) (control
 	return a, nil
 }
 
-func (s *memory) RemoveAgent(_ context.Context, r control.AgentRequest) error {
+func (s *memory) RemoveAgent(_ context.Context, r control.AgentRequest) (control.None, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := s.agent(r.Name)
 	if i < 0 {
-		return control.Errorf(control.KindNotFound, "parley agent list", "cannot remove %s: it is not served here", r.Name)
+		return control.None{}, control.Errorf(control.KindNotFound, "parley agent list", "cannot remove %s: it is not served here", r.Name)
 	}
 	s.agents = slices.Delete(s.agents, i, i+1)
-	return nil
+	return control.None{}, nil
 }
 
 func (s *memory) List(context.Context, control.HostsRequest) ([]control.Participant, error) {
@@ -316,12 +328,12 @@ func (s *memory) List(context.Context, control.HostsRequest) ([]control.Particip
 	return people, nil
 }
 
-func (s *memory) Stop(context.Context) error {
+func (s *memory) Stop(context.Context) (control.None, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopped {
-		return fmt.Errorf("stopped twice")
+		return control.None{}, fmt.Errorf("stopped twice")
 	}
 	s.stopped = true
-	return nil
+	return control.None{}, nil
 }

@@ -4,6 +4,12 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// ProbeHost dials each address of a host, up to where a link would begin.
+var ProbeHost = NewVerb[HostRequest, Probe](VerbSpec{
+	Name: "probe-host", Access: Reads, Long: true,
+	Doc: "Dials each address of a host, up to where a link would begin.",
+})
+
 // Probe is how far a dial gets to each address of a host.
 type Probe struct {
 	Alias     protocol.Name   `json:"alias"`     // the host

@@ -6,12 +6,24 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// Verify looks at every message of the record.
+var Verify = NewQuestion[Verification](VerbSpec{
+	Name: "verify", Access: Reads, Long: true,
+	Doc: "Looks at every message of the record.",
+})
+
 // Verification is what was found by looking at every message of the record.
 type Verification struct {
 	Messages int       `json:"messages"` // messages and receipts that were looked at
 	Wrong    int       `json:"wrong"`    // findings that break what the record promises
 	Findings []Finding `json:"findings"` // sorted by path, then those of other files
 }
+
+// VerifyProgress says how far the Verify has come that was asked for last.
+var VerifyProgress = NewQuestion[Progress](VerbSpec{
+	Name: "verify-progress", Access: Reads,
+	Doc: "Says how far the `verify` has come that was asked for last.",
+})
 
 // Progress is how far something has come that takes long: so much of about so much.
 type Progress struct {
@@ -48,6 +60,12 @@ const (
 	FindingMended     FindingKind = "mended"     // this disk did not hold it whole; now it does
 )
 
+// CountRecord counts what is in the record.
+var CountRecord = NewQuestion[RecordStats](VerbSpec{
+	Name: "record-stats", Access: Reads,
+	Doc: "Counts what is in the record.",
+})
+
 // RecordStats counts what is in the record.
 type RecordStats struct {
 	ID         string      `json:"id"`             // hash of its first commit
@@ -73,6 +91,12 @@ type HostStats struct {
 	Receipts int           `json:"receipts"`      // that it signed
 	Last     time.Time     `json:"last,omitzero"` // timestamp of the last that it wrote, of whatever kind, UTC
 }
+
+// Export writes all files of the record into a folder.
+var Export = NewVerb[ExportRequest, Exported](VerbSpec{
+	Name: "export", Access: Operates, Doing: "export the record", Long: true,
+	Doc: "Writes all files of the record into a folder.",
+})
 
 // ExportRequest has all files of the record written into a folder, which must be
 // empty or not there.

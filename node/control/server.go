@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -70,7 +71,7 @@ func (i Info) withDefaults() Info {
 func Serve(ctx context.Context, listener net.Listener, s Service, info Info) error {
 	info = info.withDefaults()
 	server := &http.Server{
-		Handler:           &server{service: s, info: info, routes: routes(), draining: ctx},
+		Handler:           &server{service: s, info: info, verbs: byName(), draining: ctx},
 		ErrorLog:          info.Errors,
 		ReadHeaderTimeout: info.Patience,
 		IdleTimeout:       idleTime,
@@ -100,151 +101,60 @@ func Serve(ctx context.Context, listener net.Listener, s Service, info Info) err
 type server struct {
 	service  Service
 	info     Info
-	routes   map[string]route
+	verbs    map[string]VerbSpec
 	draining context.Context // ends when the server does
 }
 
-// route is how one verb is answered.
-type route struct {
-	handle handler
-	// long verbs may take any time; they end when the server begins to drain.
-	long bool
-}
-
-// handler decodes the request, has its caller permitted, calls the service and
-// writes the answer. An error is returned only where nothing was written.
-type handler func(ctx context.Context, s Service, r request, w http.ResponseWriter) error
-
-// request is a request as it came in.
-type request struct {
-	body   []byte
-	permit func(need) error // says why its caller may not make it
-}
-
-// routes is the table of verbs. What a verb needs stands beside it.
-func routes() map[string]route {
-	return map[string]route{
-		verbStatus:      {handle: unary(reads, asking(Service.Status))},
-		verbSend:        {handle: unary(sends, Service.Send)},
-		verbWait:        {handle: unary(waits, Service.Wait), long: true},
-		verbTalk:        {handle: unary(talks, Service.Talk)},
-		verbInbox:       {handle: unary(looksInto, Service.Inbox)},
-		verbRead:        {handle: unary(receipts, Service.Read)},
-		verbReadAll:     {handle: unary(receiptsForAll, Service.ReadAll), long: true},
-		verbShown:       {handle: unary(receiptsShown, Service.Shown)},
-		verbShow:        {handle: unary(reads, Service.Show)},
-		verbLog:         {handle: streamLog, long: true},
-		verbAgents:      {handle: unary(reads, asking(Service.Agents))},
-		verbAddAgent:    {handle: unary(operates, Service.AddAgent)},
-		verbRemoveAgent: {handle: unary(operates, telling(Service.RemoveAgent))},
-		verbSetAgent:    {handle: unary(operates, Service.SetAgent)},
-		verbPauseAgent:  {handle: unary(operates, Service.PauseAgent)},
-		verbTestAgent:   {handle: unary(operates, Service.TestAgent), long: true},
-		verbAgentToken:  {handle: unary(operates, Service.AgentToken)},
-		verbProfile:     {handle: unary(showsProfile, Service.Profile)},
-		verbPrompt:      {handle: unary(asksForPrompt, Service.Prompt)},
-		verbOpen:        {handle: unary(operates, Service.Open)},
-		verbWake:        {handle: unary(reads, Service.Wake), long: true},
-		verbReplies:     {handle: unary(reads, Service.Replies)},
-		verbThread:      {handle: unary(reads, Service.Thread)},
-		verbSearch:      {handle: unary(reads, Service.Search)},
-		verbChannels:    {handle: unary(reads, asking(Service.Channels))},
-		verbChannel:     {handle: unary(reads, Service.Channel)},
-		verbNewChannel:  {handle: unary(founds, Service.NewChannel)},
-		verbMembers:     {handle: unary(changesMembers, Service.ChangeMembers)},
-		verbMemories:    {handle: unary(reads, Service.Memories)},
-		verbMemory:      {handle: unary(reads, Service.Memory)},
-		verbAddMemory:   {handle: unary(remembers, Service.AddMemory)},
-		verbUpgrade:     {handle: unary(upgrades, Service.Upgrade)},
-		verbVerify:      {handle: unary(reads, asking(Service.Verify)), long: true},
-		verbVerifying:   {handle: unary(reads, asking(Service.VerifyProgress))},
-		verbRecordStats: {handle: unary(reads, asking(Service.RecordStats))},
-		verbExport:      {handle: unary(operates, Service.Export), long: true},
-		verbList:        {handle: unary(reads, Service.List)},
-		verbHosts:       {handle: unary(reads, Service.Hosts)},
-		verbHost:        {handle: unary(reads, Service.Host)},
-		verbPingHost:    {handle: unary(reads, Service.PingHost), long: true},
-		verbProbeHost:   {handle: unary(reads, Service.ProbeHost), long: true},
-		verbHostCert:    {handle: unary(reads, Service.HostCertificate), long: true},
-		verbFleet:       {handle: unary(reads, Service.FleetStatus), long: true},
-		verbRotateKey:   {handle: unary(operates, Service.RotateKey)},
-		verbRevokeKey:   {handle: unary(operates, Service.RevokeKey)},
-		verbRemoveHost:  {handle: unary(operates, Service.RemoveHost)},
-		verbStop:        {handle: unary(operates, stopping)},
+// byName are the verbs by how they stand in the path of a request.
+func byName() map[string]VerbSpec {
+	table := map[string]VerbSpec{}
+	for _, v := range Verbs() {
+		table[v.Name] = v
 	}
+	return table
 }
 
-func stopping(s Service, ctx context.Context, _ none) (none, error) { return none{}, s.Stop(ctx) }
-
-// unary makes the handler of a verb with one request and one answer.
-func unary[Q, A any](needs func(Q) need, call func(Service, context.Context, Q) (A, error)) handler {
-	return func(ctx context.Context, s Service, r request, w http.ResponseWriter) error {
-		q, err := decodeRequest[Q](r.body)
-		if err != nil {
-			return err
-		}
-		if err := r.permit(needs(q)); err != nil {
-			return err
-		}
-		answer, err := call(s, ctx, q)
-		if err != nil {
-			return err
-		}
-		w.Header().Set("Content-Type", typeJSON)
-		var body bytes.Buffer
-		if err := WriteJSON(&body, answer); err != nil {
-			return err
-		}
-		_, _ = w.Write(body.Bytes()) // it fails only where nobody listens any more
-		return nil
-	}
-}
-
-// asking adapts a method without a request.
-func asking[A any](call func(Service, context.Context) (A, error)) func(Service, context.Context, none) (A, error) {
-	return func(s Service, ctx context.Context, _ none) (A, error) { return call(s, ctx) }
-}
-
-// telling adapts a method without an answer.
-func telling[Q any](call func(Service, context.Context, Q) error) func(Service, context.Context, Q) (none, error) {
-	return func(s Service, ctx context.Context, q Q) (none, error) { return none{}, call(s, ctx, q) }
-}
-
-func decodeRequest[Q any](request []byte) (Q, error) {
-	var q Q
-	dec := json.NewDecoder(bytes.NewReader(request))
+// decode reads a request of the verb.
+func (v VerbSpec) decode(body []byte) (request any, err error) {
+	r := reflect.New(v.Request)
+	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&q); err != nil {
-		return q, Errorf(KindUsage, "", "cannot read the request: %v", err)
+	if err := dec.Decode(r.Interface()); err != nil {
+		return nil, Errorf(KindUsage, "", "cannot read the request: %v", err)
 	}
-	return q, nil
+	return r.Elem().Interface(), nil
 }
 
-// streamLog sends messages as JSON lines. With Follow each line is sent as soon
-// as it is there.
-func streamLog(ctx context.Context, s Service, r request, w http.ResponseWriter) error {
-	q, err := decodeRequest[LogRequest](r.body)
-	if err != nil {
+// one writes the one answer to a request. An error is returned only where nothing was
+// written.
+func (h *server) one(ctx context.Context, v VerbSpec, request any, w http.ResponseWriter) error {
+	var body bytes.Buffer
+	if err := h.service.Answer(ctx, v, request, func(answer any) error { return WriteJSON(&body, answer) }); err != nil {
 		return err
 	}
-	if err := r.permit(reads(q)); err != nil {
-		return err
-	}
-	begun := false
-	err = s.Log(ctx, q, func(m Message) error {
+	w.Header().Set("Content-Type", typeJSON)
+	_, _ = w.Write(body.Bytes()) // it fails only where nobody listens any more
+	return nil
+}
+
+// stream writes answers as JSON lines, those of a request that goes on as soon as they
+// are there. An error is returned only where nothing was written.
+func (h *server) stream(ctx context.Context, v VerbSpec, request any, w http.ResponseWriter) error {
+	begun, goesOn := false, v.goesOn(request)
+	err := h.service.Answer(ctx, v, request, func(answer any) error {
 		if !begun {
 			w.Header().Set("Content-Type", typeStream)
 			begun = true
 		}
-		if err := WriteJSON(w, m); err != nil {
+		if err := WriteJSON(w, answer); err != nil {
 			return err
 		}
-		if q.Follow {
+		if goesOn {
 			return http.NewResponseController(w).Flush()
 		}
 		return nil
 	})
-	if err == nil && q.Follow {
+	if err == nil && goesOn {
 		err = ctx.Err()
 	}
 	switch {
@@ -273,17 +183,17 @@ func (h *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *server) answer(ctx context.Context, cancel context.CancelCauseFunc, w http.ResponseWriter, r *http.Request) error {
-	verb, ok := cutVerb(r)
+	name, ok := cutVerb(r)
 	if !ok {
 		return Errorf(KindUsage, "", "cannot answer %s %s: requests are POST %s<verb>", r.Method, r.URL.Path, pathPrefix)
 	}
 	if h.info.Busy != nil {
 		return h.info.Busy()
 	}
-	route, known := h.routes[verb]
+	v, known := h.verbs[name]
 	api, _ := strconv.Atoi(r.Header.Get(headerAPI))
-	if !known || api > h.info.API && !anyAPI(verb) {
-		return Errorf(KindOldNode, "parley stop && parley up", "this node is version %s and does not know how to %s", h.info.Version, verb)
+	if !known || api > h.info.API && !v.AnyAPI {
+		return Errorf(KindOldNode, "parley stop && parley up", "this node is version %s and does not know how to %s", h.info.Version, name)
 	}
 	body, err := h.receive(w, r)
 	if err != nil {
@@ -291,21 +201,26 @@ func (h *server) answer(ctx context.Context, cancel context.CancelCauseFunc, w h
 	}
 	caller, err := h.info.Judge(callingOf(r))
 	if err != nil {
-		h.info.Refused(verb, caller, err)
+		h.info.Refused(name, caller, err)
 		return err
 	}
-	permitted := func(n need) error {
-		err := permit(caller, verb, n)
-		if err != nil {
-			h.info.Refused(verb, caller, err)
-		}
-		return err
-	}
-	if route.long {
+	if v.Long {
 		stop := context.AfterFunc(h.draining, func() { cancel(errDraining()) })
 		defer stop()
 	}
-	return route.handle(WithCaller(ctx, caller), h.service, request{body, permitted}, w)
+	request, err := v.decode(body)
+	if err != nil {
+		return err
+	}
+	if err := permit(caller, v, v.need(request)); err != nil {
+		h.info.Refused(name, caller, err)
+		return err
+	}
+	ctx = WithCaller(ctx, caller)
+	if v.Stream {
+		return h.stream(ctx, v, request, w)
+	}
+	return h.one(ctx, v, request, w)
 }
 
 // receive reads a request's body to its end, which also makes net/http notice when

@@ -18,13 +18,10 @@ import (
 )
 
 // logger is a memory whose Log is the test's.
-type logger struct {
-	*memory
-	log func(ctx context.Context, yield func(control.Message) error) error
-}
-
-func (s logger) Log(ctx context.Context, _ control.LogRequest, yield func(control.Message) error) error {
-	return s.log(ctx, yield)
+func logger(log func(ctx context.Context, yield func(control.Message) error) error) control.Service {
+	return control.Bind(append(newMemory().bindings(), control.Log.By(func(ctx context.Context, _ control.LogRequest, yield func(control.Message) error) error {
+		return log(ctx, yield)
+	}))...)
 }
 
 func serve(t *testing.T, s control.Service, info control.Info) (*control.Client, string, func()) {
@@ -37,7 +34,7 @@ func serve(t *testing.T, s control.Service, info control.Info) (*control.Client,
 func TestOlderNodeIsNamedBeforeAnythingHappens(t *testing.T) {
 	old := newMemory()
 	client, _, _ := serve(t, old, control.Info{Version: "0.0.9", API: control.API - 1, Judge: controltest.Operator})
-	_, err := client.Send(t.Context(), control.SendRequest{To: []string{protocol.All}, Body: "hello"})
+	_, err := control.Send.Ask(t.Context(), client, control.SendRequest{To: []string{protocol.All}, Body: "hello"})
 	want := &control.Error{
 		Message: "the running node is version 0.0.9, this command is version 0.2.0",
 		Kind:    control.KindOldNode, Hint: "parley stop && parley up",
@@ -48,10 +45,10 @@ func TestOlderNodeIsNamedBeforeAnythingHappens(t *testing.T) {
 	if len(old.messages) != 0 {
 		t.Error("the older node sent the message all the same")
 	}
-	if _, err := client.Status(t.Context()); err != nil {
+	if _, err := control.ShowStatus.Ask(t.Context(), client); err != nil {
 		t.Errorf("status of an older node: %v", err)
 	}
-	if err := client.Stop(t.Context()); err != nil || !old.stopped {
+	if _, err := control.Stop.Ask(t.Context(), client); err != nil || !old.stopped {
 		t.Errorf("stop of an older node: %v", err)
 	}
 }
@@ -117,7 +114,7 @@ func TestAnswersOnTheWire(t *testing.T) {
 func TestLargeBodies(t *testing.T) {
 	client, _, _ := serve(t, newMemory(), thisVersion())
 	body := strings.Repeat("\x01", 1<<20) // six bytes each in JSON
-	sent, err := client.Send(t.Context(), control.SendRequest{To: []string{protocol.All}, Body: body})
+	sent, err := control.Send.Ask(t.Context(), client, control.SendRequest{To: []string{protocol.All}, Body: body})
 	if err != nil || sent.Body != body {
 		t.Errorf("sent %d bytes, got %d back, error %v", len(body), len(sent.Body), err)
 	}
@@ -125,18 +122,18 @@ func TestLargeBodies(t *testing.T) {
 
 func TestStreamEndsWhenTheClientGoes(t *testing.T) {
 	began, ended := make(chan struct{}), make(chan error, 1)
-	client, _, _ := serve(t, logger{newMemory(), func(ctx context.Context, _ func(control.Message) error) error {
+	client, _, _ := serve(t, logger(func(ctx context.Context, _ func(control.Message) error) error {
 		close(began)
 		<-ctx.Done()
 		ended <- ctx.Err()
 		return ctx.Err()
-	}}, thisVersion())
+	}), thisVersion())
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { // ends once the stream has begun
 		<-began
 		cancel()
 	}()
-	err := client.Log(ctx, control.LogRequest{Follow: true}, func(control.Message) error { return nil })
+	err := control.Log.Ask(ctx, client, control.LogRequest{Follow: true}, func(control.Message) error { return nil })
 	if err != nil {
 		t.Errorf("following ended with %v, want nil", err)
 	}
@@ -147,11 +144,11 @@ func TestStreamEndsWhenTheClientGoes(t *testing.T) {
 
 func TestStreamThatFailsMidway(t *testing.T) {
 	broken := control.Errorf(control.KindRefused, "look again", "cannot read on")
-	client, path, _ := serve(t, logger{newMemory(), func(_ context.Context, yield func(control.Message) error) error {
+	client, path, _ := serve(t, logger(func(_ context.Context, yield func(control.Message) error) error {
 		return errors.Join(yield(control.Message{From: "nat", Body: "one"}), broken)
-	}}, thisVersion())
+	}), thisVersion())
 	var got []string
-	err := client.Log(t.Context(), control.LogRequest{}, func(m control.Message) error {
+	err := control.Log.Ask(t.Context(), client, control.LogRequest{}, func(m control.Message) error {
 		got = append(got, m.Body)
 		return nil
 	})
@@ -169,26 +166,26 @@ func TestStreamThatFailsMidway(t *testing.T) {
 }
 
 func TestStreamThatBreaksOffIsAnError(t *testing.T) {
-	client, _, _ := serve(t, logger{newMemory(), func(_ context.Context, yield func(control.Message) error) error {
+	client, _, _ := serve(t, logger(func(_ context.Context, yield func(control.Message) error) error {
 		if err := yield(control.Message{Body: "one"}); err != nil {
 			return err
 		}
 		panic("as if the node were killed")
-	}}, thisVersion())
-	err := client.Log(t.Context(), control.LogRequest{Follow: true}, func(control.Message) error { return nil })
+	}), thisVersion())
+	err := control.Log.Ask(t.Context(), client, control.LogRequest{Follow: true}, func(control.Message) error { return nil })
 	wantKind(t, err, control.KindUnavailable)
 }
 
 func TestDrainingEndsStreams(t *testing.T) {
 	s := newMemory()
 	client, _, end := serve(t, s, thisVersion())
-	if _, err := client.Send(t.Context(), control.SendRequest{To: []string{protocol.All}, Body: "hello"}); err != nil {
+	if _, err := control.Send.Ask(t.Context(), client, control.SendRequest{To: []string{protocol.All}, Body: "hello"}); err != nil {
 		t.Fatal(err)
 	}
 	following := make(chan struct{})
 	logged := make(chan error, 1)
 	go func() { // ends when the server drains
-		logged <- client.Log(t.Context(), control.LogRequest{Follow: true}, func(control.Message) error {
+		logged <- control.Log.Ask(t.Context(), client, control.LogRequest{Follow: true}, func(control.Message) error {
 			close(following)
 			return nil
 		})

@@ -81,7 +81,7 @@ func TestListenIsPrivateAndCleansUp(t *testing.T) {
 					t.Errorf("folder %s: %v, %v; want mode 0700", folder, info, err)
 				}
 			}
-			if _, err := control.NewClient(path, "0.1.0").Status(t.Context()); err != nil {
+			if _, err := control.ShowStatus.Ask(t.Context(), control.NewClient(path, "0.1.0")); err != nil {
 				t.Error(err)
 			}
 			end()
@@ -180,7 +180,7 @@ func TestNodeThatDiesMeanwhile(t *testing.T) {
 
 func status(t *testing.T, path string) error {
 	t.Helper()
-	_, err := control.NewClient(path, "0.1.0").Status(t.Context())
+	_, err := control.ShowStatus.Ask(t.Context(), control.NewClient(path, "0.1.0"))
 	return err
 }
 

@@ -42,6 +42,13 @@ type Addressee struct {
 	Stage protocol.Stage `json:"stage"` // how far the message has come with it
 }
 
+// Send stores a message and returns once it is fsynced, or up to
+// SendRequest.HeardWithin later if other hosts are live.
+var Send = NewVerb[SendRequest, Message](VerbSpec{
+	Name: "send", Access: Speaks,
+	Doc: "Stores a message.",
+})
+
 // SendRequest asks for a message to be written: to addressees, or with Re alone
 // as the answer to the author of a message, or with both as an answer that goes
 // to others.
@@ -68,6 +75,13 @@ type SendRequest struct {
 	HeardWithin time.Duration `json:"heard_within,omitempty"`
 }
 
+// Wait returns the first answer to a message, or the next message from or to
+// someone. KindTimeout if none came in time.
+var Wait = NewVerb[WaitRequest, Message](VerbSpec{
+	Name: "wait", Access: Speaks, Long: true,
+	Doc: "Waits for the first answer to a message, or for the next message from or to someone.",
+})
+
 // WaitRequest asks for the first answer to the message Re, one that is there
 // already or the next, or for the next message From someone or To someone (R15).
 // Exactly one of the three is set. As is who waits (empty: R14 decides).
@@ -78,6 +92,13 @@ type WaitRequest struct {
 	To     string        `json:"to,omitempty"`
 	Within time.Duration `json:"within"`
 }
+
+// FindTalk says where two participants talk, and refuses an addressee to whom
+// nothing could be sent. It writes nothing.
+var FindTalk = NewVerb[TalkRequest, Talk](VerbSpec{
+	Name: "talk", Access: Speaks,
+	Doc: "Says where two participants talk, and writes nothing.",
+})
 
 // TalkRequest asks where As (empty: R14 decides) talks with To: in Channel (id or name),
 // else in the one that the two have in common.
@@ -94,6 +115,12 @@ type Talk struct {
 	Begun   bool               `json:"begun"` // the channel is there already
 }
 
+// Inbox lists the mail of one participant, oldest first.
+var Inbox = NewVerb[InboxRequest, []Message](VerbSpec{
+	Name: "inbox", Access: Speaks, Doing: "look into the inbox",
+	Doc: "Lists the mail of one participant, oldest first.",
+})
+
 // InboxRequest asks for the mail of As (empty: R14 decides), oldest first: what
 // is unread, or with All everything; the first Limit of it (0: all).
 type InboxRequest struct {
@@ -102,11 +129,24 @@ type InboxRequest struct {
 	Limit int    `json:"limit,omitempty"`
 }
 
+// Read returns a message and leaves a receipt for the sender, once.
+var Read = NewVerb[ReadRequest, Message](VerbSpec{
+	Name: "read", Access: Speaks,
+	Doc: "Returns a message and leaves a receipt for the sender, once.",
+})
+
 // ReadRequest asks for one message, to be marked as read by As.
 type ReadRequest struct {
 	As   string `json:"as,omitempty"`
 	Path string `json:"path"`
 }
+
+// ReadAll leaves receipts for all mail of one participant that waits, or for
+// some of it.
+var ReadAll = NewVerb[ReadAllRequest, Marked](VerbSpec{
+	Name: "read-all", Access: Speaks, Doing: "mark messages as read", Long: true,
+	Doc: "Leaves receipts for all mail of one participant that waits, or for some of it.",
+})
 
 // ReadAllRequest asks for the mail of As (empty: R14 decides) that waits to be marked
 // as read: all of it, or what stands in Channel (id or name), is From somebody, or
@@ -116,6 +156,13 @@ type ReadAllRequest struct {
 	Channel string `json:"channel,omitempty"`
 	From    string `json:"from,omitempty"`
 }
+
+// Shown leaves receipts for those messages that waited for the participant to
+// whom they were shown; of the others it leaves none.
+var Shown = NewVerb[ShownRequest, Marked](VerbSpec{
+	Name: "shown", Access: Speaks, Doing: "mark messages as read",
+	Doc: "Leaves receipts for messages that were shown to the one they waited for.",
+})
 
 // ShownRequest says that the whole messages at Paths were shown to As (empty: R14
 // decides).
@@ -131,10 +178,29 @@ type Marked struct {
 	Read int    `json:"read"` // how many
 }
 
+// Show returns a message and writes nothing.
+var Show = NewVerb[ShowRequest, Message](VerbSpec{
+	Name: "show", Access: Reads,
+	Doc: "Returns a message and writes nothing.",
+})
+
 // ShowRequest asks for one message.
 type ShowRequest struct {
 	Path string `json:"path"`
 }
+
+// Replies lists the answers to a message, oldest first.
+var Replies = NewVerb[ThreadRequest, []Message](VerbSpec{
+	Name: "replies", Access: Reads,
+	Doc: "Lists the answers to a message, oldest first.",
+})
+
+// Thread lists the whole conversation that a message is in, each message
+// followed by its answers.
+var Thread = NewVerb[ThreadRequest, []ThreadMessage](VerbSpec{
+	Name: "thread", Access: Reads,
+	Doc: "Lists the conversation that a message is in, each message followed by its answers.",
+})
 
 // ThreadRequest asks for what belongs to the message at Path: its answers, or
 // its whole conversation.
@@ -149,6 +215,13 @@ type ThreadMessage struct {
 	Depth int `json:"depth"` // 0 for the first message of the conversation
 }
 
+// Log answers with the messages of the record, oldest first, and with Follow goes
+// on with those to come.
+var Log = NewStream[LogRequest, Message](VerbSpec{
+	Name: "log", Access: Reads, Long: true,
+	Doc: "Lists the messages of the record, oldest first, and with `follow` goes on with those to come.",
+}, func(r LogRequest) bool { return r.Follow })
+
 // LogRequest asks for the record's messages: of one channel (id or name) or of
 // all, the last Last of them (0: all), without receipts and book-keeping unless
 // Everything is set.
@@ -158,6 +231,12 @@ type LogRequest struct {
 	Everything bool   `json:"everything,omitempty"`
 	Follow     bool   `json:"follow,omitempty"`
 }
+
+// List is the fleet's directory: who can be reached, and where.
+var List = NewVerb[HostsRequest, []Participant](VerbSpec{
+	Name: "list", Access: Reads,
+	Doc: "Lists who can be reached in the fleet, and where.",
+})
 
 // Participant is one line of the fleet's directory.
 type Participant struct {
@@ -177,6 +256,18 @@ type Participant struct {
 	// Asked is when one with an inbox last asked for its mail since the node runs.
 	Asked time.Time `json:"asked,omitzero"`
 }
+
+// ShowStatus says who this node is and how it fares.
+var ShowStatus = NewQuestion[Status](VerbSpec{
+	Name: "status", Access: Reads, AnyAPI: true,
+	Doc: "Says who the node is and how it fares.",
+})
+
+// Stop makes the node drain and exit; it answers when draining has begun.
+var Stop = NewQuestion[None](VerbSpec{
+	Name: "stop", Access: Operates, Doing: "stop the node", AnyAPI: true,
+	Doc: "Makes the node drain and exit.",
+})
 
 // Status is how a node fares.
 type Status struct {

@@ -5,7 +5,7 @@ import (
 )
 
 func testStatus(s *suite) {
-	status, err := s.service.Status(s.ctx)
+	status, err := control.ShowStatus.Ask(s.ctx, s.service)
 	s.must(err)
 	if status.API != control.API || status.Version == "" || status.Fleet == "" || status.Host == "" || status.Human == "" {
 		s.Errorf("status %+v: want API %d, a version, fleet, host and human", status, control.API)
@@ -15,12 +15,12 @@ func testStatus(s *suite) {
 func testAgents(s *suite) {
 	s.inboxAgent("volt")
 	dir := s.TempDir()
-	added, err := s.service.AddAgent(s.ctx, control.AddAgentRequest{Name: "mawjs", Inbox: true, Dir: dir})
+	added, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: "mawjs", Inbox: true, Dir: dir})
 	s.must(err)
 	want := control.Agent{Name: "mawjs", Door: "inbox", Dir: dir}
 	s.equal("added", want, added)
 	s.wantAgents("mawjs", "volt")
-	people, err := s.service.List(s.ctx, control.HostsRequest{})
+	people, err := control.List.Ask(s.ctx, s.service, control.HostsRequest{})
 	s.must(err)
 	here := map[string]string{}
 	for _, one := range people {
@@ -30,18 +30,19 @@ func testAgents(s *suite) {
 	}
 	s.equal("directory of this host", map[string]string{"mawjs": "agent", "volt": "agent", s.human: "human"}, here)
 	s.hey("mawjs", "counted")
-	agents, err := s.service.Agents(s.ctx)
+	agents, err := control.Agents.Ask(s.ctx, s.service)
 	s.must(err)
 	if len(agents) == 0 || agents[0].Unread != 1 {
 		s.Errorf("agents %+v: want mawjs first, with one message unread", agents)
 	}
-	s.must(s.service.RemoveAgent(s.ctx, control.AgentRequest{Name: "mawjs"}))
+	_, err = control.RemoveAgent.Ask(s.ctx, s.service, control.AgentRequest{Name: "mawjs"})
+	s.must(err)
 	s.wantAgents("volt")
 }
 
 func (s *suite) wantAgents(want ...string) {
 	s.Helper()
-	agents, err := s.service.Agents(s.ctx)
+	agents, err := control.Agents.Ask(s.ctx, s.service)
 	s.must(err)
 	var got []string
 	for _, a := range agents {
@@ -52,7 +53,7 @@ func (s *suite) wantAgents(want ...string) {
 
 func testAgentRefusals(s *suite) {
 	s.inboxAgent("mawjs")
-	_, err := s.service.AddAgent(s.ctx, control.AddAgentRequest{Name: "mawjs", Inbox: true})
+	_, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: "mawjs", Inbox: true})
 	s.wantKind("the same name again", err, control.KindConflict)
 	for _, r := range []control.AddAgentRequest{
 		{Name: "Not A Name", Inbox: true},
@@ -60,9 +61,10 @@ func testAgentRefusals(s *suite) {
 		{Name: "nodoor"},
 		{Name: "twodoors", Exec: "cat", Inbox: true},
 	} {
-		_, err := s.service.AddAgent(s.ctx, r)
+		_, err := control.AddAgent.Ask(s.ctx, s.service, r)
 		s.wantKind(r.Name, err, control.KindUsage)
 	}
-	s.wantKind("remove", s.service.RemoveAgent(s.ctx, control.AgentRequest{Name: "nobody"}), control.KindNotFound)
+	_, err = control.RemoveAgent.Ask(s.ctx, s.service, control.AgentRequest{Name: "nobody"})
+	s.wantKind("remove", err, control.KindNotFound)
 	s.wantAgents("mawjs")
 }

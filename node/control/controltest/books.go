@@ -10,7 +10,7 @@ import (
 func (s *suite) newChannel(r control.NewChannelRequest) control.Channel {
 	s.Helper()
 	r.As = s.human
-	c, err := s.service.NewChannel(s.ctx, r)
+	c, err := control.NewChannel.Ask(s.ctx, s.service, r)
 	s.must(err)
 	return c
 }
@@ -22,16 +22,16 @@ func testChannels(s *suite) {
 	if sprint.About != "what we do\n\nthis week" || sprint.CreatedBy != s.human || sprint.CreatedAt.IsZero() || tests.Parent != sprint.ID {
 		s.Errorf("made %+v and %+v", sprint, tests)
 	}
-	m, err := s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{"mawjs"}, Channel: "sprint", Body: "begin"})
+	m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{"mawjs"}, Channel: "sprint", Body: "begin"})
 	s.must(err)
 	if m.Channel != sprint.ID || m.ChannelName != "sprint" || m.Direct {
 		s.Errorf("sent to %s %q, want %s", m.Channel, m.ChannelName, sprint.ID)
 	}
 	s.equal("log by name", []string{"begin"}, s.logBodies(control.LogRequest{Channel: "sprint"}))
-	shown, err := s.service.Show(s.ctx, control.ShowRequest{Path: "sprint/" + m.Path.Rel()})
+	shown, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: "sprint/" + m.Path.Rel()})
 	s.must(err)
 	s.equal("found below the channel's name", m.Path, shown.Path)
-	c, err := s.service.Channel(s.ctx, control.ChannelRequest{Channel: sprint.ID.String()})
+	c, err := control.ShowChannel.Ask(s.ctx, s.service, control.ChannelRequest{Channel: sprint.ID.String()})
 	s.must(err)
 	if c.Messages != 1 || !c.Last.Equal(m.Timestamp) || len(c.Participants) != 2 || len(c.Children) != 1 || c.Children[0] != tests.ID {
 		s.Errorf("described as %+v", c)
@@ -39,10 +39,10 @@ func testChannels(s *suite) {
 	if aside := s.hey("mawjs", "aside"); !aside.Direct || aside.ChannelName != "" {
 		s.Errorf("sent to %q, want the channel of the two", aside.ChannelName)
 	}
-	short, err := s.service.Channel(s.ctx, control.ChannelRequest{Channel: strings.ToUpper(sprint.ID.String()[:8]) + "…"})
+	short, err := control.ShowChannel.Ask(s.ctx, s.service, control.ChannelRequest{Channel: strings.ToUpper(sprint.ID.String()[:8]) + "…"})
 	s.must(err)
 	s.equal("found as lists show it", sprint.ID, short.ID)
-	all, err := s.service.Channels(s.ctx)
+	all, err := control.Channels.Ask(s.ctx, s.service)
 	s.must(err)
 	var names []string
 	for _, c := range all {
@@ -60,27 +60,27 @@ func testMembers(s *suite) {
 	sprint := s.newChannel(control.NewChannelRequest{Name: "sprint", Members: []string{"mawjs", "volt", "mawjs"}})
 	s.equal("made with members", []string{"mawjs", "volt"}, sprint.Members)
 	toAll := func() []string {
-		m, err := s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprint", Body: "begin"})
+		m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprint", Body: "begin"})
 		s.must(err)
 		return m.To
 	}
 	s.equal("to all", []string{"mawjs", "volt"}, toAll())
-	changed, err := s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neo"}, Remove: []string{"mawjs"}})
+	changed, err := control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neo"}, Remove: []string{"mawjs"}})
 	s.must(err)
 	s.equal("changed", []string{"volt", "neo"}, changed.Members)
 	s.equal("to all who are members now", []string{"volt", "neo"}, toAll())
-	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neoo"}})
+	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{"neoo"}})
 	s.wantKind("nobody is called that", err, control.KindNotFound)
-	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"mawjs"}})
+	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"mawjs"}})
 	s.wantKind("no member any more", err, control.KindNotFound)
-	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{protocol.All}})
+	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Add: []string{protocol.All}})
 	s.wantKind("all", err, control.KindUsage)
-	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: "stranger", Channel: "sprint", Add: []string{"mawjs"}})
+	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: "stranger", Channel: "sprint", Add: []string{"mawjs"}})
 	s.wantKind("by a stranger", err, control.KindRefused)
 	direct := s.hey("mawjs", "aside").Channel.String()
-	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: direct, Add: []string{"neo"}})
+	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: direct, Add: []string{"neo"}})
 	s.wantKind("of a channel that nobody made", err, control.KindRefused)
-	_, err = s.service.ChangeMembers(s.ctx, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"volt", "neo"}})
+	_, err = control.ChangeMembers.Ask(s.ctx, s.service, control.MembersRequest{As: s.human, Channel: "sprint", Remove: []string{"volt", "neo"}})
 	s.must(err)
 	s.equal("to all without members", []string{protocol.All}, toAll())
 }
@@ -90,21 +90,21 @@ func testChannelRefusals(s *suite) {
 	for name, kind := range map[string]control.Kind{
 		"": control.KindUsage, "a\x1bb": control.KindUsage, strings.Repeat("x", 300): control.KindUsage, "SPRINT": control.KindRefused,
 	} {
-		_, err := s.service.NewChannel(s.ctx, control.NewChannelRequest{As: s.human, Name: name})
+		_, err := control.NewChannel.Ask(s.ctx, s.service, control.NewChannelRequest{As: s.human, Name: name})
 		s.wantKind("channel "+name, err, kind)
 	}
-	_, err := s.service.NewChannel(s.ctx, control.NewChannelRequest{As: s.human, Name: "x", Parent: "nowhere"})
+	_, err := control.NewChannel.Ask(s.ctx, s.service, control.NewChannelRequest{As: s.human, Name: "x", Parent: "nowhere"})
 	s.wantKind("without its parent", err, control.KindNotFound)
-	_, err = s.service.Channel(s.ctx, control.ChannelRequest{Channel: "sprunt"})
+	_, err = control.ShowChannel.Ask(s.ctx, s.service, control.ChannelRequest{Channel: "sprunt"})
 	s.wantKind("misspelt", err, control.KindNotFound)
-	_, err = s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprunt", Body: "x"})
+	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{protocol.All}, Channel: "sprunt", Body: "x"})
 	s.wantKind("sent to a misspelt one", err, control.KindNotFound)
 }
 
 // subjects are what memories are about.
 func (s *suite) subjects(r control.MemoriesRequest) []string {
 	s.Helper()
-	all, err := s.service.Memories(s.ctx, r)
+	all, err := control.Memories.Ask(s.ctx, s.service, r)
 	s.must(err)
 	got := []string{}
 	for _, m := range all {
@@ -117,7 +117,7 @@ func testMemories(s *suite) {
 	sprint := s.newChannel(control.NewChannelRequest{Name: "sprint"})
 	add := func(r control.AddMemoryRequest) control.Memory {
 		r.As = s.human
-		m, err := s.service.AddMemory(s.ctx, r)
+		m, err := control.AddMemory.Ask(s.ctx, s.service, r)
 		s.must(err)
 		return m
 	}
@@ -134,10 +134,10 @@ func testMemories(s *suite) {
 	s.equal("inherited", []string{"language", "tools", "global"}, []string{second.Subject, second.Tags[0], second.Scope})
 	s.equal("what holds", []string{"deadline", "language"}, s.subjects(control.MemoriesRequest{}))
 	s.equal("with what held", []string{"language", "deadline", "language"}, s.subjects(control.MemoriesRequest{All: true}))
-	old, err := s.service.Memory(s.ctx, control.MemoryRequest{File: first.File})
+	old, err := control.ShowMemory.Ask(s.ctx, s.service, control.MemoryRequest{File: first.File})
 	s.must(err)
 	s.equal("superseded by", second.File, old.SupersededBy)
-	_, err = s.service.AddMemory(s.ctx, control.AddMemoryRequest{As: s.human, Supersedes: first.File, Body: "again"})
+	_, err = control.AddMemory.Ask(s.ctx, s.service, control.AddMemoryRequest{As: s.human, Supersedes: first.File, Body: "again"})
 	s.wantKind("superseded twice", err, control.KindRefused)
 }
 
@@ -146,38 +146,38 @@ func testMemoryRefusals(s *suite) {
 		"without a text": {Subject: "x"}, "without a subject": {Body: "x"}, "subject of two lines": {Subject: "a\nb", Body: "x"},
 	} {
 		r.As = s.human
-		_, err := s.service.AddMemory(s.ctx, r)
+		_, err := control.AddMemory.Ask(s.ctx, s.service, r)
 		s.wantKind(name, err, control.KindUsage)
 	}
-	_, err := s.service.AddMemory(s.ctx, control.AddMemoryRequest{As: s.human, Subject: "x", Scope: "nowhere", Body: "x"})
+	_, err := control.AddMemory.Ask(s.ctx, s.service, control.AddMemoryRequest{As: s.human, Subject: "x", Scope: "nowhere", Body: "x"})
 	s.wantKind("for no channel", err, control.KindNotFound)
-	_, err = s.service.Memory(s.ctx, control.MemoryRequest{File: "../../config.yaml"})
+	_, err = control.ShowMemory.Ask(s.ctx, s.service, control.MemoryRequest{File: "../../config.yaml"})
 	s.wantKind("no memory", err, control.KindNotFound)
 	s.equal("none", []string{}, s.subjects(control.MemoriesRequest{All: true}))
 }
 
 func testProfile(s *suite) {
 	const file = "---\nname: sage\ndescription: \"Knows.\"\nmetadata:\n  alias: Sage\n---\n\nYou know.\n"
-	_, err := s.service.Profile(s.ctx, control.ProfileRequest{Name: "sage"})
+	_, err := control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage"})
 	s.wantKind("none yet", err, control.KindNotFound)
-	p, err := s.service.Profile(s.ctx, control.ProfileRequest{Name: "sage", File: file})
+	p, err := control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage", File: file})
 	s.must(err)
 	want := control.Profile{Name: "sage", Path: "local/actors/sage.md", Description: "Knows.", Alias: "Sage", Body: "You know."}
 	s.equal("written", want, p)
-	p, err = s.service.Profile(s.ctx, control.ProfileRequest{Name: "sage"})
+	p, err = control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage"})
 	s.must(err)
 	s.equal("found", want, p)
 	for name, bad := range map[string]string{"no file": "hello", "another name": strings.Replace(file, "sage", "fool", 1)} {
-		_, err := s.service.Profile(s.ctx, control.ProfileRequest{Name: "sage", File: bad})
+		_, err := control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "sage", File: bad})
 		s.wantKind(name, err, control.KindUsage)
 	}
-	_, err = s.service.Profile(s.ctx, control.ProfileRequest{Name: "../x", File: file})
+	_, err = control.ActorProfile.Ask(s.ctx, s.service, control.ProfileRequest{Name: "../x", File: file})
 	s.wantKind("bad name", err, control.KindUsage)
 }
 
 func testUpgrade(s *suite) {
 	for _, check := range []bool{true, false} {
-		files, err := s.service.Upgrade(s.ctx, control.UpgradeRequest{Check: check})
+		files, err := control.Upgrade.Ask(s.ctx, s.service, control.UpgradeRequest{Check: check})
 		s.must(err)
 		if len(files) < 3 {
 			s.Errorf("only %d files come with the program", len(files))

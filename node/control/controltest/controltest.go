@@ -1,5 +1,5 @@
-// Package controltest is the contract of control.Service as tests, which every
-// implementation runs: the node in process, and the client over a socket.
+// Package controltest is the contract of the verbs as tests, which every control.Service
+// runs: the node in process, and the client over a socket.
 package controltest
 
 import (
@@ -41,6 +41,7 @@ func Run(t *testing.T, start func(t *testing.T) control.Service) {
 		{"a host is described, and not asked in vain", testHost},
 		{"a fleet of one host has a status", testFleetStatus},
 		{"a host shows its certificate", testHostCertificate},
+		{"every verb answers, or says why not", testEveryVerb},
 	})
 }
 
@@ -80,7 +81,7 @@ func run(t *testing.T, start func(t *testing.T) control.Service, tests []contrac
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			t.Cleanup(cancel)
 			s := &suite{T: t, ctx: ctx, service: start(t)}
-			status, err := s.service.Status(ctx)
+			status, err := control.ShowStatus.Ask(ctx, s.service)
 			s.must(err)
 			s.human = status.Human.String()
 			test.run(s)
@@ -158,14 +159,14 @@ func (s *suite) wantKind(what string, err error, kind control.Kind) {
 // inboxAgent adds an agent behind the inbox door.
 func (s *suite) inboxAgent(name string) {
 	s.Helper()
-	_, err := s.service.AddAgent(s.ctx, control.AddAgentRequest{Name: name, Inbox: true, Dir: s.TempDir()})
+	_, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: name, Inbox: true, Dir: s.TempDir()})
 	s.must(err)
 }
 
 // hey sends text from the human.
 func (s *suite) hey(to, text string) control.Message {
 	s.Helper()
-	m, err := s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{to}, Body: text})
+	m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{to}, Body: text})
 	s.must(err)
 	return m
 }
@@ -173,7 +174,7 @@ func (s *suite) hey(to, text string) control.Message {
 // bodies are the texts in an inbox.
 func (s *suite) bodies(r control.InboxRequest) []string {
 	s.Helper()
-	mail, err := s.service.Inbox(s.ctx, r)
+	mail, err := control.Inbox.Ask(s.ctx, s.service, r)
 	s.must(err)
 	texts := []string{}
 	for _, m := range mail {

@@ -8,9 +8,9 @@ import (
 
 func testHosts(s *suite) {
 	s.inboxAgent("mawjs")
-	status, err := s.service.Status(s.ctx)
+	status, err := control.ShowStatus.Ask(s.ctx, s.service)
 	s.must(err)
-	hosts, err := s.service.Hosts(s.ctx, control.HostsRequest{})
+	hosts, err := control.Hosts.Ask(s.ctx, s.service, control.HostsRequest{})
 	s.must(err)
 	if len(hosts) != 1 {
 		s.Fatalf("hosts %+v: want the one", hosts)
@@ -29,25 +29,25 @@ func testHosts(s *suite) {
 }
 
 func testHost(s *suite) {
-	status, err := s.service.Status(s.ctx)
+	status, err := control.ShowStatus.Ask(s.ctx, s.service)
 	s.must(err)
-	hosts, err := s.service.Hosts(s.ctx, control.HostsRequest{})
+	hosts, err := control.Hosts.Ask(s.ctx, s.service, control.HostsRequest{})
 	s.must(err)
-	h, err := s.service.Host(s.ctx, control.HostRequest{Alias: status.Host.String()})
+	h, err := control.ShowHost.Ask(s.ctx, s.service, control.HostRequest{Alias: status.Host.String()})
 	s.must(err)
 	s.equal("its key", hosts[0].Key, h.Key)
-	_, err = s.service.Host(s.ctx, control.HostRequest{Alias: "nobody"})
+	_, err = control.ShowHost.Ask(s.ctx, s.service, control.HostRequest{Alias: "nobody"})
 	s.wantKind("a host that is not there", err, control.KindNotFound)
-	_, err = s.service.PingHost(s.ctx, control.PingRequest{Alias: "nobody"})
+	_, err = control.PingHost.Ask(s.ctx, s.service, control.PingRequest{Alias: "nobody"})
 	s.wantKind("a ping of it", err, control.KindNotFound)
-	_, err = s.service.PingHost(s.ctx, control.PingRequest{Alias: status.Host.String()})
+	_, err = control.PingHost.Ask(s.ctx, s.service, control.PingRequest{Alias: status.Host.String()})
 	s.wantKind("a ping of this host", err, control.KindUsage)
 }
 
 func testFleetStatus(s *suite) {
-	status, err := s.service.Status(s.ctx)
+	status, err := control.ShowStatus.Ask(s.ctx, s.service)
 	s.must(err)
-	fleet, err := s.service.FleetStatus(s.ctx, control.HostsRequest{})
+	fleet, err := control.AskFleet.Ask(s.ctx, s.service, control.HostsRequest{})
 	s.must(err)
 	if fleet.Fleet != status.Fleet || fleet.Asked != status.Host || len(fleet.Hosts) != 1 {
 		s.Fatalf("fleet %+v: want this host alone", fleet)
@@ -59,13 +59,13 @@ func testFleetStatus(s *suite) {
 }
 
 func testHostCertificate(s *suite) {
-	status, err := s.service.Status(s.ctx)
+	status, err := control.ShowStatus.Ask(s.ctx, s.service)
 	s.must(err)
-	c, err := s.service.HostCertificate(s.ctx, control.HostRequest{Alias: status.Host.String()})
+	c, err := control.HostCertificate.Ask(s.ctx, s.service, control.HostRequest{Alias: status.Host.String()})
 	s.must(err)
 	if c.Alias != status.Host || !strings.HasPrefix(c.PEM, "-----BEGIN CERTIFICATE-----\n") {
 		s.Errorf("certificate %+v: want that of this host", c)
 	}
-	_, err = s.service.HostCertificate(s.ctx, control.HostRequest{Alias: "nobody"})
+	_, err = control.HostCertificate.Ask(s.ctx, s.service, control.HostRequest{Alias: "nobody"})
 	s.wantKind("of a host that is not there", err, control.KindNotFound)
 }

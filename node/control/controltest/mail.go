@@ -17,18 +17,18 @@ func testInbox(s *suite) {
 	}
 	s.equal("inbox, oldest first", []string{"first", "second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
 	for range 2 {
-		m, err := s.service.Read(s.ctx, control.ReadRequest{As: "mawjs", Path: first.Path.String()})
+		m, err := control.Read.Ask(s.ctx, s.service, control.ReadRequest{As: "mawjs", Path: first.Path.String()})
 		s.must(err)
 		if m.Body != "first" {
 			s.Errorf("read %q, want first", m.Body)
 		}
 	}
-	shown, err := s.service.Show(s.ctx, control.ShowRequest{Path: first.Path.String()})
+	shown, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: first.Path.String()})
 	s.must(err)
 	if shown.Stage != protocol.StageRead {
 		s.Errorf("stage after reading: %s, want read", shown.Stage)
 	}
-	_, err = s.service.Show(s.ctx, control.ShowRequest{Path: second.Path.String()})
+	_, err = control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: second.Path.String()})
 	s.must(err)
 	s.equal("unread after read and show", []string{"second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
 	s.equal("all mail", []string{"first", "second"}, s.bodies(control.InboxRequest{As: "mawjs", All: true}))
@@ -39,7 +39,7 @@ func testInbox(s *suite) {
 func (s *suite) wantReceipts(want int) {
 	s.Helper()
 	got := 0
-	s.must(s.service.Log(s.ctx, control.LogRequest{Everything: true}, func(m control.Message) error {
+	s.must(control.Log.Ask(s.ctx, s.service, control.LogRequest{Everything: true}, func(m control.Message) error {
 		if m.Type == protocol.TypeRead {
 			got++
 		}
@@ -53,23 +53,23 @@ func (s *suite) wantReceipts(want int) {
 // Who speaks was guessed from which agents are served: the first inbox agent took over
 // the human's inbox and wrote the human's broadcasts.
 func testSpeaker(s *suite) {
-	_, err := s.service.Send(s.ctx, control.SendRequest{To: []string{s.human}, Body: "a note to myself"})
+	_, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{To: []string{s.human}, Body: "a note to myself"})
 	s.wantKind("to oneself", err, control.KindRefused)
 	s.wantSpeaker(s.human)
 	s.inboxAgent("mawjs")
 	s.wantSpeaker(s.human)
-	m, err := s.service.Send(s.ctx, control.SendRequest{To: []string{protocol.All}, Act: protocol.ActBroadcast, Body: "all hands"})
+	m, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{To: []string{protocol.All}, Act: protocol.ActBroadcast, Body: "all hands"})
 	s.must(err)
 	if m.From != s.human {
 		s.Errorf("with one agent, a broadcast is from %q, want the human %q (R14)", m.From, s.human)
 	}
-	_, err = s.service.Send(s.ctx, control.SendRequest{As: "mawjs", To: []string{s.human}, Body: "a report"})
+	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: "mawjs", To: []string{s.human}, Body: "a report"})
 	s.must(err)
 	s.equal("the human's inbox", []string{"a report"}, s.bodies(control.InboxRequest{}))
 }
 
 func (s *suite) wantSpeaker(name string) {
-	status, err := s.service.Status(s.ctx)
+	status, err := control.ShowStatus.Ask(s.ctx, s.service)
 	s.must(err)
 	if status.Speaker.String() != name {
 		s.Errorf("the status names %q as who speaks, want %q (R14)", status.Speaker, name)
@@ -81,11 +81,11 @@ func testReply(s *suite) {
 	question := s.hey("mawjs", "ready?")
 	sent := make(chan error, 1)
 	go func() { // ends after its one call
-		_, err := s.service.Send(s.ctx, control.SendRequest{As: "mawjs", Re: question.Path.String(), Act: protocol.ActReply, Body: "ready"})
+		_, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: "mawjs", Re: question.Path.String(), Act: protocol.ActReply, Body: "ready"})
 		sent <- err
 	}()
 	for _, when := range []string{"while it comes", "once it is there"} {
-		reply, err := s.service.Wait(s.ctx, control.WaitRequest{Re: question.Path.String(), Within: patience})
+		reply, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: question.Path.String(), Within: patience})
 		s.must(err)
 		re, err := protocol.ParsePath(reply.Re)
 		if err != nil || re != question.Path || reply.Re != question.Path.String() || reply.Body != "ready" || reply.From != "mawjs" {
@@ -93,7 +93,7 @@ func testReply(s *suite) {
 		}
 	}
 	s.must(<-sent)
-	shown, err := s.service.Show(s.ctx, control.ShowRequest{Path: question.Path.String()})
+	shown, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: question.Path.String()})
 	s.must(err)
 	if shown.Stage != protocol.StageAnswered {
 		s.Errorf("stage of the question: %s, want answered", shown.Stage)
@@ -104,7 +104,7 @@ func testReply(s *suite) {
 func testNoAnswer(s *suite) {
 	s.inboxAgent("mawjs")
 	question := s.hey("mawjs", "anyone?")
-	_, err := s.service.Wait(s.ctx, control.WaitRequest{Re: question.Path.String(), Within: time.Millisecond})
+	_, err := control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: question.Path.String(), Within: time.Millisecond})
 	s.wantKind("wait", err, control.KindTimeout)
 }
 
@@ -113,7 +113,7 @@ func testWaitCancelled(s *suite) {
 	question := s.hey("mawjs", "anyone?")
 	ctx, cancel := context.WithCancel(s.ctx)
 	cancel()
-	if m, err := s.service.Wait(ctx, control.WaitRequest{Re: question.Path.String(), Within: patience}); err == nil {
+	if m, err := control.Wait.Ask(ctx, s.service, control.WaitRequest{Re: question.Path.String(), Within: patience}); err == nil {
 		s.Errorf("wait returned %+v, want an error", m)
 	}
 }
@@ -129,7 +129,7 @@ func testTexts(s *suite) {
 	}
 	for _, text := range texts {
 		sent := s.hey("mawjs", text)
-		got, err := s.service.Show(s.ctx, control.ShowRequest{Path: sent.Path.String()})
+		got, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: sent.Path.String()})
 		s.must(err)
 		if got.Body != text {
 			s.Errorf("a text of %d bytes came back as one of %d:\n%.200q\n%.200q", len(text), len(got.Body), text, got.Body)
@@ -140,7 +140,7 @@ func testTexts(s *suite) {
 func testBroadcast(s *suite) {
 	s.inboxAgent("mawjs")
 	s.inboxAgent("volt")
-	_, err := s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{protocol.All}, Act: protocol.ActBroadcast, Body: "all hands"})
+	_, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{protocol.All}, Act: protocol.ActBroadcast, Body: "all hands"})
 	s.must(err)
 	for _, name := range []string{"mawjs", "volt"} {
 		s.equal("inbox of "+name, []string{"all hands"}, s.bodies(control.InboxRequest{As: name}))

@@ -10,7 +10,7 @@ func (s *suite) shown(as string, messages ...control.Message) int {
 	for _, m := range messages {
 		r.Paths = append(r.Paths, m.Path)
 	}
-	marked, err := s.service.Shown(s.ctx, r)
+	marked, err := control.Shown.Ask(s.ctx, s.service, r)
 	s.must(err)
 	return marked.Read
 }
@@ -25,7 +25,7 @@ func testShown(s *suite) {
 	s.equal("unread as before", []string{"first", "second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
 	s.equal("shown twice, and again", []int{1, 0}, []int{s.shown("mawjs", first, first), s.shown("mawjs", first)})
 	s.equal("unread", []string{"second"}, s.bodies(control.InboxRequest{As: "mawjs"}))
-	m, err := s.service.Show(s.ctx, control.ShowRequest{Path: first.Path.String()})
+	m, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: first.Path.String()})
 	s.must(err)
 	if m.Stage != protocol.StageRead {
 		s.Errorf("what was shown is %s, want read", m.Stage)
@@ -37,11 +37,11 @@ func testReadAll(s *suite) {
 	s.inboxAgent("mawjs")
 	s.inboxAgent("volt")
 	s.hey("mawjs", "one")
-	two, err := s.service.Send(s.ctx, control.SendRequest{As: "volt", To: []string{"mawjs"}, Body: "two"})
+	two, err := control.Send.Ask(s.ctx, s.service, control.SendRequest{As: "volt", To: []string{"mawjs"}, Body: "two"})
 	s.must(err)
 	s.hey("mawjs", "three")
 	marked := func(r control.ReadAllRequest) int {
-		m, err := s.service.ReadAll(s.ctx, r)
+		m, err := control.ReadAll.Ask(s.ctx, s.service, r)
 		s.must(err)
 		return m.Read
 	}

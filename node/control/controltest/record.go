@@ -12,7 +12,7 @@ func testFind(s *suite) {
 	s.inboxAgent("mawjs")
 	sent := s.hey("mawjs", "find me")
 	for _, path := range []string{sent.Path.String(), sent.Path.RepoPath(), sent.Path.Suffix()} {
-		m, err := s.service.Show(s.ctx, control.ShowRequest{Path: path})
+		m, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: path})
 		s.must(err)
 		if m.Path != sent.Path {
 			s.Errorf("%s shows %s, want %s", path, m.Path, sent.Path)
@@ -23,15 +23,15 @@ func testFind(s *suite) {
 func testNotFound(s *suite) {
 	s.inboxAgent("mawjs")
 	const nowhere = "adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md"
-	_, err := s.service.Show(s.ctx, control.ShowRequest{Path: nowhere})
+	_, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: nowhere})
 	s.wantKind("show", err, control.KindNotFound)
-	_, err = s.service.Read(s.ctx, control.ReadRequest{As: "mawjs", Path: nowhere})
+	_, err = control.Read.Ask(s.ctx, s.service, control.ReadRequest{As: "mawjs", Path: nowhere})
 	s.wantKind("read", err, control.KindNotFound)
-	_, err = s.service.Wait(s.ctx, control.WaitRequest{Re: nowhere, Within: patience})
+	_, err = control.Wait.Ask(s.ctx, s.service, control.WaitRequest{Re: nowhere, Within: patience})
 	s.wantKind("wait", err, control.KindNotFound)
-	_, err = s.service.Send(s.ctx, control.SendRequest{As: s.human, Re: nowhere, Body: "yes"})
+	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, Re: nowhere, Body: "yes"})
 	s.wantKind("reply", err, control.KindNotFound)
-	_, err = s.service.Send(s.ctx, control.SendRequest{As: s.human, To: []string{"nobody"}, Body: "hello"})
+	_, err = control.Send.Ask(s.ctx, s.service, control.SendRequest{As: s.human, To: []string{"nobody"}, Body: "hello"})
 	s.wantKind("hey", err, control.KindNotFound)
 }
 
@@ -44,10 +44,10 @@ func testUsage(s *suite) {
 		"cross, no host": {As: s.human, To: []string{"mawjs"}, Cross: true, Body: "hello"},
 		"to a bad name":  {As: s.human, To: []string{"a\x1bb"}, Body: "hello"},
 	} {
-		_, err := s.service.Send(s.ctx, r)
+		_, err := control.Send.Ask(s.ctx, s.service, r)
 		s.wantKind(name, err, control.KindUsage)
 	}
-	_, err := s.service.Show(s.ctx, control.ShowRequest{Path: "../../etc/passwd"})
+	_, err := control.Show.Ask(s.ctx, s.service, control.ShowRequest{Path: "../../etc/passwd"})
 	s.wantKind("show", err, control.KindUsage)
 }
 
@@ -55,7 +55,7 @@ func testUsage(s *suite) {
 func (s *suite) logBodies(r control.LogRequest) []string {
 	s.Helper()
 	texts := []string{}
-	s.must(s.service.Log(s.ctx, r, func(m control.Message) error {
+	s.must(control.Log.Ask(s.ctx, s.service, r, func(m control.Message) error {
 		texts = append(texts, m.Body)
 		return nil
 	}))
@@ -71,7 +71,7 @@ func testLog(s *suite) {
 		s.hey("mawjs", all[i])
 	}
 	other := s.hey("volt", "elsewhere")
-	_, err := s.service.Read(s.ctx, control.ReadRequest{As: "volt", Path: other.Path.String()})
+	_, err := control.Read.Ask(s.ctx, s.service, control.ReadRequest{As: "volt", Path: other.Path.String()})
 	s.must(err)
 	all = append(all, "elsewhere")
 	s.equal("log, oldest first and without receipts", all, s.logBodies(control.LogRequest{}))
@@ -87,7 +87,7 @@ func testLogStops(s *suite) {
 	}
 	enough := errors.New("enough")
 	seen := 0
-	err := s.service.Log(s.ctx, control.LogRequest{Follow: true}, func(control.Message) error {
+	err := control.Log.Ask(s.ctx, s.service, control.LogRequest{Follow: true}, func(control.Message) error {
 		seen++
 		return enough
 	})
@@ -104,7 +104,7 @@ func testFollow(s *suite) {
 	heard, ended := make(chan string, 8), make(chan struct{})
 	go func() { // ends with ctx
 		defer close(ended)
-		_ = s.service.Log(ctx, control.LogRequest{Follow: true}, func(m control.Message) error {
+		_ = control.Log.Ask(ctx, s.service, control.LogRequest{Follow: true}, func(m control.Message) error {
 			heard <- m.Body
 			return nil
 		})

@@ -1,0 +1,25 @@
+package control
+
+// Verbs are all verbs of a node. One that stands beside its request and not here is
+// answered by no node.
+func Verbs() []VerbSpec {
+	return specs(
+		ShowStatus, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Search, Log,
+		Agents, AddAgent, SetAgent, RemoveAgent, PauseAgent, TestAgent, MakeToken, ActorProfile, ShowPrompt, Open,
+		Wake,
+		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,
+		Upgrade, Verify, VerifyProgress, CountRecord, Export,
+		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, Stop,
+	)
+}
+
+// specs are what is to be known of some verbs.
+func specs(verbs ...interface{ spec() VerbSpec }) []VerbSpec {
+	list := make([]VerbSpec, len(verbs))
+	for i, v := range verbs {
+		list[i] = v.spec()
+	}
+	return list
+}
+
+func (v VerbSpec) spec() VerbSpec { return v }

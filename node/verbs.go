@@ -1,0 +1,67 @@
+package node
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/node/control"
+)
+
+var _ control.Service = (*Node)(nil)
+
+// bindings are the verbs and what answers each of them.
+func (n *Node) bindings() []control.Binding {
+	return []control.Binding{
+		control.ShowStatus.By(n.Status),
+		control.Send.By(n.Send),
+		control.Wait.By(n.Wait),
+		control.FindTalk.By(n.Talk),
+		control.Inbox.By(n.Inbox),
+		control.Read.By(n.Read),
+		control.ReadAll.By(n.ReadAll),
+		control.Shown.By(n.Shown),
+		control.Show.By(n.Show),
+		control.Replies.By(n.Replies),
+		control.Thread.By(n.Thread),
+		control.Search.By(n.Search),
+		control.Log.By(n.Log),
+		control.Agents.By(n.Agents),
+		control.AddAgent.By(n.AddAgent),
+		control.SetAgent.By(n.SetAgent),
+		control.RemoveAgent.By(n.RemoveAgent),
+		control.PauseAgent.By(n.PauseAgent),
+		control.TestAgent.By(n.TestAgent),
+		control.MakeToken.By(n.AgentToken),
+		control.ActorProfile.By(n.Profile),
+		control.ShowPrompt.By(n.Prompt),
+		control.Open.By(n.Open),
+		control.Wake.By(n.Wake),
+		control.Channels.By(n.Channels),
+		control.ShowChannel.By(n.Channel),
+		control.NewChannel.By(n.NewChannel),
+		control.ChangeMembers.By(n.ChangeMembers),
+		control.AddMemory.By(n.AddMemory),
+		control.Memories.By(n.Memories),
+		control.ShowMemory.By(n.Memory),
+		control.Upgrade.By(n.Upgrade),
+		control.Verify.By(n.Verify),
+		control.VerifyProgress.By(n.VerifyProgress),
+		control.CountRecord.By(n.RecordStats),
+		control.Export.By(n.Export),
+		control.List.By(n.List),
+		control.Hosts.By(n.Hosts),
+		control.ShowHost.By(n.Host),
+		control.HostCertificate.By(n.HostCertificate),
+		control.PingHost.By(n.PingHost),
+		control.ProbeHost.By(n.ProbeHost),
+		control.AskFleet.By(n.FleetStatus),
+		control.RotateKey.By(n.RotateKey),
+		control.RevokeKey.By(n.RevokeKey),
+		control.RemoveHost.By(n.RemoveHost),
+		control.Stop.By(n.Stop),
+	}
+}
+
+// Answer implements control.Service.
+func (n *Node) Answer(ctx context.Context, v control.VerbSpec, request any, yield func(answer any) error) error {
+	return n.verbs.Answer(ctx, v, request, yield)
+}
