@@ -27,16 +27,16 @@ func TestWhenAnInboxWasAsked(t *testing.T) {
 		i := slices.IndexFunc(all, func(p control.Participant) bool { return p.Name.String() == name })
 		return all[i].Door, all[i].Asked
 	}
-	if _, err := n.Inbox(t.Context(), control.InboxRequest{As: "nat"}); err != nil {
+	if _, err := control.Inbox.Ask(t.Context(), n, control.InboxRequest{As: "nat"}); err != nil {
 		t.Fatal(err)
 	}
 	if door, at := asked("mawjs"); door != "inbox" || !at.IsZero() {
 		t.Errorf("before it asked: door %q, asked %v", door, at)
 	}
-	if _, err := n.Inbox(t.Context(), control.InboxRequest{As: "mawjs"}); err != nil {
+	if _, err := control.Inbox.Ask(t.Context(), n, control.InboxRequest{As: "mawjs"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.Inbox(t.Context(), control.InboxRequest{As: "echo"}); err != nil {
+	if _, err := control.Inbox.Ask(t.Context(), n, control.InboxRequest{As: "echo"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, at := asked("mawjs"); !at.Equal(now) {
@@ -48,7 +48,7 @@ func TestWhenAnInboxWasAsked(t *testing.T) {
 	if door, at := asked("echo"); door != "exec" || !at.IsZero() {
 		t.Errorf("echo: door %q, asked %v", door, at)
 	}
-	_, err := n.Wait(t.Context(), control.WaitRequest{As: "volt", To: "volt", Within: time.Millisecond})
+	_, err := control.Wait.Ask(t.Context(), n, control.WaitRequest{As: "volt", To: "volt", Within: time.Millisecond})
 	if _, at := asked("volt"); err == nil || !at.Equal(now) {
 		t.Errorf("after a wait volt asked at %v, want %v (%v)", at, now, err)
 	}

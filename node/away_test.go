@@ -42,12 +42,12 @@ func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
 	if got := strings.Fields(strings.ReplaceAll(string(data), "word ", "")); err != nil || strings.Join(got, " ") != strings.ReplaceAll(strings.Join(want, " "), "word ", "") {
 		t.Errorf("the agent did %q, %v", got, err)
 	}
-	s, err := white.Status(t.Context())
+	s, err := control.ShowStatus.Ask(t.Context(), white)
 	if err != nil || s.Record.Arriving != 0 {
 		t.Errorf("it says that it is still catching up: %+v, %v", s.Record, err)
 	}
 	eventually(t, "every message is answered", func() bool {
-		box, err := hub.Inbox(t.Context(), control.InboxRequest{All: true})
+		box, err := control.Inbox.Ask(t.Context(), hub, control.InboxRequest{All: true})
 		return err == nil && len(box) >= count
 	})
 }

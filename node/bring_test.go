@@ -51,7 +51,7 @@ func TestReceiptsFromBeforeTheAgentCount(t *testing.T) {
 	push(t, clone)
 	answerTo(t, n, awaitHas(t, n, last))
 	eventually(t, "all are acknowledged", func() bool {
-		box, err := n.Inbox(t.Context(), control.InboxRequest{As: "shout"})
+		box, err := control.Inbox.Ask(t.Context(), n, control.InboxRequest{As: "shout"})
 		return err == nil && len(box) == 0
 	})
 	data, err := os.ReadFile(ran)
@@ -79,7 +79,7 @@ func TestSendersThatAreHardToAnswer(t *testing.T) {
 	}
 	for range 2 {
 		awaitHas(t, n, nobody)
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || !slices.ContainsFunc(s.Warned, func(w string) bool { return strings.Contains(w, nobody.String()) && strings.Contains(w, "not run") }) {
 			t.Errorf("warned of %q, %v", s.Warned, err)
 		}

@@ -25,7 +25,7 @@ func BenchmarkBurst(b *testing.B) {
 	for w := range senders {
 		sending.Go(func() { // ends with its share
 			for i := w; i < b.N; i += senders {
-				if _, err := from.Send(b.Context(), control.SendRequest{To: []string{"all"}, Body: fmt.Sprint("word ", i)}); err != nil {
+				if _, err := control.Send.Ask(b.Context(), from, control.SendRequest{To: []string{"all"}, Body: fmt.Sprint("word ", i)}); err != nil {
 					b.Error(err)
 					return
 				}

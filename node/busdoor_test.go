@@ -21,7 +21,7 @@ func TestMessageOfAnUnknownKeyWaitsForTheKey(t *testing.T) {
 	if has(n, word.Path) {
 		t.Fatal("a message of a key that nobody knows was taken in")
 	}
-	if s, err := n.Status(t.Context()); err != nil || s.Bus.Held != 1 || len(s.Bus.Refused) > 0 {
+	if s, err := control.ShowStatus.Ask(t.Context(), n); err != nil || s.Bus.Held != 1 || len(s.Bus.Refused) > 0 {
 		t.Errorf("status: %+v, %v; want one message held", s.Bus, err)
 	}
 	n.Receive([]gitsync.Letter{join}, byBus)
@@ -76,7 +76,7 @@ func TestWhatIsWrongOnTheBusIsRefusedAndShown(t *testing.T) {
 	} {
 		count := refusedInAll(n)
 		n.heardOnBus([]bus.Incoming{c.in})
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || refusedInAll(n) != count+1 {
 			t.Errorf("%s: refused %d times before, %d after, %v", c.why, count, refusedInAll(n), err)
 		}

@@ -62,9 +62,9 @@ func (n *Node) logRefused() func(verb string, c control.Caller, why error) {
 
 // actor is who acts (R14): the one named, which the door has allowed the caller; else
 // the agent that calls; else the human.
-func (n *Node) actor(ctx context.Context, as string) (fleet.Who, error) {
+func (n *Node) actor(by control.Caller, as string) (fleet.Who, error) {
 	if as == "" {
-		as = n.speaker(ctx).String()
+		as = n.speaker(by).String()
 	}
 	if as == n.cfg.Human.String() || n.roster.serves(as) {
 		return n.me(as), nil
@@ -74,8 +74,8 @@ func (n *Node) actor(ctx context.Context, as string) (fleet.Who, error) {
 }
 
 // reader is who asks for mail (R14).
-func (n *Node) reader(ctx context.Context, as string) (fleet.Who, error) {
-	who, err := n.actor(ctx, as)
+func (n *Node) reader(by control.Caller, as string) (fleet.Who, error) {
+	who, err := n.actor(by, as)
 	if err == nil {
 		n.roster.asks(who.Name, n.now())
 	}
@@ -83,24 +83,23 @@ func (n *Node) reader(ctx context.Context, as string) (fleet.Who, error) {
 }
 
 // speaker is who acts where a request does not say it.
-func (n *Node) speaker(ctx context.Context) protocol.Name {
-	if c := control.CallerOf(ctx); c.Kind != control.Operator {
-		return c.Name
+func (n *Node) speaker(by control.Caller) protocol.Name {
+	if by.Kind != control.Operator {
+		return by.Name
 	}
 	return n.cfg.Human
 }
 
 // called is a command with what is known of who gave it.
-func called(ctx context.Context, c fleet.Command) fleet.Command {
-	by := control.CallerOf(ctx)
+func called(by control.Caller, c fleet.Command) fleet.Command {
 	return fleet.Called{Command: c, Because: by.Because, Unattended: by.Kind == control.Unattended}
 }
 
 // gave notes that an agent was given a message by what it asked for itself. Its runs
 // know theirs.
-func (n *Node) gave(ctx context.Context, p protocol.Path) {
-	if c := control.CallerOf(ctx); c.Kind == control.ByAgent && c.Run == "" && c.Name != "" {
-		n.callers.Gave(c.Name, p)
+func (n *Node) gave(by control.Caller, p protocol.Path) {
+	if by.Kind == control.ByAgent && by.Run == "" && by.Name != "" {
+		n.callers.Gave(by.Name, p)
 	}
 }
 

@@ -41,8 +41,8 @@ func (n *Node) channelView(c fleet.Channel) control.Channel {
 }
 
 // NewChannel answers control.NewChannel.
-func (n *Node) NewChannel(ctx context.Context, r control.NewChannelRequest) (control.Channel, error) {
-	who, err := n.actor(ctx, r.As)
+func (n *Node) NewChannel(ctx context.Context, by control.Caller, r control.NewChannelRequest) (control.Channel, error) {
+	who, err := n.actor(by, r.As)
 	if err != nil {
 		return control.Channel{}, err
 	}
@@ -66,8 +66,8 @@ func (n *Node) NewChannel(ctx context.Context, r control.NewChannelRequest) (con
 }
 
 // ChangeMembers answers control.ChangeMembers.
-func (n *Node) ChangeMembers(ctx context.Context, r control.MembersRequest) (control.Channel, error) {
-	if _, err := n.actor(ctx, r.As); err != nil {
+func (n *Node) ChangeMembers(ctx context.Context, by control.Caller, r control.MembersRequest) (control.Channel, error) {
+	if _, err := n.actor(by, r.As); err != nil {
 		return control.Channel{}, err
 	}
 	defer n.writing.Unlock()

@@ -28,7 +28,7 @@ func TestClocksADayApart(t *testing.T) {
 		return hub.reading(func() bool { return hub.state.Known("there") }) && white.reading(func() bool { return white.state.Known("here") })
 	})
 	exchange := func(from *Node, to, body string) (question, answer protocol.Path) {
-		m, err := from.Send(t.Context(), control.SendRequest{To: []string{to}, Body: body, HeardWithin: within})
+		m, err := control.Send.Ask(t.Context(), from, control.SendRequest{To: []string{to}, Body: body, HeardWithin: within})
 		if err != nil || len(m.Heard) == 0 {
 			t.Fatalf("heard by %v, %v", m.Heard, err)
 		}
@@ -59,7 +59,7 @@ func TestClocksADayApart(t *testing.T) {
 		return slices.Equal(paths(everything(t, hub)), paths(everything(t, white)))
 	})
 	for n, says := range map[*Node]string{hub: "the clock of white is 24h ahead", white: "the clock of oracle-world is 24h behind"} {
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || !strings.Contains(strings.Join(s.Warned, "\n"), says) {
 			t.Errorf("%s warns of %q, %v; want %q", n.cfg.Alias, s.Warned, err, says)
 		}

@@ -81,7 +81,7 @@ func burst(t testing.TB, nodes []*Node, each int) (slowest time.Duration) {
 			var last time.Time
 			var waiting []protocol.Path
 			for k := range each {
-				m, err := n.Send(t.Context(), control.SendRequest{To: []string{"all"}, Body: fmt.Sprint("burst ", i, " ", k)})
+				m, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{"all"}, Body: fmt.Sprint("burst ", i, " ", k)})
 				if err != nil {
 					t.Error(err)
 					return

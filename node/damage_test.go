@@ -22,11 +22,11 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {
 		t.Fatal(err)
 	}
-	lost, err := n.Send(t.Context(), control.SendRequest{As: "nat", To: []string{"mawjs"}, Body: "the one that is lost"})
+	lost, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "nat", To: []string{"mawjs"}, Body: "the one that is lost"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := n.Send(t.Context(), control.SendRequest{As: "nat", To: []string{"mawjs"}, Body: "the one that is kept"})
+	kept, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "nat", To: []string{"mawjs"}, Body: "the one that is kept"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestStartWithADamagedMessage(t *testing.T) {
 
 	n, stop = runNode(t, home)
 	defer stop()
-	status, err := n.Status(t.Context())
+	status, err := control.ShowStatus.Ask(t.Context(), n)
 	if err != nil || !strings.Contains(strings.Join(status.Warned, " "), "1 of the messages, files and folders of record.git are lost") {
 		t.Errorf("status warns %q, %v", status.Warned, err)
 	}
@@ -53,7 +53,7 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	if !named {
 		t.Errorf("verify finds %+v", found.Findings)
 	}
-	if _, err := n.Send(t.Context(), control.SendRequest{As: "nat", To: []string{"echo"}, Body: "hello"}); err != nil {
+	if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "nat", To: []string{"echo"}, Body: "hello"}); err != nil {
 		t.Fatal(err)
 	}
 	n.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -133,7 +134,7 @@ func TestAProfileChangedInTwoPlacesIsSaidEverywhere(t *testing.T) {
 	elsewhere, _ := runNode(t, other)
 	for _, at := range []*Node{again, elsewhere} {
 		eventually(t, "status says so", func() bool {
-			s, err := at.Status(t.Context())
+			s, err := control.ShowStatus.Ask(t.Context(), at)
 			return err == nil && strings.Contains(strings.Join(s.Warned, "\n"), "data/conflicts/"+path+"-")
 		})
 	}

@@ -67,7 +67,7 @@ func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
 	counted := func(n *Node) {
 		t.Helper()
 		eventually(t, n.cfg.Alias.String()+" counts all of it", func() bool {
-			s, err := n.Status(t.Context())
+			s, err := control.ShowStatus.Ask(t.Context(), n)
 			return err == nil && slices.Equal(s.Flags, want)
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -110,7 +111,7 @@ func TestGarbageOfAHostWithAKey(t *testing.T) {
 		t.Errorf("twice as much garbage took %d KiB more", grown>>10)
 	}
 	for _, n := range []*Node{hub, white} {
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || s.Bus.Unreadable == 0 || s.Bus.Letters == 0 || s.Bus.Letter == "" || refusedInAll(n) == 0 || len(s.Bus.Refused) != 1 {
 			t.Errorf("%s counts %+v, %v", n.cfg.Alias, s.Bus, err)
 		}

@@ -118,14 +118,14 @@ func (n *Node) fence(about string) (string, error) {
 }
 
 // Prompt answers control.ShowPrompt.
-func (n *Node) Prompt(ctx context.Context, r control.PromptRequest) (control.Prompt, error) {
+func (n *Node) Prompt(_ context.Context, by control.Caller, r control.PromptRequest) (control.Prompt, error) {
 	f, err := n.find(r.Path)
 	if err != nil {
 		return control.Prompt{}, err
 	}
 	as := r.As
-	if c := control.CallerOf(ctx); as == "" && c.Kind != control.Operator {
-		as = c.Name.String() // an agent sees what it is given itself
+	if as == "" && by.Kind != control.Operator {
+		as = by.Name.String() // an agent sees what it is given itself
 	}
 	a, err := n.promptedAgent(f.item, as)
 	if err != nil {

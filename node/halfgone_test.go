@@ -40,7 +40,7 @@ func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
 			emptyFolder(t, filepath.Join(home.Record(), filepath.FromSlash(what)))
 			after := say(t, n, "echo", "said after")
 			eventually(t, "status says what is wrong", func() bool {
-				s, err := n.Status(t.Context())
+				s, err := control.ShowStatus.Ask(t.Context(), n)
 				return err == nil && strings.Contains(strings.Join(s.Warned, "\n"), "record.git has lost a part of itself") && s.Record.CommitError != ""
 			})
 			if s := n.record.Status(); s.Unrecorded == 0 {
@@ -63,7 +63,7 @@ func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
 			if found, err := n.Verify(t.Context()); err != nil || gone != slices.ContainsFunc(found.Findings, isLost(before)) {
 				t.Errorf("lost: %v; verify finds %+v, %v", gone, found, err)
 			}
-			if s, err := n.Status(t.Context()); err != nil || !strings.Contains(strings.Join(s.Warned, "\n"), "--accept-loss") {
+			if s, err := control.ShowStatus.Ask(t.Context(), n); err != nil || !strings.Contains(strings.Join(s.Warned, "\n"), "--accept-loss") {
 				t.Errorf("status does not say how to go on: %q, %v", s.Warned, err)
 			}
 			later := say(t, n, "echo", "said after the start")
@@ -116,7 +116,7 @@ func TestRecordIsFetchedWhileTheNodeRuns(t *testing.T) {
 			if m, err := n.Show(t.Context(), control.ShowRequest{Path: before.Path.String()}); err != nil || m.Body != "said before" {
 				t.Errorf("it reads %q, %v", m.Body, err)
 			}
-			if s, err := n.Status(t.Context()); err != nil || strings.Contains(strings.Join(s.Warned, "\n"), "no agent is run") {
+			if s, err := control.ShowStatus.Ask(t.Context(), n); err != nil || strings.Contains(strings.Join(s.Warned, "\n"), "no agent is run") {
 				t.Errorf("status still warns: %q, %v", s.Warned, err)
 			}
 			if v, err := n.Verify(t.Context()); err != nil || v.Wrong > 0 {

@@ -94,7 +94,7 @@ func wantOnlyHere(t *testing.T, n *Node) {
 	if err != nil || len(f.Hosts) != 1 {
 		t.Errorf("status of the fleet: %+v, %v", f, err)
 	}
-	if _, err := n.Send(t.Context(), control.SendRequest{To: []string{"slow@white"}, Body: "hello"}); err == nil || !strings.Contains(err.Error(), "removed from the fleet") {
+	if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{"slow@white"}, Body: "hello"}); err == nil || !strings.Contains(err.Error(), "removed from the fleet") {
 		t.Errorf("it can be written to: %v", err)
 	}
 	eventually(t, "its file says that it is out", func() bool {

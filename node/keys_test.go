@@ -72,7 +72,7 @@ func TestRotateWhileRunning(t *testing.T) {
 	}
 	awaitMeeting(t, a, b)
 	eventually(t, "a message is heard over the link with the new key", func() bool {
-		m, err := b.Send(t.Context(), control.SendRequest{To: []string{"nat"}, Body: "heard?", HeardWithin: time.Second})
+		m, err := control.Send.Ask(t.Context(), b, control.SendRequest{To: []string{"nat"}, Body: "heard?", HeardWithin: time.Second})
 		return err == nil && slices.Contains(m.Heard, a.cfg.Alias)
 	})
 	for _, n := range []*Node{a, b} {
@@ -213,11 +213,11 @@ func TestRevokedHostIsOut(t *testing.T) {
 		if err != nil || h.State != control.HostRevoked {
 			t.Errorf("on %s it is %s, %v", n.cfg.Alias, h.State, err)
 		}
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || !slices.Contains(s.Flags, control.Flag{Kind: "revoked", Count: 1}) {
 			t.Errorf("on %s the flags are %v, %v", n.cfg.Alias, s.Flags, err)
 		}
-		if _, err := n.Send(t.Context(), control.SendRequest{To: []string{"white:eve"}, Body: "hi"}); err == nil {
+		if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{"white:eve"}, Body: "hi"}); err == nil {
 			t.Errorf("%s can write to it", n.cfg.Alias)
 		}
 	}

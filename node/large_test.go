@@ -113,7 +113,7 @@ func TestFilesTooLargeToBeRead(t *testing.T) {
 	mail := "data/channels/aaaaaaaa-0000-4000-8000-000000000001/2026/05/23/190100000Z-000a11ce.md"
 	pushLarge(t, clone, mail, word.Path.RepoPath(), protocol.HostFilePath("large"))
 	eventually(t, "the mail is named", func() bool {
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		return err == nil && strings.Contains(strings.Join(s.Warned, "\n"), mail[len("data/channels/"):])
 	})
 	stop()

@@ -103,7 +103,7 @@ func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 			t.Errorf("%q was answered %d times: %q", m.Body, len(got), got)
 		}
 	}
-	s, err := again.Status(t.Context())
+	s, err := control.ShowStatus.Ask(t.Context(), again)
 	if err != nil || len(s.Warned) != 0 {
 		t.Errorf("what is over still stands in status: %q, %v", s.Warned, err)
 	}

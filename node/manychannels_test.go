@@ -45,7 +45,7 @@ func TestThousandsOfChannels(t *testing.T) {
 		if err != nil || len(all) < count || all[0].Name != "topic-0" || all[0].Messages == 0 {
 			t.Errorf("%d channels are listed, %v", len(all), err)
 		}
-		m, err := n.Send(t.Context(), control.SendRequest{To: []string{"alice"}, Channel: "topic-1999", Body: "hello", Anyway: true})
+		m, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{"alice"}, Channel: "topic-1999", Body: "hello", Anyway: true})
 		if err != nil || m.Channel != protocol.NewChannelID([16]byte{1999 >> 8, 1999 & 0xff, 1}) {
 			t.Errorf("sent to %s, %v", m.Channel, err)
 		}

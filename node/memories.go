@@ -12,8 +12,8 @@ import (
 )
 
 // AddMemory answers control.AddMemory.
-func (n *Node) AddMemory(ctx context.Context, r control.AddMemoryRequest) (control.Memory, error) {
-	who, err := n.actor(ctx, r.As)
+func (n *Node) AddMemory(ctx context.Context, by control.Caller, r control.AddMemoryRequest) (control.Memory, error) {
+	who, err := n.actor(by, r.As)
 	if err != nil {
 		return control.Memory{}, err
 	}

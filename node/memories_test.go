@@ -15,7 +15,7 @@ func TestMemoriesOfOneMomentKeepTheirOrder(t *testing.T) {
 	n, _ := runNodeAt(t, initHome(t, nil), func() time.Time { return at })
 	var want, got []string
 	for _, subject := range strings.Split("language deadline tools budget names", " ") {
-		if _, err := n.AddMemory(t.Context(), control.AddMemoryRequest{Subject: subject, Body: "x"}); err != nil {
+		if _, err := control.AddMemory.Ask(t.Context(), n, control.AddMemoryRequest{Subject: subject, Body: "x"}); err != nil {
 			t.Fatal(err)
 		}
 		want = append(want, subject)

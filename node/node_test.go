@@ -75,7 +75,7 @@ func TestLetterThatComesByBothDoorsIsOne(t *testing.T) {
 	remote := bareRemote(t)
 	hub := initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" })
 	a, _ := runNode(t, hub)
-	status, err := a.Status(t.Context())
+	status, err := control.ShowStatus.Ask(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestLetterThatComesByBothDoorsIsOne(t *testing.T) {
 	})
 	eventually(t, "the agent is known on the other host", func() bool { return a.reading(func() bool { return a.state.Known("shout") }) })
 
-	m, err := a.Send(t.Context(), control.SendRequest{To: []string{"white:shout"}, Body: "over there", HeardWithin: within})
+	m, err := control.Send.Ask(t.Context(), a, control.SendRequest{To: []string{"white:shout"}, Body: "over there", HeardWithin: within})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestWrongSignatureIsRefused(t *testing.T) {
 		n.Receive([]gitsync.Letter{{Path: forged, Data: data}}, byGit)
 	}
 	after := n.reading(func() bool { _, there := n.state.Item(forged); return there })
-	status, err := n.Status(t.Context())
+	status, err := control.ShowStatus.Ask(t.Context(), n)
 	if err != nil || before || after || status.Refused != 1 || len(status.Warned) != 1 {
 		t.Errorf("there before %t, after %t, refused %d, warnings %q, %v; want one refusal and nothing else",
 			before, after, status.Refused, status.Warned, err)
@@ -159,7 +159,7 @@ func TestBusyDayIsWarnedAboutOnce(t *testing.T) {
 			continue
 		}
 		want := min(1, i-busyDay)
-		status, err := n.Status(t.Context())
+		status, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || len(status.Warned) != want || want > 0 && !strings.Contains(status.Warned[0], p.DayDir()+" has more than 3000 messages") {
 			t.Errorf("after %d messages: %q, %v; want %d warnings", i, status.Warned, err, want)
 		}
@@ -195,7 +195,7 @@ func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	push(t, clone)
 	n.record.Ring()
 	eventually(t, "the edit is warned about", func() bool {
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		return err == nil && slices.ContainsFunc(s.Warned, func(w string) bool { return strings.Contains(w, "another key") })
 	})
 	answerTo(t, n, say(t, n, "shout", "still there?").Path)
@@ -225,7 +225,7 @@ func TestMailOlderThanTheAgentIsShownNotRun(t *testing.T) {
 	if answer := answerTo(t, n, fresh); answer.Body != "OLDER DATE, NEWER PUSH" {
 		t.Errorf("the answer is %q", answer.Body)
 	}
-	box, err := n.Inbox(t.Context(), control.InboxRequest{As: "shout"})
+	box, err := control.Inbox.Ask(t.Context(), n, control.InboxRequest{As: "shout"})
 	if err != nil || len(box) != 1 || box[0].Path != old {
 		t.Errorf("the inbox holds %v, %v; want the old mail, unread", paths(box), err)
 	}

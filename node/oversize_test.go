@@ -19,7 +19,7 @@ func TestMessagesOverTheLimit(t *testing.T) {
 	fastFetch(t, home)
 	n, stop := runNode(t, home)
 	addExec(t, n, "shout", "tr a-z A-Z")
-	_, err := n.Send(t.Context(), control.SendRequest{To: []string{"shout"}, Body: strings.Repeat("x", 600<<10)})
+	_, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{"shout"}, Body: strings.Repeat("x", 600<<10)})
 	if err == nil || !strings.Contains(err.Error(), "the limit is 524288") || !strings.Contains(err.Error(), "the message has 614") {
 		t.Errorf("sending 600 KiB: %v", err)
 	}
@@ -47,7 +47,7 @@ func TestMessagesOverTheLimit(t *testing.T) {
 		if err != nil || !strings.Contains(named(huge), "bytes; a message has at most 1048576") || named(large) != "" {
 			t.Errorf("verify says %q of the huge one and %q of the large, %v", named(huge), named(large), err)
 		}
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || strings.Count(strings.Join(s.Warned, "\n"), huge.String()) != 1 {
 			t.Errorf("status warns %q, %v", s.Warned, err)
 		}

@@ -167,7 +167,7 @@ func TestPartitionHealsByTheBusAlone(t *testing.T) {
 	said := map[*Node][]string{}
 	for i := range each {
 		for _, n := range all {
-			m, err := n.Send(t.Context(), control.SendRequest{To: []string{"all"}, Body: fmt.Sprint("word ", i)})
+			m, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{"all"}, Body: fmt.Sprint("word ", i)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -38,7 +38,7 @@ func BenchmarkReading(b *testing.B) {
 				if s == 0 && i < threads {
 					r = control.SendRequest{As: "nat", To: []string{"mawjs"}, Re: first.Path.String(), Body: "in the thread"}
 				}
-				if _, err := n.Send(ctx, r); err != nil {
+				if _, err := control.Send.Ask(ctx, n, r); err != nil {
 					b.Error(err)
 					return
 				}

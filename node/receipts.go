@@ -16,21 +16,21 @@ const receiptBatch = 256
 
 // Shown answers control.Shown. What a command is run for is not read because
 // somebody saw it: the agent would never be asked.
-func (n *Node) Shown(ctx context.Context, r control.ShownRequest) (control.Marked, error) {
-	who, err := n.reader(ctx, r.As)
+func (n *Node) Shown(ctx context.Context, by control.Caller, r control.ShownRequest) (control.Marked, error) {
+	who, err := n.reader(by, r.As)
 	if err != nil {
 		return control.Marked{}, err
 	}
 	if n.roster.door(who.Name) == configs.DoorExec {
 		return control.Marked{As: who.Name}, nil
 	}
-	marked, err := n.markRead(ctx, who, slices.Clone(r.Paths))
+	marked, err := n.markRead(ctx, by, who, slices.Clone(r.Paths))
 	return control.Marked{As: who.Name, Read: marked}, asError(err)
 }
 
 // ReadAll answers control.ReadAll.
-func (n *Node) ReadAll(ctx context.Context, r control.ReadAllRequest) (control.Marked, error) {
-	who, err := n.reader(ctx, r.As)
+func (n *Node) ReadAll(ctx context.Context, by control.Caller, r control.ReadAllRequest) (control.Marked, error) {
+	who, err := n.reader(by, r.As)
 	if err != nil {
 		return control.Marked{}, err
 	}
@@ -38,7 +38,7 @@ func (n *Node) ReadAll(ctx context.Context, r control.ReadAllRequest) (control.M
 	if err != nil {
 		return control.Marked{}, err
 	}
-	marked, err := n.markRead(ctx, who, waiting)
+	marked, err := n.markRead(ctx, by, who, waiting)
 	return control.Marked{As: who.Name, Read: marked}, asError(err)
 }
 
@@ -72,13 +72,13 @@ func (n *Node) waiting(who fleet.Who, r control.ReadAllRequest) ([]protocol.Path
 
 // markRead leaves the receipts of who for those of the messages that wait for it,
 // and returns how many they were. What it has stored stays when it fails.
-func (n *Node) markRead(ctx context.Context, who fleet.Who, paths []protocol.Path) (marked int, err error) {
+func (n *Node) markRead(ctx context.Context, by control.Caller, who fleet.Who, paths []protocol.Path) (marked int, err error) {
 	slices.SortFunc(paths, protocol.Path.Compare) // all lock them in one order
 	for batch := range slices.Chunk(slices.Compact(paths), receiptBatch) {
 		if err := ctx.Err(); err != nil {
 			return marked, err
 		}
-		stored, err := n.markBatch(ctx, who, batch)
+		stored, err := n.markBatch(ctx, by, who, batch)
 		marked += stored
 		if err != nil {
 			return marked, err
@@ -87,14 +87,14 @@ func (n *Node) markRead(ctx context.Context, who fleet.Who, paths []protocol.Pat
 	return marked, nil
 }
 
-func (n *Node) markBatch(ctx context.Context, who fleet.Who, paths []protocol.Path) (int, error) {
+func (n *Node) markBatch(ctx context.Context, by control.Caller, who fleet.Who, paths []protocol.Path) (int, error) {
 	for _, p := range paths {
 		defer n.once.lock(p)()
 	}
 	var receipts []fleet.Draft
 	n.mu.Lock()
 	for _, p := range paths {
-		drafts, err := n.state.Decide(called(ctx, fleet.Acknowledge{As: who, Of: p}), n.now())
+		drafts, err := n.state.Decide(called(by, fleet.Acknowledge{As: who, Of: p}), n.now())
 		if err != nil && !isRefusal(err) {
 			n.mu.Unlock()
 			return 0, err

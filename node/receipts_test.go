@@ -23,7 +23,7 @@ func TestManyAreMarkedOnce(t *testing.T) {
 	for worker := range 4 {
 		work.Go(func() {
 			for i := range many / 4 {
-				m, err := n.Send(t.Context(), control.SendRequest{As: "nat", To: []string{"mawjs"}, Body: fmt.Sprint(worker, i)})
+				m, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "nat", To: []string{"mawjs"}, Body: fmt.Sprint(worker, i)})
 				if err != nil {
 					t.Error(err)
 					return
@@ -39,11 +39,11 @@ func TestManyAreMarkedOnce(t *testing.T) {
 	for i := range read {
 		work.Go(func() {
 			mark := func() (control.Marked, error) {
-				return n.Shown(t.Context(), control.ShownRequest{As: "mawjs", Paths: paths})
+				return control.Shown.Ask(t.Context(), n, control.ShownRequest{As: "mawjs", Paths: paths})
 			}
 			if i%2 == 0 {
 				mark = func() (control.Marked, error) {
-					return n.ReadAll(t.Context(), control.ReadAllRequest{As: "mawjs"})
+					return control.ReadAll.Ask(t.Context(), n, control.ReadAllRequest{As: "mawjs"})
 				}
 			}
 			m, err := mark()
@@ -82,7 +82,7 @@ func TestWhatIsShownAsAnAgentWithACommandIsStillRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := say(t, n, "echo", "hello")
-	if m, err := n.Shown(t.Context(), control.ShownRequest{As: "echo", Paths: []protocol.Path{asked.Path}}); err != nil || m.Read != 0 {
+	if m, err := control.Shown.Ask(t.Context(), n, control.ShownRequest{As: "echo", Paths: []protocol.Path{asked.Path}}); err != nil || m.Read != 0 {
 		t.Errorf("marked %d, %v", m.Read, err)
 	}
 	if _, err := n.PauseAgent(t.Context(), control.PauseRequest{Name: "echo"}); err != nil {

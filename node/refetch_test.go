@@ -27,7 +27,10 @@ func TestRecordIsFetchedAnew(t *testing.T) {
 	if _, err := n.Wake(t.Context(), control.WakeRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "everything is pushed", func() bool { s, err := n.Status(t.Context()); return err == nil && s.Record.Unpushed == 0 })
+	eventually(t, "everything is pushed", func() bool {
+		s, err := control.ShowStatus.Ask(t.Context(), n)
+		return err == nil && s.Record.Unpushed == 0
+	})
 	away := remote + ".away"
 	if err := os.Rename(remote, away); err != nil {
 		t.Fatal(err)

@@ -148,7 +148,7 @@ func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
 	for w := range 16 {
 		sending.Go(func() {
 			for i := range total / 16 {
-				if _, err := a.Send(t.Context(), control.SendRequest{To: []string{"all"}, Body: fmt.Sprint(w, " ", i)}); err != nil {
+				if _, err := control.Send.Ask(t.Context(), a, control.SendRequest{To: []string{"all"}, Body: fmt.Sprint(w, " ", i)}); err != nil {
 					t.Error(err)
 					return
 				}

@@ -242,7 +242,7 @@ func besideResponder(t *testing.T, apart bool) {
 		for j := range each {
 			to := []string{"shout", "echo"}[j%2]
 			as := []string{to, "nat"}[i%2] // agents ask as well, and are answered by a program that answers all
-			m, err := nodes[to].Send(t.Context(), control.SendRequest{As: as, To: []string{"bob"}, Body: fmt.Sprintf("from %s %d.%d", as, i, j), Anyway: true})
+			m, err := control.Send.Ask(t.Context(), nodes[to], control.SendRequest{As: as, To: []string{"bob"}, Body: fmt.Sprintf("from %s %d.%d", as, i, j), Anyway: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,7 +266,7 @@ func besideResponder(t *testing.T, apart bool) {
 			}
 		}
 		for name, n := range nodes {
-			box, err := n.Inbox(t.Context(), control.InboxRequest{As: name})
+			box, err := control.Inbox.Ask(t.Context(), n, control.InboxRequest{As: name})
 			if err != nil || len(box) > 0 {
 				return false
 			}

@@ -95,7 +95,7 @@ func (n *Node) serveControl(open <-chan struct{}, down *teardown) (<-chan error,
 			case <-open:
 			case <-ctx.Done():
 			}
-			if err := control.Serve(ctx, l, n, info); err != nil {
+			if err := control.Serve(ctx, l, n.verbs, info); err != nil {
 				select {
 				case served <- err:
 				default: // another one has failed before

@@ -52,8 +52,8 @@ func diskHint(err error) string {
 }
 
 // Send answers control.Send.
-func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message, error) {
-	who, err := n.actor(ctx, r.As)
+func (n *Node) Send(ctx context.Context, by control.Caller, r control.SendRequest) (control.Message, error) {
+	who, err := n.actor(by, r.As)
 	if err != nil {
 		return control.Message{}, err
 	}
@@ -68,7 +68,7 @@ func (n *Node) Send(ctx context.Context, r control.SendRequest) (control.Message
 		}
 		c = fleet.Requested{Command: c, ID: r.Request}
 	}
-	ws, err := n.act(ctx, called(ctx, c), about)
+	ws, err := n.act(ctx, called(by, c), about)
 	if err != nil {
 		return control.Message{}, asError(err)
 	}
@@ -193,8 +193,8 @@ func (n *Node) targets(m *protocol.Message) []protocol.Name {
 }
 
 // Inbox answers control.Inbox.
-func (n *Node) Inbox(ctx context.Context, r control.InboxRequest) ([]control.Message, error) {
-	who, err := n.reader(ctx, r.As)
+func (n *Node) Inbox(_ context.Context, by control.Caller, r control.InboxRequest) ([]control.Message, error) {
+	who, err := n.reader(by, r.As)
 	if err != nil {
 		return nil, err
 	}
@@ -208,25 +208,25 @@ func (n *Node) Inbox(ctx context.Context, r control.InboxRequest) ([]control.Mes
 	all := n.factsOfAll(box)
 	n.mu.Unlock()
 	if len(box) > 0 && !r.All {
-		n.gave(ctx, box[len(box)-1].Path)
+		n.gave(by, box[len(box)-1].Path)
 	}
 	return n.views(all), nil
 }
 
 // Read answers control.Read.
-func (n *Node) Read(ctx context.Context, r control.ReadRequest) (control.Message, error) {
+func (n *Node) Read(ctx context.Context, by control.Caller, r control.ReadRequest) (control.Message, error) {
 	f, err := n.find(r.Path)
 	if err != nil {
 		return control.Message{}, err
 	}
-	who, err := n.reader(ctx, r.As)
+	who, err := n.reader(by, r.As)
 	if err != nil {
 		return control.Message{}, err
 	}
-	if _, err := n.act(ctx, called(ctx, fleet.Acknowledge{As: who, Of: f.item.Path}), f.item.Path); err != nil {
+	if _, err := n.act(ctx, called(by, fleet.Acknowledge{As: who, Of: f.item.Path}), f.item.Path); err != nil {
 		return control.Message{}, asError(err)
 	}
-	n.gave(ctx, f.item.Path)
+	n.gave(by, f.item.Path)
 	return n.viewNow(f.item)
 }
 

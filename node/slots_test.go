@@ -140,12 +140,12 @@ func TestNoMoreCommandsThanAllowedRunAtOnce(t *testing.T) {
 		return len(files)
 	}
 	to := func() []string { return slices.Clone(names) }
-	m, err := n.Send(t.Context(), control.SendRequest{To: to(), Body: "work"})
+	m, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: to(), Body: "work"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "two run and the others wait for their turn", func() bool {
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestNoMoreCommandsThanAllowedRunAtOnce(t *testing.T) {
 		}
 		return ran() == 2 && s.Commands == (control.CommandStatus{Running: 2, Most: 2, Waiting: 3}) && held == 3
 	})
-	note, err := n.Send(t.Context(), control.SendRequest{To: to(), Act: "note", Body: "for your eyes"})
+	note, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: to(), Act: "note", Body: "for your eyes"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func BenchmarkStart(b *testing.B) {
 			senders.Go(func() {
 				for i := range messages / 50 {
 					r := control.SendRequest{As: "nat", To: []string{"mawjs"}, Anyway: true, Body: fmt.Sprint("message ", i, " of ", s)}
-					if _, err := n.Send(b.Context(), r); err != nil {
+					if _, err := control.Send.Ask(b.Context(), n, r); err != nil {
 						b.Error(err)
 					}
 				}

@@ -36,7 +36,7 @@ func (n *Node) answerMeanwhile(total int) (done func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { // ends with ctx
-		ended <- control.Serve(ctx, listener, n, control.Info{
+		ended <- control.Serve(ctx, listener, n.verbs, control.Info{
 			Version: n.version, API: control.API, Errors: log.New(n.log, "", 0),
 			Busy: func() error {
 				return control.Errorf(control.KindUnavailable, fmt.Sprintf("wait, or end process %d", os.Getpid()), "the node is starting: %s", &n.sofar)

@@ -55,7 +55,7 @@ func answers(t *testing.T, n *Node) []string {
 	}
 	for _, as := range names {
 		for _, every := range []bool{true, false} {
-			box, err := n.Inbox(ctx, control.InboxRequest{As: as, All: every})
+			box, err := control.Inbox.Ask(ctx, n, control.InboxRequest{As: as, All: every})
 			for i := range box {
 				box[i].Heard = nil
 			}
@@ -76,7 +76,7 @@ func answers(t *testing.T, n *Node) []string {
 	say("stats", stats, err)
 	verified, err := n.Verify(ctx)
 	say("verify", verified, err)
-	status, err := n.Status(ctx)
+	status, err := control.ShowStatus.Ask(ctx, n)
 	warned := slices.DeleteFunc(status.Warned, func(text string) bool { // the others are of the moment
 		return !strings.HasPrefix(text, "skipped") && !strings.HasPrefix(text, "refused")
 	})
@@ -103,21 +103,21 @@ func busyHome(t *testing.T) (home configs.Home, n *Node, stop func()) {
 	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: "words", Inbox: true}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.NewChannel(t.Context(), control.NewChannelRequest{As: "nat", Name: "sprint"}); err != nil {
+	if _, err := control.NewChannel.Ask(t.Context(), n, control.NewChannelRequest{As: "nat", Name: "sprint"}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 12 {
 		answerTo(t, n, say(t, n, "echo", fmt.Sprint("hello ", i)).Path)
 		m := say(t, n, "words", fmt.Sprint("word ", i))
 		if i%2 == 0 {
-			if _, err := n.Read(t.Context(), control.ReadRequest{As: "words", Path: m.Path.String()}); err != nil {
+			if _, err := control.Read.Ask(t.Context(), n, control.ReadRequest{As: "words", Path: m.Path.String()}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := n.Send(t.Context(), control.SendRequest{As: "nat", To: []string{protocol.All}, Body: fmt.Sprint("to all ", i)}); err != nil {
+		if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "nat", To: []string{protocol.All}, Body: fmt.Sprint("to all ", i)}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Send(t.Context(), control.SendRequest{As: "nat", To: []string{"words"}, Channel: "sprint", Body: "in the channel"}); err != nil {
+		if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "nat", To: []string{"words"}, Channel: "sprint", Body: "in the channel"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +139,7 @@ func busyHome(t *testing.T) (home configs.Home, n *Node, stop func()) {
 	push(t, clone)
 	eventually(t, "the nonsense is here", func() bool {
 		n.record.Ring()
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		return err == nil && len(s.Warned) > 0
 	})
 	contest(t, n, clone, plain)
@@ -151,7 +151,7 @@ func busyHome(t *testing.T) (home configs.Home, n *Node, stop func()) {
 func rest(t *testing.T, n *Node) {
 	t.Helper()
 	eventually(t, "everything is pushed and handled", func() bool {
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		busy := s.Record.Unpushed + s.Record.Unrecorded
 		for _, a := range s.Agents {
 			busy += a.Queued + a.Running
@@ -355,7 +355,7 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	}
 	n.freezeOrSay()
 	n.freezeOrSay()
-	s, err := n.Status(t.Context())
+	s, err := control.ShowStatus.Ask(t.Context(), n)
 	if err != nil || len(s.Warned) != 1 || !strings.Contains(s.Warned[0], "cannot write the cache") {
 		t.Errorf("warnings: %q, %v", s.Warned, err)
 	}
@@ -402,7 +402,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 	for i, from := range []*Node{n, n, m, m} {
 		sending.Go(func() {
 			for k := range 20 {
-				_, err := from.Send(t.Context(), control.SendRequest{As: from.cfg.Human.String(), To: []string{"echo"}, Body: fmt.Sprint(i, " says ", k)})
+				_, err := control.Send.Ask(t.Context(), from, control.SendRequest{As: from.cfg.Human.String(), To: []string{"echo"}, Body: fmt.Sprint(i, " says ", k)})
 				if err != nil {
 					t.Error(err)
 				}
@@ -414,7 +414,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 	eventually(t, "everything is here and pushed", func() bool {
 		n.record.Ring()
 		m.record.Ring()
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		return err == nil && s.Record.Messages >= all && s.Record.Unpushed == 0 && s.Record.Unrecorded == 0
 	})
 	done()

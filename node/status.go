@@ -15,7 +15,7 @@ import (
 )
 
 // Status answers control.ShowStatus.
-func (n *Node) Status(ctx context.Context) (control.Status, error) {
+func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, error) {
 	r := n.record.Status()
 	s := control.Status{
 		Version: n.version, API: control.API, Fleet: n.cfg.Fleet, Host: n.cfg.Alias, Human: n.cfg.Human,
@@ -36,7 +36,7 @@ func (n *Node) Status(ctx context.Context) (control.Status, error) {
 	clocks, unknown := n.live.clockWarnings(), n.hubs.unknown()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s.Speaker = n.speaker(ctx)
+	s.Speaker = n.speaker(by)
 	s.Record.Messages = n.state.Len()
 	s.Refused = n.flaws.countRefused()
 	s.Flags = n.flags()

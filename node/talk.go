@@ -7,8 +7,8 @@ import (
 )
 
 // Talk answers control.FindTalk.
-func (n *Node) Talk(ctx context.Context, r control.TalkRequest) (control.Talk, error) {
-	who, err := n.actor(ctx, r.As)
+func (n *Node) Talk(_ context.Context, by control.Caller, r control.TalkRequest) (control.Talk, error) {
+	who, err := n.actor(by, r.As)
 	if err != nil {
 		return control.Talk{}, err
 	}

@@ -71,7 +71,7 @@ func wantExpelled(t *testing.T, ended <-chan error, says string) {
 func wantRunning(t *testing.T, n *Node, ended <-chan error, warned string) {
 	t.Helper()
 	eventually(t, "it warns", func() bool {
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		return err == nil && strings.Contains(strings.Join(s.Warned, "\n"), warned)
 	})
 	select {

@@ -35,7 +35,7 @@ func TestUnreadableLineOfAHostIsToldAndTheRestCounts(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(all, func(p control.Participant) bool { return p.Name == "mawjs" && p.Host == "white" }) {
 			t.Fatalf("there are %+v, %v", all, err)
 		}
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || !slices.ContainsFunc(s.Warned, func(w string) bool { return strings.Contains(w, "agent: codex, o pus*1") }) {
 			t.Errorf("warned of %q, %v", s.Warned, err)
 		}

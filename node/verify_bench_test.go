@@ -23,7 +23,7 @@ func BenchmarkVerify(b *testing.B) {
 		sending.Go(func() {
 			for i := range many / senders {
 				r := control.SendRequest{As: "nat", To: []string{"mawjs"}, Anyway: true, Body: fmt.Sprint("message ", i, " of ", s)}
-				if _, err := n.Send(b.Context(), r); err != nil {
+				if _, err := control.Send.Ask(b.Context(), n, r); err != nil {
 					b.Error(err)
 				}
 			}

@@ -162,7 +162,7 @@ func TestBackdatedJoinTakesNothing(t *testing.T) {
 	}
 	n.record.Ring()
 	eventually(t, "both joins are refused and named", func() bool {
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		return err == nil && len(slices.DeleteFunc(s.Warned, func(w string) bool { return !strings.Contains(w, "it joins as") })) == 2
 	})
 	late, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "late", "cat" }))
@@ -173,7 +173,7 @@ func TestBackdatedJoinTakesNothing(t *testing.T) {
 		}) {
 			t.Errorf("%s: white has another key", n.cfg.Alias)
 		}
-		s, err := n.Status(t.Context())
+		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || !slices.Contains(s.Flags, control.Flag{Kind: "lost-join", Count: 2}) {
 			t.Errorf("%s: the flags are %v, %v; want two lost joins", n.cfg.Alias, s.Flags, err)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // Wait answers control.Wait.
-func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message, error) {
+func (n *Node) Wait(ctx context.Context, by control.Caller, r control.WaitRequest) (control.Message, error) {
 	given := 0
 	for _, s := range []string{r.Re, r.From, r.To} {
 		if s != "" {
@@ -22,7 +22,7 @@ func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message
 	if given != 1 || r.Within <= 0 {
 		return control.Message{}, control.Errorf(control.KindUsage, "", "a wait needs one of re, from and to, and a time above zero")
 	}
-	who, err := n.reader(ctx, r.As)
+	who, err := n.reader(by, r.As)
 	if err != nil {
 		return control.Message{}, err
 	}
@@ -36,9 +36,9 @@ func (n *Node) Wait(ctx context.Context, r control.WaitRequest) (control.Message
 			return control.Message{}, err
 		}
 		defer n.lendSlot(who.Name, asked.item)()
-		return n.awaitAnswer(ctx, f, asked.item.Path, r)
+		return n.awaitAnswer(ctx, by, f, asked.item.Path, r)
 	}
-	return n.awaitNext(ctx, f, r)
+	return n.awaitNext(ctx, by, f, r)
 }
 
 // lendSlot frees a slot of the agent of this host that waits for the answer to its own
@@ -54,13 +54,13 @@ func (n *Node) lendSlot(who string, asked *fleet.Item) (takeBack func()) {
 }
 
 // awaitAnswer returns the first answer to the message, which may be there.
-func (n *Node) awaitAnswer(ctx context.Context, f *feed, asked protocol.Path, r control.WaitRequest) (control.Message, error) {
+func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed, asked protocol.Path, r control.WaitRequest) (control.Message, error) {
 	for {
 		n.mu.Lock()
 		answer, ok := n.state.FirstAnswer(asked)
 		n.mu.Unlock()
 		if ok {
-			n.gave(ctx, answer.Path)
+			n.gave(by, answer.Path)
 			return n.viewNow(answer)
 		}
 		select {
@@ -73,7 +73,7 @@ func (n *Node) awaitAnswer(ctx context.Context, f *feed, asked protocol.Path, r 
 }
 
 // awaitNext returns the next message that comes from or to someone.
-func (n *Node) awaitNext(ctx context.Context, f *feed, r control.WaitRequest) (control.Message, error) {
+func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed, r control.WaitRequest) (control.Message, error) {
 	wanted, err := n.waitedFor(r)
 	if err != nil {
 		return control.Message{}, err
@@ -86,7 +86,7 @@ func (n *Node) awaitNext(ctx context.Context, f *feed, r control.WaitRequest) (c
 			ok = ok && wanted(it)
 			n.mu.Unlock()
 			if ok {
-				n.gave(ctx, p)
+				n.gave(by, p)
 				return n.viewNow(it)
 			}
 		}

@@ -28,7 +28,7 @@ func TestWakeCountsOnlyWhatCame(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				if _, err := n.Send(t.Context(), control.SendRequest{To: []string{"nat@oracle-world"}, Body: "meanwhile"}); err == nil {
+				if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{"nat@oracle-world"}, Body: "meanwhile"}); err == nil {
 					count++
 				}
 			}

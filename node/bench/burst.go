@@ -106,7 +106,7 @@ func (s *stand) sendMany(ctx context.Context, n *runningNode, to string, many in
 				if at%500 == 0 {
 					s.progress("sending with 64 senders", int(at), many)
 				}
-				m, err := n.Send(ctx, control.SendRequest{As: n.human, To: []string{to}, Body: text(random)})
+				m, err := control.Send.Ask(ctx, n, control.SendRequest{As: n.human, To: []string{to}, Body: text(random)})
 				if err != nil {
 					fail(err)
 					return

@@ -110,7 +110,7 @@ func (m *manyNodes) fanout(ctx context.Context, many int) (readings, error) {
 func (m *manyNodes) restart(ctx context.Context) (reading, error) {
 	m.progress("starting the hub anew", 0, 0)
 	hub := m.nodes[0]
-	status, err := hub.Status(ctx)
+	status, err := control.ShowStatus.Ask(ctx, hub)
 	if err != nil {
 		return reading{}, err
 	}
@@ -130,13 +130,13 @@ func (m *manyNodes) restart(ctx context.Context) (reading, error) {
 	again.human = hub.human
 	m.nodes = append([]*runningNode{again}, m.nodes...)
 	err = until(ctx, "all hosts were live again", time.Millisecond, func() (bool, error) {
-		status, err := again.Status(ctx)
+		status, err := control.ShowStatus.Ask(ctx, again)
 		return !slices.ContainsFunc(status.Hosts, func(h control.HostStatus) bool { return !h.Live }), err
 	})
 	if err != nil {
 		return reading{}, err
 	}
-	said, err := again.Send(ctx, control.SendRequest{As: again.human, To: []string{"all"}, Body: "here again"})
+	said, err := control.Send.Ask(ctx, again, control.SendRequest{As: again.human, To: []string{"all"}, Body: "here again"})
 	if err != nil {
 		return reading{}, err
 	}

@@ -104,7 +104,7 @@ func (s *stand) startHosts(ctx context.Context, want wantedHosts) (_ *hosts, err
 		}
 		h.nodes = append(h.nodes, n)
 		if hub == "" {
-			status, err := n.Status(ctx)
+			status, err := control.ShowStatus.Ask(ctx, n)
 			if err != nil {
 				return nil, err
 			}
@@ -182,7 +182,7 @@ func (h *hosts) settle(ctx context.Context, want wantedHosts) error {
 	}
 	return until(ctx, "the hosts know each other", 20*time.Millisecond, func() (bool, error) {
 		for _, n := range h.nodes {
-			s, err := n.Status(ctx)
+			s, err := control.ShowStatus.Ask(ctx, n)
 			if err != nil {
 				return false, err
 			}
@@ -223,7 +223,7 @@ func (h *hosts) stop() error {
 func (h *hosts) rejected(ctx context.Context) (int, error) {
 	all := 0
 	for _, n := range h.nodes {
-		s, err := n.Status(ctx)
+		s, err := control.ShowStatus.Ask(ctx, n)
 		if err != nil {
 			return 0, err
 		}

@@ -44,7 +44,7 @@ type sentMessages struct {
 // say has the human of a host write to that of the next one.
 func (h *hosts) say(ctx context.Context, i int, random *rand.Rand, sent *sentMessages) error {
 	from, to := h.nodes[i], h.nodes[(i+1)%len(h.nodes)]
-	m, err := from.Send(ctx, control.SendRequest{As: from.human, To: []string{to.human}, Body: text(random)})
+	m, err := control.Send.Ask(ctx, from, control.SendRequest{As: from.human, To: []string{to.human}, Body: text(random)})
 	if err != nil {
 		return err
 	}

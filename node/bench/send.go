@@ -129,7 +129,7 @@ func (s *stand) sendTogether(ctx context.Context, n *runningNode, many int) (tim
 		return 0, err
 	}
 	err := until(ctx, "all messages were recorded", time.Millisecond, func() (bool, error) {
-		status, err := n.Status(ctx)
+		status, err := control.ShowStatus.Ask(ctx, n)
 		return err == nil && status.Record.Unrecorded == 0, err
 	})
 	return time.Since(began), err

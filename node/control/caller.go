@@ -53,21 +53,9 @@ type Caller struct {
 	How string
 }
 
-type callerKey struct{}
-
-// WithCaller is ctx for the requests of a caller. Only doors use it.
-func WithCaller(ctx context.Context, c Caller) context.Context {
-	return context.WithValue(ctx, callerKey{}, c)
-}
-
-// CallerOf is who calls. A call that came through no door is the program's own, and
-// that is its operator's.
-func CallerOf(ctx context.Context) Caller {
-	if c, ok := ctx.Value(callerKey{}).(Caller); ok {
-		return c
-	}
-	return Caller{Kind: Operator, How: "within this program"}
-}
+// Itself is the caller where a request comes through no door: the program, and that is
+// its operator.
+func Itself() Caller { return Caller{Kind: Operator, How: "within this program"} }
 
 // Calling is what a door knows of a caller.
 type Calling struct {

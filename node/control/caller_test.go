@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -14,13 +13,6 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/control/controltest"
 )
-
-// everything is a Service that does whatever it is asked.
-type everything struct{}
-
-func (everything) Answer(_ context.Context, v control.VerbSpec, _ any, yield func(any) error) error {
-	return yield(reflect.Zero(v.Answer).Interface())
-}
 
 // Who may ask what, the whole table: by hand, as a program without the client would.
 func TestWhoMayAskWhat(t *testing.T) {
@@ -93,7 +85,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 	for _, test := range tests {
 		for kind, caller := range callers {
 			var logged []string
-			_, path, end := serve(t, everything{}, control.Info{Version: "0.1.0", API: control.API,
+			_, path, end := serve(t, control.AnswerNothing(), control.Info{Version: "0.1.0", API: control.API,
 				Judge:   func(control.Calling) (control.Caller, error) { return caller, nil },
 				Refused: func(verb string, _ control.Caller, why error) { logged = append(logged, verb+": "+why.Error()) }})
 			answer := post(t, path, "/v1/"+test.verb, test.body)
@@ -118,15 +110,15 @@ func TestWhoMayAskWhat(t *testing.T) {
 func TestTheDoorSaysWhoCalls(t *testing.T) {
 	var asked []control.Calling
 	heard := make(chan control.Caller, 1)
-	s := logger(func(ctx context.Context, _ func(control.Message) error) error {
-		heard <- control.CallerOf(ctx)
-		return nil
-	})
+	s := control.Bind(control.Show.For(func(_ context.Context, by control.Caller, _ control.ShowRequest) (control.Message, error) {
+		heard <- by
+		return control.Message{}, nil
+	}))
 	client, path, _ := serve(t, s, control.Info{Version: "0.1.0", API: control.API, Judge: func(c control.Calling) (control.Caller, error) {
 		asked = append(asked, c)
 		return control.Caller{Kind: control.ByAgent, Name: "mawjs"}, nil
 	}})
-	if err := control.Log.Ask(t.Context(), client.Bearing("volt", "a token\nwith\x00anything"), control.LogRequest{}, nil); err != nil {
+	if _, err := control.Show.Ask(t.Context(), client.Bearing("volt", "a token\nwith\x00anything"), control.ShowRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := <-heard; got.Name != "mawjs" || got.Kind != control.ByAgent {
@@ -143,7 +135,7 @@ func TestTheDoorSaysWhoCalls(t *testing.T) {
 
 // Without a judge nobody is taken for the operator.
 func TestNoJudge(t *testing.T) {
-	client, _, _ := serve(t, newMemory(), control.Info{Version: "0.1.0", API: control.API})
+	client, _, _ := serve(t, newMemory().answers(), control.Info{Version: "0.1.0", API: control.API})
 	if _, err := control.ShowStatus.Ask(t.Context(), client); err != nil {
 		t.Error(err)
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 func TestContractInProcess(t *testing.T) {
-	controltest.RunMail(t, func(*testing.T) control.Service { return newMemory() })
+	controltest.RunMail(t, func(*testing.T) control.Service { return newMemory().answers() })
 }
 
 func TestContractOverSocket(t *testing.T) {
-	controltest.RunMail(t, func(t *testing.T) control.Service { return controltest.OverSocket(t, newMemory()) })
+	controltest.RunMail(t, func(t *testing.T) control.Service { return controltest.OverSocket(t, newMemory().answers()) })
 }

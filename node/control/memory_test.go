@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// memory is a Service without a node, of the verbs that the contract of mail needs: it
+// memory answers without a node, the verbs that the contract of mail needs: it
 // keeps messages in a slice. It shows that the contract can be met, and gives server and client something to carry.
 type memory struct {
 	mu       sync.Mutex
@@ -34,10 +34,7 @@ func (s *memory) bindings() []control.Binding {
 	}
 }
 
-// Answer implements control.Service.
-func (s *memory) Answer(ctx context.Context, v control.VerbSpec, request any, yield func(any) error) error {
-	return control.Bind(s.bindings()...).Answer(ctx, v, request, yield)
-}
+func (s *memory) answers() control.Answers { return control.Bind(s.bindings()...) }
 
 const memoryHuman = "nat"
 

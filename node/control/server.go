@@ -64,14 +64,14 @@ func (i Info) withDefaults() Info {
 	return i
 }
 
-// Serve answers requests to s that come in on listener, until ctx ends or the
+// Serve has s answer the requests that come in on listener, until ctx ends or the
 // listener fails. When ctx ends, streams and waits are told that the node stops
 // and short requests get a few seconds to finish; then the listener is closed
 // and Serve returns nil.
-func Serve(ctx context.Context, listener net.Listener, s Service, info Info) error {
+func Serve(ctx context.Context, listener net.Listener, s Answers, info Info) error {
 	info = info.withDefaults()
 	server := &http.Server{
-		Handler:           &server{service: s, info: info, verbs: byName(), draining: ctx},
+		Handler:           &server{answers: s, info: info, verbs: byName(), draining: ctx},
 		ErrorLog:          info.Errors,
 		ReadHeaderTimeout: info.Patience,
 		IdleTimeout:       idleTime,
@@ -97,9 +97,9 @@ func Serve(ctx context.Context, listener net.Listener, s Service, info Info) err
 	return &Error{Message: "cannot serve the control socket: " + err.Error(), Kind: KindFailed}
 }
 
-// server is the http.Handler around a Service.
+// server is the http.Handler around Answers.
 type server struct {
-	service  Service
+	answers  Answers
 	info     Info
 	verbs    map[string]VerbSpec
 	draining context.Context // ends when the server does
@@ -127,9 +127,9 @@ func (v VerbSpec) decode(body []byte) (request any, err error) {
 
 // one writes the one answer to a request. An error is returned only where nothing was
 // written.
-func (h *server) one(ctx context.Context, v VerbSpec, request any, w http.ResponseWriter) error {
+func (h *server) one(ctx context.Context, by Caller, v VerbSpec, request any, w http.ResponseWriter) error {
 	var body bytes.Buffer
-	if err := h.service.Answer(ctx, v, request, func(answer any) error { return WriteJSON(&body, answer) }); err != nil {
+	if err := h.answers.AnswerTo(ctx, by, v, request, func(answer any) error { return WriteJSON(&body, answer) }); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", typeJSON)
@@ -139,9 +139,9 @@ func (h *server) one(ctx context.Context, v VerbSpec, request any, w http.Respon
 
 // stream writes answers as JSON lines, those of a request that goes on as soon as they
 // are there. An error is returned only where nothing was written.
-func (h *server) stream(ctx context.Context, v VerbSpec, request any, w http.ResponseWriter) error {
+func (h *server) stream(ctx context.Context, by Caller, v VerbSpec, request any, w http.ResponseWriter) error {
 	begun, goesOn := false, v.goesOn(request)
-	err := h.service.Answer(ctx, v, request, func(answer any) error {
+	err := h.answers.AnswerTo(ctx, by, v, request, func(answer any) error {
 		if !begun {
 			w.Header().Set("Content-Type", typeStream)
 			begun = true
@@ -216,11 +216,10 @@ func (h *server) answer(ctx context.Context, cancel context.CancelCauseFunc, w h
 		h.info.Refused(name, caller, err)
 		return err
 	}
-	ctx = WithCaller(ctx, caller)
 	if v.Stream {
-		return h.stream(ctx, v, request, w)
+		return h.stream(ctx, caller, v, request, w)
 	}
-	return h.one(ctx, v, request, w)
+	return h.one(ctx, caller, v, request, w)
 }
 
 // receive reads a request's body to its end, which also makes net/http notice when

@@ -18,13 +18,13 @@ import (
 )
 
 // logger is a memory whose Log is the test's.
-func logger(log func(ctx context.Context, yield func(control.Message) error) error) control.Service {
+func logger(log func(ctx context.Context, yield func(control.Message) error) error) control.Answers {
 	return control.Bind(append(newMemory().bindings(), control.Log.By(func(ctx context.Context, _ control.LogRequest, yield func(control.Message) error) error {
 		return log(ctx, yield)
 	}))...)
 }
 
-func serve(t *testing.T, s control.Service, info control.Info) (*control.Client, string, func()) {
+func serve(t *testing.T, s control.Answers, info control.Info) (*control.Client, string, func()) {
 	t.Helper()
 	path := filepath.Join(shortDir(t), "control.sock")
 	end := serveAt(t, path, s, info)
@@ -33,7 +33,7 @@ func serve(t *testing.T, s control.Service, info control.Info) (*control.Client,
 
 func TestOlderNodeIsNamedBeforeAnythingHappens(t *testing.T) {
 	old := newMemory()
-	client, _, _ := serve(t, old, control.Info{Version: "0.0.9", API: control.API - 1, Judge: controltest.Operator})
+	client, _, _ := serve(t, old.answers(), control.Info{Version: "0.0.9", API: control.API - 1, Judge: controltest.Operator})
 	_, err := control.Send.Ask(t.Context(), client, control.SendRequest{To: []string{protocol.All}, Body: "hello"})
 	want := &control.Error{
 		Message: "the running node is version 0.0.9, this command is version 0.2.0",
@@ -54,7 +54,7 @@ func TestOlderNodeIsNamedBeforeAnythingHappens(t *testing.T) {
 }
 
 func TestUnknownVerb(t *testing.T) {
-	_, path, _ := serve(t, newMemory(), thisVersion())
+	_, path, _ := serve(t, newMemory().answers(), thisVersion())
 	answer := post(t, path, "/v1/dance", "{}")
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
@@ -82,7 +82,7 @@ func post(t *testing.T, socket, path, body string) *http.Response {
 
 func TestAnswersOnTheWire(t *testing.T) {
 	s := newMemory()
-	_, path, _ := serve(t, s, thisVersion())
+	_, path, _ := serve(t, s.answers(), thisVersion())
 	for _, test := range []struct {
 		name, path, body string
 		status           int
@@ -112,7 +112,7 @@ func TestAnswersOnTheWire(t *testing.T) {
 }
 
 func TestLargeBodies(t *testing.T) {
-	client, _, _ := serve(t, newMemory(), thisVersion())
+	client, _, _ := serve(t, newMemory().answers(), thisVersion())
 	body := strings.Repeat("\x01", 1<<20) // six bytes each in JSON
 	sent, err := control.Send.Ask(t.Context(), client, control.SendRequest{To: []string{protocol.All}, Body: body})
 	if err != nil || sent.Body != body {
@@ -178,7 +178,7 @@ func TestStreamThatBreaksOffIsAnError(t *testing.T) {
 
 func TestDrainingEndsStreams(t *testing.T) {
 	s := newMemory()
-	client, _, end := serve(t, s, thisVersion())
+	client, _, end := serve(t, s.answers(), thisVersion())
 	if _, err := control.Send.Ask(t.Context(), client, control.SendRequest{To: []string{protocol.All}, Body: "hello"}); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func TestFailedListenerEndsServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	listener.Close()
-	wantKind(t, control.Serve(t.Context(), listener, newMemory(), thisVersion()), control.KindFailed)
+	wantKind(t, control.Serve(t.Context(), listener, newMemory().answers(), thisVersion()), control.KindFailed)
 }
 
 func TestWriteJSONLeavesItsArgumentAlone(t *testing.T) {

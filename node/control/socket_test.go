@@ -36,7 +36,7 @@ func longDir(t *testing.T) string {
 }
 
 // serveAt serves s at path until the test, or the returned function, ends it.
-func serveAt(t *testing.T, path string, s control.Service, info control.Info) (end func()) {
+func serveAt(t *testing.T, path string, s control.Answers, info control.Info) (end func()) {
 	t.Helper()
 	listener, err := control.Listen(path)
 	if err != nil {
@@ -68,7 +68,7 @@ func TestListenIsPrivateAndCleansUp(t *testing.T) {
 	for name, dir := range map[string]string{"short path": shortDir(t), "path too long for the system": longDir(t)} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(dir, "home", "control.sock")
-			end := serveAt(t, path, newMemory(), thisVersion())
+			end := serveAt(t, path, newMemory().answers(), thisVersion())
 			if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != fs.ModeSocket|0o600 {
 				t.Errorf("socket: %v, %v; want mode 0600", info, err)
 			}
@@ -108,7 +108,7 @@ func TestListenReplacesADeadNodesSocket(t *testing.T) {
 	dead.(*net.UnixListener).SetUnlinkOnClose(false)
 	dead.Close()
 	wantKind(t, status(t, path), control.KindUnavailable)
-	serveAt(t, path, newMemory(), thisVersion())
+	serveAt(t, path, newMemory().answers(), thisVersion())
 	if err := status(t, path); err != nil {
 		t.Error(err)
 	}
@@ -124,7 +124,7 @@ func TestListenReplacesADeadNodesLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	serveAt(t, path, newMemory(), thisVersion()) // as after kill -9: nothing was closed
+	serveAt(t, path, newMemory().answers(), thisVersion()) // as after kill -9: nothing was closed
 	if err := status(t, path); err != nil {
 		t.Error(err)
 	}

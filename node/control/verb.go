@@ -101,13 +101,19 @@ func (v Stream[Q, A]) Ask(ctx context.Context, s Service, r Q, yield func(A) err
 // Binding is a verb and what answers it.
 type Binding struct {
 	verb   string
-	answer func(ctx context.Context, request any, yield func(answer any) error) error
+	answer func(ctx context.Context, by Caller, request any, yield func(answer any) error) error
 }
 
-// By binds the verb to what answers it.
+// By binds the verb to what answers it, the same to everybody.
 func (v Verb[Q, A]) By(answer func(context.Context, Q) (A, error)) Binding {
-	return Binding{v.Name, func(ctx context.Context, request any, yield func(any) error) error {
-		a, err := answer(ctx, request.(Q))
+	return v.For(func(ctx context.Context, _ Caller, r Q) (A, error) { return answer(ctx, r) })
+}
+
+// For binds the verb to what answers it for a caller, who is told by the door and never
+// by the request.
+func (v Verb[Q, A]) For(answer func(context.Context, Caller, Q) (A, error)) Binding {
+	return Binding{v.Name, func(ctx context.Context, by Caller, request any, yield func(any) error) error {
+		a, err := answer(ctx, by, request.(Q))
 		if err != nil {
 			return err
 		}
@@ -120,9 +126,14 @@ func (v Question[A]) By(answer func(context.Context) (A, error)) Binding {
 	return v.Verb.By(func(ctx context.Context, _ None) (A, error) { return answer(ctx) })
 }
 
+// For binds the verb to what answers it for a caller.
+func (v Question[A]) For(answer func(context.Context, Caller) (A, error)) Binding {
+	return v.Verb.For(func(ctx context.Context, by Caller, _ None) (A, error) { return answer(ctx, by) })
+}
+
 // By binds the verb to what answers it.
 func (v Stream[Q, A]) By(answer func(ctx context.Context, r Q, yield func(A) error) error) Binding {
-	return Binding{v.Name, func(ctx context.Context, request any, yield func(any) error) error {
+	return Binding{v.Name, func(ctx context.Context, _ Caller, request any, yield func(any) error) error {
 		return answer(ctx, request.(Q), func(a A) error { return yield(a) })
 	}}
 }
@@ -159,11 +170,16 @@ func BindAll(bindings ...Binding) (Answers, error) {
 	return Bind(bindings...), nil
 }
 
-// Answer has the verb's binding answer.
-func (a Answers) Answer(ctx context.Context, v VerbSpec, request any, yield func(any) error) error {
+// AnswerTo has the verb's binding answer a caller. Only doors say who that is.
+func (a Answers) AnswerTo(ctx context.Context, by Caller, v VerbSpec, request any, yield func(any) error) error {
 	b, bound := a[v.Name]
 	if !bound {
 		return Errorf(KindFailed, "", "nothing here answers %s", v.Name)
 	}
-	return b.answer(ctx, request, yield)
+	return b.answer(ctx, by, request, yield)
+}
+
+// Answer answers the program itself, and that is its operator.
+func (a Answers) Answer(ctx context.Context, v VerbSpec, request any, yield func(any) error) error {
+	return a.AnswerTo(ctx, Itself(), v, request, yield)
 }

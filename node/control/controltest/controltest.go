@@ -91,7 +91,7 @@ func run(t *testing.T, start func(t *testing.T) control.Service, tests []contrac
 
 // OverSocket serves s on a control socket and returns a client of it. Both end
 // with the test.
-func OverSocket(t *testing.T, s control.Service) *control.Client {
+func OverSocket(t *testing.T, s control.Answers) *control.Client {
 	t.Helper()
 	// A test's own temporary folder can be too deep for the path of a socket.
 	dir, err := os.MkdirTemp("", "p")
