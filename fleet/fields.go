@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -29,9 +30,7 @@ var fields = []field{
 	word(func(it *Item) *string { return &it.Run }),
 	word(func(it *Item) *string { return &it.Human }),
 	text(func(it *Item) *string { return &it.Request }),
-	text(func(it *Item) *string { return &it.Body }),
-	word(func(it *Item) *string { return &it.affair.Kind }),
-	word(func(it *Item) *string { return &it.affair.Name }),
+	{writeDeed, readDeed},
 	reference(func(it *Item) *string { return &it.Ref }),
 	reference(func(it *Item) *string { return &it.Re }),
 	reference(func(it *Item) *string { return &it.Because }),
@@ -125,6 +124,25 @@ func reference(at func(*Item) *string) field {
 	return field{
 		func(w *archive.Pen, it *Item) { writeReference(w, it.Path.Channel(), *at(it)) },
 		func(r *archive.Cursor, it *Item) { *at(it) = readReference(r, it.Path.Channel()) },
+	}
+}
+
+// writeDeed writes the words of a deed and of which affair it is; few messages are one.
+func writeDeed(w *archive.Pen, it *Item) {
+	if it.Body == "" && it.affair == (affair.ID{}) {
+		w.Number(0)
+		return
+	}
+	w.Number(1)
+	w.Text(it.Body)
+	w.Word(it.affair.Kind)
+	w.Word(it.affair.Name)
+}
+
+func readDeed(r *archive.Cursor, it *Item) {
+	if r.Number() != 0 {
+		it.Body = r.Text()
+		it.affair.Kind, it.affair.Name = r.Word(), r.Word()
 	}
 }
 
