@@ -31,12 +31,12 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	sending.Wait()
 	stop()
-	n, _ = runNode(b, home)
-	eventually(b, "all is indexed", func() bool { return n.indexer.pending() == 0 })
 	still := b.TempDir() // where no pack is replaced meanwhile
 	if err := os.CopyFS(still, os.DirFS(home.Record())); err != nil {
 		b.Fatal(err)
 	}
+	n, _ = runNode(b, home)
+	eventually(b, "all is indexed", func() bool { return n.indexer.pending() == 0 })
 	var ours, gits time.Duration
 	for b.Loop() {
 		began := time.Now()
