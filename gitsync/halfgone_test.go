@@ -333,23 +333,33 @@ func TestLooseObjectsThatGo(t *testing.T) {
 	wantSame(t, "lost", h.Lost(), []string{testLetter(1, 1).Path.RepoPath()})
 }
 
+// lostWhileAway is a record that has lost all its packs while its remote could not be
+// reached, opened; back brings the remote back.
+func lostWhileAway(t *testing.T) (h *home, back func()) {
+	t.Helper()
+	remote := bareRemote(t)
+	h = severalPacks(t, remote)
+	h.close(t)
+	rename := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename(remote, remote+".away")
+	halves()["all packs removed"](t, h.repo())
+	h.open(t)
+	return h, func() { t.Helper(); rename(remote+".away", remote) }
+}
+
 // It prevents: what was lost while the remote could not be reached counts as back before
 // what the remote has is in main, and agents answer once more what they have answered.
 func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
-	remote := bareRemote(t)
-	h := severalPacks(t, remote)
-	h.close(t)
-	if err := os.Rename(remote, remote+".away"); err != nil {
-		t.Fatal(err)
-	}
-	halves()["all packs removed"](t, h.repo())
-	h.open(t)
+	h, back := lostWhileAway(t)
 	if len(h.Lost()) == 0 {
 		t.Fatal("nothing is said to be lost")
 	}
-	if err := os.Rename(remote+".away", remote); err != nil {
-		t.Fatal(err)
-	}
+	back()
 	arrived, atTheEnd := 0, -1
 	h.Record.opts.Events = Events{
 		Arrived: func(letters []Letter) { arrived += len(letters) },
@@ -525,21 +535,12 @@ func TestAnEmptyListOfPacksSaysNothing(t *testing.T) {
 // It prevents: a message that is known to be lost is forgotten because the remote, which
 // does not have it, was fetched anew.
 func TestWhatTheRemoteLacksStaysLost(t *testing.T) {
-	remote := bareRemote(t)
-	h := severalPacks(t, remote)
-	h.close(t)
-	if err := os.Rename(remote, remote+".away"); err != nil {
-		t.Fatal(err)
-	}
-	halves()["all packs removed"](t, h.repo())
-	h.open(t)
+	h, back := lostWhileAway(t)
 	never := testLetter(3, 1).Path // as one that an operator committed here, not pushed yet
 	if err := h.NameLost([]protocol.Path{testLetter(1, 1).Path, never}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(remote+".away", remote); err != nil {
-		t.Fatal(err)
-	}
+	back()
 	h.sync(t)
 	wantLetters(t, h, 0, 10)
 	wantSame(t, "lost", h.Lost(), []string{never.RepoPath()})

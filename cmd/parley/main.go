@@ -17,7 +17,7 @@ import (
 
 func main() {
 	if keeper.Asked(os.Args) { // before anything else: an agent's command waits for it
-		os.Exit(keeper.Main(os.Args))
+		os.Exit(keeper.Main())
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal has asked, a second one ends the program at once.

@@ -34,7 +34,7 @@ const (
 const lineFD = 3
 
 // Main is a keeper. It returns its exit code.
-func Main([]string) int {
+func Main() int {
 	// A command is killed with the thread that started it (Pdeathsig), so this one
 	// must last as long as the process.
 	runtime.LockOSThread()

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 		_, _ = os.NewFile(lineFD, "starter").Read(make([]byte, 1)) // it is to begin
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case Asked(os.Args):
-		os.Exit(Main(os.Args))
+		os.Exit(Main())
 	}
 	os.Exit(m.Run())
 }

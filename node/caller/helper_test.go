@@ -26,7 +26,7 @@ const keptVar = "PARLEY_CALLER_TEST_KEPT"
 func TestMain(m *testing.M) {
 	switch socket := os.Getenv(dialVar); {
 	case keeper.Asked(os.Args):
-		os.Exit(keeper.Main(os.Args))
+		os.Exit(keeper.Main())
 	case os.Getenv(keptVar) != "":
 		os.Exit(keepDialler())
 	case socket != "":

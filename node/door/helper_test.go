@@ -28,7 +28,7 @@ const (
 
 func TestMain(m *testing.M) {
 	if keeper.Asked(os.Args) {
-		os.Exit(keeper.Main(os.Args))
+		os.Exit(keeper.Main())
 	}
 	role := os.Getenv(roleVar)
 	if role == "" {
