@@ -130,15 +130,15 @@ const (
 	sumCount
 )
 
-// sums are what a message adds to each count, and under which text.
-func (it *Item) sums() [sumCount]struct {
+// addend is what a message adds to a count, and under which text.
+type addend struct {
 	of string
 	n  int
-} {
-	return [sumCount]struct {
-		of string
-		n  int
-	}{sumDays: {it.Path.DayDir(), 1}, sumWriters: {it.Author().Name, it.counts()}}
+}
+
+// sums are what a message adds to each count.
+func (it *Item) sums() [sumCount]addend {
+	return [sumCount]addend{sumDays: {it.Path.DayDir(), 1}, sumWriters: {it.Author().Name, it.counts()}}
 }
 
 // sum is how many messages a state has under a text.
