@@ -51,19 +51,19 @@ func BenchmarkFind(b *testing.B) {
 		s := manyObjects(b, n)
 		p := s.packs[0]
 		var names []Hash
-		if err := p.names(func(h Hash) { names = append(names, h) }); err != nil {
+		if err := p.Names(func(h Hash) { names = append(names, h) }); err != nil {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("objects=%d/there", n/4), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				if _, ok, err := p.find(names[i*7919%len(names)]); !ok || err != nil {
+				if _, ok, err := p.Find(names[i*7919%len(names)]); !ok || err != nil {
 					b.Fatal(ok, err)
 				}
 			}
 		})
 		b.Run(fmt.Sprintf("objects=%d/not", n/4), func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				if _, ok, err := p.find(BlobHash(fmt.Append(nil, -i-1))); ok || err != nil {
+				if _, ok, err := p.Find(BlobHash(fmt.Append(nil, -i-1))); ok || err != nil {
 					b.Fatal(ok, err)
 				}
 			}

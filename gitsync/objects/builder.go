@@ -1,8 +1,6 @@
 package objects
 
-import (
-	"github.com/go-git/go-git/v5/plumbing"
-)
+import "github.com/go-git/go-git/v5/plumbing"
 
 // Builder collects new objects until Store.Install writes them.
 type Builder struct {

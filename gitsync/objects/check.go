@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 // Damage is something that is wrong with the files of a repository.
@@ -24,14 +26,14 @@ type Damage struct {
 
 // Checked is what a check found to be well.
 type Checked struct {
-	packs []*pack // of which every object is what its name says; their indexes are in memory
+	packs []*pack.Pack // of which every object is what its name says; their indexes are in memory
 	loose map[Hash]bool
 }
 
 // Has reports whether an object was read and found to be what its name says.
 func (c *Checked) Has(h Hash) bool {
 	for _, p := range c.packs {
-		if _, ok, err := p.find(h); err == nil && ok {
+		if _, ok, err := p.Find(h); err == nil && ok {
 			return true
 		}
 	}
@@ -44,7 +46,7 @@ func (s *Store) Objects() int {
 	defer s.mu.RUnlock()
 	all := 0
 	for _, p := range s.packs {
-		all += int(p.count)
+		all += int(p.Count)
 	}
 	return all
 }
@@ -75,7 +77,7 @@ func (s *Store) Check(ctx context.Context, step func(objects int), found func(Da
 	}
 	err := s.eachLoose(func(h Hash, e fs.DirEntry) error {
 		typ, data, err := readLoose(s.dir, h)
-		if isLarge(err) || err == nil && hashOf(typ, data) == h {
+		if pack.IsLarge(err) || err == nil && hashOf(typ, data) == h {
 			checked.loose[h] = true
 		} else if !errors.Is(err, ErrNotFound) {
 			name := h.String()
@@ -91,11 +93,11 @@ func (s *Store) Check(ctx context.Context, step func(objects int), found func(Da
 
 // checkPack looks at one pack, and returns it with its index in memory where nothing is
 // wrong with it.
-func (s *Store) checkPack(ctx context.Context, p *pack, step func(int), found func(Damage)) (*pack, error) {
-	if err := checkIndex(p.base); errors.Is(err, errCorrupt) {
-		found(Damage{File: s.below(p.base + ".idx"), Text: err.Error()})
+func (s *Store) checkPack(ctx context.Context, p *pack.Pack, step func(int), found func(Damage)) (*pack.Pack, error) {
+	if err := pack.CheckIndex(p.Base); errors.Is(err, pack.ErrCorrupt) {
+		found(Damage{File: s.below(p.Base + ".idx"), Text: err.Error()})
 	}
-	sum, err := fileSum(p.base + ".pack")
+	sum, err := pack.WrongSum(p.Base + ".pack")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // replaced meanwhile
 	}
@@ -103,56 +105,33 @@ func (s *Store) checkPack(ctx context.Context, p *pack, step func(int), found fu
 		return nil, err
 	}
 	if sum != nil {
-		found(Damage{File: s.below(p.base + ".pack"), Text: "its check sum is wrong"})
+		found(Damage{File: s.below(p.Base + ".pack"), Text: "its check sum is wrong"})
 		s.noteDamaged(p)
 	}
-	inMemory := *p
-	if inMemory.memory == nil {
-		if inMemory.memory, err = os.ReadFile(p.base + ".idx"); errors.Is(err, os.ErrNotExist) {
-			return nil, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("cannot read a pack's index: %w", err)
-		}
+	inMemory, err := p.InMemory()
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	damaged, err := s.checkObjects(ctx, &inMemory, step)
+	if err != nil {
+		return nil, err
+	}
+	damaged, err := s.checkObjects(ctx, inMemory, step)
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range damaged {
-		found(Damage{File: s.below(p.base + ".pack"), Object: h, Text: fmt.Sprintf("object %s in it is damaged", h)})
+		found(Damage{File: s.below(p.Base + ".pack"), Object: h, Text: fmt.Sprintf("object %s in it is damaged", h)})
 	}
 	if sum != nil || len(damaged) > 0 {
 		return nil, nil
 	}
-	return &inMemory, nil
-}
-
-// located is an object and where it begins in a pack.
-type located struct {
-	hash   Hash
-	offset int64
-}
-
-// inOrder are the objects of a pack in its order, and those that its index has no place
-// for.
-func (p *pack) inOrder() (all []located, lost []Hash, err error) {
-	all = make([]located, 0, p.count)
-	err = p.names(func(h Hash) {
-		offset, ok, err := p.find(h)
-		if err != nil || !ok {
-			lost = append(lost, h)
-			return
-		}
-		all = append(all, located{h, offset})
-	})
-	slices.SortFunc(all, func(a, b located) int { return int(a.offset - b.offset) })
-	return all, lost, err
+	return inMemory, nil
 }
 
 // checkObjects reads all objects of a pack and returns those that are not what their
 // names say, in the order of their names.
-func (s *Store) checkObjects(ctx context.Context, p *pack, step func(int)) ([]Hash, error) {
-	all, damaged, err := p.inOrder()
+func (s *Store) checkObjects(ctx context.Context, p *pack.Pack, step func(int)) ([]Hash, error) {
+	all, damaged, err := p.InOrder()
 	if err != nil {
 		return nil, err
 	}
@@ -175,8 +154,8 @@ func (s *Store) checkObjects(ctx context.Context, p *pack, step func(int)) ([]Ha
 }
 
 // checkSome takes objects from all, some at a time, until there are no more.
-func (s *Store) checkSome(ctx context.Context, p *pack, all []located, next *atomic.Int64, step func(int)) (damaged []Hash, err error) {
-	f, err := os.Open(p.base + ".pack")
+func (s *Store) checkSome(ctx context.Context, p *pack.Pack, all []pack.Located, next *atomic.Int64, step func(int)) (damaged []Hash, err error) {
+	f, err := os.Open(p.Base + ".pack")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // replaced meanwhile
 	}
@@ -188,7 +167,10 @@ func (s *Store) checkSome(ctx context.Context, p *pack, all []located, next *ato
 	if err != nil {
 		return nil, fmt.Errorf("cannot open a pack: %w", err)
 	}
-	r := packReader{in: f, end: info.Size() - hashBytes, find: p.find, other: s.readOnce, inflater: newInflater(), bases: newBases()}
+	r := pack.Reader{
+		In: f, End: info.Size() - pack.HashBytes, Find: p.Find, Other: s.readOnce,
+		Inflater: pack.NewInflater(), Bases: pack.NewBases(),
+	}
 	for {
 		from := int(next.Add(checkStep)) - checkStep
 		if from >= len(all) {
@@ -196,14 +178,14 @@ func (s *Store) checkSome(ctx context.Context, p *pack, all []located, next *ato
 		}
 		some := all[from:min(from+checkStep, len(all))]
 		for _, l := range some {
-			typ, data, err := r.object(l.offset)
+			typ, data, err := r.Object(l.Offset)
 			switch {
-			case err == nil && hashOf(typ, data) == l.hash:
+			case err == nil && hashOf(typ, data) == l.Hash:
 				if typ == plumbing.TreeObject {
-					r.bases.put(l.offset, typ, data)
+					r.Bases.Put(l.Offset, typ, data)
 				}
-			case !isLarge(err):
-				damaged = append(damaged, l.hash)
+			case !pack.IsLarge(err):
+				damaged = append(damaged, l.Hash)
 			}
 		}
 		if step(len(some)); ctx.Err() != nil {
@@ -216,13 +198,13 @@ func (s *Store) checkSome(ctx context.Context, p *pack, all []located, next *ato
 // One goroutine uses it, and closes it.
 type Reader struct {
 	store    *Store
-	inflater *inflater
-	files    map[*pack]*os.File
+	inflater *pack.Inflater
+	files    map[*pack.Pack]*os.File
 }
 
 // Reader begins to read many objects.
 func (s *Store) Reader() *Reader {
-	return &Reader{store: s, inflater: newInflater(), files: map[*pack]*os.File{}}
+	return &Reader{store: s, inflater: pack.NewInflater(), files: map[*pack.Pack]*os.File{}}
 }
 
 // Close closes the packs.
@@ -239,7 +221,7 @@ func (r *Reader) Blob(h Hash) ([]byte, error) {
 	packs := r.store.packs
 	r.store.mu.RUnlock()
 	for _, p := range packs {
-		offset, ok, err := p.find(h)
+		offset, ok, err := p.Find(h)
 		if err != nil || !ok {
 			continue
 		}
@@ -252,15 +234,15 @@ func (r *Reader) Blob(h Hash) ([]byte, error) {
 	return r.store.Blob(h) // which looks everywhere, and brings it back
 }
 
-func (r *Reader) object(p *pack, offset int64) (plumbing.ObjectType, []byte, error) {
+func (r *Reader) object(p *pack.Pack, offset int64) (plumbing.ObjectType, []byte, error) {
 	f := r.files[p]
 	if f == nil {
 		var err error
-		if f, err = os.Open(p.base + ".pack"); err != nil {
+		if f, err = os.Open(p.Base + ".pack"); err != nil {
 			return 0, nil, err
 		}
 		r.files[p] = f
 	}
-	in := packReader{in: f, end: p.packFile.Size() - hashBytes, find: p.find, other: r.store.readOnce, inflater: r.inflater}
-	return in.object(offset)
+	in := pack.Reader{In: f, End: p.Size() - pack.HashBytes, Find: p.Find, Other: r.store.readOnce, Inflater: r.inflater}
+	return in.Object(offset)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
@@ -44,29 +45,29 @@ func (s *Store) PutLoose(typ plumbing.ObjectType, data []byte) error {
 	return WriteFile(filepath.Join(dir, name[2:]), out.Bytes())
 }
 
-func (s *Store) noteDamaged(p *pack) {
+func (s *Store) noteDamaged(p *pack.Pack) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.damaged == nil {
 		s.damaged = map[string]bool{}
 	}
-	if _, known := s.damaged[p.base]; !known {
-		s.damaged[p.base] = true
-		s.log.Warn().Str("pack", filepath.Base(p.base)).Msg("a pack of the record is damaged")
+	if _, known := s.damaged[p.Base]; !known {
+		s.damaged[p.Base] = true
+		s.log.Warn().Str("pack", filepath.Base(p.Base)).Msg("a pack of the record is damaged")
 	}
 }
 
 // takeDamaged are the packs that were found damaged since it was last called, but
 // for those that are about to be replaced anyway. The caller holds writing.
-func (s *Store) takeDamaged() []*pack {
+func (s *Store) takeDamaged() []*pack.Pack {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []*pack
+	var found []*pack.Pack
 	for _, p := range s.packs {
-		passing := s.rolling != nil && s.rolling.base == p.base ||
-			slices.ContainsFunc(s.retired, func(r retired) bool { return r.base == p.base })
-		if s.damaged[p.base] && !passing {
-			s.damaged[p.base] = false // once
+		passing := s.rolling != nil && s.rolling.base == p.Base ||
+			slices.ContainsFunc(s.retired, func(r retired) bool { return r.base == p.Base })
+		if s.damaged[p.Base] && !passing {
+			s.damaged[p.Base] = false // once
 			found = append(found, p)
 		}
 	}
@@ -82,12 +83,12 @@ func (s *Store) ReplaceDamaged() ([]string, error) {
 	s.writing.Unlock()
 	var did []string
 	for _, p := range packs {
-		name := filepath.Base(p.base)
+		name := filepath.Base(p.Base)
 		if err := s.copyPack(p); err != nil {
 			did = append(did, fmt.Sprintf("the damaged pack %s stays, because a part of it is nowhere else: %v", name, err))
 			continue
 		}
-		if err := s.dropPack(p.base, func() error { return s.putAside(p) }); err != nil {
+		if err := s.dropPack(p.Base, func() error { return s.putAside(p) }); err != nil {
 			return did, fmt.Errorf("cannot put a damaged pack aside: %w", err)
 		}
 		did = append(did, "replaced the damaged pack "+name+"; it is kept as damaged-"+name+".pack")
@@ -96,18 +97,18 @@ func (s *Store) ReplaceDamaged() ([]string, error) {
 }
 
 // copyPack installs a pack, or several, with all objects of another.
-func (s *Store) copyPack(p *pack) error {
+func (s *Store) copyPack(p *pack.Pack) error {
 	var names []Hash
-	if err := p.names(func(h Hash) { names = append(names, h) }); err != nil {
+	if err := p.Names(func(h Hash) { names = append(names, h) }); err != nil {
 		return err
 	}
 	s.Hold()
 	copied := missing{store: s, builder: &Builder{}, take: func(b *Builder) error {
-		pack, err := packOf(b)
+		data, err := packOf(b)
 		if err != nil {
 			return err
 		}
-		return s.InstallPack(bytes.NewReader(pack))
+		return s.InstallPack(bytes.NewReader(data))
 	}}
 	for _, h := range names {
 		typ, data, err := s.read(h, true)
@@ -130,20 +131,20 @@ func packOf(b *Builder) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	pack, _, _ := all.encode()
-	return pack, nil
+	data, _, _ := pack.Encode(all.body, all.entries)
+	return data, nil
 }
 
-func (s *Store) putAside(p *pack) error {
-	aside := filepath.Join(s.packDir(), "damaged-"+filepath.Base(p.base)+".pack")
-	if err := errors.Join(s.dropMultiIndex([]string{p.base}), removeFile(p.base+".idx")); err != nil {
+func (s *Store) putAside(p *pack.Pack) error {
+	aside := filepath.Join(s.packDir(), "damaged-"+filepath.Base(p.Base)+".pack")
+	if err := errors.Join(s.dropMultiIndex([]string{p.Base}), removeFile(p.Base+".idx")); err != nil {
 		return err
 	}
-	if err := os.Rename(p.base+".pack", aside); err != nil {
+	if err := os.Rename(p.Base+".pack", aside); err != nil {
 		return err
 	}
 	for _, ending := range []string{".rev", ".bitmap", ".keep"} {
-		if err := removeFile(p.base + ending); err != nil {
+		if err := removeFile(p.Base + ending); err != nil {
 			return err
 		}
 	}

@@ -78,22 +78,6 @@ func TestTreeDeltaOfOneMessageIsSmall(t *testing.T) {
 	}
 }
 
-// FuzzPatch compares with go-git's own. That one takes a header that ends too early for
-// that of nothing.
-func FuzzPatch(f *testing.F) {
-	f.Add([]byte("abc"), []byte{3, 4, 0x90, 3, 1, 'x'})
-	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		want, wantErr := packfile.PatchDelta(bytes.Clone(base), delta)
-		got, err := patch(nil, base, delta)
-		if wantErr == nil && len(want) > 0 && (err != nil || !bytes.Equal(got, want)) {
-			t.Fatalf("%q, %v; want %q", got, err, want)
-		}
-		if again, err2 := patch(make([]byte, 0, 100), base, delta); (err == nil) != (err2 == nil) || !bytes.Equal(again, got) {
-			t.Fatalf("with a buffer: %q, %v; without: %q, %v", again, err2, got, err)
-		}
-	})
-}
-
 func FuzzTreeDelta(f *testing.F) {
 	f.Add(encodeTree([]Entry{{Name: "a", Mode: ModeFile}, {Name: "b", Mode: ModeDir}}), encodeTree([]Entry{{Name: "b", Mode: ModeDir}}))
 	f.Fuzz(func(t *testing.T, a, b []byte) {

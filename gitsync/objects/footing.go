@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 // footing is what the objects of a store lie on besides its packs: the loose
@@ -44,7 +46,7 @@ func (s *Store) Shaken() (string, error) {
 	s.mu.RLock()
 	packs, moved := s.packs, s.shaken != ""
 	for _, p := range packs {
-		moved = moved || !s.replaced[p.base] && !isFile(p.base+".pack", p.packFile)
+		moved = moved || !s.replaced[p.Base] && !p.IsThere()
 	}
 	s.mu.RUnlock()
 	if moved {
@@ -84,17 +86,6 @@ func (s *Store) Fresh(commit Hash) error {
 	return nil
 }
 
-// isThere reports whether both files of a pack are those that were opened. Their
-// times say nothing: git sets a pack's anew when it would write what the pack has.
-func (p *pack) isThere() bool {
-	return isFile(p.base+".pack", p.packFile) && isFile(p.base+".idx", p.idxFile)
-}
-
-func isFile(path string, known os.FileInfo) bool {
-	now, err := os.Stat(path)
-	return err == nil && os.SameFile(now, known) && now.Size() == known.Size()
-}
-
 // shake notes that something is gone. The caller holds mu.
 func (s *Store) shake(format string, args ...any) {
 	if s.shaken == "" {
@@ -105,18 +96,18 @@ func (s *Store) shake(format string, args ...any) {
 // noteGone notes which of the packs that were known are not among those that are
 // there now, or are other files. Those that the store itself removes do not count.
 // The caller holds mu.
-func (s *Store) noteGone(now []*pack) {
-	still := make(map[string]*pack, len(now))
+func (s *Store) noteGone(now []*pack.Pack) {
+	still := make(map[string]*pack.Pack, len(now))
 	for _, p := range now {
-		still[p.base] = p
+		still[p.Base] = p
 	}
 	for _, p := range s.packs {
-		name := filepath.Base(p.base)
-		switch next := still[p.base]; {
-		case s.leaving[p.base] || s.replaced[p.base]:
+		name := filepath.Base(p.Base)
+		switch next := still[p.Base]; {
+		case s.leaving[p.Base] || s.replaced[p.Base]:
 		case next == nil:
 			s.shake("the pack %s is gone", name)
-		case next != p && p.whole && !next.whole:
+		case next != p && p.Whole && !next.Whole:
 			s.shake("the pack %s is damaged", name)
 		}
 	}
@@ -214,10 +205,10 @@ func (s *Store) Has(h Hash) bool {
 	packs := s.packs
 	s.mu.RUnlock()
 	for _, p := range packs {
-		if !p.whole {
+		if !p.Whole {
 			continue
 		}
-		if _, ok, err := p.find(h); err == nil && ok {
+		if _, ok, err := p.Find(h); err == nil && ok {
 			return true
 		}
 	}

@@ -3,13 +3,8 @@ package objects
 import (
 	"bytes"
 	"compress/zlib"
-	"encoding/binary"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/go-git/go-git/v5/plumbing"
 )
 
 func FuzzTree(f *testing.F) {
@@ -40,28 +35,6 @@ func FuzzCommit(f *testing.F) {
 	})
 }
 
-func FuzzPack(f *testing.F) {
-	r := &rolling{}
-	var b Builder
-	b.Blob(bytes.Repeat([]byte("text "), 100))
-	next, err := r.with(&b)
-	if err != nil {
-		f.Fatal(err)
-	}
-	pack, _, _ := next.encode()
-	f.Add(pack, int64(packHeader))
-	delta := append([]byte{0x60 | 6, 2}, deflate([]byte{5, 5, 0x90, 5, 1, 1})...)
-	f.Add(slices.Concat(pack[:packHeader], next.body, delta, make([]byte, hashBytes)), int64(packHeader+len(next.body)))
-	f.Fuzz(func(t *testing.T, data []byte, offset int64) {
-		p := packReader{
-			in: bytes.NewReader(data), end: int64(len(data)) - hashBytes,
-			find:  func(Hash) (int64, bool, error) { return offset, true, nil },
-			other: func(Hash) (plumbing.ObjectType, []byte, error) { return 0, nil, ErrNotFound },
-		}
-		_, _, _ = p.object(offset)
-	})
-}
-
 func deflate(data []byte) []byte {
 	var out bytes.Buffer
 	z := zlib.NewWriter(&out)
@@ -77,26 +50,5 @@ func FuzzLoose(f *testing.F) {
 			t.Fatalf("%s of %d bytes", typ, len(content))
 		}
 		_, _, _ = decodeLoose(bytes.NewReader(data))
-	})
-}
-
-func FuzzIndex(f *testing.F) {
-	f.Add(encodeIndex([]placed{{hash: emptyTree, offset: 12}, {hash: BlobHash(nil), offset: 99}}, Zero), emptyTree[:])
-	base := filepath.Join(f.TempDir(), "pack-x")
-	f.Fuzz(func(t *testing.T, data, name []byte) {
-		if len(data) > idxHeader+idxFanout && len(data)%7 == 0 {
-			binary.BigEndian.PutUint64(data, 0xff744f6300000002)
-		}
-		if err := os.WriteFile(base+".idx", data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		p, err := openPack(base)
-		if err != nil {
-			return
-		}
-		var h Hash
-		copy(h[:], name)
-		_, _, _ = p.find(h)
-		_ = p.names(func(Hash) {})
 	})
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 const (
@@ -71,7 +73,7 @@ func (g *gathering) begin(s *Store) { *g = gathering{store: s, trees: map[string
 // add takes an object in; one that is damaged, or too large to be read, stays as it is.
 func (g *gathering) add(h Hash) error {
 	typ, data, err := readLoose(g.store.dir, h)
-	if errors.Is(err, ErrNotFound) || errors.Is(err, errCorrupt) || isLarge(err) || err == nil && hashOf(typ, data) != h {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, pack.ErrCorrupt) || pack.IsLarge(err) || err == nil && hashOf(typ, data) != h {
 		return nil
 	}
 	if err != nil {
@@ -111,12 +113,12 @@ func (g *gathering) flush() error {
 	if len(g.builder.objects) == 0 {
 		return nil
 	}
-	pack, err := packOf(&g.builder)
+	data, err := packOf(&g.builder)
 	if err != nil {
 		return err
 	}
 	g.store.Hold()
-	err = g.store.InstallPack(bytes.NewReader(pack))
+	err = g.store.InstallPack(bytes.NewReader(data))
 	for i := 0; err == nil && i < len(g.builder.objects); i++ {
 		name := g.builder.objects[i].hash.String()
 		err = removeFile(filepath.Join(g.store.dir, "objects", name[:2], name[2:]))

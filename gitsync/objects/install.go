@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
@@ -48,9 +49,9 @@ func (s *Store) Install(b *Builder) error {
 	if len(next.entries) == len(old.entries) {
 		return nil
 	}
-	pack, name, idx := next.encode()
+	data, name, idx := pack.Encode(next.body, next.entries)
 	next.base = filepath.Join(s.packDir(), "pack-"+name.String())
-	if err := s.place(next.base, pack, idx); err != nil {
+	if err := s.place(next.base, data, idx); err != nil {
 		return fmt.Errorf("cannot install a pack: %w", err)
 	}
 	s.kept[next.base] = true

@@ -406,16 +406,6 @@ func TestMultiPackIndexAfterACrash(t *testing.T) {
 	h.wantAll(t)
 }
 
-func FuzzMultiIndex(f *testing.F) {
-	seed := append([]byte("MIDX\x01\x01\x01\x00\x00\x00\x00\x01PNAM"), 0, 0, 0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 46)
-	f.Add(append(seed, "pack-x.idx"...))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if names, err := decodeMultiIndex(bytes.NewReader(data)); err == nil && len(names) > len(data) {
-			t.Fatal(names)
-		}
-	})
-}
-
 // TestAnyOrderOfWork does commits, joins, gc by git, crashes and restarts in random
 // order; every object stays readable at every step.
 func TestAnyOrderOfWork(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"compress/zlib"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"hash"
 	"hash/crc32"
@@ -16,6 +15,8 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 const (
@@ -32,7 +33,7 @@ type joiner struct {
 	store    *Store
 	sources  []candidate // newest first
 	at       map[Hash]uint32
-	entries  []placed
+	entries  []pack.Placed
 	centers  map[string]center // by the name of their first entry
 	centered int               // bytes in centers
 
@@ -41,7 +42,7 @@ type joiner struct {
 	sum     hash.Hash
 	size    int64
 	synced  int64 // of size
-	own     *entryWriter
+	own     *pack.Writer
 	vary    int    // after so many objects, write one differently
 	idxTemp string // the index, before it is in its place
 }
@@ -62,7 +63,7 @@ func (e *sourceError) Error() string { return filepath.Base(e.base) + ": " + e.e
 func (e *sourceError) Unwrap() error { return e.err }
 
 func newJoiner(s *Store, sources []candidate) (*joiner, error) {
-	j := &joiner{store: s, sources: slices.Clone(sources), own: newEntryWriter(nil)}
+	j := &joiner{store: s, sources: slices.Clone(sources), own: pack.NewWriter(nil)}
 	slices.SortFunc(j.sources, func(a, b candidate) int {
 		return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(b.base, a.base))
 	})
@@ -72,17 +73,16 @@ func newJoiner(s *Store, sources []candidate) (*joiner, error) {
 // write writes the pack.
 func (j *joiner) write(ctx context.Context) error {
 	for _, source := range j.sources {
-		p, err := openPack(source.base)
+		p, err := pack.Open(source.base)
 		if err == nil {
-			err = p.names(func(h Hash) { j.at[h] = 0 })
+			err = p.Names(func(h Hash) { j.at[h] = 0 })
 		}
 		if err != nil {
 			return &sourceError{source.base, err}
 		}
 	}
-	j.entries = make([]placed, 0, len(j.at))
-	head := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(len(j.at)))
-	if err := j.put(head); err != nil {
+	j.entries = make([]pack.Placed, 0, len(j.at))
+	if err := j.put(pack.Header(len(j.at))); err != nil {
 		return err
 	}
 	for _, source := range j.sources {
@@ -98,7 +98,7 @@ func (j *joiner) write(ctx context.Context) error {
 
 // copyPack copies what no newer source had.
 func (j *joiner) copyPack(ctx context.Context, source candidate) error {
-	entries, err := readIndex(source.base)
+	entries, err := pack.ReadIndex(source.base)
 	if err != nil {
 		return &sourceError{source.base, err}
 	}
@@ -114,23 +114,23 @@ func (j *joiner) copyPack(ctx context.Context, source candidate) error {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if j.at[e.hash] != 0 {
+		if j.at[e.Hash] != 0 {
 			continue
 		}
-		end := uint32(source.size - hashBytes)
+		end := uint32(source.size - pack.HashBytes)
 		if i+1 < len(entries) {
-			end = entries[i+1].offset
+			end = entries[i+1].Offset
 		}
-		if e.offset < at || end <= e.offset {
-			return &sourceError{source.base, fmt.Errorf("%w: its entries overlap", errCorrupt)}
+		if e.Offset < at || end <= e.Offset {
+			return &sourceError{source.base, fmt.Errorf("%w: its entries overlap", pack.ErrCorrupt)}
 		}
-		raw = slices.Grow(raw[:0], int(end-e.offset))[:end-e.offset]
-		_, err := in.Discard(int(e.offset - at))
+		raw = slices.Grow(raw[:0], int(end-e.Offset))[:end-e.Offset]
+		_, err := in.Discard(int(e.Offset - at))
 		if err == nil {
 			_, err = io.ReadFull(in, raw)
 		}
-		if err == nil && crc32.ChecksumIEEE(raw) != e.crc {
-			err = fmt.Errorf("%w: object %s is damaged", errCorrupt, e.hash)
+		if err == nil && crc32.ChecksumIEEE(raw) != e.CRC {
+			err = fmt.Errorf("%w: object %s is damaged", pack.ErrCorrupt, e.Hash)
 		}
 		if err != nil {
 			return &sourceError{source.base, err}
@@ -145,30 +145,30 @@ func (j *joiner) copyPack(ctx context.Context, source candidate) error {
 
 // copyEntry writes an entry of a source. What it is a delta of was copied before;
 // only one that is named may follow.
-func (j *joiner) copyEntry(source []placed, e placed, raw []byte) error {
+func (j *joiner) copyEntry(source []pack.Placed, e pack.Placed, raw []byte) error {
 	in := bytes.NewReader(raw)
-	typ, size, err := readEntryHeader(in)
+	typ, size, err := pack.ReadHeader(in)
 	if err != nil {
 		return err
 	}
-	j.own.out.Reset()
+	j.own.Reset()
 	base := Zero
 	switch typ {
 	case plumbing.OFSDeltaObject:
-		back, err := readBack(in)
+		back, err := pack.ReadBack(in)
 		if err != nil {
 			return err
 		}
-		i, ok := slices.BinarySearchFunc(source, int64(e.offset)-back, func(p placed, at int64) int {
-			return cmp.Compare(int64(p.offset), at)
+		i, ok := slices.BinarySearchFunc(source, int64(e.Offset)-back, func(p pack.Placed, at int64) int {
+			return cmp.Compare(int64(p.Offset), at)
 		})
 		if !ok {
-			return fmt.Errorf("%w: the base of %s is nowhere", errCorrupt, e.hash)
+			return fmt.Errorf("%w: the base of %s is nowhere", pack.ErrCorrupt, e.Hash)
 		}
-		base = source[i].hash
+		base = source[i].Hash
 	case plumbing.REFDeltaObject:
 		if _, err := io.ReadFull(in, base[:]); err != nil {
-			return fmt.Errorf("%w: %w", errCorrupt, err)
+			return fmt.Errorf("%w: %w", pack.ErrCorrupt, err)
 		}
 	case plumbing.TreeObject:
 		if size >= centerLeast {
@@ -180,33 +180,31 @@ func (j *joiner) copyEntry(source []placed, e placed, raw []byte) error {
 		}
 	}
 	if base == Zero {
-		return j.putEntry(e.hash, raw)
+		return j.putEntry(e.Hash, raw)
 	}
 	to, there := j.at[base]
 	switch {
 	case !there:
-		return fmt.Errorf("%w: the base of %s is nowhere", errCorrupt, e.hash)
+		return fmt.Errorf("%w: the base of %s is nowhere", pack.ErrCorrupt, e.Hash)
 	case to == 0 && typ == plumbing.OFSDeltaObject:
-		return fmt.Errorf("%w: the base of %s comes after it", errCorrupt, e.hash)
+		return fmt.Errorf("%w: the base of %s comes after it", pack.ErrCorrupt, e.Hash)
 	case to == 0:
-		return j.putEntry(e.hash, raw)
+		return j.putEntry(e.Hash, raw)
 	}
-	j.own.out.Write(entryHeader(plumbing.OFSDeltaObject, int(size)))
-	j.own.out.Write(encodeBack(j.size - int64(to)))
-	j.own.out.Write(raw[len(raw)-in.Len():])
-	return j.putEntry(e.hash, j.own.out.Bytes())
+	j.own.Deflated(j.size-int64(to), size, raw[len(raw)-in.Len():])
+	return j.putEntry(e.Hash, j.own.Bytes())
 }
 
 // copyTree writes a tree that stands whole, as a delta if a newer one of the same
 // directory is there. Of the same directory is what begins with the same name.
-func (j *joiner) copyTree(e placed, raw []byte, in io.Reader, size int64) error {
-	data, err := inflate(in, size)
+func (j *joiner) copyTree(e pack.Placed, raw []byte, in io.Reader, size int64) error {
+	data, err := pack.Inflate(in, size)
 	if err != nil {
 		return err
 	}
 	entries, err := decodeTree(data)
 	if err != nil || !isPlain(entries, data) {
-		return j.putEntry(e.hash, raw)
+		return j.putEntry(e.Hash, raw)
 	}
 	key := entries[0].Name
 	known, ok := j.centers[key]
@@ -214,41 +212,37 @@ func (j *joiner) copyTree(e placed, raw []byte, in io.Reader, size int64) error 
 		if j.centered += len(data) + len(entries)*entryOverhead; j.centered <= centerBytes {
 			j.centers[key] = center{offset: uint32(j.size), entries: entries}
 		}
-		return j.putEntry(e.hash, raw)
+		return j.putEntry(e.Hash, raw)
 	}
 	delta := treeDelta(known.entries, entries)
 	if len(delta) >= len(data)/2 {
-		return j.putEntry(e.hash, raw)
+		return j.putEntry(e.Hash, raw)
 	}
-	if err := j.own.delta(j.size-int64(known.offset), delta); err != nil {
+	if err := j.own.Delta(j.size-int64(known.offset), delta); err != nil {
 		return err
 	}
-	return j.putEntry(e.hash, j.own.out.Bytes())
+	return j.putEntry(e.Hash, j.own.Bytes())
 }
 
 // copyVaried writes an object with other bytes than it had.
-func (j *joiner) copyVaried(e placed, raw []byte, in io.Reader, typ plumbing.ObjectType, size int64) error {
-	data, err := inflate(in, size)
-	if isLarge(err) {
-		return j.putEntry(e.hash, raw)
+func (j *joiner) copyVaried(e pack.Placed, raw []byte, in io.Reader, typ plumbing.ObjectType, size int64) error {
+	data, err := pack.Inflate(in, size)
+	if pack.IsLarge(err) {
+		return j.putEntry(e.Hash, raw)
 	}
 	if err != nil {
 		return err
 	}
 	for _, level := range []int{zlib.NoCompression, zlib.BestCompression} {
-		j.own.out.Reset()
-		w := newEntryWriter(nil)
-		if w.z, err = zlib.NewWriterLevel(w.out, level); err != nil {
-			return fmt.Errorf("cannot compress: %w", err)
-		}
-		if err := w.whole(typ, data); err != nil {
+		w := pack.NewWriterLevel(level)
+		if err := w.Whole(typ, data); err != nil {
 			return err
 		}
-		if !bytes.Equal(w.out.Bytes(), raw) {
-			return j.putEntry(e.hash, w.out.Bytes())
+		if !bytes.Equal(w.Bytes(), raw) {
+			return j.putEntry(e.Hash, w.Bytes())
 		}
 	}
-	return j.putEntry(e.hash, raw)
+	return j.putEntry(e.Hash, raw)
 }
 
 func (j *joiner) putEntry(h Hash, data []byte) error {
@@ -257,6 +251,6 @@ func (j *joiner) putEntry(h Hash, data []byte) error {
 	}
 	offset := uint32(j.size)
 	j.at[h] = offset
-	j.entries = append(j.entries, placed{hash: h, offset: offset, crc: crc32.ChecksumIEEE(data)})
+	j.entries = append(j.entries, pack.Placed{Hash: h, Offset: offset, CRC: crc32.ChecksumIEEE(data)})
 	return j.put(data)
 }

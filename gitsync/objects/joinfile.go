@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
@@ -138,9 +139,9 @@ func (j *joiner) finish() (name Hash, err error) {
 	if err := os.Chtimes(j.file.Name(), time.Time{}, newest); err != nil {
 		return Zero, fmt.Errorf("cannot write a pack: %w", err)
 	}
-	slices.SortFunc(j.entries, placed.compare)
+	slices.SortFunc(j.entries, pack.Placed.Compare)
 	j.idxTemp = j.file.Name() + "_idx"
-	if err := writeAtomically(j.idxTemp, encodeSorted(j.entries, name)); err != nil {
+	if err := writeAtomically(j.idxTemp, pack.EncodeSorted(j.entries, name)); err != nil {
 		return Zero, err
 	}
 	if err := os.Chtimes(j.idxTemp, time.Time{}, newest); err != nil {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 const keepReplaces = "replaces "
@@ -28,10 +30,10 @@ func (s *Store) finishJoins() ([]string, error) {
 	var did []string
 	for _, base := range bases {
 		sources := s.replacedBy(base)
-		if len(sources) == 0 || checkIndex(base) != nil {
+		if len(sources) == 0 || pack.CheckIndex(base) != nil {
 			continue
 		}
-		if sum, err := fileSum(base + ".pack"); err != nil || sum != nil {
+		if sum, err := pack.WrongSum(base + ".pack"); err != nil || sum != nil {
 			continue // the others may be all that is readable
 		}
 		if err := s.dropMultiIndex(sources); err != nil {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 // candidate is a pack that may be joined with others.
@@ -77,7 +79,7 @@ func (s *Store) candidates() ([]candidate, error) {
 		if err != nil {
 			continue
 		}
-		c := candidate{base: base, size: info.Size(), objects: (idx.Size() - idxHeader - idxFanout - idxTrailer) / (hashBytes + 8), modified: info.ModTime()}
+		c := candidate{base: base, size: info.Size(), objects: pack.CountOf(idx.Size()), modified: info.ModTime()}
 		if c.size <= joinBytes/2 && c.objects <= joinObjects/2 {
 			all = append(all, c)
 		}

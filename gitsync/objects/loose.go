@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 // readLoose reads an object that the git program wrote as a file of its own.
@@ -56,31 +58,31 @@ func (s *Store) eachLoose(visit func(Hash, fs.DirEntry) error) error {
 func decodeLoose(in io.Reader) (plumbing.ObjectType, []byte, error) {
 	z, err := zlib.NewReader(in)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", errCorrupt, err)
+		return 0, nil, fmt.Errorf("%w: %w", pack.ErrCorrupt, err)
 	}
-	r := bufio.NewReader(io.LimitReader(z, maxObject+64))
+	r := bufio.NewReader(io.LimitReader(z, pack.MaxObject+64))
 	head, err := r.ReadString(0)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", errCorrupt, err)
+		return 0, nil, fmt.Errorf("%w: %w", pack.ErrCorrupt, err)
 	}
 	kind, length, _ := strings.Cut(strings.TrimSuffix(head, "\x00"), " ")
 	typ, err := plumbing.ParseObjectType(kind)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", errCorrupt, err)
+		return 0, nil, fmt.Errorf("%w: %w", pack.ErrCorrupt, err)
 	}
 	size, err := strconv.ParseInt(length, 10, 64)
 	if err != nil || size < 0 {
-		return 0, nil, fmt.Errorf("%w: an object of %q bytes", errCorrupt, length)
+		return 0, nil, fmt.Errorf("%w: an object of %q bytes", pack.ErrCorrupt, length)
 	}
-	if size > maxObject {
-		return 0, nil, passLarge(io.MultiReader(r, z), size)
+	if size > pack.MaxObject {
+		return 0, nil, pack.PassLarge(io.MultiReader(r, z), size)
 	}
 	data, err := io.ReadAll(r)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%w: %w", errCorrupt, err)
+		return 0, nil, fmt.Errorf("%w: %w", pack.ErrCorrupt, err)
 	}
 	if int64(len(data)) != size {
-		return 0, nil, fmt.Errorf("%w: an object has %d bytes where its header says %d", errCorrupt, len(data), size)
+		return 0, nil, fmt.Errorf("%w: an object has %d bytes where its header says %d", pack.ErrCorrupt, len(data), size)
 	}
 	return typ, data, nil
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 func git(t testing.TB, dir, input string, args ...string) string {
@@ -213,62 +215,6 @@ func TestReadWhatGitPacked(t *testing.T) {
 	}
 }
 
-func TestLargeIndexIsReadFromDisk(t *testing.T) {
-	var entries []placed
-	for n := range 40_000 {
-		entries = append(entries, placed{hash: BlobHash(fmt.Append(nil, n)), offset: uint32(12 + n)})
-	}
-	base := filepath.Join(t.TempDir(), "pack-x")
-	if err := os.WriteFile(base+".idx", encodeIndex(entries, Zero), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := openIndex(base)
-	if err != nil || p.memory != nil {
-		t.Fatalf("openIndex: %v; in memory: %v", err, p.memory != nil)
-	}
-	for n := 0; n < 40_000; n += 997 {
-		offset, ok, err := p.find(BlobHash(fmt.Append(nil, n)))
-		if err != nil || !ok || offset != int64(12+n) {
-			t.Fatalf("find(%d) = %d, %v, %v", n, offset, ok, err)
-		}
-	}
-	if _, ok, err := p.find(BlobHash([]byte("nothing"))); ok || err != nil {
-		t.Errorf("find of nothing: %v, %v", ok, err)
-	}
-}
-
-// Names need not be spread as evenly as those of objects are.
-func TestFindAmongUnevenNames(t *testing.T) {
-	random := rand.New(rand.NewPCG(21, 22))
-	for _, zeros := range []int{0, 1, 3, 8} {
-		name := func(n int) Hash {
-			h := BlobHash(fmt.Append(nil, n))
-			h[0] = 7
-			clear(h[1 : 1+zeros])
-			return h
-		}
-		var entries []placed
-		for n := range 40_000 {
-			entries = append(entries, placed{hash: name(n), offset: uint32(12 + n)})
-		}
-		base := filepath.Join(t.TempDir(), "pack-x")
-		if err := os.WriteFile(base+".idx", encodeIndex(entries, Zero), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		p, err := openIndex(base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2000 {
-			n := random.IntN(80_000)
-			offset, ok, err := p.find(name(n))
-			if err != nil || ok != (n < 40_000) || ok && offset != int64(12+n) {
-				t.Fatalf("%d zeros: find(%d) = %d, %v, %v", zeros, n, offset, ok, err)
-			}
-		}
-	}
-}
-
 func TestRollingPackAndItsKeep(t *testing.T) {
 	s := newStore(t)
 	var b Builder
@@ -368,12 +314,12 @@ func TestKeepComesBeforeThePack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pack, name, idx := next.encode()
+	data, name, idx := pack.Encode(next.body, next.entries)
 	base := filepath.Join(s.packDir(), "pack-"+name.String())
 	if err := os.MkdirAll(filepath.Join(base+".pack", "in the way"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.placeFiles(base, pack, idx); err == nil {
+	if err := s.placeFiles(base, data, idx); err == nil {
 		t.Fatal("the pack was placed")
 	}
 	if _, err := os.Stat(base + ".keep"); err != nil {

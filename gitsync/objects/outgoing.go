@@ -3,12 +3,13 @@ package objects
 import (
 	"bytes"
 	"crypto/sha1"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
 	"os"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 // Outgoing is a pack on its way to another repository. It is read once and must
@@ -23,7 +24,7 @@ type Outgoing struct {
 // temporary file, so that it may be larger than the memory. An error of check,
 // which is called now and then, ends it.
 func (s *Store) MissingPack(tip, have Hash, check func() error) (*Outgoing, error) {
-	f, err := os.CreateTemp(s.packDir(), "tmp_parley_")
+	f, err := os.CreateTemp(s.packDir(), tempPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write a pack: %w", err)
 	}
@@ -35,40 +36,39 @@ func (s *Store) MissingPack(tip, have Hash, check func() error) (*Outgoing, erro
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot write a pack: %w", err), o.Close())
 	}
-	header := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), count)
-	o.all = io.MultiReader(io.TeeReader(io.MultiReader(bytes.NewReader(header), f), o.sum), &trailer{sum: o.sum})
+	o.all = io.MultiReader(io.TeeReader(io.MultiReader(bytes.NewReader(pack.Header(count)), f), o.sum), &trailer{sum: o.sum})
 	return o, nil
 }
 
 // collect writes the entries and counts them. Deltas name their base, which every
 // git takes, whatever it says of itself.
-func (o *Outgoing) collect(s *Store, tip, have Hash, check func() error) (count uint32, err error) {
+func (o *Outgoing) collect(s *Store, tip, have Hash, check func() error) (count int, err error) {
 	depths := map[Hash]int{} // of what is written
-	w := newEntryWriter(nil)
+	w := pack.NewWriter(nil)
 	err = s.Missing(tip, have, func(b *Builder) error {
 		for _, object := range b.objects {
 			if _, written := depths[object.hash]; written {
 				continue
 			}
-			w.out.Reset()
+			w.Reset()
 			depth, ok := depths[object.base]
 			if ok && object.delta != nil && depth < deltaDepth {
 				depths[object.hash] = depth + 1
-				err = w.namedDelta(object.base, object.delta)
+				err = w.NamedDelta(object.base, object.delta)
 			} else {
 				depths[object.hash] = 0
-				err = w.whole(object.typ, object.data)
+				err = w.Whole(object.typ, object.data)
 			}
 			if err != nil {
 				return err
 			}
-			if _, err := o.file.Write(w.out.Bytes()); err != nil {
+			if _, err := o.file.Write(w.Bytes()); err != nil {
 				return err
 			}
 		}
 		return check()
 	})
-	return uint32(len(depths)), err
+	return len(depths), err
 }
 
 // Read implements io.Reader.

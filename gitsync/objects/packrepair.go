@@ -2,7 +2,6 @@ package objects
 
 import (
 	"bytes"
-	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
@@ -11,9 +10,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
@@ -26,13 +25,13 @@ func (s *Store) removeBadIndexes() ([]string, error) {
 	}
 	var did []string
 	for _, base := range bases {
-		err := checkIndex(base)
+		err := pack.CheckIndex(base)
 		switch {
 		case err == nil:
 			continue
 		case errors.Is(err, fs.ErrNotExist):
 			did = append(did, "removed the index of a pack that is not there, "+filepath.Base(base))
-		case errors.Is(err, errCorrupt):
+		case errors.Is(err, pack.ErrCorrupt):
 			did = append(did, "removed the damaged index of "+filepath.Base(base))
 		default:
 			return did, err
@@ -48,76 +47,6 @@ func (s *Store) removeBadIndexes() ([]string, error) {
 		}
 	}
 	return did, nil
-}
-
-// checkIndex compares an index with its own check sum and with its pack's.
-func checkIndex(base string) error {
-	sum, err := fileSum(base + ".idx")
-	if err != nil {
-		return err
-	}
-	if sum != nil {
-		return fmt.Errorf("%w: %s.idx has a wrong check sum", errCorrupt, base)
-	}
-	idx, err := readTail(base+".idx", idxTrailer)
-	if err != nil {
-		return err
-	}
-	pack, err := readTail(base+".pack", hashBytes)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(idx[:hashBytes], pack) {
-		return fmt.Errorf("%w: %s.idx is the index of another pack", errCorrupt, base)
-	}
-	_, err = openPack(base)
-	return err
-}
-
-// fileSum reads a file that ends in its own SHA-1; it returns nil if that is
-// right, else what it should be.
-func fileSum(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
-	}
-	sum := sha1.New()
-	if _, err := io.Copy(sum, io.LimitReader(f, info.Size()-hashBytes)); err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", filepath.Base(path), err)
-	}
-	tail, err := io.ReadAll(f)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", filepath.Base(path), err)
-	}
-	if right := sum.Sum(nil); !bytes.Equal(right, tail) {
-		return right, nil
-	}
-	return nil, nil
-}
-
-func readTail(path string, size int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
-	}
-	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("cannot open %s: %w", filepath.Base(path), err)
-	}
-	if info.Size() < size {
-		return nil, fmt.Errorf("%w: %s is too short", errCorrupt, filepath.Base(path))
-	}
-	tail := make([]byte, size)
-	if _, err := f.ReadAt(tail, info.Size()-size); err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", filepath.Base(path), err)
-	}
-	return tail, nil
 }
 
 // indexPacks writes the index of packs that have none. One of another program may
@@ -153,7 +82,7 @@ func (s *Store) indexNow(base string, did *[]string) error {
 	if _, err := os.Stat(base + ".pack"); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	idx, err := indexOf(base + ".pack")
+	idx, err := pack.IndexOf(base + ".pack")
 	if err == nil {
 		*did = append(*did, "wrote the missing index of "+filepath.Base(base))
 		return writeAtomically(base+".idx", idx)
@@ -186,7 +115,7 @@ func (s *Store) salvage(path string) (saved int, err error) {
 	}
 	// Names that deltas give their base are looked for in this pack first.
 	here := map[Hash]int64{}
-	r := packReader{in: f, end: info.Size(), other: s.readOnce, find: func(h Hash) (int64, bool, error) {
+	r := pack.Reader{In: f, End: info.Size(), Other: s.readOnce, Find: func(h Hash) (int64, bool, error) {
 		at, ok := here[h]
 		return at, ok, nil
 	}}
@@ -200,7 +129,7 @@ func (s *Store) salvage(path string) (saved int, err error) {
 		if _, _, err := scanner.NextObject(io.Discard); err != nil {
 			break
 		}
-		typ, data, err := r.object(entry.Offset)
+		typ, data, err := r.Object(entry.Offset)
 		if err != nil {
 			continue
 		}
@@ -224,11 +153,11 @@ func (g *gathering) keep() error {
 	if len(g.builder.objects) == 0 {
 		return nil
 	}
-	pack, err := packOf(&g.builder)
+	data, err := packOf(&g.builder)
 	if err != nil {
 		return err
 	}
-	r, err := g.store.receive(bytes.NewReader(pack))
+	r, err := g.store.receive(bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("cannot keep what a torn pack held: %w", err)
 	}
@@ -246,12 +175,12 @@ func (s *Store) removeReplaced() ([]string, error) {
 		return nil, err
 	}
 	var did []string
-	packs := map[string]*pack{}
+	packs := map[string]*pack.Pack{}
 	for _, base := range bases {
 		if !isOurKeep(base) {
 			continue
 		}
-		p, err := openPack(base)
+		p, err := pack.Open(base)
 		if err == nil {
 			packs[base] = p
 			continue
@@ -290,14 +219,14 @@ func (s *Store) removeReplaced() ([]string, error) {
 
 // coveredByAnother reports whether another pack holds all of a pack's objects,
 // and is whole: else the older copy may be the only one that can be read.
-func coveredByAnother(p *pack, packs map[string]*pack) (bool, error) {
+func coveredByAnother(p *pack.Pack, packs map[string]*pack.Pack) (bool, error) {
 	for _, other := range packs {
-		if other == p || other.count < p.count {
+		if other == p || other.Count < p.Count {
 			continue
 		}
 		missing := false
-		err := p.names(func(h Hash) {
-			if _, ok, err := other.find(h); err != nil || !ok {
+		err := p.Names(func(h Hash) {
+			if _, ok, err := other.Find(h); err != nil || !ok {
 				missing = true
 			}
 		})
@@ -307,34 +236,9 @@ func coveredByAnother(p *pack, packs map[string]*pack) (bool, error) {
 		if missing {
 			continue
 		}
-		if sum, err := fileSum(other.base + ".pack"); err == nil && sum == nil {
+		if sum, err := pack.WrongSum(other.Base + ".pack"); err == nil && sum == nil {
 			return true, nil
 		}
 	}
 	return false, nil
-}
-
-func indexOf(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot open a pack: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	index := new(idxfile.Writer)
-	parser, err := packfile.NewParser(packfile.NewScanner(f), index)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read a pack: %w", err)
-	}
-	if _, err := parser.Parse(); err != nil {
-		return nil, fmt.Errorf("cannot read a pack: %w", err)
-	}
-	memory, err := index.Index()
-	if err != nil {
-		return nil, fmt.Errorf("cannot index a pack: %w", err)
-	}
-	var out bytes.Buffer
-	if _, err := idxfile.NewEncoder(&out).Encode(memory); err != nil {
-		return nil, fmt.Errorf("cannot index a pack: %w", err)
-	}
-	return out.Bytes(), nil
 }

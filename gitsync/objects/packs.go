@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 // Rescan makes packs known that another program installed since.
@@ -22,11 +24,11 @@ func (s *Store) rescan() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := make(map[string]*pack, len(s.packs))
+	known := make(map[string]*pack.Pack, len(s.packs))
 	for _, p := range s.packs {
-		known[p.base] = p
+		known[p.Base] = p
 	}
-	var packs []*pack
+	var packs []*pack.Pack
 	for _, entry := range names {
 		base, ok := strings.CutSuffix(entry.Name(), ".idx")
 		if !ok {
@@ -36,11 +38,11 @@ func (s *Store) rescan() error {
 		if s.leaving[base] {
 			continue
 		}
-		if p := known[base]; p != nil && p.isStill(entry) {
+		if p := known[base]; p != nil && p.IsStill(entry) {
 			packs = append(packs, p)
 			continue
 		}
-		p, err := openPack(base)
+		p, err := pack.Open(base)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
 				s.log.Warn().Err(err).Msg("a pack of the record is left out")
@@ -55,24 +57,17 @@ func (s *Store) rescan() error {
 	return nil
 }
 
-// isStill reports whether the files of a pack are those that were read: a damaged
-// index is written again under its name.
-func (p *pack) isStill(entry fs.DirEntry) bool {
-	info, err := entry.Info()
-	return err == nil && info.ModTime().Equal(p.modified) && p.isThere()
-}
-
-func newestFirst(a, b *pack) int { return b.modified.Compare(a.modified) }
+func newestFirst(a, b *pack.Pack) int { return b.Modified.Compare(a.Modified) }
 
 // addPack makes a pack that was just installed known, without reading the folder.
 func (s *Store) addPack(base string) error {
-	p, err := openPack(base)
+	p, err := pack.Open(base)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.packs = append([]*pack{p}, s.packs...)
+	s.packs = append([]*pack.Pack{p}, s.packs...)
 	slices.SortStableFunc(s.packs, newestFirst)
 	return nil
 }
@@ -82,7 +77,7 @@ func (s *Store) addPack(base string) error {
 func (s *Store) dropPack(base string, remove func() error) error {
 	s.mu.Lock()
 	s.leaving[base] = true
-	s.packs = slices.DeleteFunc(slices.Clone(s.packs), func(p *pack) bool { return p.base == base })
+	s.packs = slices.DeleteFunc(slices.Clone(s.packs), func(p *pack.Pack) bool { return p.Base == base })
 	s.mu.Unlock()
 	err := remove()
 	s.mu.Lock()

@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 // Hash names an object.
@@ -22,13 +24,12 @@ var ErrNotFound = errors.New("not in the repository")
 // ErrRefMoved says that a ref did not have the value it was to be moved from.
 var ErrRefMoved = errors.New("the ref was moved by another program")
 
-// maxObject bounds what one object may inflate to: a message file is small, and
-// a tree of a day that holds a million messages is 60 MB.
-const maxObject = 256 << 20
+// LargeError says that an object is larger than what is held of one.
+type LargeError = pack.LargeError
 
 // IsDamage reports whether an error says that a repository lacks an object or holds a
 // damaged one.
-func IsDamage(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, errCorrupt) }
+func IsDamage(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, pack.ErrCorrupt) }
 
 // Store is one bare repository.
 type Store struct {
@@ -39,7 +40,7 @@ type Store struct {
 	heal func(Hash) error // see HealBy
 
 	mu      sync.RWMutex    // guards the fields below it
-	packs   []*pack         // newest first
+	packs   []*pack.Pack    // newest first
 	damaged map[string]bool // packs that hold what cannot be read
 	stuck   []string        // locks of its own that it could not remove
 
@@ -87,7 +88,7 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 	if err == nil {
 		return typ, data, nil
 	}
-	if isLarge(err) {
+	if pack.IsLarge(err) {
 		return 0, nil, fmt.Errorf("cannot read object %s: %w", h, err)
 	}
 	// A gc, a repack or a push may have moved the object meanwhile.
@@ -95,7 +96,7 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 		return 0, nil, scanErr
 	}
 	typ, data, err = s.readOnce(h)
-	if s.heal != nil && (errors.Is(err, errCorrupt) || needed && errors.Is(err, ErrNotFound)) {
+	if s.heal != nil && (errors.Is(err, pack.ErrCorrupt) || needed && errors.Is(err, ErrNotFound)) {
 		if healErr := s.heal(h); healErr != nil {
 			return 0, nil, fmt.Errorf("cannot read object %s: %w; %w", h, err, healErr)
 		}
@@ -111,7 +112,7 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 // be if it were not too large.
 func (s *Store) Restore(h Hash) error {
 	_, _, err := s.read(h, true)
-	if isLarge(err) {
+	if pack.IsLarge(err) {
 		return nil
 	}
 	return err
@@ -141,7 +142,7 @@ func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
 	s.mu.RUnlock()
 	var broken error
 	for _, p := range packs {
-		offset, ok, err := p.find(h)
+		offset, ok, err := p.Find(h)
 		if err != nil {
 			broken = err
 			continue
@@ -149,21 +150,21 @@ func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
 		if !ok {
 			continue
 		}
-		typ, data, err := p.read(offset, s.readOnce)
+		typ, data, err := p.Read(offset, s.readOnce)
 		if err == nil && hashOf(typ, data) != h {
-			err = fmt.Errorf("%w: %s.pack has another object at %d", errCorrupt, p.base, offset)
+			err = fmt.Errorf("%w: %s.pack has another object at %d", pack.ErrCorrupt, p.Base, offset)
 		}
-		if err == nil || isLarge(err) {
+		if err == nil || pack.IsLarge(err) {
 			return typ, data, err
 		}
-		if errors.Is(err, errCorrupt) {
+		if errors.Is(err, pack.ErrCorrupt) {
 			s.noteDamaged(p)
 		}
 		broken = err
 	}
 	typ, data, err := readLoose(s.dir, h)
 	if err == nil && hashOf(typ, data) != h {
-		err = fmt.Errorf("%w: the file of loose object %s holds another one", errCorrupt, h)
+		err = fmt.Errorf("%w: the file of loose object %s holds another one", pack.ErrCorrupt, h)
 	}
 	if errors.Is(err, ErrNotFound) && broken != nil {
 		return 0, nil, broken

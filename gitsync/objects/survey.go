@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -252,7 +251,7 @@ func (v *Survey) each(typ plumbing.ObjectType, visit func(Hash)) error {
 	packs := v.store.packs
 	v.store.mu.RUnlock()
 	for _, p := range packs {
-		if err := p.ofType(typ, visit); err != nil {
+		if err := p.OfType(typ, visit); err != nil {
 			v.store.log.Warn().Err(err).Msg("a pack of the record is left out")
 		}
 	}
@@ -260,58 +259,4 @@ func (v *Survey) each(typ plumbing.ObjectType, visit func(Hash)) error {
 		visit(h)
 		return nil
 	})
-}
-
-// ofType calls visit with each object of a pack that has a type, as far as the heads of
-// entries can be read.
-func (p *pack) ofType(typ plumbing.ObjectType, visit func(Hash)) error {
-	f, err := os.Open(p.base + ".pack")
-	if err != nil {
-		return fmt.Errorf("cannot open a pack: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	var names []Hash
-	if err := p.names(func(h Hash) { names = append(names, h) }); err != nil {
-		return err
-	}
-	for _, h := range names {
-		offset, ok, err := p.find(h)
-		if err == nil && ok && p.typeAt(f, offset) == typ {
-			visit(h)
-		}
-	}
-	return nil
-}
-
-// typeAt is the type of the object at offset, as the heads of its entry and of what it
-// is a delta of say.
-func (p *pack) typeAt(f io.ReaderAt, offset int64) plumbing.ObjectType {
-	for range maxDeltaDepth {
-		head := make([]byte, 48)
-		n, _ := f.ReadAt(head, offset) // less where the pack ends, or is cut
-		in := bytes.NewReader(head[:n])
-		typ, _, err := readEntryHeader(in)
-		if err != nil {
-			return plumbing.InvalidObject
-		}
-		switch typ {
-		case plumbing.OFSDeltaObject:
-			back, err := readBack(in)
-			if err != nil || back <= 0 || back >= offset {
-				return plumbing.InvalidObject
-			}
-			offset -= back
-		case plumbing.REFDeltaObject:
-			var base Hash
-			_, err := io.ReadFull(in, base[:])
-			at, ok, findErr := p.find(base)
-			if err != nil || findErr != nil || !ok {
-				return plumbing.InvalidObject
-			}
-			offset = at
-		default:
-			return typ
-		}
-	}
-	return plumbing.InvalidObject
 }

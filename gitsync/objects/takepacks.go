@@ -21,14 +21,14 @@ func (s *Store) TakePacks(other *Store) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	for _, p := range other.packs {
-		base := filepath.Join(s.packDir(), filepath.Base(p.base))
+		base := filepath.Join(s.packDir(), filepath.Base(p.Base))
 		if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
 			return fmt.Errorf("cannot take over a pack: %w", err)
 		}
 		s.received = append(s.received, base)
 		s.kept[base] = true
 		for _, ending := range []string{".pack", ".idx"} {
-			if err := os.Rename(p.base+ending, base+ending); err != nil {
+			if err := os.Rename(p.Base+ending, base+ending); err != nil {
 				return fmt.Errorf("cannot take over a pack: %w", err)
 			}
 		}
@@ -68,8 +68,8 @@ func (s *Store) SealedPacks() map[string]int64 {
 	defer s.mu.RUnlock()
 	all := map[string]int64{}
 	for _, p := range s.packs {
-		if !passing[p.base] {
-			all[filepath.Base(p.base)] = p.packFile.Size()
+		if !passing[p.Base] {
+			all[filepath.Base(p.Base)] = p.Size()
 		}
 	}
 	return all
@@ -81,8 +81,8 @@ func (s *Store) WholePacks() map[string]int64 {
 	defer s.mu.RUnlock()
 	all := map[string]int64{}
 	for _, p := range s.packs {
-		if p.whole {
-			all[filepath.Base(p.base)] = p.packFile.Size()
+		if p.Whole {
+			all[filepath.Base(p.Base)] = p.Size()
 		}
 	}
 	return all

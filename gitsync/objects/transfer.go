@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
@@ -141,7 +142,7 @@ func (m *missing) entry(e, old Entry) error {
 	}
 	m.add(plumbing.BlobObject, data)
 	if m.most > 0 && m.size > m.most {
-		return &LargeError{int64(m.size)}
+		return &LargeError{Size: int64(m.size)}
 	}
 	return nil
 }
@@ -173,7 +174,7 @@ func (r receivedPack) discard() { _ = removeFile(r.temp) } // gone already where
 func (s *Store) receive(in io.Reader) (r receivedPack, err error) {
 	r.temp, err = s.receivePack(in)
 	if err == nil {
-		r.idx, err = indexOf(r.temp)
+		r.idx, err = pack.IndexOf(r.temp)
 	}
 	if err != nil && r.temp != "" {
 		r.discard()
@@ -183,8 +184,7 @@ func (s *Store) receive(in io.Reader) (r receivedPack, err error) {
 
 // takePack gives a pack its place. The caller holds writing.
 func (s *Store) takePack(r receivedPack) error {
-	name := r.idx[len(r.idx)-idxTrailer : len(r.idx)-hashBytes] // the check sum of the pack
-	base := filepath.Join(s.packDir(), "pack-"+Hash(name).String())
+	base := filepath.Join(s.packDir(), "pack-"+pack.NameOf(r.idx).String())
 	if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
 		return err
 	}

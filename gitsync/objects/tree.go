@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
 // Mode is the mode of a tree's entry, as git writes it in octal.
@@ -71,13 +73,13 @@ func decodeTree(data []byte) ([]Entry, error) {
 		}
 		data = data[space+1:]
 		end := bytes.IndexByte(data, 0)
-		if end < 0 || len(data) < end+1+hashBytes {
+		if end < 0 || len(data) < end+1+pack.HashBytes {
 			return nil, fmt.Errorf("a tree is cut short")
 		}
 		e := Entry{Name: string(data[:end]), Mode: Mode(mode)}
 		copy(e.Hash[:], data[end+1:])
 		entries = append(entries, e)
-		data = data[end+1+hashBytes:]
+		data = data[end+1+pack.HashBytes:]
 	}
 	return entries, nil
 }
@@ -112,7 +114,7 @@ func (e Entry) size() int {
 	for m := e.Mode >> 3; m > 0; m >>= 3 {
 		digits++
 	}
-	return digits + 1 + len(e.Name) + 1 + hashBytes
+	return digits + 1 + len(e.Name) + 1 + pack.HashBytes
 }
 
 // Tree returns the entries of a tree in git's order; they must not be changed.

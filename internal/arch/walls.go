@@ -62,8 +62,13 @@ func walls() []Wall {
 			Why:        "configs turns the operator's files into checked values; what is done with them is the node's affair",
 		},
 		{
+			Room:       "gitsync/objects/pack",
+			ThirdParty: []string{"github.com/go-git/go-git/v5"},
+			Why:        "a pack is bytes in a form of git's: how packs of a repository come and go, while git works there too, is decided above",
+		},
+		{
 			Room:       "gitsync",
-			Parley:     []string{"protocol"},
+			Parley:     []string{"protocol", "gitsync/objects/pack"},
 			ThirdParty: []string{"github.com/go-git/go-git/v5", "github.com/go-git/go-billy/v5", "golang.org/x/crypto", zerolog, system},
 			// Its tests work on a file system that fails when told.
 			TestThirdParty: []string{"github.com/hanwen/go-fuse/v2"},

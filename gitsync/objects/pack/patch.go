@@ -1,4 +1,4 @@
-package objects
+package pack
 
 import (
 	"encoding/binary"
@@ -23,7 +23,7 @@ func applyDeltas(base []byte, deltas [][]byte) ([]byte, error) {
 	return data, nil
 }
 
-var errDelta = fmt.Errorf("%w: a delta does not fit its base", errCorrupt)
+var errDelta = fmt.Errorf("%w: a delta does not fit its base", ErrCorrupt)
 
 // patch appends what a delta makes of its base to out, which is empty.
 func patch(out, base, delta []byte) ([]byte, error) {
@@ -36,7 +36,7 @@ func patch(out, base, delta []byte) ([]byte, error) {
 	switch {
 	case n <= 0:
 		return nil, errDelta
-	case size > maxObject:
+	case size > MaxObject:
 		return nil, &LargeError{int64(min(size, math.MaxInt64))}
 	}
 	delta = delta[n:]

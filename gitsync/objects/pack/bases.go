@@ -1,13 +1,13 @@
-package objects
+package pack
 
 import "github.com/go-git/go-git/v5/plumbing"
 
 // basesBytes bounds what is remembered of a pack that is read from its beginning.
 const basesBytes = 8 << 20
 
-// bases are the objects of a pack that were read last, by where they begin: others are
+// Bases are the objects of a pack that were read last, by where they begin: others are
 // often deltas of them.
-type bases struct {
+type Bases struct {
 	known map[int64]base
 	order []int64
 	size  int
@@ -18,9 +18,10 @@ type base struct {
 	data []byte
 }
 
-func newBases() *bases { return &bases{known: map[int64]base{}} }
+// NewBases remembers nothing yet.
+func NewBases() *Bases { return &Bases{known: map[int64]base{}} }
 
-func (b *bases) get(offset int64) (plumbing.ObjectType, []byte, bool) {
+func (b *Bases) get(offset int64) (plumbing.ObjectType, []byte, bool) {
 	if b == nil {
 		return 0, nil, false
 	}
@@ -28,7 +29,8 @@ func (b *bases) get(offset int64) (plumbing.ObjectType, []byte, bool) {
 	return found.typ, found.data, ok
 }
 
-func (b *bases) put(offset int64, typ plumbing.ObjectType, data []byte) {
+// Put remembers an object, which must not be changed after.
+func (b *Bases) Put(offset int64, typ plumbing.ObjectType, data []byte) {
 	if _, known := b.known[offset]; known || len(data) > basesBytes/4 {
 		return
 	}

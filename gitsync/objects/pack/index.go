@@ -1,0 +1,136 @@
+package pack
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha1"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+)
+
+const (
+	idxHeader  = 8
+	idxFanout  = 256 * 4
+	idxTrailer = 2 * HashBytes
+)
+
+// Placed is what an index says of an entry.
+type Placed struct {
+	Hash   Hash
+	Offset uint32
+	CRC    uint32
+}
+
+// EncodeIndex is the index, of version 2, of a pack of less than 2 GB.
+func EncodeIndex(entries []Placed, pack Hash) []byte {
+	return EncodeSorted(slices.SortedFunc(slices.Values(entries), Placed.Compare), pack)
+}
+
+// Compare orders entries by the names of their objects.
+func (p Placed) Compare(other Placed) int { return bytes.Compare(p.Hash[:], other.Hash[:]) }
+
+// EncodeSorted is EncodeIndex for entries in the order of their names.
+func EncodeSorted(sorted []Placed, pack Hash) []byte {
+	out := make([]byte, 0, idxHeader+idxFanout+len(sorted)*(HashBytes+8)+idxTrailer)
+	out = append(out, 0xff, 't', 'O', 'c', 0, 0, 0, 2)
+	at := 0
+	for first := range 256 {
+		for at < len(sorted) && int(sorted[at].Hash[0]) <= first {
+			at++
+		}
+		out = binary.BigEndian.AppendUint32(out, uint32(at))
+	}
+	for _, e := range sorted {
+		out = append(out, e.Hash[:]...)
+	}
+	for _, e := range sorted {
+		out = binary.BigEndian.AppendUint32(out, e.CRC)
+	}
+	for _, e := range sorted {
+		out = binary.BigEndian.AppendUint32(out, e.Offset)
+	}
+	out = append(out, pack[:]...)
+	sum := sha1.Sum(out)
+	return append(out, sum[:]...)
+}
+
+// NameOf is the name of the pack that an index is of.
+func NameOf(idx []byte) Hash {
+	return Hash(idx[len(idx)-idxTrailer : len(idx)-HashBytes])
+}
+
+// CountOf is how many objects a pack of less than 2 GB has whose index is so long.
+func CountOf(idxSize int64) int64 {
+	return (idxSize - idxHeader - idxFanout - idxTrailer) / (HashBytes + 8)
+}
+
+// ReadIndex is the whole index of a pack of less than 2 GB, in the order of the
+// pack.
+func ReadIndex(base string) ([]Placed, error) {
+	p, err := Open(base)
+	if err != nil {
+		return nil, err
+	}
+	r, done, err := p.index()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	table := func(from, width int64) *bufio.Reader {
+		return bufio.NewReaderSize(io.NewSectionReader(r, idxHeader+idxFanout+from*p.Count, width*p.Count), 64<<10)
+	}
+	names, crcs, offsets := table(0, HashBytes), table(HashBytes, 4), table(HashBytes+4, 4)
+	entries := make([]Placed, p.Count)
+	for i := range entries {
+		var word [8]byte
+		_, err := io.ReadFull(names, entries[i].Hash[:])
+		if err == nil {
+			_, err = io.ReadFull(crcs, word[:4])
+		}
+		if err == nil {
+			_, err = io.ReadFull(offsets, word[4:])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s.idx: %w", base, err)
+		}
+		entries[i].CRC, entries[i].Offset = binary.BigEndian.Uint32(word[:]), binary.BigEndian.Uint32(word[4:])
+		if entries[i].Offset >= 1<<31 || entries[i].Offset < HeaderBytes {
+			return nil, fmt.Errorf("%w: %s.idx has an offset of %d", ErrCorrupt, base, entries[i].Offset)
+		}
+	}
+	slices.SortFunc(entries, func(a, b Placed) int { return cmp.Compare(a.Offset, b.Offset) })
+	return entries, nil
+}
+
+// IndexOf reads a pack to its end and makes its index.
+func IndexOf(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a pack: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	index := new(idxfile.Writer)
+	parser, err := packfile.NewParser(packfile.NewScanner(f), index)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read a pack: %w", err)
+	}
+	if _, err := parser.Parse(); err != nil {
+		return nil, fmt.Errorf("cannot read a pack: %w", err)
+	}
+	memory, err := index.Index()
+	if err != nil {
+		return nil, fmt.Errorf("cannot index a pack: %w", err)
+	}
+	var out bytes.Buffer
+	if _, err := idxfile.NewEncoder(&out).Encode(memory); err != nil {
+		return nil, fmt.Errorf("cannot index a pack: %w", err)
+	}
+	return out.Bytes(), nil
+}

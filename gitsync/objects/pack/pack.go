@@ -1,0 +1,281 @@
+package pack
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// Hash names an object, or a pack.
+type Hash = plumbing.Hash
+
+// HashBytes is how long a Hash is.
+const HashBytes = 20
+
+// ErrCorrupt says that what is in a file is not what git would have written.
+var ErrCorrupt = errors.New("corrupt pack")
+
+// smallIndex is how large an index may be to be kept in memory.
+const smallIndex = 1 << 20
+
+// Pack is the index of one pack. The pack itself is opened for each read.
+type Pack struct {
+	Base     string // path without ending
+	Modified time.Time
+	Whole    bool        // the pack ends as the index says
+	Count    int64       // of its objects
+	idxFile  os.FileInfo // the files that were opened
+	packFile os.FileInfo
+	size     int64 // of the idx
+	fanout   [256]uint32
+	memory   []byte // the whole idx, or nil if it is read from disk each time
+}
+
+// Open reads the index of a pack. The error is fs.ErrNotExist where the index or
+// the pack is not there.
+func Open(base string) (*Pack, error) {
+	p, err := openIndex(base)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.lookAtEnd()
+}
+
+// lookAtEnd looks whether the pack is there and has the end that its index says.
+func (p *Pack) lookAtEnd() error {
+	f, err := os.Open(p.Base + ".pack")
+	if err != nil {
+		return fmt.Errorf("cannot open a pack: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if p.packFile, err = f.Stat(); err != nil {
+		return fmt.Errorf("cannot open a pack: %w", err)
+	}
+	r, done, err := p.index()
+	if err != nil {
+		return err
+	}
+	defer done()
+	var end, noted [HashBytes]byte
+	if _, err := r.ReadAt(noted[:], p.size-idxTrailer); err != nil {
+		return fmt.Errorf("cannot read %s.idx: %w", p.Base, err)
+	}
+	_, err = f.ReadAt(end[:], max(0, p.packFile.Size()-HashBytes))
+	p.Whole = err == nil && end == noted
+	return nil
+}
+
+func openIndex(base string) (*Pack, error) {
+	f, err := os.Open(base + ".idx")
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a pack's index: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open a pack's index: %w", err)
+	}
+	p := &Pack{Base: base, Modified: info.ModTime(), idxFile: info, size: info.Size()}
+	if info.Size() <= smallIndex {
+		p.memory = make([]byte, info.Size())
+		if _, err := io.ReadFull(f, p.memory); err != nil {
+			return nil, fmt.Errorf("cannot read a pack's index: %w", err)
+		}
+		return p, p.readHeader(bytes.NewReader(p.memory))
+	}
+	return p, p.readHeader(f)
+}
+
+// InMemory is the pack with its index in memory, however large that is.
+func (p *Pack) InMemory() (*Pack, error) {
+	inMemory := *p
+	if p.memory == nil {
+		var err error
+		if inMemory.memory, err = os.ReadFile(p.Base + ".idx"); err != nil {
+			return nil, fmt.Errorf("cannot read a pack's index: %w", err)
+		}
+	}
+	return &inMemory, nil
+}
+
+// Size is how many bytes the pack had when it was opened.
+func (p *Pack) Size() int64 { return p.packFile.Size() }
+
+func (p *Pack) readHeader(r io.ReaderAt) error {
+	head := make([]byte, idxHeader+idxFanout)
+	if _, err := r.ReadAt(head, 0); err != nil {
+		return fmt.Errorf("%w: %s.idx is too short", ErrCorrupt, p.Base)
+	}
+	if !bytes.Equal(head[:8], []byte{0xff, 't', 'O', 'c', 0, 0, 0, 2}) {
+		return fmt.Errorf("%w: %s.idx is not an index of version 2", ErrCorrupt, p.Base)
+	}
+	last := uint32(0)
+	for i := range p.fanout {
+		n := binary.BigEndian.Uint32(head[idxHeader+4*i:])
+		if n < last {
+			return fmt.Errorf("%w: %s.idx has a fan-out that falls", ErrCorrupt, p.Base)
+		}
+		p.fanout[i], last = n, n
+	}
+	p.Count = int64(last)
+	if p.size < idxHeader+idxFanout+p.Count*(HashBytes+4+4)+idxTrailer {
+		return fmt.Errorf("%w: %s.idx is cut short", ErrCorrupt, p.Base)
+	}
+	return nil
+}
+
+// index opens the index for reading; done must be called after.
+func (p *Pack) index() (r io.ReaderAt, done func(), err error) {
+	if p.memory != nil {
+		return bytes.NewReader(p.memory), func() {}, nil
+	}
+	f, err := os.Open(p.Base + ".idx")
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot open a pack's index: %w", err)
+	}
+	return f, func() { _ = f.Close() }, nil
+}
+
+// nearNames is how many names are read at once where one is expected: of 4,096
+// names that are spread evenly, hardly one stands further away.
+const nearNames = 192
+
+// Find returns the offset of an object in the pack.
+func (p *Pack) Find(h Hash) (int64, bool, error) {
+	low := int64(0)
+	if h[0] > 0 {
+		low = int64(p.fanout[h[0]-1])
+	}
+	high := int64(p.fanout[h[0]])
+	if low == high {
+		return 0, false, nil
+	}
+	r, done, err := p.index()
+	if err != nil {
+		return 0, false, err
+	}
+	defer done()
+	if p.memory != nil {
+		i, found := searchNames(p.memory[idxHeader+idxFanout+low*HashBytes:idxHeader+idxFanout+high*HashBytes], h)
+		if !found {
+			return 0, false, nil
+		}
+		offset, err := p.offset(r, low+int64(i))
+		return offset, err == nil, err
+	}
+	names := make([]byte, nearNames*HashBytes)
+	share := float64(binary.BigEndian.Uint32(h[1:])) / (1 << 32)
+	for low < high {
+		// Names are spread evenly; a few at the place where h should be will do.
+		from := low
+		if n := high - low; n > nearNames {
+			from = min(max(low, low+int64(share*float64(n))-nearNames/2), high-nearNames)
+		}
+		share = 0.5 // of what is left where that was not enough
+		near := names[:min(nearNames, high-from)*HashBytes]
+		if _, err := r.ReadAt(near, idxHeader+idxFanout+from*HashBytes); err != nil {
+			return 0, false, fmt.Errorf("cannot read %s.idx: %w", p.Base, err)
+		}
+		i, found := searchNames(near, h)
+		switch {
+		case found:
+			offset, err := p.offset(r, from+int64(i))
+			return offset, err == nil, err
+		case i == 0:
+			high = from
+		case i == len(near)/HashBytes:
+			low = from + int64(i)
+		default:
+			return 0, false, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// searchNames is where a name is, or would be, among sorted ones.
+func searchNames(names []byte, h Hash) (int, bool) {
+	return sort.Find(len(names)/HashBytes, func(i int) int { return bytes.Compare(h[:], names[i*HashBytes:(i+1)*HashBytes]) })
+}
+
+func (p *Pack) offset(r io.ReaderAt, i int64) (int64, error) {
+	table := idxHeader + idxFanout + p.Count*(HashBytes+4)
+	var word [8]byte
+	if _, err := r.ReadAt(word[:4], table+4*i); err != nil {
+		return 0, fmt.Errorf("cannot read %s.idx: %w", p.Base, err)
+	}
+	n := int64(binary.BigEndian.Uint32(word[:4]))
+	if n&(1<<31) == 0 {
+		return n, nil
+	}
+	n &^= 1 << 31
+	if _, err := r.ReadAt(word[:], table+4*p.Count+8*n); err != nil {
+		return 0, fmt.Errorf("cannot read %s.idx: %w", p.Base, err)
+	}
+	return int64(binary.BigEndian.Uint64(word[:]) &^ (1 << 63)), nil
+}
+
+// Names calls visit with each object of the pack.
+func (p *Pack) Names(visit func(Hash)) error {
+	r, done, err := p.index()
+	if err != nil {
+		return err
+	}
+	defer done()
+	in := bufio.NewReader(io.NewSectionReader(r, idxHeader+idxFanout, p.Count*HashBytes))
+	for range p.Count {
+		var h Hash
+		if _, err := io.ReadFull(in, h[:]); err != nil {
+			return fmt.Errorf("cannot read %s.idx: %w", p.Base, err)
+		}
+		visit(h)
+	}
+	return nil
+}
+
+// Located is an object and where it begins in a pack.
+type Located struct {
+	Hash   Hash
+	Offset int64
+}
+
+// InOrder are the objects of a pack in its order, and those that its index has no place
+// for.
+func (p *Pack) InOrder() (all []Located, lost []Hash, err error) {
+	all = make([]Located, 0, p.Count)
+	err = p.Names(func(h Hash) {
+		offset, ok, err := p.Find(h)
+		if err != nil || !ok {
+			lost = append(lost, h)
+			return
+		}
+		all = append(all, Located{h, offset})
+	})
+	slices.SortFunc(all, func(a, b Located) int { return int(a.Offset - b.Offset) })
+	return all, lost, err
+}
+
+// IsThere reports whether the pack is still the file that was opened. Its time says
+// nothing: git sets a pack's anew when it would write what the pack has.
+func (p *Pack) IsThere() bool { return isFile(p.Base+".pack", p.packFile) }
+
+// IsStill reports whether both files of a pack are those that were opened; entry is the
+// index. A damaged index is written again under its name.
+func (p *Pack) IsStill(entry fs.DirEntry) bool {
+	info, err := entry.Info()
+	return err == nil && info.ModTime().Equal(p.Modified) && p.IsThere() && isFile(p.Base+".idx", p.idxFile)
+}
+
+func isFile(path string, known os.FileInfo) bool {
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(now, known) && now.Size() == known.Size()
+}

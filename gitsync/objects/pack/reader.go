@@ -1,0 +1,129 @@
+package pack
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/go-git/go-git/v5/plumbing"
+)
+
+// maxDeltaDepth ends chains of deltas: git itself writes 50, a cycle has no end.
+const maxDeltaDepth = 4096
+
+// ReadFunc reads an object by name, for deltas against another pack's object.
+type ReadFunc func(Hash) (plumbing.ObjectType, []byte, error)
+
+// Read returns the object at offset; deltas are applied. What a delta is made of and
+// is not in this pack is asked of other.
+func (p *Pack) Read(offset int64, other ReadFunc) (plumbing.ObjectType, []byte, error) {
+	f, err := os.Open(p.Base + ".pack")
+	if err != nil {
+		return 0, nil, fmt.Errorf("cannot open a pack: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err != nil {
+		return 0, nil, fmt.Errorf("cannot open a pack: %w", err)
+	}
+	r := Reader{In: f, End: info.Size() - HashBytes, Find: p.Find, Other: other}
+	typ, data, err := r.Object(offset)
+	if err != nil {
+		return 0, nil, fmt.Errorf("cannot read %s.pack at %d: %w", p.Base, offset, err)
+	}
+	return typ, data, nil
+}
+
+// Reader reads objects of one open pack.
+type Reader struct {
+	In       io.ReaderAt
+	End      int64                           // where its check sum begins
+	Find     func(Hash) (int64, bool, error) // where an object begins in it
+	Other    ReadFunc                        // reads what is not in it
+	Inflater *Inflater                       // used again for each entry; nil: one is made for each
+	Bases    *Bases                          // what was read before; nil: nothing is remembered
+}
+
+// Object returns the object whose entry begins at offset; deltas are applied. The error
+// is a *LargeError where it is too large to be held, else ErrCorrupt where the pack is
+// damaged.
+func (r Reader) Object(offset int64) (plumbing.ObjectType, []byte, error) {
+	var deltas [][]byte // from the object wanted towards its base
+	for depth := 0; ; depth++ {
+		if depth > maxDeltaDepth {
+			return 0, nil, fmt.Errorf("%w: a chain of deltas does not end", ErrCorrupt)
+		}
+		if typ, data, ok := r.Bases.get(offset); ok {
+			data, err := applyDeltas(data, deltas)
+			return typ, data, err
+		}
+		e, err := r.entry(offset)
+		if err != nil {
+			return 0, nil, err
+		}
+		switch e.typ {
+		case plumbing.OFSDeltaObject:
+			deltas = append(deltas, e.data)
+			offset = e.base
+			continue
+		case plumbing.REFDeltaObject:
+			deltas = append(deltas, e.data)
+			if base, ok, err := r.Find(e.baseName); err == nil && ok {
+				offset = base
+				continue
+			}
+			typ, data, err := r.Other(e.baseName)
+			if err != nil {
+				return 0, nil, err
+			}
+			data, err = applyDeltas(data, deltas)
+			return typ, data, err
+		}
+		data, err := applyDeltas(e.data, deltas)
+		return e.typ, data, err
+	}
+}
+
+// packEntry is one entry of a pack as it stands there.
+type packEntry struct {
+	typ      plumbing.ObjectType
+	data     []byte
+	base     int64 // of an offset delta
+	baseName Hash  // of a reference delta
+}
+
+func (r Reader) entry(offset int64) (packEntry, error) {
+	if offset < 12 || offset >= r.End {
+		return packEntry{}, fmt.Errorf("%w: no entry can be at %d", ErrCorrupt, offset)
+	}
+	inflater := r.Inflater
+	if inflater == nil {
+		inflater = NewInflater()
+	}
+	in := inflater.at(io.NewSectionReader(r.In, offset, r.End-offset))
+	typ, size, err := ReadHeader(in)
+	if err != nil {
+		return packEntry{}, err
+	}
+	e := packEntry{typ: typ}
+	switch typ {
+	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+	case plumbing.OFSDeltaObject:
+		back, err := ReadBack(in)
+		if err != nil {
+			return e, err
+		}
+		if back <= 0 || back >= offset {
+			return e, fmt.Errorf("%w: a delta's base lies outside the pack", ErrCorrupt)
+		}
+		e.base = offset - back
+	case plumbing.REFDeltaObject:
+		if _, err := io.ReadFull(in, e.baseName[:]); err != nil {
+			return e, fmt.Errorf("%w: %w", ErrCorrupt, err)
+		}
+	default:
+		return e, fmt.Errorf("%w: unknown type %d", ErrCorrupt, typ)
+	}
+	e.data, err = inflater.inflate(size)
+	return e, err
+}
