@@ -95,7 +95,7 @@ func (s *Store) Check(ctx context.Context, step func(objects int), found func(Da
 // wrong with it.
 func (s *Store) checkPack(ctx context.Context, p *pack.Pack, step func(int), found func(Damage)) (*pack.Pack, error) {
 	if err := pack.CheckIndex(p.Base); errors.Is(err, pack.ErrCorrupt) {
-		found(Damage{File: s.below(p.Base + ".idx"), Text: err.Error()})
+		found(Damage{File: below(s.dir, p.Base+".idx"), Text: err.Error()})
 	}
 	sum, err := pack.WrongSum(p.Base + ".pack")
 	if errors.Is(err, os.ErrNotExist) {
@@ -105,7 +105,7 @@ func (s *Store) checkPack(ctx context.Context, p *pack.Pack, step func(int), fou
 		return nil, err
 	}
 	if sum != nil {
-		found(Damage{File: s.below(p.Base + ".pack"), Text: "its check sum is wrong"})
+		found(Damage{File: below(s.dir, p.Base+".pack"), Text: "its check sum is wrong"})
 		s.noteDamaged(p)
 	}
 	inMemory, err := p.InMemory()
@@ -120,7 +120,7 @@ func (s *Store) checkPack(ctx context.Context, p *pack.Pack, step func(int), fou
 		return nil, err
 	}
 	for _, h := range damaged {
-		found(Damage{File: s.below(p.Base + ".pack"), Object: h, Text: fmt.Sprintf("object %s in it is damaged", h)})
+		found(Damage{File: below(s.dir, p.Base+".pack"), Object: h, Text: fmt.Sprintf("object %s in it is damaged", h)})
 	}
 	if sum != nil || len(damaged) > 0 {
 		return nil, nil

@@ -151,6 +151,7 @@ func (s *Store) putAside(p *pack.Pack) error {
 	return durable.Folder(s.packDir())
 }
 
-func (s *Store) below(path string) string {
-	return strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(path, s.dir)), "/")
+// below is a path below a repository, as git writes it.
+func below(dir, path string) string {
+	return strings.TrimPrefix(filepath.ToSlash(strings.TrimPrefix(path, dir)), "/")
 }

@@ -6,6 +6,6 @@
 // again. No file stays open between calls.
 //
 // Writing goes into one rolling pack (see Store.Install); refs move under git's
-// own lock files (see Store.MoveRef). Everything is fsynced before a ref names
+// own lock files (see Refs.MoveRef). Everything is fsynced before a ref names
 // it. Only SHA-1 repositories with loose or packed refs are understood.
 package objects

@@ -18,8 +18,8 @@ const (
 
 // repairHead writes a HEAD that names neither a ref nor a commit: without it git
 // does not take the folder for a repository.
-func (s *Store) repairHead() ([]string, error) {
-	path := filepath.Join(s.dir, "HEAD")
+func (r *Refs) repairHead() ([]string, error) {
+	path := filepath.Join(r.dir, "HEAD")
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read HEAD: %w", err)
@@ -30,7 +30,7 @@ func (s *Store) repairHead() ([]string, error) {
 		return nil, nil
 	}
 	if symbolic && strings.HasPrefix(target, "refs/") {
-		if _, ok, err := s.Ref(target); target+"\n" == headText[len("ref: "):] || err == nil && ok {
+		if _, ok, err := r.Ref(target); target+"\n" == headText[len("ref: "):] || err == nil && ok {
 			return nil, nil
 		}
 	}
@@ -42,8 +42,8 @@ func (s *Store) repairHead() ([]string, error) {
 
 // repairPackedRefs leaves out the lines of packed-refs that are none, for which
 // git would refuse to read any ref. The old file is kept beside.
-func (s *Store) repairPackedRefs() ([]string, error) {
-	bad, err := s.dropPackedRefs(func(line string) bool { return !isPackedRef(line) })
+func (r *Refs) repairPackedRefs() ([]string, error) {
+	bad, err := r.dropPackedRefs(func(line string) bool { return !isPackedRef(line) })
 	if err != nil || bad == 0 {
 		return nil, err
 	}
@@ -52,8 +52,8 @@ func (s *Store) repairPackedRefs() ([]string, error) {
 
 // dropPackedRefs writes packed-refs without some of its lines, and keeps the old
 // file beside. It returns how many there were.
-func (s *Store) dropPackedRefs(drop func(line string) bool) (dropped int, err error) {
-	path := filepath.Join(s.dir, "packed-refs")
+func (r *Refs) dropPackedRefs(drop func(line string) bool) (dropped int, err error) {
+	path := filepath.Join(r.dir, "packed-refs")
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -72,7 +72,7 @@ func (s *Store) dropPackedRefs(drop func(line string) bool) (dropped int, err er
 	if dropped == 0 {
 		return 0, nil
 	}
-	lock, err := s.takeLock(path + ".lock")
+	lock, err := r.takeLock(path + ".lock")
 	if err != nil {
 		return 0, fmt.Errorf("cannot repair packed-refs: %w", err)
 	}
@@ -100,14 +100,14 @@ func isPackedRef(text string) bool {
 // removeEmptyRefs removes files of refs that a crash of the system left without
 // content, but for main, which the record itself puts back. What packed-refs says
 // of them counts again.
-func (s *Store) removeEmptyRefs() ([]string, error) {
+func (r *Refs) removeEmptyRefs() ([]string, error) {
 	var did []string
-	err := eachFile(filepath.Join(s.dir, "refs"), true, func(path string, d fs.DirEntry) error {
+	err := eachFile(filepath.Join(r.dir, "refs"), true, func(path string, d fs.DirEntry) error {
 		info, err := d.Info()
 		if err != nil || info.Size() > 0 || !info.Mode().IsRegular() || strings.HasSuffix(path, ".lock") {
 			return nil
 		}
-		name := s.below(path)
+		name := below(r.dir, path)
 		if name == branchPrefix+"main" {
 			return nil
 		}

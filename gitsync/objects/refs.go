@@ -7,29 +7,39 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-const (
-	lockPatience = time.Second
-	lockPause    = 5 * time.Millisecond
-	symrefDepth  = 5
-)
+// symrefDepth is how many symbolic refs may name each other.
+const symrefDepth = 5
+
+// ErrRefMoved says that a ref did not have the value it was to be moved from.
+var ErrRefMoved = errors.New("the ref was moved by another program")
+
+// Refs are the refs of a bare repository. They move under git's own lock files and are
+// durable where they are; no object is looked at.
+type Refs struct {
+	dir string
+	log zerolog.Logger
+
+	mu    sync.Mutex // guards stuck
+	stuck []string   // locks of its own that it could not remove
+}
 
 // Ref reads a ref such as refs/heads/main: the loose file, else packed-refs.
 // ok is false if there is none.
-func (s *Store) Ref(name string) (h Hash, ok bool, err error) {
+func (r *Refs) Ref(name string) (h Hash, ok bool, err error) {
 	for range symrefDepth {
-		data, err := os.ReadFile(filepath.Join(s.dir, filepath.FromSlash(name)))
+		data, err := os.ReadFile(filepath.Join(r.dir, filepath.FromSlash(name)))
 		if errors.Is(err, fs.ErrNotExist) {
-			return s.packedRef(name)
+			return r.packedRef(name)
 		}
 		if err != nil {
 			return Zero, false, fmt.Errorf("cannot read ref %s: %w", name, err)
@@ -47,8 +57,8 @@ func (s *Store) Ref(name string) (h Hash, ok bool, err error) {
 	return Zero, false, fmt.Errorf("cannot read ref %s: too many symbolic refs", name)
 }
 
-func (s *Store) packedRef(name string) (Hash, bool, error) {
-	f, err := os.Open(filepath.Join(s.dir, "packed-refs"))
+func (r *Refs) packedRef(name string) (Hash, bool, error) {
+	f, err := os.Open(filepath.Join(r.dir, "packed-refs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Zero, false, nil
 	}
@@ -73,51 +83,51 @@ func (s *Store) packedRef(name string) (Hash, bool, error) {
 // not exist. It works under git's own lock file, waits a second for another
 // program's, and is durable when it returns. The error is ErrRefMoved if the
 // ref names something else.
-func (s *Store) MoveRef(name string, old, next Hash) error {
-	path := filepath.Join(s.dir, filepath.FromSlash(name))
+func (r *Refs) MoveRef(name string, old, next Hash) error {
+	path := filepath.Join(r.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot move %s: %w", name, err)
 	}
-	lock, err := s.takeLock(path + ".lock")
+	lock, err := r.takeLock(path + ".lock")
 	if err != nil {
 		return fmt.Errorf("cannot move %s: %w", name, err)
 	}
-	if err := s.moveLocked(name, path, lock, old, next); err != nil {
-		return errors.Join(fmt.Errorf("cannot move %s: %w", name, err), s.dropLock(path+".lock"))
+	if err := r.moveLocked(name, path, lock, old, next); err != nil {
+		return errors.Join(fmt.Errorf("cannot move %s: %w", name, err), r.dropLock(path+".lock"))
 	}
 	return nil
 }
 
 // ResetRef makes a ref name next whatever it holds, even if that is no name of a
 // commit. It is for a ref that a crash broke; MoveRef is for all else.
-func (s *Store) ResetRef(name string, next Hash) error {
-	path := filepath.Join(s.dir, filepath.FromSlash(name))
+func (r *Refs) ResetRef(name string, next Hash) error {
+	path := filepath.Join(r.dir, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fmt.Errorf("cannot set %s: %w", name, err)
 	}
-	lock, err := s.takeLock(path + ".lock")
+	lock, err := r.takeLock(path + ".lock")
 	if err != nil {
 		return fmt.Errorf("cannot set %s: %w", name, err)
 	}
 	if err := place(path, lock, next); err != nil {
-		return errors.Join(fmt.Errorf("cannot set %s: %w", name, err), s.dropLock(path+".lock"))
+		return errors.Join(fmt.Errorf("cannot set %s: %w", name, err), r.dropLock(path+".lock"))
 	}
 	return nil
 }
 
 // DropRef forgets a ref, whatever it holds. It is for a ref that a crash broke.
-func (s *Store) DropRef(name string) error {
-	if err := removeFile(filepath.Join(s.dir, filepath.FromSlash(name))); err != nil {
+func (r *Refs) DropRef(name string) error {
+	if err := removeFile(filepath.Join(r.dir, filepath.FromSlash(name))); err != nil {
 		return fmt.Errorf("cannot remove %s: %w", name, err)
 	}
-	if _, err := s.dropPackedRefs(func(line string) bool { return strings.HasSuffix(line, " "+name) }); err != nil {
+	if _, err := r.dropPackedRefs(func(line string) bool { return strings.HasSuffix(line, " "+name) }); err != nil {
 		return fmt.Errorf("cannot remove %s: %w", name, err)
 	}
 	return nil
 }
 
-func (s *Store) moveLocked(name, path string, lock *os.File, old, next Hash) error {
-	current, _, err := s.Ref(name)
+func (r *Refs) moveLocked(name, path string, lock *os.File, old, next Hash) error {
+	current, _, err := r.Ref(name)
 	if err == nil && current != old {
 		err = fmt.Errorf("%w: it names %s, not %s", ErrRefMoved, current, old)
 	}
@@ -145,63 +155,15 @@ func place(path string, lock *os.File, next Hash) error {
 	return durable.Folder(filepath.Dir(path))
 }
 
-// takeLock makes a lock file of git. It waits a little for another program's, and
-// removes one that a killed program left long ago, or this store itself when the
-// disk took no change.
-func (s *Store) takeLock(path string) (*os.File, error) {
-	deadline := time.Now().Add(lockPatience)
-	for {
-		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if err == nil {
-			return f, nil
-		}
-		if !errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("cannot take git's lock: %w", err)
-		}
-		info, statErr := os.Stat(path)
-		if statErr == nil && (s.isStuck(path) || time.Since(info.ModTime()) > forgottenAge) {
-			if err := s.dropLock(path); err != nil {
-				return nil, fmt.Errorf("cannot remove a stale lock: %w", err)
-			}
-			s.log.Warn().Msg("removed the stale lock " + s.below(path))
-			continue
-		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("another program holds git's lock %s: %w", s.below(path), err)
-		}
-		time.Sleep(lockPause)
-	}
-}
-
-// dropLock removes a lock of this store, and remembers it as its own where it
-// cannot.
-func (s *Store) dropLock(path string) error {
-	err := removeFile(path)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		s.stuck = append(s.stuck, path)
-	} else {
-		s.stuck = slices.DeleteFunc(s.stuck, func(other string) bool { return other == path })
-	}
-	return err
-}
-
-func (s *Store) isStuck(path string) bool {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return slices.Contains(s.stuck, path)
-}
-
 // Branches are the branches of the repository, by name without refs/heads/.
-func (s *Store) Branches() (map[string]Hash, error) {
-	names, err := s.branchNames()
+func (r *Refs) Branches() (map[string]Hash, error) {
+	names, err := r.branchNames()
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]Hash{}
 	for name := range names {
-		h, ok, err := s.Ref(branchPrefix + name)
+		h, ok, err := r.Ref(branchPrefix + name)
 		if err != nil {
 			return nil, err
 		}
@@ -214,9 +176,9 @@ func (s *Store) Branches() (map[string]Hash, error) {
 
 const branchPrefix = "refs/heads/"
 
-func (s *Store) branchNames() (map[string]bool, error) {
+func (r *Refs) branchNames() (map[string]bool, error) {
 	names := map[string]bool{}
-	root := filepath.Join(s.dir, filepath.FromSlash(branchPrefix))
+	root := filepath.Join(r.dir, filepath.FromSlash(branchPrefix))
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
 			return err
@@ -228,7 +190,7 @@ func (s *Store) branchNames() (map[string]bool, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot list the branches: %w", err)
 	}
-	packed, err := os.ReadFile(filepath.Join(s.dir, "packed-refs"))
+	packed, err := os.ReadFile(filepath.Join(r.dir, "packed-refs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read packed-refs: %w", err)
 	}

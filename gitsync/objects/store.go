@@ -21,9 +21,6 @@ var Zero = plumbing.ZeroHash
 // ErrNotFound says that an object or ref is not in the repository.
 var ErrNotFound = errors.New("not in the repository")
 
-// ErrRefMoved says that a ref did not have the value it was to be moved from.
-var ErrRefMoved = errors.New("the ref was moved by another program")
-
 // LargeError says that an object is larger than what is held of one.
 type LargeError = pack.LargeError
 
@@ -33,6 +30,8 @@ func IsDamage(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(
 
 // Store is one bare repository.
 type Store struct {
+	*Refs
+
 	dir   string
 	log   zerolog.Logger
 	trees *treeCache
@@ -42,7 +41,6 @@ type Store struct {
 	mu      sync.RWMutex    // guards the fields below it
 	packs   []*pack.Pack    // newest first
 	damaged map[string]bool // packs that hold what cannot be read
-	stuck   []string        // locks of its own that it could not remove
 
 	writing  sync.Mutex // guards all below: one writer at a time
 	rolling  *rolling
@@ -57,7 +55,7 @@ type Store struct {
 
 // Open reads the list of packs of the bare repository at dir.
 func Open(dir string, log zerolog.Logger) (*Store, error) {
-	s := &Store{dir: dir, log: log, trees: newTreeCache(treeCacheBytes), kept: map[string]bool{}}
+	s := &Store{Refs: &Refs{dir: dir, log: log}, dir: dir, log: log, trees: newTreeCache(treeCacheBytes), kept: map[string]bool{}}
 	s.replaced, s.leaving = map[string]bool{}, map[string]bool{}
 	if err := s.rescan(); err != nil {
 		return nil, err

@@ -11,43 +11,6 @@ import (
 	"time"
 )
 
-// forgottenAge is how long a lock that any program may hold must stand before it
-// counts as left behind. Git holds them for milliseconds.
-const forgottenAge = time.Minute
-
-// RemoveForgottenLocks removes locks of the repository that a killed program left
-// a minute ago or earlier: those of HEAD, packed-refs, config and the like, of any
-// ref, and the note of a gc that no longer runs.
-func (s *Store) RemoveForgottenLocks() ([]string, error) {
-	var did []string
-	check := func(path string, d fs.DirEntry) error {
-		if !strings.HasSuffix(path, ".lock") && filepath.Base(path) != "gc.pid" {
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil || !info.Mode().IsRegular() || time.Since(info.ModTime()) < forgottenAge {
-			return nil
-		}
-		rel, err := filepath.Rel(s.dir, path)
-		if err == nil {
-			err = removeFile(path)
-		}
-		if err == nil {
-			did = append(did, "removed the stale lock "+filepath.ToSlash(rel))
-		}
-		return err
-	}
-	for _, dir := range []struct {
-		name string
-		deep bool
-	}{{"", false}, {"objects/info", true}, {"refs", true}} {
-		if err := eachFile(filepath.Join(s.dir, filepath.FromSlash(dir.name)), dir.deep, check); err != nil {
-			return did, fmt.Errorf("cannot remove stale locks: %w", err)
-		}
-	}
-	return did, nil
-}
-
 // eachFile calls visit for what is in a folder and, with deep, below it. What goes
 // meanwhile is passed over.
 func eachFile(root string, deep bool, visit func(path string, d fs.DirEntry) error) error {
