@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -106,8 +107,8 @@ func (f *founding) weighed(tip objects.Hash) (objects.Hash, error) {
 
 // pushAdded brings what was added to the remote.
 func (f *founding) pushAdded(ctx context.Context, tip objects.Hash) error {
-	err := f.git.push(ctx, tip)
-	if err != nil && !errors.Is(err, errRejected) {
+	err := f.git.Push(ctx, tip)
+	if err != nil && !errors.Is(err, carrier.ErrRejected) {
 		return fmt.Errorf("cannot push what the record lacks: %w", err)
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -18,7 +19,7 @@ func makeBare(dir string) (made []string, err error) {
 			return made, fmt.Errorf("cannot make the repository: %w", err)
 		}
 	}
-	for _, file := range []struct{ name, text string }{{"HEAD", "ref: " + mainRef + "\n"}, {"config", bareConfig}} {
+	for _, file := range []struct{ name, text string }{{"HEAD", "ref: " + carrier.MainRef + "\n"}, {"config", bareConfig}} {
 		path := filepath.Join(dir, file.name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			continue

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 

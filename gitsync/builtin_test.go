@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -52,18 +53,18 @@ func TestBuiltinCarrier(t *testing.T) {
 func TestBuiltinRemovesItsOwnLock(t *testing.T) {
 	t.Run("builtin/lock", func(t *testing.T) {
 		h := newHome(t, "a", bareRemote(t))
-		lock := filepath.Join(h.opts.Remote, filepath.FromSlash(mainRef)+".lock")
+		lock := filepath.Join(h.opts.Remote, filepath.FromSlash(carrier.MainRef)+".lock")
 		writeFile(t, lock, "")
 		h.append(t, testLetter(1, 1))
 		if err := h.Sync(t.Context()); err == nil || !strings.Contains(err.Error(), "main.lock") {
 			t.Errorf("the lock of another program was passed over: %v", err)
 		}
-		writeFile(t, filepath.Join(h.repo(), pushingName), "")
+		writeFile(t, filepath.Join(h.repo(), "parley-pushing"), "")
 		h.sync(t)
 		if got := len(messages(t, h.opts.Remote, "main")); got != 1 {
 			t.Errorf("%d messages on the remote, want 1", got)
 		}
-		if _, err := os.Stat(filepath.Join(h.repo(), pushingName)); err == nil {
+		if _, err := os.Stat(filepath.Join(h.repo(), "parley-pushing")); err == nil {
 			t.Error("the note of a push stays")
 		}
 	})
@@ -84,7 +85,7 @@ func TestCarriersOfBothKinds(t *testing.T) {
 		for i := range 4 {
 			h := newHome(t, string(rune('a'+i)), remote)
 			if h.opts.Builtin = i%2 == 0; h.opts.Builtin {
-				h.git = newBuiltin(remote, h.store)
+				h.git = carrier.New(h.store, remote, true)
 			}
 			homes = append(homes, h)
 		}
@@ -115,8 +116,8 @@ func TestWithoutTheGitProgram(t *testing.T) {
 	path := os.Getenv("PATH")
 	t.Setenv("PATH", t.TempDir())
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	if _, yes := a.git.(*builtin); !yes {
-		t.Fatalf("the carrier is %T", a.git)
+	if kind := fmt.Sprintf("%T", a.git); kind != "*carrier.builtin" {
+		t.Fatalf("the carrier is %s", kind)
 	}
 	for i, h := range []*home{a, b, a} {
 		if err := h.Append(t.Context(), []Letter{testLetter(1, i)}); err != nil {
@@ -142,7 +143,7 @@ func TestWithoutTheGitProgram(t *testing.T) {
 func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
-	h.git = newBuiltin(remote, h.store)
+	h.git = carrier.New(h.store, remote, true)
 	if err := h.Append(t.Context(), []Letter{testLetter(1, 1)}); err != nil {
 		t.Fatal(err)
 	}
@@ -163,9 +164,9 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 
 	work := t.TempDir()
 	gitOut(t, work, "clone", "--quiet", "--no-local", remote, ".")
-	into := newBuiltin(work, h.store)
+	into := carrier.New(h.store, work, true)
 	tip, _ := h.mainTip()
-	older, _, err := h.store.Ref(remoteRef)
+	older, _, err := h.store.Ref(carrier.RemoteRef)
 	if err != nil || older != tip {
 		t.Fatalf("%s, %v", older, err)
 	}
@@ -174,10 +175,10 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	}
 	h.sync(t)
 	tip, _ = h.mainTip()
-	if err := into.push(t.Context(), tip); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "bare") {
+	if err := into.Push(t.Context(), tip); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "bare") {
 		t.Errorf("into a work tree: %v", err)
 	}
-	if err := newBuiltin(t.TempDir(), h.store).push(t.Context(), tip); !errors.Is(err, ErrRemote) {
+	if err := carrier.New(h.store, t.TempDir(), true).Push(t.Context(), tip); !errors.Is(err, ErrRemote) {
 		t.Errorf("into an empty folder: %v", err)
 	}
 }
@@ -239,18 +240,18 @@ func TestBuiltinOverHTTP(t *testing.T) {
 		t.Setenv("HOME", home)
 		t.Setenv("USERPROFILE", home)
 		host := strings.Split(strings.TrimPrefix(url, "http://"), ":")[0]
-		closed := newBuiltin(url, a.store)
-		if err := closed.fetchMain(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), ".netrc") {
+		closed := carrier.New(a.store, url, true)
+		if err := closed.FetchMain(t.Context()); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), ".netrc") {
 			t.Errorf("without a password: %v", err)
 		}
 		rc := fmt.Sprintf("machine elsewhere login x password y\nmachine other password z\nmachine %s\n\tlogin nat\n\tpassword secret\n", host)
 		if err := os.WriteFile(filepath.Join(home, ".netrc"), []byte(rc), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := closed.fetchMain(t.Context()); err != nil {
+		if err := closed.FetchMain(t.Context()); err != nil {
 			t.Errorf("with .netrc: %v", err)
 		}
-		if err := newBuiltin(open+"-not", a.store).fetchMain(t.Context()); !errors.Is(err, ErrRemote) {
+		if err := carrier.New(a.store, open+"-not", true).FetchMain(t.Context()); !errors.Is(err, ErrRemote) {
 			t.Errorf("a repository that is not there: %v", err)
 		}
 	})
@@ -296,7 +297,7 @@ func TestMissingIsEnough(t *testing.T) {
 	if err := errors.Join(to.InstallPack(pack), pack.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := to.MoveRef(mainRef, objects.Zero, tip); err != nil {
+	if err := to.MoveRef(carrier.MainRef, objects.Zero, tip); err != nil {
 		t.Fatal(err)
 	}
 	gitOut(t, dir, "fsck", "--strict")
@@ -333,22 +334,7 @@ func TestBuiltinGivesUpOnASilentRemote(t *testing.T) {
 		<-asked
 		cancel(stops)
 	}()
-	if err := newBuiltin(server.URL+"/x.git", a.store).fetchMain(ctx); !errors.Is(err, stops) || !errors.Is(err, ErrRemote) {
+	if err := carrier.New(a.store, server.URL+"/x.git", true).FetchMain(ctx); !errors.Is(err, stops) || !errors.Is(err, ErrRemote) {
 		t.Errorf("fetchMain: %v", err)
-	}
-}
-
-func TestRefusalIsOneLine(t *testing.T) {
-	said := &limited{room: 44}
-	for _, part := range []string{"remote: Writing: 10% (1/10)\n", "remote: no\x1b[31m!", "\n and this goes on and on beyond all bounds"} {
-		if n, err := said.Write([]byte(part)); n != len(part) || err != nil {
-			t.Errorf("Write: %d, %v", n, err)
-		}
-	}
-	if got, want := refusal("hook declined", said.String()), "refused: hook declined: no[31m!"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := []rune(oneLine(strings.Repeat("é\n", maxLine+10))); len(got) != maxLine || got[1] != ' ' {
-		t.Errorf("%d characters", len(got))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
 // inBubble runs a test with a clock that stands still while anything works and
@@ -142,7 +144,7 @@ func TestAFetchedMessageThatTheRemoteLosesIsPutBack(t *testing.T) {
 		a.sync(t)
 		b.sync(t)
 		a.close(t) // for good
-		gitOut(t, remote, "update-ref", mainRef, root)
+		gitOut(t, remote, "update-ref", carrier.MainRef, root)
 		b.SetPlace(3)
 		runFor(t, time.Minute, b)
 		wantSame(t, "messages", messages(t, remote, "main"), paths(one))

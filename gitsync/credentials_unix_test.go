@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
 // A password with everything that a URL, a shell or a format could take for something else.
@@ -91,8 +93,8 @@ func TestCredentialsGoToTheirServerAlone(t *testing.T) {
 	h := newHome(t, "a", url)
 	away := stranger(t)
 	redirecting := redirect(t, away.URL)
-	h.git = newGitProgram(h.repo(), strings.Replace(redirecting, "://", "://nat:secret@", 1), h.store)
-	if err := h.git.fetchMain(t.Context()); !errors.Is(err, ErrRemote) {
+	h.git = carrier.New(h.store, strings.Replace(redirecting, "://", "://nat:secret@", 1), false)
+	if err := h.git.FetchMain(t.Context()); !errors.Is(err, ErrRemote) {
 		t.Errorf("fetch: %v", err)
 	}
 	if asked, told := away.got(); asked == 0 || told != "" {

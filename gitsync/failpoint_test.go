@@ -16,6 +16,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
@@ -159,7 +160,7 @@ func runSteps(t *testing.T, env []string) (tried, stored []step, died bool) {
 // git does not read any more.
 func wantWholeRef(t *testing.T, repo string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(repo, filepath.FromSlash(mainRef)))
+	data, err := os.ReadFile(filepath.Join(repo, filepath.FromSlash(carrier.MainRef)))
 	if err != nil || len(data) != 41 || !plumbing.IsHash(string(data[:40])) {
 		t.Errorf("main of %s is %q, %v", repo, data, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -75,7 +76,7 @@ func flips(t *testing.T, h *home) map[string]func(*testing.T, *home) {
 		return places // refs are healed from the remote, or from the note of the tip
 	}
 	for name, file := range map[string]string{
-		"main": mainRef, "remote ref": remoteRef, "fetched ref": fetchedRef, "tip note": tipName, "id note": idName, "HEAD": "HEAD",
+		"main": carrier.MainRef, "remote ref": carrier.RemoteRef, "fetched ref": carrier.FetchedRef, "tip note": tipName, "id note": idName, "HEAD": "HEAD",
 	} {
 		if _, err := os.Stat(filepath.Join(h.repo(), file)); err == nil {
 			add(name, file, 3)

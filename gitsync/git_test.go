@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -122,26 +121,6 @@ func TestInheritedRepositoryIsIgnored(t *testing.T) {
 	h := newHome(t, "a", bareRemote(t))
 	h.append(t, testLetter(1, 1))
 	h.sync(t)
-	env := gitEnvironment([]string{"GIT_DIR=x", "HOME=y", "GIT_CONFIG_KEY_7=z"})
-	if slices.Contains(env, "GIT_DIR=x") || slices.Contains(env, "GIT_CONFIG_KEY_7=z") || !slices.Contains(env, "HOME=y") {
-		t.Errorf("environment = %q", env)
-	}
-}
-
-func TestLastMeaningfulLine(t *testing.T) {
-	for output, want := range map[string]string{
-		"":                             "",
-		"fatal: a\n":                   "a",
-		"error: one\nfatal: two\n\n":   "two",
-		"hint: x\nerror: y\nhint: z\n": "y",
-		"To /x\n":                      "",
-		"Host key verification failed.\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n": "Host key verification failed.",
-		"fatal: \x1b[31mred\x07": "[31mred",
-	} {
-		if got := lastMeaningfulLine(output); got != want {
-			t.Errorf("lastMeaningfulLine(%q) = %q, want %q", output, got, want)
-		}
-	}
 }
 
 func TestRefusedPushIsNoRace(t *testing.T) {

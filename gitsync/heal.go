@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
@@ -24,7 +25,7 @@ func (r *Record) moveMain(current, next objects.Hash) error {
 		return fmt.Errorf("cannot note where main goes: %w", err)
 	}
 	failpoint.Hit(failpoint.TipNoted)
-	return r.store.MoveRef(mainRef, current, next)
+	return r.store.MoveRef(carrier.MainRef, current, next)
 }
 
 // healMain puts main back where its ref does not hold the name of a commit that is
@@ -40,7 +41,7 @@ func (r *Record) healMain() error {
 		r.log.Error().Msg("main was broken (" + trouble + "), and so is the commit that it was moved to last")
 		return nil
 	}
-	if err := r.store.ResetRef(mainRef, noted); err != nil {
+	if err := r.store.ResetRef(carrier.MainRef, noted); err != nil {
 		return fmt.Errorf("cannot put main back: %w", err)
 	}
 	r.log.Warn().Stringer("commit", noted).Msg("main was broken (" + trouble + "); it is put back")
@@ -60,7 +61,7 @@ func (r *Record) notedTip() objects.Hash {
 // healForeign puts main back where it shares no commit with what this program moved
 // it to last: somebody rewrote it from its beginning while the node was down.
 func (r *Record) healForeign() error {
-	main, _, err := r.store.Ref(mainRef)
+	main, _, err := r.store.Ref(carrier.MainRef)
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (r *Record) putForeignAside(foreign, tip objects.Hash) error {
 // healRemote forgets what is remembered of the remote where that is broken: the
 // next fetch brings it again.
 func (r *Record) healRemote() error {
-	for _, ref := range []string{remoteRef, fetchedRef} {
+	for _, ref := range []string{carrier.RemoteRef, carrier.FetchedRef} {
 		tip, ok, err := r.store.Ref(ref)
 		if err == nil && (!ok || r.isTip(tip)) {
 			continue
@@ -112,7 +113,7 @@ func (r *Record) healRemote() error {
 
 // brokenMain says what is wrong with main, "" where it is whole.
 func (r *Record) brokenMain() string {
-	tip, ok, err := r.store.Ref(mainRef)
+	tip, ok, err := r.store.Ref(carrier.MainRef)
 	switch {
 	case err != nil:
 		return err.Error()
@@ -139,11 +140,11 @@ func (r *Record) isTip(h objects.Hash) bool {
 
 // clearWay puts right what may keep a fetch from succeeding: locks that a killed git
 // left, files that git takes no folder for a repository without, and a note of the last fetch that cannot be read. The caller holds share,
-// and nobody else moves fetchedRef.
+// and nobody else moves carrier.FetchedRef.
 func (r *Record) clearWay() {
-	removed, err := r.store.RemoveStaleLock(fetchedRef)
+	removed, err := r.store.RemoveStaleLock(carrier.FetchedRef)
 	if err == nil && removed {
-		r.log.Warn().Msg("removed the stale lock of " + fetchedRef)
+		r.log.Warn().Msg("removed the stale lock of " + carrier.FetchedRef)
 	}
 	did, otherErr := r.store.RemoveForgottenLocks()
 	for _, what := range did {

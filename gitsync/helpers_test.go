@@ -51,7 +51,7 @@ func gitInput(t *testing.T, dir, input string, args ...string) string {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(input)
-	cmd.Env = append(gitEnvironment(os.Environ()),
+	cmd.Env = append(ownEnvironment(),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull,
 		"GIT_AUTHOR_NAME=operator", "GIT_AUTHOR_EMAIL=o@example.org",
 		"GIT_COMMITTER_NAME=operator", "GIT_COMMITTER_EMAIL=o@example.org")
@@ -60,6 +60,13 @@ func gitInput(t *testing.T, dir, input string, args ...string) string {
 		t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// ownEnvironment is this process's without what points git at another repository, or
+// has it speak another language.
+func ownEnvironment() []string {
+	env := slices.DeleteFunc(os.Environ(), func(pair string) bool { return strings.HasPrefix(pair, "GIT_") })
+	return append(env, "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 }
 
 func bareRemote(t *testing.T) string {

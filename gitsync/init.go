@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/gitremote"
 )
@@ -76,7 +77,7 @@ type founding struct {
 	dir   string
 	files func() map[string][]byte
 	store *objects.Store
-	git   carrier
+	git   carrier.Carrier
 }
 
 func (f *founding) found(ctx context.Context) (Found, error) {
@@ -123,8 +124,8 @@ func (f *founding) makeRepository() error {
 	if f.store, err = objects.Open(f.dir, f.opts.Log); err != nil {
 		return err
 	}
-	f.git = newCarrier(f.opts, f.dir, f.store)
-	f.git.patient()
+	f.git = carrier.New(f.store, f.opts.Remote, f.opts.Builtin)
+	f.git.BePatient()
 	return nil
 }
 
@@ -153,17 +154,17 @@ func (f *founding) begin() (string, error) {
 	if err := f.store.Install(&b); err != nil {
 		return "", err
 	}
-	return root.String(), f.store.MoveRef(mainRef, objects.Zero, root)
+	return root.String(), f.store.MoveRef(carrier.MainRef, objects.Zero, root)
 }
 
 // foundShared adopts what the remote holds, or fills it. When two hosts fill it
 // at once, the second one adopts.
 func (f *founding) foundShared(ctx context.Context) (Found, error) {
 	found, err := f.adopt(ctx)
-	if errors.Is(err, errNoMain) {
+	if errors.Is(err, carrier.ErrNoMain) {
 		found, err = f.fill(ctx)
 	}
-	if errors.Is(err, errRejected) {
+	if errors.Is(err, carrier.ErrRejected) {
 		if err := f.makeRepository(); err != nil {
 			return Found{}, err
 		}
@@ -172,10 +173,10 @@ func (f *founding) foundShared(ctx context.Context) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	if err := setRemote(f.dir, f.opts.Remote); err != nil {
+	if err := carrier.SetRemote(f.dir, f.opts.Remote); err != nil {
 		return Found{}, err
 	}
-	note, err := f.git.fixHead(ctx)
+	note, err := f.git.FixHead(ctx)
 	if err != nil {
 		note = err.Error()
 	}
@@ -188,20 +189,20 @@ func (f *founding) foundShared(ctx context.Context) (Found, error) {
 // branches are what the remote has; none where it is empty. One that has others than
 // main holds something else, and one of a kind that cannot be shared is refused.
 func (f *founding) branches(ctx context.Context) (map[string]objects.Hash, error) {
-	if err := checkFolder(gitremote.Folder(f.opts.Remote)); err != nil {
+	if err := carrier.CheckFolder(gitremote.Folder(f.opts.Remote)); err != nil {
 		return nil, fmt.Errorf("cannot use the remote: %w", err)
 	}
-	heads, err := f.git.heads(ctx)
+	heads, err := f.git.Heads(ctx)
 	switch {
 	case errors.Is(err, ErrUnfit):
 		return nil, fmt.Errorf("cannot use the remote: %w", err)
 	case err != nil:
 		return nil, fmt.Errorf("cannot reach the remote: %w", err)
 	}
-	if _, ok := heads[mainBranch]; ok || len(heads) == 0 {
+	if _, ok := heads[carrier.MainBranch]; ok || len(heads) == 0 {
 		return heads, nil
 	}
-	why := lacksMain(heads)
+	why := carrier.LacksMain(heads)
 	if !errors.Is(why, ErrUnfit) {
 		why = fmt.Errorf("%w: %w; give an empty repository or one with a record", ErrForeign, why)
 	}
@@ -210,13 +211,13 @@ func (f *founding) branches(ctx context.Context) (map[string]objects.Hash, error
 
 // bring fetches the remote's main.
 func (f *founding) bring(ctx context.Context) (objects.Hash, error) {
-	if err := f.git.fetchMain(ctx); err != nil {
+	if err := f.git.FetchMain(ctx); err != nil {
 		return objects.Zero, fmt.Errorf("cannot fetch main: %w", err)
 	}
 	if err := f.store.Rescan(); err != nil {
 		return objects.Zero, err
 	}
-	tip, _, err := f.store.Ref(fetchedRef)
+	tip, _, err := f.store.Ref(carrier.FetchedRef)
 	return tip, err
 }
 
@@ -226,7 +227,7 @@ func (f *founding) adopt(ctx context.Context) (Found, error) {
 		return Found{}, err
 	}
 	if len(heads) == 0 {
-		return Found{}, errNoMain
+		return Found{}, carrier.ErrNoMain
 	}
 	tip, err := f.bring(ctx)
 	if err != nil {
@@ -249,7 +250,7 @@ func (f *founding) adopt(ctx context.Context) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	for _, ref := range []string{mainRef, remoteRef} {
+	for _, ref := range []string{carrier.MainRef, carrier.RemoteRef} {
 		if err := f.store.MoveRef(ref, objects.Zero, tip); err != nil {
 			return Found{}, err
 		}
@@ -276,12 +277,12 @@ func (f *founding) fill(ctx context.Context) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	tip, _, err := f.store.Ref(mainRef)
+	tip, _, err := f.store.Ref(carrier.MainRef)
 	if err != nil {
 		return Found{}, err
 	}
-	if err := f.git.push(ctx, tip); err != nil {
+	if err := f.git.Push(ctx, tip); err != nil {
 		return Found{}, fmt.Errorf("cannot push main: %w", err)
 	}
-	return Found{ID: id}, f.store.MoveRef(remoteRef, objects.Zero, tip)
+	return Found{ID: id}, f.store.MoveRef(carrier.RemoteRef, objects.Zero, tip)
 }

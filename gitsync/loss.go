@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -44,7 +45,7 @@ func (r *Record) reportLoss(known, tip objects.Hash) error {
 	if err != nil {
 		return err
 	}
-	author := oneLine(c.Author.Name)
+	author := carrier.OneLine(c.Author.Name)
 	by := fmt.Sprintf("commit %s of %s", brief(culprit), author)
 	if !kept {
 		by = fmt.Sprintf("the remote's main was rewritten from %s to %s, whose last commit is of %s; that", brief(known), brief(tip), author)

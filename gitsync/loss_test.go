@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -62,10 +63,10 @@ func testWhateverIsDoneToTheRemote(t *testing.T) {
 			v.push("--force")
 		}, []string{"was rewritten from ", "operator", "removed", one.Path.String(), "put back"}, nil},
 		{"set back", func(v *vandal) {
-			gitOut(v.t, v.remote, "update-ref", mainRef, gitOut(v.t, v.clone, "rev-list", "--max-parents=0", "main"))
+			gitOut(v.t, v.remote, "update-ref", carrier.MainRef, gitOut(v.t, v.clone, "rev-list", "--max-parents=0", "main"))
 		}, []string{"was rewritten from ", one.Path.String(), "put back"}, nil},
 		{"main deleted", func(v *vandal) {
-			gitOut(v.t, v.remote, "update-ref", "-d", mainRef)
+			gitOut(v.t, v.remote, "update-ref", "-d", carrier.MainRef)
 		}, []string{"main is gone", "pushed again"}, nil},
 		{"emptied", func(v *vandal) {
 			v.remove(v.remote)
@@ -172,7 +173,7 @@ func TestAThirdHostPutsBackWhatOnlyItHas(t *testing.T) {
 	writeFile(t, v.file(letter), string(letter.Data))
 	v.push()
 	c.sync(t)
-	gitOut(t, remote, "update-ref", mainRef, before)
+	gitOut(t, remote, "update-ref", carrier.MainRef, before)
 	a.append(t, testLetter(1, 1))
 	a.sync(t)
 	b.sync(t)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -113,15 +114,15 @@ func (m *mender) fetch(ctx context.Context) error {
 	if err := f.makeRepository(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, gitPatience)
+	ctx, cancel := context.WithTimeout(ctx, carrier.Patience)
 	defer cancel()
 	// Whether anybody answers is known soon; only what is on its way may take long.
 	quick, give := context.WithTimeout(ctx, mendAnswer)
 	defer give()
-	if _, err := f.git.heads(quick); err != nil {
+	if _, err := f.git.Heads(quick); err != nil {
 		return fmt.Errorf("cannot reach the remote: %w", err)
 	}
-	if err := f.git.fetchMain(ctx); err != nil {
+	if err := f.git.FetchMain(ctx); err != nil {
 		return fmt.Errorf("cannot fetch the remote: %w", err)
 	}
 	if err := f.store.Rescan(); err != nil {

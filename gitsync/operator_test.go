@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -32,7 +33,7 @@ func commitFilesByHand(t *testing.T, repo string, files map[string][]byte) {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = repo
 		cmd.Stdin = strings.NewReader(input)
-		cmd.Env = append(gitEnvironment(os.Environ()), "GIT_INDEX_FILE="+index,
+		cmd.Env = append(ownEnvironment(), "GIT_INDEX_FILE="+index,
 			"GIT_AUTHOR_NAME=op", "GIT_AUTHOR_EMAIL=o@example.org", "GIT_COMMITTER_NAME=op", "GIT_COMMITTER_EMAIL=o@example.org")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
@@ -92,13 +93,13 @@ func TestOperatorSetsMainBackOrDeletesIt(t *testing.T) {
 	one := testLetter(1, 1)
 	a.append(t, one)
 	a.sync(t)
-	gitOut(t, a.repo(), "update-ref", mainRef, root)
+	gitOut(t, a.repo(), "update-ref", carrier.MainRef, root)
 	a.sync(t)
 	wantSame(t, "messages", messages(t, a.repo(), "main"), paths(one))
 	gitOut(t, a.repo(), "pack-refs", "--all")
 	a.append(t, testLetter(1, 2))
 	a.sync(t)
-	gitOut(t, a.repo(), "update-ref", "-d", mainRef)
+	gitOut(t, a.repo(), "update-ref", "-d", carrier.MainRef)
 	a.sync(t)
 	wantSame(t, "messages", messages(t, a.repo(), "main"), []string{one.Path.String(), testPath(1, 2).String()})
 	wantClean(t, a.repo())
@@ -140,7 +141,7 @@ func TestOpenRepairs(t *testing.T) {
 	a.sync(t)
 	a.close(t)
 	pack := filepath.Join(a.repo(), "objects", "pack")
-	writeFile(t, filepath.Join(a.repo(), mainRef+".lock"), "")
+	writeFile(t, filepath.Join(a.repo(), carrier.MainRef+".lock"), "")
 	writeFile(t, filepath.Join(pack, "tmp_parley_1"), "half")
 	writeFile(t, filepath.Join(pack, "pack-1234567890123456789012345678901234567890.keep"), "parley: the rolling pack, see gitsync/objects\n")
 	indexes, err := filepath.Glob(filepath.Join(pack, "*.idx"))
@@ -219,7 +220,7 @@ func TestOpenHealsMain(t *testing.T) {
 			h.sync(t)
 			tip := h.Tip()
 			h.close(t)
-			breaks(t, h, filepath.Join(h.repo(), filepath.FromSlash(mainRef)))
+			breaks(t, h, filepath.Join(h.repo(), filepath.FromSlash(carrier.MainRef)))
 			h.open(t)
 			if h.Tip() != tip {
 				t.Errorf("main is %s, was %s", h.Tip(), tip)
@@ -241,7 +242,7 @@ func TestOpenHealsMain(t *testing.T) {
 		h.sync(t)
 		tip := h.Tip()
 		h.close(t)
-		for _, file := range []string{filepath.FromSlash(mainRef), tipName} {
+		for _, file := range []string{filepath.FromSlash(carrier.MainRef), tipName} {
 			writeFile(t, filepath.Join(h.repo(), file), "")
 		}
 		h.open(t)
@@ -262,7 +263,7 @@ func TestOpenForgetsABrokenRemote(t *testing.T) {
 			h.append(t, testLetter(1, 1))
 			h.sync(t)
 			h.close(t)
-			for _, ref := range []string{remoteRef, fetchedRef} {
+			for _, ref := range []string{carrier.RemoteRef, carrier.FetchedRef} {
 				writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(ref)), content)
 			}
 			h.open(t)
@@ -298,10 +299,10 @@ func TestOpenRemovesEmptyObjects(t *testing.T) {
 func TestMovingMainComparesUnderTheLock(t *testing.T) {
 	a := newHome(t, "a", "")
 	wrong := plumbing.NewHash(strings.Repeat("1", 40))
-	if err := a.store.MoveRef(mainRef, wrong, wrong); !errors.Is(err, objects.ErrRefMoved) {
+	if err := a.store.MoveRef(carrier.MainRef, wrong, wrong); !errors.Is(err, objects.ErrRefMoved) {
 		t.Errorf("MoveRef: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(a.repo(), mainRef+".lock")); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(a.repo(), carrier.MainRef+".lock")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the lock stays: %v", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -24,10 +25,10 @@ var (
 	// that was expected: other content, another version, another root.
 	ErrForeign = errors.New("not a record of this fleet")
 	// ErrRemote says that the shared repository could not be reached or used.
-	ErrRemote = errors.New("the remote cannot be used")
+	ErrRemote = carrier.ErrRemote
 	// ErrUnfit says that it could be reached, and that no record can be shared
 	// through a repository of its kind.
-	ErrUnfit = errors.New("a repository of this kind cannot be shared")
+	ErrUnfit = carrier.ErrUnfit
 	// ErrInUse says that another process has the record open.
 	ErrInUse = errors.New("the record is in use by another process")
 	// ErrClosed says that the record was closed.
@@ -194,7 +195,7 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Author.Name == "" {
 		return o, errors.New("no author for the record's commits was given")
 	}
-	remote, err := cleanRemote(o.Remote)
+	remote, err := carrier.Clean(o.Remote)
 	if err != nil {
 		return o, err
 	}

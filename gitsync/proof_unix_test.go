@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-
-	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
 // TestOnlyAPushThatTheRemoteConfirmsCounts prevents: a git program that ends well and has
@@ -96,18 +94,4 @@ exec $REAL "$@"
 	if a.Place(one.Path) != Pushed {
 		t.Errorf("the message is %s", a.Place(one.Path))
 	}
-}
-
-// FuzzTookMain feeds anything a git program might print to what decides whether main
-// was pushed.
-func FuzzTookMain(f *testing.F) {
-	commit := objects.BlobHash(nil)
-	line := "\t" + commit.String() + ":" + mainRef + "\t"
-	f.Add("To x\n " + line + "a..b\nDone\n")
-	f.Add("To x\n!" + line + "[rejected] (fetch first)\nDone\n")
-	f.Fuzz(func(t *testing.T, told string) {
-		if tookMain(told, commit) && (!strings.Contains(told, line) || !strings.Contains(told, "Done\n") && !strings.HasSuffix(told, "Done")) {
-			t.Errorf("%q is taken for a push of main", told)
-		}
-	})
 }

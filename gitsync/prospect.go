@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -37,13 +38,13 @@ func Inspect(ctx context.Context, opts Options, id string) (_ Prospect, err erro
 	if err != nil {
 		return Prospect{}, err
 	}
-	if tip, ok := heads[mainBranch]; ok {
+	if tip, ok := heads[carrier.MainBranch]; ok {
 		if err := f.isRecord(ctx, tip, id); err != nil {
 			return Prospect{}, fmt.Errorf("cannot use the remote: %w", err)
 		}
 	}
 	p := Prospect{Empty: len(heads) == 0}
-	note, err := f.git.fixHead(ctx)
+	note, err := f.git.FixHead(ctx)
 	if err != nil {
 		note = err.Error()
 	}

@@ -3,7 +3,6 @@ package gitsync
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -61,7 +60,7 @@ func (r *racer) git(dir, input string, args ...string) (string, bool) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(input)
-	cmd.Env = append(gitEnvironment(os.Environ()), "GIT_INDEX_FILE="+filepath.Join(r.clone, "by-hand"),
+	cmd.Env = append(ownEnvironment(), "GIT_INDEX_FILE="+filepath.Join(r.clone, "by-hand"),
 		"GIT_AUTHOR_NAME=op", "GIT_AUTHOR_EMAIL=o@example.org", "GIT_COMMITTER_NAME=op", "GIT_COMMITTER_EMAIL=o@example.org")
 	out, err := cmd.Output()
 	r.mu.Lock()

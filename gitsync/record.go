@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/journal"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/gitremote"
@@ -24,9 +25,6 @@ const (
 	journalName = "journal"
 	lockName    = "lock"
 	idName      = "parley-record" // in record.git: the root commit, pinned
-	mainRef     = "refs/heads/main"
-	remoteRef   = "refs/remotes/origin/main" // a tip of the remote that was taken in
-	fetchedRef  = "refs/parley/fetched"      // what the last fetch brought, taken in or not
 )
 
 // Record is the messages of a fleet on this node. All methods may be called
@@ -38,7 +36,7 @@ type Record struct {
 	author  objects.Identity
 	store   *objects.Store
 	journal *journal.Journal
-	git     carrier
+	git     carrier.Carrier
 	online  context.Context // what speaks to the remote ends with it; see whileOnline
 	hangUp  func()          // ends online
 	dir     string          // record.git
@@ -174,7 +172,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := r.completeRepository(); err != nil {
 		return err
 	}
-	if err := checkConfig(dir); err != nil {
+	if err := carrier.CheckConfig(dir); err != nil {
 		return fmt.Errorf("%s: %w", repoName, err)
 	}
 	if r.store, err = objects.Open(dir, r.log); err != nil {
@@ -185,11 +183,11 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {
 		return fmt.Errorf("cannot remove what is left of mending: %w", err)
 	}
-	r.git = newCarrier(r.opts, dir, r.store)
+	r.git = carrier.New(r.store, r.opts.Remote, r.opts.Builtin)
 	if r.opts.Patient {
-		r.git.patient()
+		r.git.BePatient()
 	}
-	did, err := r.store.Repair(mainRef, remoteRef, fetchedRef)
+	did, err := r.store.Repair(carrier.MainRef, carrier.RemoteRef, carrier.FetchedRef)
 	for _, what := range did {
 		r.log.Info().Msg("record tidied: " + what)
 	}
@@ -237,7 +235,7 @@ func (r *Record) openBranches() error {
 }
 
 func (r *Record) openMain() error {
-	tip, ok, err := r.store.Ref(mainRef)
+	tip, ok, err := r.store.Ref(carrier.MainRef)
 	if err != nil {
 		return err
 	}
@@ -267,16 +265,16 @@ func (r *Record) openRemote() error {
 		return nil
 	}
 	r.state.unpushed = map[protocol.Path]time.Time{}
-	known, err := remoteOf(r.dir)
-	if err == nil && known != noted(known) { // an earlier version noted passwords
-		known = noted(known)
-		err = setRemote(r.dir, known)
+	known, err := carrier.RemoteOf(r.dir)
+	if err == nil && known != carrier.Noted(known) { // an earlier version noted passwords
+		known = carrier.Noted(known)
+		err = carrier.SetRemote(r.dir, known)
 	}
 	// What a query asks for is not noted, so that nobody knows whether it is the same.
-	if err != nil || known != noted(r.opts.Remote) || gitremote.HasQuery(r.opts.Remote) {
+	if err != nil || known != carrier.Noted(r.opts.Remote) || gitremote.HasQuery(r.opts.Remote) {
 		return err
 	}
-	tip, ok, err := r.store.Ref(remoteRef)
+	tip, ok, err := r.store.Ref(carrier.RemoteRef)
 	if err != nil || !ok {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/journal"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
@@ -61,7 +62,7 @@ func (r *Record) takeInRefilled() error {
 	if err != nil {
 		return err
 	}
-	next, ok, err := r.store.Ref(mainRef)
+	next, ok, err := r.store.Ref(carrier.MainRef)
 	if err == nil && !ok {
 		next, err = tip, r.moveMain(objects.Zero, tip)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/protocol"
@@ -13,7 +14,7 @@ import (
 // takeInMain notices that somebody else moved main: an operator who committed
 // or pushed here. The caller holds work.
 func (r *Record) takeInMain() error {
-	current, ok, err := r.store.Ref(mainRef)
+	current, ok, err := r.store.Ref(carrier.MainRef)
 	if err != nil {
 		return fmt.Errorf("cannot read main: %w", err)
 	}

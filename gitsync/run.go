@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
 const (
@@ -78,7 +80,7 @@ func (r *Record) drainTime() time.Duration {
 	if r.state.stopBy.IsZero() {
 		return drainLimit
 	}
-	return min(drainLimit, max(drainLeast, time.Until(r.state.stopBy)-gitLinger))
+	return min(drainLimit, max(drainLeast, time.Until(r.state.stopBy)-carrier.Linger))
 }
 
 // Ring says that the remote moved, as another host tells it: fetch soon. Many

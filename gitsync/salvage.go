@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -51,7 +52,7 @@ func (r *Record) Recover(ctx context.Context) error {
 func (r *Record) recover(ctx context.Context) error {
 	var main objects.Hash
 	now, err := r.lookSteadily(func() objects.Hash {
-		main, _, _ = r.store.Ref(mainRef) // Zero where it cannot be read
+		main, _, _ = r.store.Ref(carrier.MainRef) // Zero where it cannot be read
 		return main
 	})
 	if err != nil {
@@ -203,7 +204,7 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 	if err := objects.WriteFile(filepath.Join(r.dir, tipName), []byte(tip.String()+"\n")); err != nil {
 		return tip, lost, err
 	}
-	if err := r.store.ResetRef(mainRef, tip); err != nil {
+	if err := r.store.ResetRef(carrier.MainRef, tip); err != nil {
 		return tip, lost, fmt.Errorf("cannot put main together: %w", err)
 	}
 	r.log.Warn().Stringer("commit", tip).Stringer("was", main).Msg("main was put together from what can be read")
@@ -272,8 +273,8 @@ func (r *Record) newestWhole(v *objects.Survey, commits []objects.Hash) objects.
 		tree, _ := v.TreeOf(c)
 		return root, ok && v.Folders(tree) && (root == id || id == objects.Zero || v.IsShallow(root))
 	}
-	main, _, _ := r.store.Ref(mainRef) // Zero where it cannot be read
-	known, _, _ := r.store.Ref(remoteRef)
+	main, _, _ := r.store.Ref(carrier.MainRef) // Zero where it cannot be read
+	known, _, _ := r.store.Ref(carrier.RemoteRef)
 	had := v.Before(main, r.notedTip(), known)
 	for _, c := range commits {
 		if _, ok := whole(c); ok && had[c] {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
@@ -21,10 +22,10 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 	if err := r.refill(ctx); err != nil {
 		return err
 	}
-	err := r.git.fetchMain(ctx)
+	err := r.git.FetchMain(ctx)
 	tip := objects.Zero
 	switch {
-	case errors.Is(err, errNoMain):
+	case errors.Is(err, carrier.ErrNoMain):
 	case err != nil:
 		r.work.Lock()
 		r.suspect(err)
@@ -32,7 +33,7 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 		r.clearWay()
 		return fmt.Errorf("cannot fetch main: %w", err)
 	default:
-		if tip, _, err = r.store.Ref(fetchedRef); err != nil {
+		if tip, _, err = r.store.Ref(carrier.FetchedRef); err != nil {
 			return fmt.Errorf("cannot fetch main: %w", err)
 		}
 	}
@@ -145,20 +146,20 @@ func (r *Record) pinRemote(tip objects.Hash) error {
 	if tip == objects.Zero {
 		return nil
 	}
-	old, _, err := r.store.Ref(remoteRef)
+	old, _, err := r.store.Ref(carrier.RemoteRef)
 	if err != nil {
 		return err
 	}
 	if old != tip {
-		if err := r.store.MoveRef(remoteRef, old, tip); err != nil {
+		if err := r.store.MoveRef(carrier.RemoteRef, old, tip); err != nil {
 			return err
 		}
 	}
-	known, err := remoteOf(r.dir)
-	if err != nil || known == noted(r.opts.Remote) {
+	known, err := carrier.RemoteOf(r.dir)
+	if err != nil || known == carrier.Noted(r.opts.Remote) {
 		return err
 	}
-	return setRemote(r.dir, r.opts.Remote)
+	return carrier.SetRemote(r.dir, r.opts.Remote)
 }
 
 // needsPush reports whether main has what the remote lacks.
@@ -168,15 +169,15 @@ func (r *Record) needsPush() bool {
 	return r.opts.Remote != "" && r.state.tip != r.state.remoteTip
 }
 
-// push brings main to the remote; errRejected means that a fetch must come
+// push brings main to the remote; carrier.ErrRejected means that a fetch must come
 // first. The caller holds share.
 func (r *Record) push(ctx context.Context) error {
 	tip, _ := r.mainTip()
 	failpoint.Hit(failpoint.Pushing)
-	err := r.git.push(ctx, tip)
+	err := r.git.Push(ctx, tip)
 	r.countPush(err)
 	switch {
-	case errors.Is(err, errRejected):
+	case errors.Is(err, carrier.ErrRejected):
 		return err
 	case err != nil:
 		err = fmt.Errorf("cannot push main: %w", err)
@@ -198,7 +199,7 @@ func (r *Record) countPush(err error) {
 	switch {
 	case err == nil:
 		r.state.pushes++
-	case errors.Is(err, errRejected):
+	case errors.Is(err, carrier.ErrRejected):
 		r.state.rejected++
 	}
 }
@@ -209,7 +210,7 @@ func (r *Record) countPush(err error) {
 func (r *Record) pushUntilTaken(ctx context.Context) error {
 	for attempt := 1; r.needsPush(); attempt++ {
 		err := r.push(ctx)
-		if !errors.Is(err, errRejected) {
+		if !errors.Is(err, carrier.ErrRejected) {
 			return err
 		}
 		if !sleep(ctx, r.jitter(attempt)) {

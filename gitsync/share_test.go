@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -38,7 +39,7 @@ func TestInitSetsTheHeadOfALocalRemote(t *testing.T) {
 	if err != nil || len(found.Notes) != 1 {
 		t.Fatalf("Init = %+v, %v", found, err)
 	}
-	if got := gitOut(t, remote, "symbolic-ref", "HEAD"); got != mainRef {
+	if got := gitOut(t, remote, "symbolic-ref", "HEAD"); got != carrier.MainRef {
 		t.Errorf("HEAD of the remote is %s", got)
 	}
 }
@@ -245,12 +246,12 @@ func TestRemoteRewritten(t *testing.T) {
 		t.Errorf("the log does not say so: %s", a.log)
 	}
 	// Only set back, without anything new.
-	gitOut(t, remote, "update-ref", mainRef, first)
+	gitOut(t, remote, "update-ref", carrier.MainRef, first)
 	b.sync(t)
 	wantSame(t, "messages", messages(t, remote, "main")[:2], paths(one, two))
 	wantClean(t, remote)
 	// Gone altogether.
-	gitOut(t, remote, "update-ref", "-d", mainRef)
+	gitOut(t, remote, "update-ref", "-d", carrier.MainRef)
 	a.sync(t)
 	wantSame(t, "messages", messages(t, remote, "main"), paths(one, two, three))
 }
@@ -467,24 +468,6 @@ func TestRemotePasswordIsNotShown(t *testing.T) {
 	}
 	if got := redact.Remote(remote); strings.Contains(got, "secret") {
 		t.Errorf("redact = %q", got)
-	}
-}
-
-func TestCleanRemote(t *testing.T) {
-	here, err := filepath.Abs("x/y")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for remote, want := range map[string]string{
-		"": "", "https://h/x": "https://h/x", "git@h:x.git": "git@h:x.git", "x/y": here, "./a:b/../x": "",
-	} {
-		got, err := cleanRemote(remote)
-		if err != nil {
-			t.Errorf("cleanRemote(%q): %v", remote, err)
-		}
-		if want != "" && got != want {
-			t.Errorf("cleanRemote(%q) = %q, want %q", remote, got, want)
-		}
 	}
 }
 

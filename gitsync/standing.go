@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -50,8 +51,7 @@ func (r *Record) stands(commit objects.Hash) error {
 // suspect has all of main looked at, where an error says that this disk lacks what
 // main needs.
 func (r *Record) suspect(failure error) {
-	var failed *gitError
-	if !objects.IsDamage(failure) && !(errors.As(failure, &failed) && containsAny(failed.output, damageSigns)) {
+	if !objects.IsDamage(failure) && !containsAny(carrier.Output(failure), damageSigns) {
 		return
 	}
 	if time.Since(r.standing.looked) < max(refillApart, lookRest*r.standing.took) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
 // found is one thing that a crash, a killed program or a failing disk leaves in a
@@ -157,14 +159,14 @@ func foundAtStart() map[string]found {
 			writeFile(t, filepath.Join(h.repo(), "objects", "f7", "0f10e4db19068f79bc43844b49f3eece45c4e8"), "")
 		}, "loose objects without content", []string{"objects/f7/0f10e4db19068f79bc43844b49f3eece45c4e8"}},
 		"main empty": {func(t *testing.T, h *home) {
-			writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(mainRef)), "")
+			writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(carrier.MainRef)), "")
 		}, "main was broken", nil},
 		"main and its note empty": {func(t *testing.T, h *home) {
-			writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(mainRef)), "")
+			writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(carrier.MainRef)), "")
 			writeFile(t, filepath.Join(h.repo(), tipName), "")
 		}, "main was broken", nil},
 		"the remote's ref empty": {func(t *testing.T, h *home) {
-			writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(remoteRef)), "")
+			writeFile(t, filepath.Join(h.repo(), filepath.FromSlash(carrier.RemoteRef)), "")
 		}, "removed the empty ref", nil},
 		"a tag empty": {func(t *testing.T, h *home) {
 			writeFile(t, filepath.Join(h.repo(), "refs", "tags", "mine"), "")
@@ -266,7 +268,7 @@ func leftovers(t *testing.T, repo string) []string {
 	var left []string
 	err := filepath.WalkDir(repo, func(path string, d os.DirEntry, err error) error {
 		name := d.Name()
-		if strings.HasPrefix(name, "tmp_") || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".keep") || name == pushingName {
+		if strings.HasPrefix(name, "tmp_") || strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".keep") || name == "parley-pushing" {
 			left = append(left, strings.TrimPrefix(path, repo))
 		}
 		return err
@@ -282,7 +284,7 @@ func leftovers(t *testing.T, repo string) []string {
 func TestLocksLeftWhileItRuns(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	for _, ref := range []string{fetchedRef, mainRef} {
+	for _, ref := range []string{carrier.FetchedRef, carrier.MainRef} {
 		lock := filepath.Join(b.repo(), filepath.FromSlash(ref)+".lock")
 		if err := os.MkdirAll(filepath.Dir(lock), 0o755); err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/internal/redact"
@@ -140,10 +141,7 @@ func (r *Record) kindOf(err error) Kind {
 	}
 	text := err.Error()
 	pushing := strings.HasPrefix(text, "cannot push")
-	var failed *gitError
-	if errors.As(err, &failed) {
-		text += "\n" + failed.output
-	}
+	text += "\n" + carrier.Output(err)
 	address, _ := gitremote.Split(r.opts.Remote)
 	for _, name := range []string{r.opts.Remote, address, redact.Remote(r.opts.Remote)} {
 		if name != "" {
@@ -213,7 +211,7 @@ func (r *Record) noteRemote(err error, when *time.Time, at **Trouble) {
 		}
 		*at = nil
 	} else {
-		t := &Trouble{Kind: r.kindOf(err), Text: oneLine(err.Error()), Pushing: at == &r.state.pushTrouble, Since: r.opts.Now()}
+		t := &Trouble{Kind: r.kindOf(err), Text: carrier.OneLine(err.Error()), Pushing: at == &r.state.pushTrouble, Since: r.opts.Now()}
 		if *at != nil && (*at).Kind == t.Kind {
 			t.Since = (*at).Since
 		}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
 )
 
 // unfitRemotes are repositories that can be reached and cannot be shared, with what is
@@ -112,7 +114,7 @@ func TestARemoteThatBecameUnfit(t *testing.T) {
 		remote := bareRemote(t)
 		h := newHome(t, "a", remote)
 		gitOut(t, remote, "update-ref", "refs/heads/refs/heads/main", "main")
-		gitOut(t, remote, "update-ref", "-d", mainRef)
+		gitOut(t, remote, "update-ref", "-d", carrier.MainRef)
 		h.append(t, testLetter(1, 1))
 		if err := h.Sync(t.Context()); err == nil {
 			t.Error("a push to another branch counts as pushed")

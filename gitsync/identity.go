@@ -1,7 +1,6 @@
 package gitsync
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,10 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/format/config"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
-	"github.com/parleyfleet/parley/internal/gitremote"
 )
 
 const (
@@ -23,73 +20,6 @@ const (
 	// identityFile says whose record it is; no node uses one without it.
 	identityFile = "local/CROSSTALK.md"
 )
-
-func readConfig(dir string) (*config.Config, error) {
-	data, err := os.ReadFile(filepath.Join(dir, "config"))
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the repository's config: %w", err)
-	}
-	c := config.New()
-	if err := config.NewDecoder(bytes.NewReader(data)).Decode(c); err != nil {
-		return nil, fmt.Errorf("cannot read the repository's config: %w", err)
-	}
-	return c, nil
-}
-
-// checkConfig refuses repositories whose objects or refs this program cannot
-// read.
-func checkConfig(dir string) error {
-	c, err := readConfig(dir)
-	if err != nil {
-		return err
-	}
-	extensions := c.Section("extensions")
-	if format := extensions.Option("objectformat"); format != "" && !strings.EqualFold(format, "sha1") {
-		return errSHA256
-	}
-	if storage := extensions.Option("refstorage"); storage != "" && !strings.EqualFold(storage, "files") {
-		return fmt.Errorf("it keeps its refs as %s; run \"git refs migrate --ref-format=files\" in it", storage)
-	}
-	return nil
-}
-
-// remoteOf is the remote that the record was last shared with, as noted names it.
-func remoteOf(dir string) (string, error) {
-	c, err := readConfig(dir)
-	if err != nil {
-		return "", err
-	}
-	return c.Section("remote").Subsection("origin").Option("url"), nil
-}
-
-// noted is a remote as it is noted in the record: without what gets one in, because the
-// repository may be copied and read.
-func noted(remote string) string {
-	address, _ := gitremote.Split(remote)
-	if gitremote.HasQuery(address) {
-		address, _, _ = strings.Cut(address, "?")
-	}
-	return address
-}
-
-// setRemote notes the remote, for Open and for people who run git by hand.
-func setRemote(dir, remote string) error {
-	c, err := readConfig(dir)
-	if err != nil {
-		return err
-	}
-	c.SetOption("remote", "origin", "url", noted(remote))
-	c.SetOption("remote", "origin", "fetch", "+"+mainRef+":"+remoteRef)
-	return writeConfig(dir, c)
-}
-
-func writeConfig(dir string, c *config.Config) error {
-	var out bytes.Buffer
-	if err := config.NewEncoder(&out).Encode(c); err != nil {
-		return fmt.Errorf("cannot write the repository's config: %w", err)
-	}
-	return objects.WriteFile(filepath.Join(dir, "config"), out.Bytes())
-}
 
 // errNoVersion says that a tree names no version of what is in it.
 var errNoVersion = fmt.Errorf("%w", ErrForeign)

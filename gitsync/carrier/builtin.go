@@ -1,4 +1,4 @@
-package gitsync
+package carrier
 
 import (
 	"context"
@@ -40,17 +40,17 @@ type remoteSide interface {
 	// Where it succeeds nothing is missing.
 	fetch(ctx context.Context, tip, have objects.Hash) error
 	// push gives the remote what it lacks and moves its main from old to next;
-	// errRejected if it is not old any more, errUnsaid if the remote has taken
+	// ErrRejected if it is not old any more, errUnsaid if the remote has taken
 	// everything and not said that it has moved main.
 	push(ctx context.Context, old, next objects.Hash) error
 	close()
 }
 
-// patient implements carrier.
-func (b *builtin) patient() {
+// BePatient implements Carrier.
+func (b *builtin) BePatient() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.usual, b.timeout = gitPatience, gitPatience
+	b.usual, b.timeout = Patience, Patience
 }
 
 // with connects, does something and disconnects, within the time that a run may
@@ -71,12 +71,12 @@ func (b *builtin) with(ctx context.Context, why service, do func(ctx context.Con
 	defer b.mu.Unlock()
 	switch {
 	case errors.Is(context.Cause(ctx), tooLong):
-		b.timeout = min(2*limit, gitPatience)
+		b.timeout = min(2*limit, Patience)
 		err = tooLong
 	case err == nil:
 		b.timeout = b.usual
 	}
-	if err == nil || errors.Is(err, errNoMain) || errors.Is(err, errRejected) || errors.Is(err, ErrRemote) {
+	if err == nil || errors.Is(err, ErrNoMain) || errors.Is(err, ErrRejected) || errors.Is(err, ErrRemote) {
 		return err
 	}
 	return fitting(b.remote, fmt.Errorf("%w: %w", ErrRemote, hidden(err, b.remote)))
@@ -89,8 +89,8 @@ func (b *builtin) connect(ctx context.Context, why service) (remoteSide, error) 
 	return dialSide(ctx, b.remote, why, b.store)
 }
 
-// heads implements carrier.
-func (b *builtin) heads(ctx context.Context) (all map[string]objects.Hash, err error) {
+// Heads implements Carrier.
+func (b *builtin) Heads(ctx context.Context) (all map[string]objects.Hash, err error) {
 	err = b.with(ctx, toFetch, func(_ context.Context, side remoteSide) error {
 		all = side.branches()
 		return nil
@@ -98,16 +98,14 @@ func (b *builtin) heads(ctx context.Context) (all map[string]objects.Hash, err e
 	return all, err
 }
 
-const mainBranch = "main"
-
-// fetchMain implements carrier.
-func (b *builtin) fetchMain(ctx context.Context) error {
+// FetchMain implements Carrier.
+func (b *builtin) FetchMain(ctx context.Context) error {
 	return b.with(ctx, toFetch, func(ctx context.Context, side remoteSide) error {
-		tip, ok := side.branches()[mainBranch]
+		tip, ok := side.branches()[MainBranch]
 		if !ok {
-			return errNoMain
+			return ErrNoMain
 		}
-		known, _, err := b.store.Ref(fetchedRef)
+		known, _, err := b.store.Ref(FetchedRef)
 		if err != nil || known == tip {
 			return err
 		}
@@ -116,18 +114,18 @@ func (b *builtin) fetchMain(ctx context.Context) error {
 	})
 }
 
-// bring copies a tip of the remote and what it needs, and has fetchedRef name it.
+// bring copies a tip of the remote and what it needs, and has FetchedRef name it.
 func (b *builtin) bring(ctx context.Context, side remoteSide, tip, known objects.Hash) error {
 	if err := side.fetch(ctx, tip, known); err != nil {
 		return err
 	}
-	return b.store.MoveRef(fetchedRef, known, tip)
+	return b.store.MoveRef(FetchedRef, known, tip)
 }
 
-// push implements carrier.
-func (b *builtin) push(ctx context.Context, commit objects.Hash) error {
+// Push implements Carrier.
+func (b *builtin) Push(ctx context.Context, commit objects.Hash) error {
 	err := b.with(ctx, toPush, func(ctx context.Context, side remoteSide) error {
-		old := side.branches()[mainBranch]
+		old := side.branches()[MainBranch]
 		if old == commit {
 			return nil
 		}
@@ -137,7 +135,7 @@ func (b *builtin) push(ctx context.Context, commit objects.Hash) error {
 				return err
 			}
 			if !ours {
-				return errRejected
+				return ErrRejected
 			}
 		}
 		return side.push(ctx, old, commit)
@@ -148,8 +146,8 @@ func (b *builtin) push(ctx context.Context, commit objects.Hash) error {
 	return err
 }
 
-// fixHead implements carrier.
-func (b *builtin) fixHead(ctx context.Context) (note string, err error) {
+// FixHead implements Carrier.
+func (b *builtin) FixHead(ctx context.Context) (note string, err error) {
 	if folder := gitremote.Folder(b.remote); folder != "" {
 		return fixLocalHead(folder)
 	}

@@ -1,4 +1,4 @@
-package gitsync
+package carrier
 
 import (
 	"bufio"
@@ -152,7 +152,7 @@ func explained(err error) error {
 
 // shortened is an error on one line that is not too long.
 func shortened(err error) error {
-	if text := oneLine(err.Error()); text != err.Error() {
+	if text := OneLine(err.Error()); text != err.Error() {
 		return shortError{text: text, err: err}
 	}
 	return err

@@ -1,10 +1,9 @@
-package gitsync
+package carrier
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strings"
 
@@ -13,43 +12,8 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-// carrier carries main from and to the shared repository. What it brings is
-// durable in the store before a ref names it; it moves no ref of ours but
-// fetchedRef. Errors match ErrRemote where the remote cannot be used.
-type carrier interface {
-	// heads are the remote's branches and the commits that they name.
-	heads(ctx context.Context) (map[string]objects.Hash, error)
-	// fetchMain brings the remote's main to fetchedRef; errNoMain if it has none.
-	fetchMain(ctx context.Context) error
-	// push makes commit the remote's main, if that is one of its ancestors;
-	// errRejected if it is not, or no longer. It succeeds only where the remote has
-	// said that main is there.
-	push(ctx context.Context, commit objects.Hash) error
-	// fixHead makes the HEAD of a remote on this machine name main, or says how
-	// to (R1).
-	fixHead(ctx context.Context) (note string, err error)
-	// patient lets every run take long: the first fetch brings everything.
-	patient()
-}
-
-var (
-	// errRejected says that somebody else pushed first.
-	errRejected = errors.New("the remote moved meanwhile")
-	// errNoMain says that the remote has no branch main.
-	errNoMain = errors.New("the remote has no branch main")
-)
-
-// newCarrier is the git program where it is installed, because it knows the
-// user's ssh configuration and credentials; else parley's own.
-func newCarrier(opts Options, dir string, store *objects.Store) carrier {
-	if _, err := exec.LookPath("git"); err == nil && !opts.Builtin {
-		return newGitProgram(dir, opts.Remote, store)
-	}
-	return newBuiltin(opts.Remote, store)
-}
-
-// heads implements carrier.
-func (g *gitProgram) heads(ctx context.Context) (map[string]objects.Hash, error) {
+// Heads implements Carrier.
+func (g *gitProgram) Heads(ctx context.Context) (map[string]objects.Hash, error) {
 	out, err := g.run(ctx, "ls-remote", "--heads", "--end-of-options", g.at)
 	if err != nil {
 		return nil, fitting(g.remote, err)
@@ -69,22 +33,20 @@ func (g *gitProgram) heads(ctx context.Context) (map[string]objects.Hash, error)
 	return all, nil
 }
 
-const headsPrefix = "refs/heads/"
-
-// patient implements carrier.
-func (g *gitProgram) patient() {
-	g.usual = gitPatience
-	g.timeout.Store(int64(gitPatience))
+// BePatient implements Carrier.
+func (g *gitProgram) BePatient() {
+	g.usual = Patience
+	g.timeout.Store(int64(Patience))
 }
 
-// fetchMain implements carrier.
-func (g *gitProgram) fetchMain(ctx context.Context) error {
+// FetchMain implements Carrier.
+func (g *gitProgram) FetchMain(ctx context.Context) error {
 	out, err := g.run(ctx, "fetch", "--verbose", "--no-tags", "--no-prune", "--no-recurse-submodules",
-		"--no-write-fetch-head", "--end-of-options", g.at, "+"+mainRef+":"+fetchedRef)
+		"--no-write-fetch-head", "--end-of-options", g.at, "+"+MainRef+":"+FetchedRef)
 	var failed *gitError
 	switch {
 	case errors.As(err, &failed) && strings.Contains(failed.output, "couldn't find remote ref"):
-		return errNoMain
+		return ErrNoMain
 	case err != nil:
 		return fitting(g.remote, err)
 	case broughtMain(out.said):
@@ -96,12 +58,12 @@ func (g *gitProgram) fetchMain(ctx context.Context) error {
 }
 
 // broughtMain reports whether git says of the remote's main, and of no other branch,
-// that fetchedRef names it now.
+// that FetchedRef names it now.
 func broughtMain(said string) bool {
 	for line := range strings.Lines(said) {
 		words := strings.Fields(line)
 		at := slices.Index(words, "->")
-		if !strings.HasPrefix(line, " ! ") && at > 0 && at+1 < len(words) && words[at-1] == mainBranch && words[at+1] == fetchedRef {
+		if !strings.HasPrefix(line, " ! ") && at > 0 && at+1 < len(words) && words[at-1] == MainBranch && words[at+1] == FetchedRef {
 			return true
 		}
 	}
@@ -112,25 +74,25 @@ func broughtMain(said string) bool {
 // said that it is that: there are ways to fetch nothing, or another branch, that git
 // calls a success.
 func (g *gitProgram) confirmFetch(ctx context.Context) error {
-	heads, err := g.heads(ctx)
+	heads, err := g.Heads(ctx)
 	if err != nil {
 		return err
 	}
-	tip, ok := heads[mainBranch]
+	tip, ok := heads[MainBranch]
 	if !ok {
-		return errNoMain
+		return ErrNoMain
 	}
-	fetched, _, err := g.store.Ref(fetchedRef)
+	fetched, _, err := g.store.Ref(FetchedRef)
 	if err == nil && fetched != tip {
-		err = fmt.Errorf("%w: git fetch: it brought nothing, and main of the remote is at %s", ErrRemote, brief(tip))
+		err = fmt.Errorf("%w: git fetch: it brought nothing, and main of the remote is at %.12s", ErrRemote, tip)
 	}
 	return err
 }
 
-// push implements carrier.
-func (g *gitProgram) push(ctx context.Context, commit objects.Hash) error {
+// Push implements Carrier.
+func (g *gitProgram) Push(ctx context.Context, commit objects.Hash) error {
 	out, err := g.run(ctx, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no",
-		"--end-of-options", g.at, commit.String()+":"+mainRef)
+		"--end-of-options", g.at, commit.String()+":"+MainRef)
 	var failed *gitError
 	switch {
 	case err == nil && tookMain(out.told, commit):
@@ -140,7 +102,7 @@ func (g *gitProgram) push(ctx context.Context, commit objects.Hash) error {
 	case !errors.As(err, &failed):
 		return err
 	case wasRace(failed.output):
-		return errRejected
+		return ErrRejected
 	default:
 		failed.explain()
 		failed.line = g.hide(failed.line)
@@ -156,7 +118,7 @@ func tookMain(told string, commit objects.Hash) bool {
 		flag, rest, _ := strings.Cut(line, "\t")
 		refs, _, isRef := strings.Cut(rest, "\t")
 		switch {
-		case isRef && refs == commit.String()+":"+mainRef:
+		case isRef && refs == commit.String()+":"+MainRef:
 			taken = flag == " " || flag == "*" || flag == "=" // moved, new, there already
 		case line == "Done":
 			done = true
@@ -167,16 +129,16 @@ func tookMain(told string, commit objects.Hash) bool {
 
 // confirmPush asks the remote for its main, after a push that nothing speaks against
 // and of which nobody has said that it has moved main.
-func confirmPush(ctx context.Context, c carrier, commit objects.Hash) error {
-	heads, err := c.heads(ctx)
+func confirmPush(ctx context.Context, c Carrier, commit objects.Hash) error {
+	heads, err := c.Heads(ctx)
 	if err != nil {
 		return err
 	}
-	switch tip, ok := heads[mainBranch]; {
+	switch tip, ok := heads[MainBranch]; {
 	case !ok:
-		return fmt.Errorf("%w: the push said nothing of main, and %w", ErrRemote, lacksMain(heads))
+		return fmt.Errorf("%w: the push said nothing of main, and %w", ErrRemote, LacksMain(heads))
 	case tip != commit:
-		return fmt.Errorf("%w: the push said nothing of main, which is at %s there", ErrRemote, brief(tip))
+		return fmt.Errorf("%w: the push said nothing of main, which is at %.12s there", ErrRemote, tip)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package gitsync
+package carrier
 
 import (
 	"bytes"
@@ -39,12 +39,12 @@ func refusal(reason, said string) string {
 	if len(lines) > 0 {
 		text += ": " + strings.Join(lines, "; ")
 	}
-	return oneLine(text)
+	return OneLine(text)
 }
 
-// oneLine makes a text of others fit for one line: without control characters,
+// OneLine makes a text of others fit for one line: without control characters,
 // with single spaces, and not too long.
-func oneLine(text string) string {
+func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) {
 			return -1

@@ -1,4 +1,4 @@
-package gitsync
+package carrier
 
 import (
 	"context"
@@ -10,18 +10,18 @@ import (
 	"github.com/parleyfleet/parley/internal/gitremote"
 )
 
-// fixHead implements carrier.
-func (g *gitProgram) fixHead(ctx context.Context) (note string, err error) {
+// FixHead implements Carrier.
+func (g *gitProgram) FixHead(ctx context.Context) (note string, err error) {
 	if folder := gitremote.Folder(g.remote); folder != "" {
 		if !isBare(folder) {
 			return "", nil
 		}
 		remote := newGitProgram(filepath.Clean(folder), "", nil)
 		head, err := remote.run(ctx, "symbolic-ref", "--quiet", "HEAD")
-		if err == nil && strings.TrimSpace(head.told) == mainRef {
+		if err == nil && strings.TrimSpace(head.told) == MainRef {
 			return "", nil
 		}
-		if _, err := remote.run(ctx, "symbolic-ref", "HEAD", mainRef); err != nil {
+		if _, err := remote.run(ctx, "symbolic-ref", "HEAD", MainRef); err != nil {
 			return "", fmt.Errorf("cannot set the HEAD of the remote: %w", err)
 		}
 		return headSet(folder), nil
@@ -30,7 +30,7 @@ func (g *gitProgram) fixHead(ctx context.Context) (note string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("cannot look at the HEAD of the remote: %w", err)
 	}
-	if strings.HasPrefix(out.told, "ref: "+mainRef+"\t") {
+	if strings.HasPrefix(out.told, "ref: "+MainRef+"\t") {
 		return "", nil
 	}
 	return headNote, nil

@@ -1,4 +1,4 @@
-package gitsync
+package carrier
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func openLocalSide(folder string, ours *objects.Store) (remoteSide, error) {
 	if !isBare(l.folder) {
 		return nil, fmt.Errorf("%s does not appear to be a git repository", folder)
 	}
-	if err := checkConfig(l.folder); err != nil {
+	if err := CheckConfig(l.folder); err != nil {
 		return nil, fmt.Errorf("%s: %w", folder, err)
 	}
 	if _, err := os.Stat(filepath.Join(l.folder, "objects", "info", "alternates")); err == nil {
@@ -52,7 +52,7 @@ func openLocalSide(folder string, ours *objects.Store) (remoteSide, error) {
 
 func (l *localSide) branches() map[string]objects.Hash { return l.heads }
 
-func (l *localSide) headIsMain() bool { return headOf(l.folder) == mainRef }
+func (l *localSide) headIsMain() bool { return headOf(l.folder) == MainRef }
 
 func (l *localSide) close() {}
 
@@ -87,7 +87,7 @@ func (l *localSide) pushHeld(ctx context.Context, old, next objects.Hash) error 
 	failpoint.Hit(failpoint.PushCopied)
 	err := l.moveTheirs(old, next)
 	if errors.Is(err, objects.ErrRefMoved) {
-		return errRejected
+		return ErrRejected
 	}
 	if err == nil {
 		l.tidyTheirs(ctx)
@@ -113,14 +113,14 @@ func (l *localSide) tidyTheirs(ctx context.Context) {
 func (l *localSide) moveTheirs(old, next objects.Hash) error {
 	note := filepath.Join(l.ours.Dir(), pushingName)
 	if _, err := os.Stat(note); err == nil {
-		if _, err := l.theirs.RemoveStaleLock(mainRef); err != nil {
+		if _, err := l.theirs.RemoveStaleLock(MainRef); err != nil {
 			return err
 		}
 	}
 	if err := os.WriteFile(note, nil, 0o644); err != nil {
 		return fmt.Errorf("cannot note that main is pushed: %w", err)
 	}
-	err := l.theirs.MoveRef(mainRef, old, next)
+	err := l.theirs.MoveRef(MainRef, old, next)
 	return errors.Join(err, os.Remove(note))
 }
 
@@ -143,10 +143,10 @@ func copyObjects(ctx context.Context, from, to *objects.Store, tip, have objects
 // fixLocalHead makes the HEAD of a bare repository name main.
 func fixLocalHead(folder string) (note string, err error) {
 	folder = filepath.Clean(folder)
-	if !isBare(folder) || headOf(folder) == mainRef {
+	if !isBare(folder) || headOf(folder) == MainRef {
 		return "", nil
 	}
-	if err := objects.WriteFile(filepath.Join(folder, "HEAD"), []byte("ref: "+mainRef+"\n")); err != nil {
+	if err := objects.WriteFile(filepath.Join(folder, "HEAD"), []byte("ref: "+MainRef+"\n")); err != nil {
 		return "", fmt.Errorf("cannot set the HEAD of the remote: %w", err)
 	}
 	return headSet(folder), nil

@@ -1,4 +1,4 @@
-package gitsync
+package carrier
 
 import (
 	"os/exec"

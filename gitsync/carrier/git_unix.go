@@ -1,6 +1,6 @@
 //go:build !windows
 
-package gitsync
+package carrier
 
 import (
 	"os/exec"

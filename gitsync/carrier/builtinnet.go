@@ -1,4 +1,4 @@
-package gitsync
+package carrier
 
 import (
 	"context"
@@ -136,7 +136,7 @@ func (n *netSide) headIsMain() bool {
 		return true
 	}
 	for _, pair := range n.adverts.Capabilities.Get(capability.SymRef) {
-		if pair == "HEAD:"+mainRef {
+		if pair == "HEAD:"+MainRef {
 			return true
 		}
 	}
@@ -187,7 +187,7 @@ func (n *netSide) push(ctx context.Context, old, next objects.Hash) error {
 		return err
 	}
 	request := packp.NewReferenceUpdateRequestFromCapabilities(n.adverts.Capabilities)
-	request.Commands = []*packp.Command{{Name: mainRef, Old: old, New: next}}
+	request.Commands = []*packp.Command{{Name: MainRef, Old: old, New: next}}
 	request.Packfile = pack
 	said := &limited{room: maxSaid}
 	for _, kind := range []capability.Capability{capability.Sideband64k, capability.Sideband} {
@@ -216,10 +216,10 @@ func (n *netSide) push(ctx context.Context, old, next objects.Hash) error {
 		for _, status := range report.CommandStatuses {
 			switch {
 			case lostRace(status.Status):
-				return errRejected
+				return ErrRejected
 			case status.Error() != nil:
 				return errors.New(refusal(status.Status, said.String()))
-			case err == nil && status.ReferenceName == mainRef:
+			case err == nil && status.ReferenceName == MainRef:
 				return nil
 			}
 		}

@@ -1,4 +1,4 @@
-package gitsync
+package carrier
 
 import (
 	"errors"
@@ -32,7 +32,7 @@ const (
 // fitting puts a plain word in the place of an error that a repository is the reason
 // of which cannot be shared. What git and servers say of it is a riddle.
 func fitting(remote string, err error) error {
-	if why := checkFolder(gitremote.Folder(remote)); why != nil {
+	if why := CheckFolder(gitremote.Folder(remote)); why != nil {
 		return why
 	}
 	text := err.Error()
@@ -58,22 +58,22 @@ func fitting(remote string, err error) error {
 	return err
 }
 
-// lacksMain says of a remote with these branches why there is no main.
-func lacksMain(heads map[string]objects.Hash) error {
-	if _, nested := heads[mainRef]; nested {
+// LacksMain says of a remote with these branches why there is no main.
+func LacksMain(heads map[string]objects.Hash) error {
+	if _, nested := heads[MainRef]; nested {
 		return errNested
 	}
 	names := slices.Sorted(maps.Keys(heads))
 	if len(names) == 0 {
 		return errors.New("it has no branch main")
 	}
-	return fmt.Errorf("it has the branch %s but no main", oneLine(names[0]))
+	return fmt.Errorf("it has the branch %s but no main", OneLine(names[0]))
 }
 
-// checkFolder refuses what is at the path of a remote on this machine and cannot be
+// CheckFolder refuses what is at the path of a remote on this machine and cannot be
 // shared: a bundle, and a shallow repository. Whether a repository is there is not
 // its question.
-func checkFolder(path string) error {
+func CheckFolder(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil

@@ -1,4 +1,4 @@
-package gitsync
+package carrier
 
 import (
 	"bytes"
@@ -23,16 +23,11 @@ import (
 
 const (
 	// gitTimeout bounds one run of the program. A run that needed longer may
-	// take twice as long the next time, up to gitPatience: a slow link must
+	// take twice as long the next time, up to Patience: a slow link must
 	// bring a large fetch to its end some time.
-	gitTimeout  = 60 * time.Second
-	gitPatience = 16 * time.Minute
+	gitTimeout = 60 * time.Second
 	// gitAsking bounds a question to the program that needs no network.
 	gitAsking = 10 * time.Second
-	// gitLinger is how long git and its helpers may take to end when they are told to,
-	// before they are killed, and how long what they have started may keep their
-	// output open after they have ended.
-	gitLinger = time.Second
 )
 
 // gitProgram is the git program working on one repository: the carrier where
@@ -78,7 +73,7 @@ func (e *gitError) Unwrap() error { return e.err }
 // run runs the git program in the repository: no prompts, no inherited
 // repository, English messages, everything it writes fsynced, no gc of its own.
 // When its time is over, or ctx ends, it is told to end, with all its helpers, and
-// killed if that takes longer than gitLinger. It needs git 2.29 or newer.
+// killed if that takes longer than Linger. It needs git 2.29 or newer.
 func (g *gitProgram) run(ctx context.Context, args ...string) (output, error) {
 	env, err := g.environment(ctx)
 	if err != nil {
@@ -93,7 +88,7 @@ func (g *gitProgram) run(ctx context.Context, args ...string) (output, error) {
 	case err == nil:
 		g.timeout.Store(int64(g.usual))
 	case errors.Is(context.Cause(ctx), tooLong):
-		g.timeout.Store(int64(min(2*limit, gitPatience)))
+		g.timeout.Store(int64(min(2*limit, Patience)))
 	}
 	return out, err
 }
@@ -111,7 +106,7 @@ func (g *gitProgram) exec(ctx context.Context, env []string, args ...string) (ou
 	cmd := exec.CommandContext(ctx, program, slices.Concat(fixed, g.askUs(), args)...)
 	cmd.Env = env
 	cmd.Dir = filepath.Dir(g.dir)
-	cmd.WaitDelay = gitLinger
+	cmd.WaitDelay = Linger
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	end := ownGroup(cmd)

@@ -1,0 +1,60 @@
+package carrier
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// TestAnInheritedRepositoryIsNotGitsOwn prevents: parley started from a git hook works on
+// the repository of the hook.
+func TestAnInheritedRepositoryIsNotGitsOwn(t *testing.T) {
+	env := gitEnvironment([]string{"GIT_DIR=x", "HOME=y", "GIT_CONFIG_KEY_7=z"})
+	if slices.Contains(env, "GIT_DIR=x") || slices.Contains(env, "GIT_CONFIG_KEY_7=z") || !slices.Contains(env, "HOME=y") {
+		t.Errorf("environment = %q", env)
+	}
+}
+
+func TestLastMeaningfulLine(t *testing.T) {
+	for output, want := range map[string]string{
+		"":                             "",
+		"fatal: a\n":                   "a",
+		"error: one\nfatal: two\n\n":   "two",
+		"hint: x\nerror: y\nhint: z\n": "y",
+		"To /x\n":                      "",
+		"Host key verification failed.\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n": "Host key verification failed.",
+		"fatal: \x1b[31mred\x07": "[31mred",
+	} {
+		if got := lastMeaningfulLine(output); got != want {
+			t.Errorf("lastMeaningfulLine(%q) = %q, want %q", output, got, want)
+		}
+	}
+}
+
+// FuzzRefusal feeds anything a remote might say to what shows it.
+func FuzzRefusal(f *testing.F) {
+	f.Add("! a:b\t[remote rejected] (pre-receive hook declined)\nremote: no\n")
+	f.Fuzz(func(t *testing.T, output string) {
+		e := &gitError{verb: "push", output: output}
+		e.explain()
+		if strings.ContainsAny(e.line, "\n\r\x1b") || len([]rune(e.line)) > maxLine {
+			t.Errorf("not fit for one line: %q", e.line)
+		}
+	})
+}
+
+// FuzzTookMain feeds anything a git program might print to what decides whether main
+// was pushed.
+func FuzzTookMain(f *testing.F) {
+	commit := objects.BlobHash(nil)
+	line := "\t" + commit.String() + ":" + MainRef + "\t"
+	f.Add("To x\n " + line + "a..b\nDone\n")
+	f.Add("To x\n!" + line + "[rejected] (fetch first)\nDone\n")
+	f.Fuzz(func(t *testing.T, told string) {
+		if tookMain(told, commit) && (!strings.Contains(told, line) || !strings.Contains(told, "Done\n") && !strings.HasSuffix(told, "Done")) {
+			t.Errorf("%q is taken for a push of main", told)
+		}
+	})
+}
