@@ -8,7 +8,7 @@ func TestStatusCountsWhatArrives(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	var told []Status
-	b.Record.opts.Events.Arrived = func([]Letter) { told = append(told, b.Status()) }
+	b.tell.events.Arrived = func([]Letter) { told = append(told, b.Status()) }
 	for n := range count {
 		a.append(t, testLetter(1, n))
 	}

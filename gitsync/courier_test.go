@@ -53,7 +53,7 @@ func TestCouriersTakeTurns(t *testing.T) {
 		b.append(t, one)
 		c.append(t, two)
 		a.append(t, peer(one), peer(two))
-		a.Record.opts.Events.Moved = func() { b.Ring(); c.Ring() }
+		a.tell.events.Moved = func() { b.Ring(); c.Ring() }
 		step := courierStep + 2*defaultPushInterval
 		runFor(t, step-time.Second, a, b, c)
 		wantSame(t, "messages", messages(t, remote, "main"), paths(one, two))
@@ -235,7 +235,7 @@ func TestEightHosts(t *testing.T) {
 					if c.linked {
 						h.SetPlace(i + 1)
 					}
-					h.Record.opts.Events.Moved = func() { others(h, func(h *home) { h.Ring() }) }
+					h.tell.events.Moved = func() { others(h, func(h *home) { h.Ring() }) }
 					go func() { ended <- h.Run(ctx) }()
 				}
 				time.Sleep(5 * time.Second)
@@ -293,7 +293,7 @@ func TestNoRushWhenTheRemoteIsBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		remote := bareRemote(t)
 		a, b, c := newHome(t, "a", remote), newHome(t, "b", remote), newHome(t, "c", remote)
-		a.Record.opts.Events.Moved = func() { b.Ring(); c.Ring() }
+		a.tell.events.Moved = func() { b.Ring(); c.Ring() }
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan error, 3)
 		for i, h := range []*home{a, b, c} {

@@ -86,7 +86,7 @@ func (d *draft) place(p protocol.Path, blob objects.Hash, data []byte) (bool, er
 	if wins {
 		kept = conflictPath(p, other)
 	}
-	d.r.notice("%s exists with two different contents: one stays, the other is kept as %s", p, kept)
+	d.r.tell.notice("%s exists with two different contents: one stays, the other is kept as %s", p, kept)
 	if wins {
 		d.changes[p.RepoPath()] = objects.Change{Hash: blob}
 		d.changes[kept] = objects.Change{Hash: there}

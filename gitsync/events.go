@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/protocol"
@@ -68,44 +71,63 @@ type arrival struct {
 	blob objects.Hash
 }
 
-func (r *Record) tellArrived(arrivals []arrival) {
-	if r.opts.Events.Arrived == nil || len(arrivals) == 0 {
+// teller tells Events what happened: each call waits in the queue until somebody
+// delivers it, so that nobody who tells waits for who is told.
+type teller struct {
+	events Events
+	queue  eventQueue
+	store  blobs // where messages that came with main are read
+	log    zerolog.Logger
+	untold atomic.Bool // a message that came with main could not be told
+
+	mu   sync.Mutex // guards news
+	news news
+}
+
+// news counts messages that came with main, as long as not all have been told.
+type news struct {
+	arriving, arrived int // to be told in all, and told of them
+}
+
+// arrived tells of messages that came with main, and counts them.
+func (t *teller) arrived(arrivals []arrival) {
+	if t.events.Arrived == nil || len(arrivals) == 0 {
 		return
 	}
 	slices.SortFunc(arrivals, func(a, b arrival) int { return a.path.Compare(b.path) })
-	r.countArriving(len(arrivals), 0)
-	r.tellArriving(true)
-	defer r.tellArriving(false)
+	t.countArriving(len(arrivals), 0)
+	t.arriving(true)
+	defer t.arriving(false)
 	for batch := range slices.Chunk(arrivals, arrivedBatch) {
-		r.events.add(func() {
+		t.queue.add(func() {
 			for rest := batch; len(rest) > 0; {
 				var letters []Letter
-				letters, rest = r.loadArrivals(rest)
-				r.opts.Events.Arrived(letters)
+				letters, rest = t.loadArrivals(rest)
+				t.events.Arrived(letters)
 			}
-			r.countArriving(0, len(batch))
+			t.countArriving(0, len(batch))
 		})
 	}
 }
 
-func (r *Record) tellArriving(more bool) {
-	if r.opts.Events.Arriving != nil {
-		r.events.add(func() { r.opts.Events.Arriving(more) })
+func (t *teller) arriving(more bool) {
+	if t.events.Arriving != nil {
+		t.queue.add(func() { t.events.Arriving(more) })
 	}
 }
 
 // loadArrivals reads messages that came with main, until they take arrivedBytes; rest
 // are the others.
-func (r *Record) loadArrivals(arrivals []arrival) (letters []Letter, rest []arrival) {
+func (t *teller) loadArrivals(arrivals []arrival) (letters []Letter, rest []arrival) {
 	size := 0
 	for i, a := range arrivals {
 		if size >= arrivedBytes {
 			return letters, arrivals[i:]
 		}
-		data, err := letterData(r.store, a.blob)
+		data, err := letterData(t.store, a.blob)
 		if err != nil {
-			r.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
-			r.untold.Store(true)
+			t.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
+			t.untold.Store(true)
 			continue
 		}
 		letters = append(letters, Letter{Path: a.path, Data: data})
@@ -115,59 +137,66 @@ func (r *Record) loadArrivals(arrivals []arrival) (letters []Letter, rest []arri
 }
 
 // countArriving counts for Status what is to be told, and what has been.
-func (r *Record) countArriving(more, told int) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	r.state.arriving += more
-	r.state.arrived += told
-	if r.state.arrived == r.state.arriving {
-		r.state.arriving, r.state.arrived = 0, 0
+func (t *teller) countArriving(more, told int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.news.arriving += more
+	t.news.arrived += told
+	if t.news.arrived == t.news.arriving {
+		t.news = news{}
 	}
 }
 
-func (r *Record) tellFiles(paths []string) {
-	if r.opts.Events.Files != nil && len(paths) > 0 {
-		r.events.add(func() { r.opts.Events.Files(paths) })
+// waiting is what has not all been told.
+func (t *teller) waiting() news {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.news
+}
+
+func (t *teller) files(paths []string) {
+	if t.events.Files != nil && len(paths) > 0 {
+		t.queue.add(func() { t.events.Files(paths) })
 	}
 }
 
-func (r *Record) tellRecorded(paths []protocol.Path) {
-	if r.opts.Events.Recorded != nil && len(paths) > 0 {
-		r.events.add(func() { r.opts.Events.Recorded(paths) })
+func (t *teller) recorded(paths []protocol.Path) {
+	if t.events.Recorded != nil && len(paths) > 0 {
+		t.queue.add(func() { t.events.Recorded(paths) })
 	}
 }
 
-func (r *Record) tellPushed(paths []protocol.Path) {
-	if r.opts.Events.Pushed != nil && len(paths) > 0 {
+func (t *teller) pushed(paths []protocol.Path) {
+	if t.events.Pushed != nil && len(paths) > 0 {
 		slices.SortFunc(paths, protocol.Path.Compare)
-		r.events.add(func() { r.opts.Events.Pushed(paths) })
+		t.queue.add(func() { t.events.Pushed(paths) })
 	}
 }
 
-func (r *Record) tellMoved() {
-	if r.opts.Events.Moved != nil {
-		r.events.add(r.opts.Events.Moved)
+func (t *teller) moved() {
+	if t.events.Moved != nil {
+		t.queue.add(t.events.Moved)
 	}
 }
 
-func (r *Record) tellTrouble(t Trouble) {
-	if r.opts.Events.Trouble != nil {
-		r.events.add(func() { r.opts.Events.Trouble(t) })
+func (t *teller) trouble(now Trouble) {
+	if t.events.Trouble != nil {
+		t.queue.add(func() { t.events.Trouble(now) })
 	}
 }
 
-func (r *Record) tellDamaged(why string) {
-	if r.opts.Events.Damaged != nil {
-		r.events.add(func() { r.opts.Events.Damaged(why) })
+func (t *teller) damaged(why string) {
+	if t.events.Damaged != nil {
+		t.queue.add(func() { t.events.Damaged(why) })
 	}
 }
 
 // notice tells the operator.
-func (r *Record) notice(format string, args ...any) {
+func (t *teller) notice(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
-	if r.opts.Events.Notice == nil {
-		r.log.Warn().Msg(text)
+	if t.events.Notice == nil {
+		t.log.Warn().Msg(text)
 		return
 	}
-	r.events.add(func() { r.opts.Events.Notice(text) })
+	t.queue.add(func() { t.events.Notice(text) })
 }

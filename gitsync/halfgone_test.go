@@ -156,7 +156,7 @@ func TestJournalKeepsWhatStandsOnNothing(t *testing.T) {
 	h := severalPacks(t, "")
 	var damaged []string
 	h.opts.Events.Damaged = func(why string) { damaged = append(damaged, why) }
-	h.Record.opts.Events.Damaged = h.opts.Events.Damaged
+	h.tell.events.Damaged = h.opts.Events.Damaged
 	halves()["all packs removed"](t, h.repo())
 	h.append(t, testLetter(1, 10))
 	if err := h.Sync(t.Context()); !errors.Is(err, ErrDamaged) {
@@ -361,7 +361,7 @@ func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
 	}
 	back()
 	arrived, atTheEnd := 0, -1
-	h.Record.opts.Events = Events{
+	h.tell.events = Events{
 		Arrived: func(letters []Letter) { arrived += len(letters) },
 		Damaged: func(why string) {
 			if why == "" {

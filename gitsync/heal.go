@@ -90,7 +90,7 @@ func (r *Record) putForeignAside(foreign, tip objects.Hash) error {
 			return err
 		}
 	}
-	r.notice("main of record.git was moved to %s, another history than that of the record: it is put back, and that is kept as %s",
+	r.tell.notice("main of record.git was moved to %s, another history than that of the record: it is put back, and that is kept as %s",
 		brief(foreign), kept)
 	return r.moveMain(foreign, tip)
 }

@@ -9,7 +9,7 @@ import (
 // a remote it takes in what another program did to main. Where it succeeds, what
 // failed before is tried again at once.
 func (r *Record) Fetch(ctx context.Context) error {
-	defer r.events.deliver()
+	defer r.tell.queue.deliver()
 	if r.isClosed() {
 		return fmt.Errorf("cannot fetch: %w", ErrClosed)
 	}

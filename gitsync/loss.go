@@ -24,7 +24,7 @@ func (r *Record) reportLoss(known, tip objects.Hash) error {
 	case known == objects.Zero:
 		return nil
 	case tip == objects.Zero:
-		r.notice("the remote's main is gone (it was %s): all that this host has of it is pushed again", brief(known))
+		r.tell.notice("the remote's main is gone (it was %s): all that this host has of it is pushed again", brief(known))
 		return nil
 	}
 	kept, err := r.store.IsAncestor(known, tip)
@@ -50,7 +50,7 @@ func (r *Record) reportLoss(known, tip objects.Hash) error {
 	if !kept {
 		by = fmt.Sprintf("the remote's main was rewritten from %s to %s, whose last commit is of %s; that", brief(known), brief(tip), author)
 	}
-	r.notice("%s %s", by, lost)
+	r.tell.notice("%s %s", by, lost)
 	return nil
 }
 

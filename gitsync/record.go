@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -65,9 +64,8 @@ type Record struct {
 	standing standing // work guards it
 	noted    string   // what notePacks noted; the commit loop's alone
 
-	events eventQueue
-	untold atomic.Bool // a message that came with main could not be told
-	state  state
+	tell  *teller
+	state state
 
 	closing  sync.Once
 	closeErr error
@@ -97,7 +95,6 @@ type state struct {
 	files map[string]*fileUpdate  // put and not yet committed
 	mine  map[string]objects.Hash // files that this run committed
 
-	arriving, arrived   int // messages that came with main: to be told in all, and told of them
 	lastFetch, lastPush time.Time
 	pushes, rejected    int       // that the remote took, and those that came after another's
 	commitErr           string    // why the last commit failed
@@ -144,7 +141,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		shareBell:  make(chan struct{}, 1),
 		fetchBell:  make(chan struct{}, 1),
 		retryBell:  make(chan struct{}, 1),
-		events:     eventQueue{wake: make(chan struct{}, 1)},
+		tell:       &teller{events: opts.Events, log: opts.Log, queue: eventQueue{wake: make(chan struct{}, 1)}},
 	}
 	if err := r.isThere(); err != nil {
 		return nil, fmt.Errorf("cannot open the record: %w", err)
@@ -178,6 +175,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if r.store, err = objects.Open(dir, r.log); err != nil {
 		return err
 	}
+	r.tell.store = r.store
 	r.mender.r = r
 	r.store.HealBy(r.mender.mend)
 	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {
@@ -347,6 +345,7 @@ func (r *Record) Tip() string {
 
 // Status is a snapshot for people.
 func (r *Record) Status() Status {
+	news := r.tell.waiting()
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	s := Status{
@@ -365,8 +364,8 @@ func (r *Record) Status() Status {
 		Pushes:       r.state.pushes,
 		Rejected:     r.state.rejected,
 		Broken:       r.state.broken,
-		Arriving:     r.state.arriving,
-		Arrived:      r.state.arrived,
+		Arriving:     news.arriving,
+		Arrived:      news.arrived,
 	}
 	if r.state.remoteTip != objects.Zero {
 		s.RemoteTip = r.state.remoteTip.String()

@@ -65,7 +65,7 @@ func (r *Record) recorded(letters []*heldLetter) {
 	if r.opts.Remote == "" {
 		r.release(letters)
 	}
-	r.tellRecorded(paths)
+	r.tell.recorded(paths)
 }
 
 // release lets letters go from the journal.

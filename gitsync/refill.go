@@ -84,7 +84,7 @@ func (r *Record) takeInRefilled() error {
 	if err := r.movedFrom(known, next, tree); err != nil {
 		return err
 	}
-	r.tellArrived(r.returned(lost, tree))
+	r.tell.arrived(r.returned(lost, tree))
 	r.remains = &lacking
 	return r.settle()
 }
@@ -112,7 +112,7 @@ func (r *Record) endLoss() error {
 	}
 	r.remains = nil
 	r.noteBroken("")
-	r.tellDamaged("") // even where it was not broken: what was lost is there
+	r.tell.damaged("") // even where it was not broken: what was lost is there
 	return nil
 }
 

@@ -74,7 +74,7 @@ func (r *Record) reshape(other, current objects.Hash) error {
 	parents := []objects.Hash{other}
 	switch {
 	case strays:
-		r.notice("commit %s put another history before that of the record: a merge puts the record first again", brief(other))
+		r.tell.notice("commit %s put another history before that of the record: a merge puts the record first again", brief(other))
 		parents = []objects.Hash{tip, other}
 	case base != tip:
 		own, err := r.ownOnly(tip, other)
@@ -170,8 +170,8 @@ func (r *Record) movedFrom(before, tip, tree objects.Hash) error {
 	r.state.mu.Lock()
 	r.state.tip, r.state.tree = tip, tree
 	r.state.mu.Unlock()
-	r.tellArrived(arrivals)
-	r.tellFiles(files)
+	r.tell.arrived(arrivals)
+	r.tell.files(files)
 	ring(r.shareBell)
 	return r.recordPresent()
 }

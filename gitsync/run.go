@@ -34,7 +34,7 @@ func (r *Record) Run(ctx context.Context) error {
 	var loops, telling sync.WaitGroup
 	tell, stopTelling := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopTelling()
-	telling.Go(func() { r.events.run(tell) })
+	telling.Go(func() { r.tell.queue.run(tell) })
 	loops.Go(func() { r.commitLoop(ctx) })
 	if r.opts.Remote != "" {
 		loops.Go(func() { r.shareLoop(ctx) })
@@ -43,7 +43,7 @@ func (r *Record) Run(ctx context.Context) error {
 	err := r.drain(context.WithoutCancel(ctx))
 	stopTelling()
 	telling.Wait()
-	r.events.deliver()
+	r.tell.queue.deliver()
 	return err
 }
 

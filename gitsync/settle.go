@@ -77,6 +77,6 @@ func (r *Record) releasePushed(remote objects.Hash, waiting []*heldLetter, pushe
 	for p := range pushed {
 		paths = append(paths, p)
 	}
-	r.tellPushed(paths)
+	r.tell.pushed(paths)
 	return nil
 }

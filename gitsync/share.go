@@ -186,7 +186,7 @@ func (r *Record) push(ctx context.Context) error {
 		r.work.Lock()
 		err = r.remoteIs(tip)
 		r.work.Unlock()
-		r.tellMoved()
+		r.tell.moved()
 	}
 	r.noteRemote(err, &r.state.lastPush, &r.state.pushTrouble)
 	return err
@@ -226,7 +226,7 @@ func (r *Record) pushUntilTaken(ctx context.Context) error {
 // Sync commits all that is stored, whoever is to commit it, pushes it and
 // fetches, once, and tells all events before it returns. It does not need Run.
 func (r *Record) Sync(ctx context.Context) error {
-	defer r.events.deliver()
+	defer r.tell.queue.deliver()
 	if r.isClosed() {
 		return fmt.Errorf("cannot sync: %w", ErrClosed)
 	}

@@ -99,8 +99,8 @@ func (r *Record) Told() (commit string, err error) {
 	r.work.Lock()
 	tip, _ := r.mainTip()
 	r.work.Unlock()
-	r.events.deliver()
-	if r.untold.Load() {
+	r.tell.queue.deliver()
+	if r.tell.untold.Load() {
 		return "", errors.New("a message that came with main could not be read")
 	}
 	return tip.String(), nil

@@ -183,5 +183,5 @@ func (r *Record) noteBroken(why string) {
 	if r.opts.Remote != "" {
 		ring(r.fetchBell)
 	}
-	r.tellDamaged(why)
+	r.tell.damaged(why)
 }

@@ -224,9 +224,9 @@ func (r *Record) noteRemote(err error, when *time.Time, at **Trouble) {
 			r.state.usable = time.Now()
 		}
 		r.logTrouble(now)
-		r.tellTrouble(now)
+		r.tell.trouble(now)
 	case first:
-		r.tellTrouble(now)
+		r.tell.trouble(now)
 	}
 }
 

@@ -110,7 +110,7 @@ func testAwayAndBack(t *testing.T) {
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
 	var told []Kind
-	h.Record.opts.Events.Trouble = func(t Trouble) { told = append(told, t.Kind) }
+	h.tell.events.Trouble = func(t Trouble) { told = append(told, t.Kind) }
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx) }()

@@ -85,15 +85,15 @@ func (u *union) keepFile(d objects.Difference) error {
 	switch {
 	case stays:
 		u.draft.changes[d.Path] = mine
-		u.r.notice("%s was taken out of the record elsewhere: it is put back", d.Path)
+		u.r.tell.notice("%s was taken out of the record elsewhere: it is put back", d.Path)
 	case same(before, d.New):
 	case same(before, d.Old):
 		u.draft.changes[d.Path] = mine
 	case d.New.Hash == objects.Zero:
-		u.r.notice("%s was removed here and changed elsewhere: it stays", d.Path)
+		u.r.tell.notice("%s was removed here and changed elsewhere: it stays", d.Path)
 	case d.Old.Hash == objects.Zero:
 		u.draft.changes[d.Path] = mine
-		u.r.notice("%s was removed elsewhere and changed here: it stays", d.Path)
+		u.r.tell.notice("%s was removed elsewhere and changed here: it stays", d.Path)
 	default:
 		return u.mergeFile(d, before)
 	}
@@ -155,7 +155,7 @@ func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 	}
 	kept := fileConflictPath(d.Path, two)
 	u.draft.changes[kept] = objects.Change{Hash: second.Hash, Mode: second.Mode}
-	u.r.notice("%s was changed here and elsewhere (%s): that %s stays, the other is kept as %s",
+	u.r.tell.notice("%s was changed here and elsewhere (%s): that %s stays, the other is kept as %s",
 		d.Path, strings.Join(clashes, ", "), where, kept)
 	return nil
 }
