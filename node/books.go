@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -21,7 +22,7 @@ type books struct {
 	record  *gitsync.Record
 	folded  folded
 	log     zerolog.Logger
-	notices *notices
+	notices *notices.Notices
 	folders *folders
 	halts   *halts
 
@@ -73,9 +74,9 @@ func (b *books) take(path string) error {
 	}
 	b.folded(func(s *fleet.State) {
 		if err := take(s, data, ok); err != nil {
-			b.notices.wrong(path, "%s cannot be read: %v", path, err)
+			b.notices.Wrong(path, "%s cannot be read: %v", path, err)
 		} else {
-			b.notices.mended(path)
+			b.notices.Mended(path)
 		}
 	})
 	return nil
@@ -91,7 +92,7 @@ func (b *books) checkScopes(paths []string) {
 		problem := ""
 		b.folded(func(s *fleet.State) { problem = s.ScopeProblem(file) })
 		if problem != "" {
-			b.notices.once(path+problem, "%s: %s", path, problem)
+			b.notices.Once(path+problem, "%s: %s", path, problem)
 		}
 	}
 }
@@ -195,9 +196,9 @@ func (b *books) hostFile(path string) func(s *fleet.State, data []byte, ok bool)
 				commands = fmt.Sprintf("states a command for %s: the node of %s has not written it, and no host runs it", strings.Join(agents, ", "), says.Host)
 			}
 		})
-		b.notices.ofFile(path, "key", key)
-		b.notices.ofFile(path, "commands", commands)
-		b.notices.ofFile(path, "parts", parts)
+		b.notices.OfFile(path, "key", key)
+		b.notices.OfFile(path, "commands", commands)
+		b.notices.OfFile(path, "parts", parts)
 		return err
 	}
 }
@@ -229,9 +230,9 @@ func (b *books) changed(paths []string) {
 func (b *books) warnOfIdentity() {
 	err := checkIdentity(b.record, b.cfg)
 	if err != nil {
-		b.notices.wrong(identityFile, "this node will not start again: %v", err)
+		b.notices.Wrong(identityFile, "this node will not start again: %v", err)
 	} else {
-		b.notices.mended(identityFile)
+		b.notices.Mended(identityFile)
 	}
 }
 
@@ -246,9 +247,9 @@ func (b *books) noteConflict(path string) {
 	switch {
 	case err != nil: // it is told of when it is looked at again
 	case !there:
-		b.notices.forget(path)
+		b.notices.Forget(path)
 	default:
-		b.notices.unless(path, "%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
+		b.notices.Unless(path, "%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
 	}
 }
 
@@ -266,9 +267,9 @@ func (b *books) checkProfiles() {
 	})
 	switch {
 	case halted != "" && halted != was:
-		b.notices.wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
+		b.notices.Wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
 	case halted == "" && was != "":
-		b.notices.mended(aboutProfiles)
+		b.notices.Mended(aboutProfiles)
 		b.nudge()
 	}
 }

@@ -65,7 +65,7 @@ func (w *worker) limits() fleet.Limits {
 // caller holds the node's mu.
 func (w *worker) add(it *fleet.Item) {
 	if w.n.state.Reaches(it, w.who()) && !w.n.state.Answerable(it) {
-		w.n.notices.once(it.Path.String(), "%s is from %q: no answer can be addressed to that name, so %s is not run for it", it.Path, it.From, w.agent.Name)
+		w.n.notices.Once(it.Path.String(), "%s is from %q: no answer can be addressed to that name, so %s is not run for it", it.Path, it.From, w.agent.Name)
 	}
 	if it.Type == protocol.TypeRead && len(w.expects) > 0 {
 		w.nudge() // it may be the receipt that a message waits for
@@ -312,15 +312,9 @@ func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tie
 	result := door.Run(ctx, c)
 	run.End(result.Left)
 	if result.Left {
-		n.notices.sayLeft(a.Name)
+		n.notices.KeeperLost(a.Name)
 	}
 	return result
-}
-
-// sayLeft says that something of a run may go on, for as long as callers are judged by that.
-func (ns *notices) sayLeft(agent protocol.Name) {
-	ns.wrong("the keepers of "+agent.String(), "the keeper of a run of %s was ended by somebody: what it has started may go on, and programs without "+
-		"a parent that began since are not taken for the operator's, until the node is started anew", agent)
 }
 
 // environment tells a command which agent it is, and how it can use parley.

@@ -7,13 +7,14 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // flaws are the files of the record that are no messages. What others say by the bus and
 // is none is warned of too, once by its path, and not kept.
 type flaws struct {
-	notices *notices
+	notices *notices.Notices
 
 	mu      sync.Mutex // guards what follows
 	all     []flaw
@@ -54,9 +55,9 @@ func (fs *flaws) note(f flaw) {
 // warn warns of a file once, and reports whether this was it. The caller holds mu.
 func (fs *flaws) warn(f flaw) (first bool) {
 	if !f.Refused {
-		return fs.notices.once(f.Path, "skipped %s: it is no message: %s", f.Path, f.Why)
+		return fs.notices.Once(f.Path, "skipped %s: it is no message: %s", f.Path, f.Why)
 	}
-	if first = fs.notices.once(f.Path, "refused %s: %s", f.Path, f.Why); first {
+	if first = fs.notices.Once(f.Path, "refused %s: %s", f.Path, f.Why); first {
 		fs.refused++
 	}
 	return first

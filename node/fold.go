@@ -93,7 +93,7 @@ func (n *Node) foldAll(ctx context.Context) error {
 	n.mu.Lock()
 	n.state = fleet.New(n.anchor, n.cache.kinds...)
 	n.mu.Unlock()
-	n.notices.clear()
+	n.notices.Clear()
 	n.flaws.clear()
 	total, err := n.record.Count(ctx)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -13,14 +14,14 @@ const mostFolders = 8
 
 // folders warns of what lies below data/channels and is no channel.
 type folders struct {
-	notices  *notices
+	notices  *notices.Notices
 	recordID string
 
 	mu     sync.Mutex      // guards what follows
 	strays map[string]bool // folders that are no channels and were warned of
 }
 
-func newFolders(notices *notices, recordID string) *folders {
+func newFolders(notices *notices.Notices, recordID string) *folders {
 	return &folders{notices: notices, recordID: recordID, strays: map[string]bool{}}
 }
 
@@ -35,7 +36,7 @@ func (fs *folders) check(names []string) {
 		}
 		low := strings.ToLower(name)
 		if other, twice := spelled[low]; twice {
-			fs.notices.once("folders "+low, "%s/%s and %s/%s differ in case alone: they are two channels here, and one folder in a clone on macOS or Windows; move the messages of one to a new id",
+			fs.notices.Once("folders "+low, "%s/%s and %s/%s differ in case alone: they are two channels here, and one folder in a clone on macOS or Windows; move the messages of one to a new id",
 				protocol.ChannelsDir, other, protocol.ChannelsDir, name)
 		}
 		spelled[low] = name
@@ -51,12 +52,12 @@ func (fs *folders) warnOf(name string) {
 		return
 	}
 	if fs.strays[name] = true; len(fs.strays) == mostFolders {
-		fs.notices.happened("more folders below %s are no channels: parley record verify lists what is in them", protocol.ChannelsDir)
+		fs.notices.Happened("more folders below %s are no channels: parley record verify lists what is in them", protocol.ChannelsDir)
 		return
 	}
 	id := protocol.DeriveChannel(fs.recordID, "@folder", name)
 	quoted := strings.ReplaceAll(name, "'", `'\''`) // whoever may push has chosen it, and it will be put into a shell
-	fs.notices.happened("%[1]s/%[2]s is no channel, so nobody reads what is in it: a channel's folder is called by a UUID; in a clone: git mv '%[1]s/%[3]s' %[1]s/%[4]s, "+
+	fs.notices.Happened("%[1]s/%[2]s is no channel, so nobody reads what is in it: a channel's folder is called by a UUID; in a clone: git mv '%[1]s/%[3]s' %[1]s/%[4]s, "+
 		"write the name into its CHANNEL.md, and push", protocol.ChannelsDir, name, quoted, id)
 }
 

@@ -84,10 +84,10 @@ func (n *Node) freezeOrSay() {
 	const about = "the cache of the state"
 	switch {
 	case err == nil:
-		n.notices.mended(about)
+		n.notices.Mended(about)
 		n.log.Debug().Int("messages", n.folded.size()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
 	case !errors.Is(err, errUnsettled):
-		n.notices.wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
+		n.notices.Wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
 	}
 }
 

@@ -47,21 +47,6 @@ func takeLock(home configs.Home) (*flock.Flock, error) {
 	return lock, nil
 }
 
-// sayOpened says what in the home was open to other users until this start: who could
-// read a key may have read it.
-func (ns *notices) sayOpened(opened []configs.Opened) {
-	for _, o := range opened {
-		switch {
-		case o.Err != nil:
-			ns.happened("%v", o.Err)
-		case o.Key:
-			ns.happened("%s was open to other users of this machine (mode %04o), and is not any more: if somebody may have read it, take a new key: parley host rotate", o.Path, o.Mode)
-		default:
-			ns.happened("%s was open to other users of this machine (mode %04o), and is not any more", o.Path, o.Mode)
-		}
-	}
-}
-
 // serverID is what tells the name of the bus server from others: a random part that
 // is kept with the key, and a mark of this place. Servers of one name throw each
 // other off, and a home that was copied must get as far as being told to stay out.

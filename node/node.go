@@ -20,6 +20,7 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -86,7 +87,7 @@ type Node struct {
 	own       *ownHost // what this host says of itself
 	resender  *resender
 	held      *heldBack
-	notices   *notices // what status warns of
+	notices   *notices.Notices // what status warns of
 	books     *books
 	feeds     feeds
 	flaws     flaws // files of the record that are no messages
@@ -126,7 +127,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		workers: map[protocol.Name]*worker{},
 		cache:   stateCache{kinds: o.affairs},
 		keys:    newKeyWork(),
-		notices: newNotices(o.Log, o.Now),
+		notices: notices.New(o.Log, o.Now),
 	}
 	n.folded = func(read func(*fleet.State)) {
 		n.mu.Lock()
@@ -167,7 +168,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.rightKey(); err != nil {
 		return nil, err
 	}
-	n.notices.sayOpened(opened)
+	n.notices.Opened(opened)
 	n.writer = newWriter(n)
 	return n, nil
 }
@@ -262,7 +263,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 			Moved:    n.remoteMoved,
 			Trouble:  n.remoteTrouble,
 			Damaged:  n.recordDamaged,
-			Notice:   n.notices.news,
+			Notice:   n.notices.News,
 		},
 	})
 	if err != nil {

@@ -65,7 +65,7 @@ func answersOf(t *testing.T, n *Node) map[string]any {
 		said["to "+to] = fmt.Sprint(err)
 	}
 	var warned []string
-	for _, text := range n.notices.texts() {
+	for _, text := range n.notices.Texts() {
 		if strings.Contains(text, "cannot be read") {
 			warned = append(warned, text)
 		}

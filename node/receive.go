@@ -198,7 +198,7 @@ const busyDay = 3000
 // holds mu.
 func (n *Node) warnBusyDay(p protocol.Path) {
 	if day := p.DayDir(); n.state.SameDay(p) > busyDay {
-		n.notices.once(day, "%s has more than %d messages: hosted remotes become slow there; use sub-channels (parley channel new)", day, busyDay)
+		n.notices.Once(day, "%s has more than %d messages: hosted remotes become slow there; use sub-channels (parley channel new)", day, busyDay)
 	}
 }
 

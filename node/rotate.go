@@ -53,7 +53,7 @@ func (n *Node) RotateKey(ctx context.Context, r control.RotateRequest) (control.
 	}
 	failpoint.Hit(failpoint.KeyRotated)
 	if err := next.makeOwn(n.home); err != nil { // the next start brings it to its end
-		n.notices.news("the new key is kept in " + seedFile(n.home, next.public) + ", but not as host.nk: " + err.Error())
+		n.notices.News("the new key is kept in " + seedFile(n.home, next.public) + ", but not as host.nk: " + err.Error())
 	}
 	n.afterRotation(next)
 	print, err := protocol.Fingerprint(next.public)
@@ -103,7 +103,7 @@ func (n *Node) tellRotation(ctx context.Context, old, next *hostKey, overlap tim
 func (n *Node) afterRotation(next *hostKey) {
 	if b := n.currentBus(); b != nil {
 		if err := b.Rekey(next.pair); err != nil {
-			n.notices.news(err.Error() + "; start the node anew")
+			n.notices.News(err.Error() + "; start the node anew")
 		}
 	}
 	n.presence.announce()

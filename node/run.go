@@ -156,7 +156,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "cannot start the bus: %v", err)
 	}
 	for _, warning := range system.Warnings {
-		n.notices.wrong(warning, "%s", warning)
+		n.notices.Wrong(warning, "%s", warning)
 	}
 	o := bus.Options{
 		Config: bus.Config{

@@ -41,7 +41,7 @@ func (n *Node) startIndex(down *teardown) {
 	x, err := n.openIndex()
 	if err != nil {
 		n.log.Error().Err(err).Msg("messages cannot be searched")
-		n.notices.wrong("search", "messages cannot be searched: %v", err)
+		n.notices.Wrong("search", "messages cannot be searched: %v", err)
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

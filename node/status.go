@@ -40,7 +40,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	s.Record.Messages = n.state.Len()
 	s.Refused = n.flaws.countRefused()
 	s.Flags = n.flags()
-	s.Warned = slices.Concat(n.halts.damage(n.cfg.Remote != ""), unknown, n.notices.texts(), clocks)
+	s.Warned = slices.Concat(n.halts.damage(n.cfg.Remote != ""), unknown, n.notices.Texts(), clocks)
 	if open := n.home.OpenToOthers(); open != "" {
 		s.Warned = append(s.Warned, open)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -25,7 +26,7 @@ type twins struct {
 	started  time.Time
 	now      func() time.Time
 	log      zerolog.Logger
-	notices  *notices
+	notices  *notices.Notices
 	lookout  *lookout
 	answer   chan struct{} // holds a token when one wrote: let it hear of this one
 	expelled chan error    // why this node has to stay out of the fleet
@@ -45,7 +46,7 @@ type hostHistory interface {
 	All() iter.Seq[*fleet.Item]
 }
 
-func newTwins(host protocol.Name, started time.Time, now func() time.Time, log zerolog.Logger, ns *notices, l *lookout) *twins {
+func newTwins(host protocol.Name, started time.Time, now func() time.Time, log zerolog.Logger, ns *notices.Notices, l *lookout) *twins {
 	return &twins{
 		host: host, run: randomHex(4), started: started, now: now, log: log, notices: ns, lookout: l,
 		answer: make(chan struct{}, 1), expelled: make(chan error, 1), runs: map[string]bool{}, firsts: map[string]protocol.Path{},
@@ -67,7 +68,7 @@ func (t *twins) met(p bus.Presence) (sayWeAreHere bool) {
 			onMachine(p.Machine), p.Since.Format(shownTime))
 		return false
 	}
-	t.notices.wrong(aboutTwinThere, "another node with the name and key of this host was started %sat %s: it is told to stay out; %s",
+	t.notices.Wrong(aboutTwinThere, "another node with the name and key of this host was started %sat %s: it is told to stay out; %s",
 		onMachine(p.Machine), p.Since.Format(shownTime), twinHint)
 	return true
 }
@@ -77,7 +78,7 @@ const aboutTwinThere = "another node of this host on the bus"
 // lookAway notes where a second node of this name is no longer heard.
 func (t *twins) lookAway() {
 	if !t.near() {
-		t.notices.mended(aboutTwinThere)
+		t.notices.Mended(aboutTwinThere)
 	}
 }
 
@@ -114,7 +115,7 @@ func (t *twins) look(it *fleet.Item, state hostHistory, key string) {
 		return
 	}
 	if it.Act == protocol.ActHostJoin && it.Key != key {
-		t.notices.happened("another machine joined as %s too, with the key %s: it is not let in; give it an --alias of its own", it.Host, it.Key)
+		t.notices.Happened("another machine joined as %s too, with the key %s: it is not let in; give it an --alias of its own", it.Host, it.Key)
 		return
 	}
 	// By the bus twins tell each other who was first.
@@ -130,7 +131,7 @@ func (t *twins) look(it *fleet.Item, state hostHistory, key string) {
 			it.Run, theirs.Time().Format(shownTime))
 		return
 	}
-	if t.notices.once("twin "+it.Run, "another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint) {
+	if t.notices.Once("twin "+it.Run, "another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint) {
 		nudge(t.answer)
 	}
 }
@@ -196,7 +197,7 @@ func (t *twins) stayOut(why *control.Error) {
 // still runs, it hears of this one by a message and answers with one, and then one of
 // them ends (see look). If nothing comes, it was a home that went back in time.
 func (t *twins) askForeign(ctx context.Context, foreign *fleet.Item, patience time.Duration) {
-	t.notices.wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
+	t.notices.Wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
 		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",
 		t.now().Add(patience).Format(shownTime), foreign.Path)
 	nudge(t.answer)
@@ -214,6 +215,6 @@ func (t *twins) lookAround(ctx context.Context, remote, bus bool, patience time.
 	}
 	if ctx.Err() == nil {
 		t.lookout.end()
-		t.notices.mended(aboutTwin)
+		t.notices.Mended(aboutTwin)
 	}
 }

@@ -15,7 +15,7 @@ func (n *Node) sayUnreadLines(alias protocol.Name) {
 		return
 	}
 	about := "unread " + alias.String() + " " + protocol.Hash([]byte(strings.Join(h.Unread, "\n")))
-	n.notices.once(about, "the host %s says of itself what this version of parley cannot read, and the rest counts: %s", alias, unreadText(h.Unread))
+	n.notices.Once(about, "the host %s says of itself what this version of parley cannot read, and the rest counts: %s", alias, unreadText(h.Unread))
 }
 
 // sayAllUnreadLines does that for all hosts, after the record was read.
