@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/parleyfleet/parley/internal/wait"
 )
 
 const (
@@ -94,7 +96,7 @@ func (d *dialler) remote() *server.RemoteLeafOpts {
 }
 
 // poke has the dialler try again at once.
-func (d *dialler) poke() { nudge(d.poked) }
+func (d *dialler) poke() { wait.Nudge(d.poked) }
 
 // drop ends the link that is there, so that it is made anew.
 func (d *dialler) drop() {

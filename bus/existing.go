@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/internal/wait"
 )
 
 const (
@@ -46,7 +47,7 @@ func (s *system) connected() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.since, s.problem, s.earlier = s.bus.opts.Now(), "", true
-	nudge(s.came)
+	wait.Nudge(s.came)
 }
 
 // arrived waits until the system, which has just been connected, knows our

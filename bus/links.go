@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -60,7 +61,7 @@ func (l *links) failed() {
 	}
 }
 
-func (l *links) poke() { nudge(l.wake) }
+func (l *links) poke() { wait.Nudge(l.wake) }
 
 // watch tells when links have come up, until the bus closes.
 func (l *links) watch() {

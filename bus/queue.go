@@ -5,6 +5,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -96,15 +97,7 @@ func (q *queue) add(from protocol.Name, size int, put func(*batch)) bool {
 	return true
 }
 
-func (q *queue) signal() { nudge(q.wake) }
-
-// nudge leaves a token in a channel that holds one.
-func nudge(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
+func (q *queue) signal() { wait.Nudge(q.wake) }
 
 // take empties the queue.
 func (q *queue) take() batch {

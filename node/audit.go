@@ -12,13 +12,14 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // audit is one look at the whole record.
 type audit struct {
 	record *gitsync.Record
-	folded folded
+	folded folded.State
 	state  *fleet.State // for what needs no lock
 	now    func() time.Time
 	far    *progress
@@ -29,7 +30,7 @@ type audit struct {
 
 // Verify answers control.Verify.
 func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
-	a := &audit{record: n.record, folded: n.folded, state: n.state, now: n.now, far: n.verifying.begin(n.record.Objects() + n.folded.size())}
+	a := &audit{record: n.record, folded: n.folded, state: n.state, now: n.now, far: n.verifying.begin(n.record.Objects() + n.folded.Size())}
 	defer n.verifying.end(a.far)
 	err := a.run(ctx)
 	return a.found, asError(err)
@@ -92,7 +93,7 @@ func (a *audit) messages(ctx context.Context) error {
 // at all at once.
 func (a *audit) chains(ctx context.Context) ([]fleet.Finding, error) {
 	v := a.state.Verification(a.now())
-	if err := a.folded.each(ctx, v.Look); err != nil {
+	if err := a.folded.Each(ctx, v.Look); err != nil {
 		return nil, err
 	}
 	a.folded(func(*fleet.State) { v.LookAside() })

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -20,7 +21,7 @@ import (
 type books struct {
 	cfg     configs.Config
 	record  *gitsync.Record
-	folded  folded
+	folded  folded.State
 	log     zerolog.Logger
 	notices *notices.Notices
 	folders *folders

@@ -24,14 +24,6 @@ func newDelivery(queueBytes int) delivery {
 		keys: one(), wrote: one(), linked: one(), gaps: newGaps(), queueBytes: queueBytes}
 }
 
-// nudge leaves a token in a channel that holds one.
-func nudge(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
-}
-
 // startDelivery works until the node goes down; it ends before the bus.
 func (n *Node) startDelivery(down *teardown) {
 	ctx, cancel := context.WithCancel(context.Background())

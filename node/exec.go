@@ -13,6 +13,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -89,7 +90,7 @@ func (w *worker) add(it *fleet.Item) {
 }
 
 // nudge has the worker look at its queue.
-func (w *worker) nudge() { nudge(w.wake) }
+func (w *worker) nudge() { wait.Nudge(w.wake) }
 
 func byPlace(a, b *fleet.Item) int {
 	if c := a.Place.Compare(b.Place); c != 0 {

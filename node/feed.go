@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -47,7 +48,7 @@ func (fs *feeds) add(p protocol.Path) {
 			continue
 		}
 		f.paths = append(f.paths, p)
-		nudge(f.wake)
+		wait.Nudge(f.wake)
 	}
 }
 

@@ -85,7 +85,7 @@ func (n *Node) freezeOrSay() {
 	switch {
 	case err == nil:
 		n.notices.Mended(about)
-		n.log.Debug().Int("messages", n.folded.size()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
+		n.log.Debug().Int("messages", n.folded.Size()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
 	case !errors.Is(err, errUnsettled):
 		n.notices.Wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
 	}

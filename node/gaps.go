@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -85,7 +86,7 @@ func (g *gaps) add(by protocol.Name, gap fleet.Gap, after end) {
 	if _, known := c.wants[gap.Hash]; !known && len(c.wants) < gapsOfOne {
 		c.wants[gap.Hash] = gap
 	}
-	nudge(g.wake)
+	wait.Nudge(g.wake)
 }
 
 // makeRoom forgets a chain of the host that tells of most, and reports whether that is
@@ -177,7 +178,7 @@ type outcome struct {
 func (g *gaps) rest(key told, o outcome) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	defer nudge(g.wake)
+	defer wait.Nudge(g.wake)
 	c := g.chains[key]
 	c.busy, c.due = false, time.Now().Add(gapWait)
 	if o.progress {

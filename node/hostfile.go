@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -17,7 +18,7 @@ type ownHost struct {
 	host, human protocol.Name
 	now         func() time.Time
 	log         zerolog.Logger
-	folded      folded
+	folded      folded.State
 	record      fileUpdater
 	hubs        *hubs
 	roster      *roster

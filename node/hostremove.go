@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -119,6 +120,6 @@ func (n *Node) awaitAgents(ctx context.Context) {
 		if !busy {
 			return
 		}
-		sleep(ctx, drainLook)
+		wait.Sleep(ctx, drainLook)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -20,7 +21,7 @@ import (
 type hubs struct {
 	host   protocol.Name
 	says   configs.Bus // what the operator decided
-	folded folded
+	folded folded.State
 	bus    func() *bus.Bus // nil where there is none
 	now    func() time.Time
 	log    zerolog.Logger

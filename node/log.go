@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -93,7 +94,7 @@ func (n *Node) logAll(ctx context.Context, f *feed, wanted func(*fleet.Item) boo
 	var last *fleet.Item
 	for {
 		n.mu.Lock()
-		items := following(n.state, last)
+		items := folded.Following(n.state, last)
 		for _, it := range items {
 			f.leave(it.Path)
 		}

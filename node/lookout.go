@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/wait"
 )
 
 // A node that has just started runs no agent until it has looked for another one of its
@@ -68,7 +69,7 @@ func (l *lookout) wait(ctx context.Context, remote, bus bool) {
 			greeting, done := context.WithTimeout(ctx, l.times*greetTime)
 			defer done()
 			if l.answered.wait(greeting) {
-				sleep(ctx, l.times*twinTime)
+				wait.Sleep(ctx, l.times*twinTime)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ func (n *Node) recordDamaged(why string) {
 	}
 	// Only this process may still know what was in folders that are lost.
 	var paths []protocol.Path
-	err := n.folded.each(context.Background(), func(it *fleet.Item) { paths = append(paths, it.Path) })
+	err := n.folded.Each(context.Background(), func(it *fleet.Item) { paths = append(paths, it.Path) })
 	if err == nil {
 		err = n.record.NameLost(paths)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -104,8 +105,8 @@ type Node struct {
 	sofar     reading
 	verifying verifying
 
-	folded  folded     // the state, for parts
-	mu      sync.Mutex // guards what follows
+	folded  folded.State // the state, for parts
+	mu      sync.Mutex   // guards what follows
 	state   *fleet.State
 	workers map[protocol.Name]*worker
 	brought int      // messages that git has brought since the start

@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -57,7 +58,7 @@ func (pr *presence) announceAlways(ctx context.Context) {
 		select {
 		case <-tick.C:
 		case <-pr.greet:
-			sleep(ctx, greetGap-time.Since(spoke))
+			wait.Sleep(ctx, greetGap-time.Since(spoke))
 		case <-pr.twins.answer:
 			pr.answerTwin(ctx)
 		case <-ctx.Done():
@@ -110,7 +111,7 @@ func (pr *presence) takePresence(p bus.Presence) {
 	pr.wanted(p)
 	pr.lostBehind(p)
 	if pr.live.see(p) {
-		nudge(pr.greet) // it does not know of this host yet
+		wait.Nudge(pr.greet) // it does not know of this host yet
 	}
 	pr.takePlace()
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -25,7 +26,7 @@ func TestGreetingsArePaused(t *testing.T) {
 	}
 	var sent []time.Time
 	for len(sent) < 4 {
-		nudge(n.presence.greet)
+		wait.Nudge(n.presence.greet)
 		msg, err := letters.NextMsg(within)
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -19,14 +20,14 @@ func (pr *presence) missed(it *fleet.Item) {
 		return
 	}
 	if pr.live.miss(it.Host) {
-		nudge(pr.greet)
+		wait.Nudge(pr.greet)
 	}
 }
 
 // wanted has this host say that it is there, where another one wants to hear it.
 func (pr *presence) wanted(p bus.Presence) {
 	if slices.Contains(p.Wants, pr.host) {
-		nudge(pr.greet)
+		wait.Nudge(pr.greet)
 	}
 }
 

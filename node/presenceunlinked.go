@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -20,7 +21,7 @@ const relinkTime = 1500 * time.Millisecond
 func (pr *presence) unlinked(host protocol.Name) {
 	ended := pr.now()
 	pr.asker.aside(func(ctx context.Context) {
-		if sleep(ctx, relinkTime); ctx.Err() == nil {
+		if wait.Sleep(ctx, relinkTime) {
 			pr.lookFor(ctx, host, ended)
 		}
 	})
@@ -36,7 +37,7 @@ func (pr *presence) lookFor(ctx context.Context, host protocol.Name, ended time.
 	case host != "" && !pr.asker.answers(ctx, host):
 		pr.live.gone(ended, host)
 		pr.live.lose(host)
-		nudge(pr.greet)
+		wait.Nudge(pr.greet)
 	}
 	pr.takePlace()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -99,7 +100,7 @@ func (n *Node) arriving(more bool) {
 // publish takes in what the writer has stored and tells the other hosts.
 func (n *Node) publish(ws []written) {
 	n.twins.wrote(ws[0].message)
-	defer nudge(n.delivery.wrote)
+	defer wait.Nudge(n.delivery.wrote)
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
 		for _, w := range ws {
@@ -137,7 +138,7 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 	version := n.state.KeysVersion()
 	taken := n.state.TakeAll(examined)
 	if n.state.KeysVersion() != version {
-		nudge(n.delivery.keys)
+		wait.Nudge(n.delivery.keys)
 	}
 	known := map[*fleet.Item]bool{}
 	for _, it := range taken {
@@ -176,9 +177,9 @@ func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
 	n.warnOfKey(it)
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {
-		nudge(n.delivery.keys)
-		nudge(n.hubs.moved)
-		nudge(n.keys.moved)
+		wait.Nudge(n.delivery.keys)
+		wait.Nudge(n.hubs.moved)
+		wait.Nudge(n.keys.moved)
 		n.sayUnreadLines(it.Host)
 	}
 	if it.Act == protocol.ActHostRevoke {

@@ -44,7 +44,7 @@ func (n *Node) RecordStats(ctx context.Context) (control.RecordStats, error) {
 // countUnverified looks at each message: whether a revocation leaves it in shows there
 // alone.
 func (n *Node) countUnverified(ctx context.Context) (count int, err error) {
-	err = n.folded.each(ctx, func(it *fleet.Item) {
+	err = n.folded.Each(ctx, func(it *fleet.Item) {
 		if !it.Act.HostWord() && it.Type != protocol.TypeRead && n.state.Signature(it) != protocol.SignatureValid {
 			count++
 		}

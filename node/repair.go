@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -146,7 +147,7 @@ func (n *Node) repair(ctx context.Context, key told) (o outcome) {
 		if !fetched && m.isLarge() && n.canFetch() {
 			fetched = true
 			n.record.Ring()
-			sleep(ctx, fetchWait)
+			wait.Sleep(ctx, fetchWait)
 			continue
 		}
 		came, busy := n.askAround(ctx, key, m)
@@ -167,15 +168,6 @@ func (n *Node) nudgeWorkers() {
 	defer n.mu.Unlock()
 	for _, w := range n.workers {
 		w.nudge()
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

@@ -7,12 +7,13 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // resender answers hosts that have missed messages.
 type resender struct {
-	folded folded
+	folded folded.State
 	record interface {
 		Get(protocol.Path) ([]byte, error)
 	}

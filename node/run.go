@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -210,7 +211,7 @@ func (n *Node) lookAround(ctx context.Context) {
 func (n *Node) linked() {
 	n.presence.announce()
 	n.lookout.linked.happened()
-	nudge(n.delivery.linked)
+	wait.Nudge(n.delivery.linked)
 }
 
 func (n *Node) currentBus() *bus.Bus { return n.bus.Load() }

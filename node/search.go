@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/search"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -26,7 +27,7 @@ const (
 // with what comes as it comes. Its goroutine runs from start until stop.
 type indexer struct {
 	options search.Options
-	folded  folded
+	folded  folded.State
 	load    func(*fleet.Item) (*protocol.Message, error)
 	log     zerolog.Logger
 	work    sync.WaitGroup
@@ -173,7 +174,7 @@ func (x *indexer) catchUp(ctx context.Context, index *search.Index, step func())
 			return added, err
 		}
 		var past []*fleet.Item
-		x.folded(func(s *fleet.State) { past = following(s, last) })
+		x.folded(func(s *fleet.State) { past = folded.Following(s, last) })
 		for _, it := range past {
 			if searchable(it) && !known.Has(it.Path, it.Hash) {
 				index.Add(document(it, func() (*protocol.Message, error) { return x.load(it) }))

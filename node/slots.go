@@ -3,6 +3,8 @@ package node
 import (
 	"slices"
 	"sync"
+
+	"github.com/parleyfleet/parley/internal/wait"
 )
 
 // slots bound how many commands of agents run at once on this host, and share that
@@ -116,6 +118,6 @@ func (s *slots) free() int {
 // wake wakes those for whom there is a slot. The caller holds mu.
 func (s *slots) wake() {
 	for _, agent := range s.line[:max(0, min(len(s.line), s.free()))] {
-		nudge(agent)
+		wait.Nudge(agent)
 	}
 }

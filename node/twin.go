@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
@@ -132,7 +133,7 @@ func (t *twins) look(it *fleet.Item, state hostHistory, key string) {
 		return
 	}
 	if t.notices.Once("twin "+it.Run, "another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint) {
-		nudge(t.answer)
+		wait.Nudge(t.answer)
 	}
 }
 
@@ -200,8 +201,8 @@ func (t *twins) askForeign(ctx context.Context, foreign *fleet.Item, patience ti
 	t.notices.Wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
 		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",
 		t.now().Add(patience).Format(shownTime), foreign.Path)
-	nudge(t.answer)
-	sleep(ctx, patience)
+	wait.Nudge(t.answer)
+	wait.Sleep(ctx, patience)
 }
 
 const aboutTwin = "another node of this host"

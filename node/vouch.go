@@ -8,6 +8,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -28,7 +30,7 @@ type keyWork struct {
 	host   protocol.Name
 	now    func() time.Time
 	log    zerolog.Logger
-	folded folded
+	folded folded.State
 	live   *live
 	hubs   *hubs
 	say    func(context.Context, fleet.Vouch) error // stores that and tells the others
@@ -71,13 +73,13 @@ func (k *keyWork) start(down *teardown) {
 
 func (k *keyWork) tend(ctx context.Context) {
 	for {
-		wait, ends := k.vouch(ctx), k.nextEnd()
-		timer := time.NewTimer(min(wait, ends))
+		again, ends := k.vouch(ctx), k.nextEnd()
+		timer := time.NewTimer(min(again, ends))
 		select {
 		case <-k.moved:
 		case <-timer.C:
-			if ends <= wait {
-				nudge(k.hubs.moved) // who showed the key must show its new one
+			if ends <= again {
+				wait.Nudge(k.hubs.moved) // who showed the key must show its new one
 			}
 		case <-ctx.Done():
 		}

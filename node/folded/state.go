@@ -1,4 +1,5 @@
-package node
+// Package folded lets the parts of a node read its state, a look at a time.
+package folded
 
 import (
 	"context"
@@ -6,16 +7,16 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 )
 
-// folded is the state as the parts of the node read it: nothing changes while what it is
+// State is the state as the parts of the node read it: nothing changes while what it is
 // given runs, which calls nobody who may wait.
-type folded func(read func(*fleet.State))
+type State func(read func(*fleet.State))
 
 // piece is how many messages of the past are looked at in one go.
 const piece = 500
 
-// following are the next messages of the record after last, nil standing for none.
+// Following are the next messages of the record after last, nil standing for none.
 // There are no more where it is empty.
-func following(s *fleet.State, last *fleet.Item) []*fleet.Item {
+func Following(s *fleet.State, last *fleet.Item) []*fleet.Item {
 	next := make([]*fleet.Item, 0, piece)
 	for it := range s.After(last) {
 		if next = append(next, it); len(next) == piece {
@@ -25,10 +26,10 @@ func following(s *fleet.State, last *fleet.Item) []*fleet.Item {
 	return next
 }
 
-// each calls visit with every message in the order of the record. The state is let go of
+// Each calls visit with every message in the order of the record. The state is let go of
 // between pieces, so that a long record holds nobody up. What comes or moves meanwhile
 // may be seen or not.
-func (read folded) each(ctx context.Context, visit func(*fleet.Item)) error {
+func (read State) Each(ctx context.Context, visit func(*fleet.Item)) error {
 	var last *fleet.Item
 	for {
 		if err := ctx.Err(); err != nil {
@@ -36,7 +37,7 @@ func (read folded) each(ctx context.Context, visit func(*fleet.Item)) error {
 		}
 		var next []*fleet.Item
 		read(func(s *fleet.State) {
-			next = following(s, last)
+			next = Following(s, last)
 			for _, it := range next {
 				visit(it)
 			}
@@ -48,8 +49,8 @@ func (read folded) each(ctx context.Context, visit func(*fleet.Item)) error {
 	}
 }
 
-// size is how many messages the state holds.
-func (read folded) size() (count int) {
+// Size is how many messages the state holds.
+func (read State) Size() (count int) {
 	read(func(s *fleet.State) { count = s.Len() })
 	return count
 }

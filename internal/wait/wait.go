@@ -1,0 +1,27 @@
+// Package wait has what goroutines use that wait for each other, or for a while.
+package wait
+
+import (
+	"context"
+	"time"
+)
+
+// Nudge leaves a token in a channel that holds one, for who waits there. It never blocks.
+func Nudge(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Sleep waits for d. It is false if ctx ended first.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
