@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -36,7 +37,7 @@ func (n *Node) tokenKey() ([]byte, error) {
 	file := filepath.Join(n.home.Keys(), "tokens.key")
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		data = []byte(randomHex(tokenKeyBytes) + "\n")
+		data = []byte(random.Hex(tokenKeyBytes) + "\n")
 		err = writeOnce(file, data)
 	}
 	if err != nil {

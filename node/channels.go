@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -57,7 +58,7 @@ func (n *Node) NewChannel(ctx context.Context, by control.Caller, r control.NewC
 		return control.Channel{}, asError(err)
 	}
 	var b [16]byte
-	random(b[:])
+	random.Fill(b[:])
 	id := protocol.NewChannelID(b)
 	if err := n.books.write(ctx, protocol.ChannelFilePath(id), data); err != nil {
 		return control.Channel{}, asError(err)

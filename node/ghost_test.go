@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -31,7 +32,7 @@ func newGhost(t testing.TB, n *Node, alias protocol.Name) *ghost {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &ghost{t: t, record: n.record.ID(), alias: alias, key: key, head: head{run: randomHex(4)}, now: time.Now()}
+	return &ghost{t: t, record: n.record.ID(), alias: alias, key: key, head: head{run: random.Hex(4)}, now: time.Now()}
 }
 
 func (g *ghost) sign(m protocol.Message, channel protocol.ChannelID) gitsync.Letter {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/prompt"
@@ -187,7 +188,7 @@ func (n *Node) TestAgent(ctx context.Context, r control.TestRequest) (control.Te
 			From: n.cfg.Human.String(), Host: n.cfg.Alias, To: []string{a.Name.String()}, At: n.now(), Act: protocol.ActHey,
 			Signature: protocol.SignatureValid, Body: r.Text,
 		}
-		if about.Fence, err = n.fence(a.Name.String() + "\x00" + randomHex(8)); err != nil {
+		if about.Fence, err = n.fence(a.Name.String() + "\x00" + random.Hex(8)); err != nil {
 			return control.TestResult{}, asError(err)
 		}
 		input = prompt.Build(about).Text

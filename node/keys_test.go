@@ -17,6 +17,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -286,7 +287,7 @@ func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
 	letters := []gitsync.Letter{g.join("alice"), g.say("alice", "the last word")}
 	own := letters[1].Path
 	for range 200 {
-		g.head.run, g.head.seq = randomHex(4), 0
+		g.head.run, g.head.seq = random.Hex(4), 0
 		letters = append(letters, g.say("alice", "the thief's"))
 	}
 	n.Receive(letters, byGit)

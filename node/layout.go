@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/random"
 )
 
 // layout holds the files of a new record that are the same for every fleet.
@@ -23,7 +24,7 @@ func recordFiles(cfg configs.Config) map[string][]byte {
 		versionFile:      []byte("5.0\n"),
 		identityFile: fmt.Appendf(nil,
 			"---\nname: %[1]s\nemail: %[1]s@parley.local\nfleet: %[1]s\n---\n\nThis record belongs to the fleet %[1]s.\n"+
-				"It began with the random number %[2]s, so that no two records are alike.\n", cfg.Fleet, randomHex(16)),
+				"It began with the random number %[2]s, so that no two records are alike.\n", cfg.Fleet, random.Hex(16)),
 	}
 	for _, folder := range []string{"local/actors", "hosts", "data/channels", "data/memories"} {
 		files[folder+"/.gitkeep"] = nil

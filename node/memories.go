@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -34,7 +35,7 @@ func (n *Node) AddMemory(ctx context.Context, by control.Caller, r control.AddMe
 	}
 	n.memoryAt = m.Timestamp
 	var b [4]byte
-	random(b[:])
+	random.Fill(b[:])
 	m.File = protocol.MemoryFileName(m.Timestamp, binary.BigEndian.Uint32(b[:]))
 	data, err := protocol.EncodeMemory(m)
 	if err != nil {

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -326,6 +325,3 @@ func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 
 // me is a participant on this host.
 func (n *Node) me(name string) fleet.Who { return fleet.Who{Name: name, Host: n.cfg.Alias} }
-
-// random fills b from the system's random source, which does not fail.
-func random(b []byte) { _, _ = rand.Read(b) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/prompt"
@@ -46,7 +47,7 @@ func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, 
 	if about.History, err = n.history(earlier); err != nil {
 		return control.Opening{}, asError(err)
 	}
-	if about.Fence, err = n.fence(a.Name.String() + "\x00" + randomHex(8)); err != nil {
+	if about.Fence, err = n.fence(a.Name.String() + "\x00" + random.Hex(8)); err != nil {
 		return control.Opening{}, asError(err)
 	}
 	o := control.Opening{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/notices"
@@ -49,7 +50,7 @@ type hostHistory interface {
 
 func newTwins(host protocol.Name, started time.Time, now func() time.Time, log zerolog.Logger, ns *notices.Notices, l *lookout) *twins {
 	return &twins{
-		host: host, run: randomHex(4), started: started, now: now, log: log, notices: ns, lookout: l,
+		host: host, run: random.Hex(4), started: started, now: now, log: log, notices: ns, lookout: l,
 		answer: make(chan struct{}, 1), expelled: make(chan error, 1), runs: map[string]bool{}, firsts: map[string]protocol.Path{},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/failpoint"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -71,7 +72,7 @@ func newWriter(n *Node) *writer {
 		requests: make(chan *writing, writeQueue),
 		closing:  make(chan struct{}),
 		closed:   make(chan struct{}),
-		head:     head{run: randomHex(4)},
+		head:     head{run: random.Hex(4)},
 	}
 	if last, ok := n.state.LastOf(n.cfg.Alias); ok {
 		w.head.prev = last.Hash
@@ -186,7 +187,7 @@ func (w *writer) store(batch []*writing) {
 	}
 	if err := w.n.record.Append(context.Background(), letters); err != nil {
 		w.head = before
-		w.head.run, w.head.seq = randomHex(4), 0
+		w.head.run, w.head.seq = random.Hex(4), 0
 		for _, r := range batch {
 			r.err = errors.Join(r.err, fmt.Errorf("cannot store the message: %w", err))
 		}
@@ -194,7 +195,7 @@ func (w *writer) store(batch []*writing) {
 	for _, r := range batch {
 		if r.err == nil && r.next != nil {
 			w.n.signsWith.Store(r.next)
-			w.head.run, w.head.seq = randomHex(4), 0
+			w.head.run, w.head.seq = random.Hex(4), 0
 		}
 		if r.err == nil {
 			failpoint.Hit(failpoint.Stored)
@@ -241,7 +242,7 @@ func (h *head) next(channel protocol.ChannelID, now time.Time) (protocol.Path, t
 	h.seq++
 	now = now.UTC().Truncate(time.Millisecond)
 	var b [4]byte
-	random(b[:])
+	random.Fill(b[:])
 	draw := binary.BigEndian.Uint32(b[:])
 	switch step := draw>>16 + 1; {
 	case now.After(h.last):

@@ -1,13 +1,12 @@
 package caller
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/parleyfleet/parley/internal/process"
+	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -79,7 +78,7 @@ type Run struct {
 // as long as within.
 func (b *Book) Begin(agent protocol.Name, because protocol.Path, within time.Duration) *Run {
 	now := b.o.Now()
-	r := &Run{ID: newID(), Agent: agent, Because: because, book: b, over: make(chan struct{})}
+	r := &Run{ID: random.Hex(8), Agent: agent, Because: because, book: b, over: make(chan struct{})}
 	r.Token = b.seal(token{Agent: agent, Because: because.String(), Run: r.ID, Issued: now.Unix(), Until: now.Add(within).Unix()})
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,10 +142,4 @@ func (b *Book) lastGiven(agent protocol.Name) protocol.Path {
 		return protocol.Path{}
 	}
 	return g.path
-}
-
-func newID() string {
-	b := make([]byte, 8)
-	_, _ = rand.Read(b) // it does not fail
-	return hex.EncodeToString(b)
 }

@@ -1,0 +1,42 @@
+package node
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// unreadText shows the first of some lines.
+func unreadText(lines []string) string {
+	const few, most = 3, 100
+	shown := make([]string, 0, few+1)
+	for i, line := range lines {
+		if i == few {
+			shown = append(shown, "…")
+			break
+		}
+		if runes := []rune(line); len(runes) > most {
+			line = string(runes[:most]) + "…"
+		}
+		shown = append(shown, line)
+	}
+	return strings.Join(shown, "; ")
+}
+
+// unreadLines are the lines that cannot be read in a message by which a host tells of
+// itself, none in any other.
+func unreadLines(it *fleet.Item, data []byte) []string {
+	if it.Act != protocol.ActHostJoin && it.Act != protocol.ActHostAgents {
+		return nil
+	}
+	m, err := protocol.Decode(it.Path, data)
+	if err != nil {
+		return nil
+	}
+	says, err := protocol.ParseHost(m.Body)
+	if err != nil {
+		return nil
+	}
+	return says.Unread
+}
