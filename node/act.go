@@ -25,6 +25,12 @@ func (n *Node) act(ctx context.Context, c fleet.Command, about protocol.Path) ([
 	return n.writer.write(ctx, drafts)
 }
 
+// say is act for what is about no message.
+func (n *Node) say(ctx context.Context, c fleet.Command) error {
+	_, err := n.act(ctx, c, protocol.Path{})
+	return err
+}
+
 func isRefusal(err error) bool {
 	var r *fleet.Refusal
 	return errors.As(err, &r)

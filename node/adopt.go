@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -64,9 +65,9 @@ func (o InitOptions) survey(cfg configs.Config, tree gitsync.Tree) (*survey, err
 		return nil, err
 	}
 	s.Channels = len(s.channels)
-	if !s.there[versionFile] && !s.there[identityFile] && !s.there[olderVersion] && !s.there[protocol.ChannelsDir] && !s.there[path.Clean(olderDir)] {
+	if !s.there[books.VersionFile] && !s.there[books.IdentityFile] && !s.there[olderVersion] && !s.there[protocol.ChannelsDir] && !s.there[path.Clean(olderDir)] {
 		return nil, control.Errorf(control.KindRefused, "name a repository that holds a record of the Crosstalk format",
-			"cannot adopt %s: it has neither %s nor %s nor %s", redact.Remote(o.Remote), versionFile, protocol.ChannelsDir, path.Clean(olderDir))
+			"cannot adopt %s: it has neither %s nor %s nor %s", redact.Remote(o.Remote), books.VersionFile, protocol.ChannelsDir, path.Clean(olderDir))
 	}
 	if err := s.takeProfiles(); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (s *survey) look(f gitsync.TreeFile) error {
 	if !f.Message.IsZero() {
 		return s.lookAtMessage(f)
 	}
-	if parse := bookParser(f.Path); parse != nil {
+	if parse := books.Parser(f.Path); parse != nil {
 		return s.lookAtBook(f, parse)
 	}
 	isFile := strings.HasSuffix(f.Path, ".md")
@@ -101,7 +102,7 @@ func (s *survey) look(f gitsync.TreeFile) error {
 		if err != nil {
 			return err
 		}
-		if said := strings.TrimSpace(string(data)); s.Version == "" || f.Path == versionFile {
+		if said := strings.TrimSpace(string(data)); s.Version == "" || f.Path == books.VersionFile {
 			s.Version = fmt.Sprintf("%.20q in %s", said, f.Path)
 		}
 	case !isFile:
@@ -142,12 +143,12 @@ func (s *survey) lookAtBook(f gitsync.TreeFile, parse func([]byte) error) error 
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(tooLarge(data), parse(data)); err != nil {
+	if err := errors.Join(books.TooLarge(data), parse(data)); err != nil {
 		s.leave(f.Path, err.Error())
 		return nil
 	}
 	switch {
-	case isHostFile(f.Path):
+	case books.IsHostFile(f.Path):
 		s.Hosts = append(s.Hosts, f.Path)
 	case strings.HasPrefix(f.Path, protocol.MemoriesDir+"/"):
 		s.Memories++
@@ -243,14 +244,14 @@ func (s *survey) addMissing() error {
 	if err := s.addIdentity(); err != nil {
 		return err
 	}
-	files := recordFiles(s.cfg)
+	files := books.FirstCommit(s.cfg)
 	for _, file := range slices.Sorted(maps.Keys(files)) {
 		keep := path.Base(file) == ".gitkeep"
 		switch {
 		case s.there[file], keep && s.there[path.Dir(file)]:
 		case keep:
 			s.put(file, files[file], "a folder for what comes")
-		case file == versionFile:
+		case file == books.VersionFile:
 			s.put(file, files[file], "the form of what parley writes, which others can read")
 		case file == ".gitattributes":
 			s.put(file, files[file], "git leaves the lines below data/ as they are")
@@ -266,30 +267,30 @@ func (s *survey) addMissing() error {
 
 // addIdentity makes sure that the record says whose it is, and which fleet's.
 func (s *survey) addIdentity() error {
-	id, there, err := readIdentity(s.tree.Read)
+	id, there, err := books.ReadIdentity(s.tree.Read)
 	if err != nil {
 		return err
 	}
 	if !there {
-		id := identity{Name: s.Fleet.String(), Email: s.Fleet.String() + "@parley.local"}
+		id := books.Identity{Name: s.Fleet.String(), Email: s.Fleet.String() + "@parley.local"}
 		if older, ok, err := s.tree.Read(olderIdentity); err == nil && ok {
-			if said, err := parseIdentity(older); err == nil && said.configured() {
+			if said, err := books.ParseIdentity(older); err == nil && said.Configured() {
 				id = said
 			}
 		}
-		s.put(identityFile, fmt.Appendf(nil, "---\nname: %s\nemail: %s\nfleet: %s\n---\n\nThis record belongs to the fleet %[3]s.\n",
+		s.put(books.IdentityFile, fmt.Appendf(nil, "---\nname: %s\nemail: %s\nfleet: %s\n---\n\nThis record belongs to the fleet %[3]s.\n",
 			protocol.Quote(id.Name), protocol.Quote(id.Email), s.Fleet), "whose record this is: the fleet "+s.Fleet.String())
 		return nil
 	}
 	switch {
-	case !id.configured():
+	case !id.Configured():
 		return control.Errorf(control.KindRefused, "edit it in a clone, push, and try again",
-			"cannot adopt the record: name or email in its %s is still to be configured", identityFile)
+			"cannot adopt the record: name or email in its %s is still to be configured", books.IdentityFile)
 	case id.Fleet != "":
 		s.Fleet = protocol.Name(id.Fleet) // whether it can be is checked with the rest
-	case !s.there[fleetFile]:
-		s.put(fleetFile, fmt.Appendf(nil, "---\nfleet: %s\n---\n\nThe hosts of parley that share this record are the fleet %[1]s.\n", s.Fleet),
-			"the name of the fleet, "+s.Fleet.String()+", which "+identityFile+" does not say")
+	case !s.there[books.FleetFile]:
+		s.put(books.FleetFile, fmt.Appendf(nil, "---\nfleet: %s\n---\n\nThe hosts of parley that share this record are the fleet %[1]s.\n", s.Fleet),
+			"the name of the fleet, "+s.Fleet.String()+", which "+books.IdentityFile+" does not say")
 	}
 	return nil
 }

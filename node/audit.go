@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
@@ -156,9 +157,9 @@ func said(s *fleet.State, l gitsync.Letter, examined fleet.Examined, hash string
 	case !there:
 		return f, false
 	default:
-		lines := unreadLines(it, l.Data)
+		lines := books.UnreadLines(it, l.Data)
 		f.Kind, f.Wrong = control.FindingUnreadable, false
-		f.Text = "lines of it cannot be read by this version of parley, and the rest counts: " + unreadText(lines)
+		f.Text = "lines of it cannot be read by this version of parley, and the rest counts: " + books.UnreadText(lines)
 		return f, len(lines) > 0
 	}
 	return f, true
@@ -172,7 +173,7 @@ func (a *audit) files(ctx context.Context) error {
 		if plain && isMessagePath(path) {
 			return nil
 		}
-		parse := bookParser(path)
+		parse := books.Parser(path)
 		switch {
 		case parse == nil && !isKeptFor(path):
 			return nil
@@ -188,7 +189,7 @@ func (a *audit) files(ctx context.Context) error {
 			a.add(damage(control.Finding{File: path}, err))
 			return nil
 		}
-		if err = tooLarge(data); err == nil {
+		if err = books.TooLarge(data); err == nil {
 			err = parse(data)
 		}
 		switch problem := a.scopeProblem(path); {

@@ -60,7 +60,7 @@ func (n *Node) NewChannel(ctx context.Context, by control.Caller, r control.NewC
 	var b [16]byte
 	random.Fill(b[:])
 	id := protocol.NewChannelID(b)
-	if err := n.books.write(ctx, protocol.ChannelFilePath(id), data); err != nil {
+	if err := n.books.Write(ctx, protocol.ChannelFilePath(id), data); err != nil {
 		return control.Channel{}, asError(err)
 	}
 	return n.Channel(ctx, control.ChannelRequest{Channel: id.String()})
@@ -81,12 +81,12 @@ func (n *Node) ChangeMembers(ctx context.Context, by control.Caller, r control.M
 	err = n.record.ChangeFile(ctx, path, func(old []byte) ([]byte, error) {
 		data, err := protocol.SetChannelMembers(old, members)
 		if err == nil {
-			err = n.books.fits(path, data)
+			err = n.books.Fits(path, data)
 		}
 		return data, err
 	})
 	if err == nil {
-		err = n.books.take(path)
+		err = n.books.Take(path)
 	}
 	if err != nil {
 		return control.Channel{}, asError(err)

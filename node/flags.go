@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -22,7 +23,7 @@ func (n *Node) flags() []control.Flag {
 	for kind, count := range n.state.Flags() {
 		counts[string(kind)] += count
 	}
-	for _, f := range n.flaws.list() {
+	for _, f := range n.flaws.List() {
 		counts[n.flagOf(f)]++
 	}
 	all := []control.Flag{}
@@ -32,7 +33,7 @@ func (n *Node) flags() []control.Flag {
 	return all
 }
 
-func (n *Node) flagOf(f flaw) string {
+func (n *Node) flagOf(f books.Flaw) string {
 	if !f.Refused {
 		return flagUnreadable
 	}

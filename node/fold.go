@@ -46,7 +46,7 @@ func (n *Node) fold(ctx context.Context) error {
 	}
 	n.sayAllUnreadLines()
 	n.tellLost()
-	return n.books.read()
+	return n.books.Read()
 }
 
 // errLost says that the cache holds messages that the record has lost.
@@ -80,7 +80,7 @@ func (n *Node) foldCached(ctx context.Context) error {
 		return err
 	}
 	for _, f := range s.Flaws {
-		n.flaws.note(f)
+		n.flaws.Note(f)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func (n *Node) foldAll(ctx context.Context) error {
 	n.state = fleet.New(n.anchor, n.cache.kinds...)
 	n.mu.Unlock()
 	n.notices.Clear()
-	n.flaws.clear()
+	n.flaws.Clear()
 	total, err := n.record.Count(ctx)
 	if err != nil {
 		return err
@@ -224,7 +224,7 @@ func (n *Node) takeAll(portions <-chan *portion, total int) {
 func (n *Node) takePortion(p *portion) {
 	for i, e := range p.examined {
 		if _, err := n.state.Take(e); err != nil && !errors.Is(err, fleet.ErrKnown) {
-			n.flaws.complain(p.letters[i], err, true)
+			n.flaws.Complain(p.letters[i], err, true)
 		}
 	}
 	p.examined = nil

@@ -105,7 +105,7 @@ func (n *Node) freeze() error {
 	}
 	n.storing.Lock()
 	n.mu.Lock()
-	sn, flaws, lost := n.state.Snapshot(), n.flaws.list(), n.halts.notWhole()
+	sn, flaws, lost := n.state.Snapshot(), n.flaws.List(), n.halts.notWhole()
 	n.mu.Unlock()
 	n.storing.Unlock()
 	if lost {

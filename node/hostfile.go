@@ -23,7 +23,7 @@ type ownHost struct {
 	hubs        *hubs
 	roster      *roster
 	key         func() *hostKey
-	say         func(context.Context, fleet.Join) error // stores that and tells the others
+	say         func(context.Context, fleet.Command) error // stores that and tells the others
 }
 
 // fileUpdater is the record as far as it keeps files that are no messages.

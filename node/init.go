@@ -20,6 +20,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -237,7 +238,7 @@ func (o InitOptions) found(ctx context.Context, cfg configs.Config, agents []con
 		return InitResult{}, err
 	}
 	files := func() map[string][]byte {
-		files := recordFiles(cfg)
+		files := books.FirstCommit(cfg)
 		files[protocol.FounderPath] = founder
 		return files
 	}
@@ -294,12 +295,12 @@ func (o InitOptions) complete(options *gitsync.Options, cfg configs.Config) {
 // adopt looks at a record that is about to be adopted: its fleet's name becomes
 // ours, or must be the one that was asked for, and the alias must be free.
 func (o InitOptions) adopt(cfg *configs.Config, key string, read func(string) ([]byte, bool, error)) error {
-	id, ok, err := readIdentity(read)
+	id, ok, err := books.ReadIdentity(read)
 	switch {
 	case err != nil:
 		return err
 	case !ok:
-		return fmt.Errorf("the record has no %s, which names its fleet", identityFile)
+		return fmt.Errorf("the record has no %s, which names its fleet", books.IdentityFile)
 	}
 	switch {
 	case id.Fleet != "" && o.Fleet != "" && id.Fleet != o.Fleet:
@@ -307,7 +308,7 @@ func (o InitOptions) adopt(cfg *configs.Config, key string, read func(string) ([
 			"cannot make a node: the record at %s belongs to the fleet %q, not %q", redact.Remote(o.Remote), id.Fleet, o.Fleet)
 	case id.Fleet != "":
 		if cfg.Fleet, err = protocol.ParseName(id.Fleet); err != nil {
-			return fmt.Errorf("%s of the record: fleet %w", identityFile, err)
+			return fmt.Errorf("%s of the record: fleet %w", books.IdentityFile, err)
 		}
 	default: // two hosts that call it differently would not hear each other on the bus
 		return control.Errorf(control.KindRefused, "take it over, which shows first what it writes there: parley init --remote URL --adopt",

@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -36,7 +37,7 @@ func TestTheDefaultFleet(t *testing.T) {
 		t.Errorf("who joins calls it %s", second.Config.Fleet)
 	}
 	clone := cloneOf(t, remote)
-	file := filepath.Join(clone, filepath.FromSlash(identityFile))
+	file := filepath.Join(clone, filepath.FromSlash(books.IdentityFile))
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

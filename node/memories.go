@@ -41,7 +41,7 @@ func (n *Node) AddMemory(ctx context.Context, by control.Caller, r control.AddMe
 	if err != nil {
 		return control.Memory{}, asError(err)
 	}
-	if err := n.books.write(ctx, protocol.MemoryPath(m.File), data); err != nil {
+	if err := n.books.Write(ctx, protocol.MemoryPath(m.File), data); err != nil {
 		return control.Memory{}, asError(err)
 	}
 	return n.Memory(ctx, control.MemoryRequest{File: m.File})

@@ -17,6 +17,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
@@ -88,9 +89,9 @@ type Node struct {
 	resender  *resender
 	held      *heldBack
 	notices   *notices.Notices // what status warns of
-	books     *books
+	books     *books.Books
 	feeds     feeds
-	flaws     flaws // files of the record that are no messages
+	flaws     *books.Flaws // files of the record that are no messages
 	refusals  *refusals
 	delivery  delivery
 	once      onceEach[protocol.Path] // answers and receipts, by message
@@ -135,7 +136,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		read(n.state)
 	}
 	n.asker = newAsker(n.currentBus, n.live, n.now)
-	n.flaws.notices, n.doorsteps.keeper = n.notices, o.Keeper
+	n.flaws, n.doorsteps.keeper = books.NewFlaws(n.notices), o.Keeper
 	defer func() {
 		if err != nil {
 			n.Close()
@@ -226,10 +227,10 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	n.signsWith.Store(key)
 	n.hubs = &hubs{host: cfg.Alias, says: cfg.Bus, folded: n.folded, bus: n.currentBus, now: n.now, log: n.log, moved: make(chan struct{}, 1)}
 	n.keys.host, n.keys.now, n.keys.log, n.keys.folded, n.keys.live, n.keys.hubs = cfg.Alias, n.now, n.log, n.folded, n.live, n.hubs
-	n.keys.say = func(ctx context.Context, v fleet.Vouch) error { return second(n.act(ctx, v, protocol.Path{})) }
+	n.keys.say = n.say
 	n.own = &ownHost{
 		host: cfg.Alias, human: cfg.Human, now: n.now, log: n.log, folded: n.folded, hubs: n.hubs, roster: &n.roster, key: n.ownKey,
-		say: func(ctx context.Context, j fleet.Join) error { return second(n.act(ctx, j, protocol.Path{})) },
+		say: n.say,
 	}
 	n.presence = &presence{
 		host: cfg.Alias, version: n.version, started: n.started, now: n.now, log: n.log, greet: make(chan struct{}, 1),
@@ -257,7 +258,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		Events: gitsync.Events{
 			Arrived:  n.arrived,
 			Arriving: n.arriving,
-			Files:    func(paths []string) { n.books.changed(paths) },
+			Files:    func(paths []string) { n.books.Changed(paths) },
 			Recorded: n.recorded,
 			Pushed:   n.pushed,
 			Moved:    n.remoteMoved,
@@ -271,15 +272,15 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	}
 	n.resender = &resender{folded: n.folded, record: record, bus: n.currentBus}
 	n.record, n.presence.record, n.own.record = record, record, record
-	n.books = &books{
-		cfg: n.cfg, record: record, folded: n.folded, log: n.log, notices: n.notices, folders: newFolders(n.notices, record.ID()), halts: &n.halts,
-		renderOwn: n.own.render, nudge: n.nudgeWorkers,
-	}
+	n.books = books.New(books.Options{
+		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
+		Clashes: n.halts.clashes, RenderOwn: n.own.render, Nudge: n.nudgeWorkers,
+	})
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err
 	}
 	n.state, n.system = fleet.New(n.anchor, n.cache.kinds...), protocol.SystemChannel(record.ID())
-	return checkIdentity(record, n.cfg)
+	return books.CheckIdentity(record, n.cfg)
 }
 
 // anchorOf is where the history of the record's keys begins: what its first commit

@@ -72,9 +72,9 @@ func (n *Node) writeProfile(ctx context.Context, name protocol.Name, file []byte
 	if there && local && path != protocol.LocalActorPath(name) {
 		return control.Errorf(control.KindConflict, "edit that file in a clone and push", "cannot write the profile %s: %s has that name", name, path)
 	}
-	if err := n.books.write(ctx, protocol.LocalActorPath(name), file); err != nil {
+	if err := n.books.Write(ctx, protocol.LocalActorPath(name), file); err != nil {
 		return asError(err)
 	}
-	n.books.checkProfiles()
+	n.books.CheckProfiles()
 	return nil
 }

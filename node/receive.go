@@ -79,7 +79,7 @@ func (n *Node) check(letters []gitsync.Letter, examined []fleet.Examined, by way
 			fresh = append(fresh, l)
 			arrived = append(arrived, written{message: &protocol.Message{Path: l.Path}, examined: examined[i], data: l.Data})
 		case !errors.Is(err, fleet.ErrKnown):
-			n.flaws.complain(l, err, by == byGit)
+			n.flaws.Complain(l, err, by == byGit)
 		}
 	}
 	return fresh, arrived

@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/mapped"
+	"github.com/parleyfleet/parley/node/books"
 )
 
 const (
@@ -37,8 +38,8 @@ type stateCache struct {
 // stamp is what the node notes in an archive: the commit whose files it holds all
 // of, and what of them is no message.
 type stamp struct {
-	Tip   string `json:"tip"`
-	Flaws []flaw `json:"flaws,omitempty"`
+	Tip   string       `json:"tip"`
+	Flaws []books.Flaw `json:"flaws,omitempty"`
 }
 
 // open maps the newest archive, and removes what is left of unfinished ones.

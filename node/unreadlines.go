@@ -3,6 +3,7 @@ package node
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -14,7 +15,7 @@ func (n *Node) sayUnreadLines(alias protocol.Name) {
 		return
 	}
 	about := "unread " + alias.String() + " " + protocol.Hash([]byte(strings.Join(h.Unread, "\n")))
-	n.notices.Once(about, "the host %s says of itself what this version of parley cannot read, and the rest counts: %s", alias, unreadText(h.Unread))
+	n.notices.Once(about, "the host %s says of itself what this version of parley cannot read, and the rest counts: %s", alias, books.UnreadText(h.Unread))
 }
 
 // sayAllUnreadLines does that for all hosts, after the record was read.

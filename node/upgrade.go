@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -22,7 +23,7 @@ const (
 func (n *Node) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]control.UpgradedFile, error) {
 	defer n.writing.Unlock()
 	n.writing.Lock()
-	files := recordFiles(n.cfg)
+	files := books.FirstCommit(n.cfg)
 	var all []control.UpgradedFile
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if !strings.HasPrefix(path, "upstream/") {
@@ -34,7 +35,7 @@ func (n *Node) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]control
 		}
 		all = append(all, control.UpgradedFile{Path: path, State: state})
 	}
-	n.books.checkProfiles()
+	n.books.CheckProfiles()
 	return all, nil
 }
 
@@ -53,5 +54,5 @@ func (n *Node) upgradeFile(ctx context.Context, path string, data []byte, check 
 	if check {
 		return state, nil
 	}
-	return state, n.books.write(ctx, path, data)
+	return state, n.books.Write(ctx, path, data)
 }

@@ -33,7 +33,7 @@ type keyWork struct {
 	folded folded.State
 	live   *live
 	hubs   *hubs
-	say    func(context.Context, fleet.Vouch) error // stores that and tells the others
+	say    func(context.Context, fleet.Command) error // stores that and tells the others
 
 	moved    chan struct{} // holds a token when a host act was taken in
 	changing sync.Mutex    // held while this host's own key changes

@@ -1,4 +1,4 @@
-package node
+package books
 
 import (
 	"errors"
@@ -11,29 +11,32 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// flaws are the files of the record that are no messages. What others say by the bus and
+// Flaws are the files of the record that are no messages. What others say by the bus and
 // is none is warned of too, once by its path, and not kept.
-type flaws struct {
+type Flaws struct {
 	notices *notices.Notices
 
 	mu      sync.Mutex // guards what follows
-	all     []flaw
+	all     []Flaw
 	refused int // that were warned of for their signature
 }
 
-// flaw is a file of the record that the state does not hold, and why.
-type flaw struct {
+// NewFlaws knows of none yet, and warns through ns.
+func NewFlaws(ns *notices.Notices) *Flaws { return &Flaws{notices: ns} }
+
+// Flaw is a file of the record that the state does not hold, and why.
+type Flaw struct {
 	Path    string `json:"path"`
 	Refused bool   `json:"refused,omitempty"`
 	Why     string `json:"why"`
 	Hash    string `json:"hash,omitempty"` // of a refused file
 }
 
-// complain notes a file that is no message or whose signature is refused: one
+// Complain notes a file that is no message or whose signature is refused: one
 // warning that names the path, never again. kept says that it is in the record.
-func (fs *flaws) complain(l gitsync.Letter, err error, kept bool) {
+func (fs *Flaws) Complain(l gitsync.Letter, err error, kept bool) {
 	var refusal *fleet.RefusedError
-	f := flaw{Path: l.Path.String(), Why: err.Error()}
+	f := Flaw{Path: l.Path.String(), Why: err.Error()}
 	if errors.As(err, &refusal) {
 		f.Refused, f.Why, f.Hash = true, refusal.Err.Error(), protocol.Hash(l.Data)
 	}
@@ -44,8 +47,8 @@ func (fs *flaws) complain(l gitsync.Letter, err error, kept bool) {
 	}
 }
 
-// note notes a file of the record, which is warned of at this start and every later one.
-func (fs *flaws) note(f flaw) {
+// Note notes a file of the record, which is warned of at this start and every later one.
+func (fs *Flaws) Note(f Flaw) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.all = append(fs.all, f)
@@ -53,7 +56,7 @@ func (fs *flaws) note(f flaw) {
 }
 
 // warn warns of a file once, and reports whether this was it. The caller holds mu.
-func (fs *flaws) warn(f flaw) (first bool) {
+func (fs *Flaws) warn(f Flaw) (first bool) {
 	if !f.Refused {
 		return fs.notices.Once(f.Path, "skipped %s: it is no message: %s", f.Path, f.Why)
 	}
@@ -63,20 +66,22 @@ func (fs *flaws) warn(f flaw) (first bool) {
 	return first
 }
 
-func (fs *flaws) list() []flaw {
+// List is all of them that are in the record.
+func (fs *Flaws) List() []Flaw {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return slices.Clone(fs.all)
 }
 
-func (fs *flaws) countRefused() int {
+// CountRefused is how many were warned of for their signature.
+func (fs *Flaws) CountRefused() int {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	return fs.refused
 }
 
-// clear forgets all.
-func (fs *flaws) clear() {
+// Clear forgets all.
+func (fs *Flaws) Clear() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.all, fs.refused = nil, 0

@@ -1,4 +1,4 @@
-package node
+package books
 
 import (
 	"embed"
@@ -10,19 +10,19 @@ import (
 )
 
 // layout holds the files of a new record that are the same for every fleet.
-// Dot files and empty folders of the record are added by recordFiles.
+// Dot files and empty folders of the record are added by FirstCommit.
 //
 //go:embed layout
 var layout embed.FS
 
-// recordFiles is the first commit of a record: the folders of the seed, the
+// FirstCommit is the first commit of a record: the folders of the seed, the
 // protocol's version, our own words about it, a default actor, and the fleet's
 // identity (R1).
-func recordFiles(cfg configs.Config) map[string][]byte {
+func FirstCommit(cfg configs.Config) map[string][]byte {
 	files := map[string][]byte{
 		".gitattributes": []byte("data/** -text\n"),
-		versionFile:      []byte("5.0\n"),
-		identityFile: fmt.Appendf(nil,
+		VersionFile:      []byte("5.0\n"),
+		IdentityFile: fmt.Appendf(nil,
 			"---\nname: %[1]s\nemail: %[1]s@parley.local\nfleet: %[1]s\n---\n\nThis record belongs to the fleet %[1]s.\n"+
 				"It began with the random number %[2]s, so that no two records are alike.\n", cfg.Fleet, random.Hex(16)),
 	}

@@ -1,4 +1,4 @@
-package node
+package books
 
 import (
 	"strings"
@@ -7,8 +7,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// unreadText shows the first of some lines.
-func unreadText(lines []string) string {
+// UnreadText shows the first of some lines.
+func UnreadText(lines []string) string {
 	const few, most = 3, 100
 	shown := make([]string, 0, few+1)
 	for i, line := range lines {
@@ -24,9 +24,9 @@ func unreadText(lines []string) string {
 	return strings.Join(shown, "; ")
 }
 
-// unreadLines are the lines that cannot be read in a message by which a host tells of
+// UnreadLines are the lines that cannot be read in a message by which a host tells of
 // itself, none in any other.
-func unreadLines(it *fleet.Item, data []byte) []string {
+func UnreadLines(it *fleet.Item, data []byte) []string {
 	if it.Act != protocol.ActHostJoin && it.Act != protocol.ActHostAgents {
 		return nil
 	}

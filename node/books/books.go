@@ -1,4 +1,6 @@
-package node
+// Package books takes in the files of the record that are no messages: who it belongs to,
+// what hosts and actors say of themselves, what channels are for, memories.
+package books
 
 import (
 	"context"
@@ -16,32 +18,46 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// books takes in the files of the record that are no messages and that the fleet's rules
+// Books takes in the files of the record that are no messages and that the fleet's rules
 // know: host files, what channels are for, memories and actor profiles.
-type books struct {
-	cfg     configs.Config
-	record  *gitsync.Record
-	folded  folded.State
-	log     zerolog.Logger
-	notices *notices.Notices
+type Books struct {
+	o       Options
 	folders *folders
-	halts   *halts
-
-	renderOwn func() error // puts into this host's file what it says of itself
-	nudge     func()       // has agents look whether they may be run
 }
 
-// read takes in all of them.
-func (b *books) read() error {
+// Options say what the books are taken in from, and by whom. All are required.
+type Options struct {
+	Config  configs.Config
+	Record  *gitsync.Record
+	Folded  folded.State
+	Log     zerolog.Logger
+	Notices *notices.Notices
+
+	// Clashes notes why nobody can say who agents are, "" where that is clear, and returns
+	// what was noted before.
+	Clashes func(why string) (was string)
+	// RenderOwn puts into this host's file what it says of itself.
+	RenderOwn func() error
+	// Nudge has agents look whether they may be run.
+	Nudge func()
+}
+
+// New takes in nothing yet.
+func New(o Options) *Books {
+	return &Books{o: o, folders: newFolders(o.Notices, o.Record.ID())}
+}
+
+// Read takes in all the files of the record that the rules know.
+func (b *Books) Read() error {
 	var paths []string
 	for _, dir := range []string{protocol.HostsDir, protocol.MemoriesDir, protocol.LocalActorsDir, protocol.UpstreamActorsDir} {
-		files, err := b.record.ListFiles(dir)
+		files, err := b.o.Record.ListFiles(dir)
 		if err != nil {
 			return err
 		}
 		paths = append(paths, files...)
 	}
-	channels, err := b.record.ListFolders(protocol.ChannelsDir)
+	channels, err := b.o.Record.ListFolders(protocol.ChannelsDir)
 	if err != nil {
 		return err
 	}
@@ -52,60 +68,61 @@ func (b *books) read() error {
 		}
 	}
 	for _, path := range paths {
-		if err := b.take(path); err != nil {
+		if err := b.Take(path); err != nil {
 			return err
 		}
 	}
 	b.checkScopes(paths)
-	b.checkProfiles()
+	b.CheckProfiles()
 	return nil
 }
 
-// take takes in one file of the record as it stands in main, or that it is
+// Take takes in one file of the record as it stands in main, or that it is
 // gone. A file that cannot be read counts as not there, and is warned about until it
 // is mended.
-func (b *books) take(path string) error {
+func (b *Books) Take(path string) error {
 	take := b.taker(path)
 	if take == nil {
 		return nil
 	}
-	data, ok, err := b.record.ReadFile(path)
+	data, ok, err := b.o.Record.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("cannot read %s of the record: %w", path, err)
 	}
-	b.folded(func(s *fleet.State) {
+	b.o.Folded(func(s *fleet.State) {
 		if err := take(s, data, ok); err != nil {
-			b.notices.Wrong(path, "%s cannot be read: %v", path, err)
+			b.o.Notices.Wrong(path, "%s cannot be read: %v", path, err)
 		} else {
-			b.notices.Mended(path)
+			b.o.Notices.Mended(path)
 		}
 	})
 	return nil
 }
 
 // checkScopes warns once of memories whose scope is no channel.
-func (b *books) checkScopes(paths []string) {
+func (b *Books) checkScopes(paths []string) {
 	for _, path := range paths {
 		file, is := protocol.ParseMemoryPath(path)
 		if !is {
 			continue
 		}
 		problem := ""
-		b.folded(func(s *fleet.State) { problem = s.ScopeProblem(file) })
+		b.o.Folded(func(s *fleet.State) { problem = s.ScopeProblem(file) })
 		if problem != "" {
-			b.notices.Once(path+problem, "%s: %s", path, problem)
+			b.o.Notices.Once(path+problem, "%s: %s", path, problem)
 		}
 	}
 }
 
-func isHostFile(path string) bool {
+// IsHostFile reports whether a host may say of itself at path what it is.
+func IsHostFile(path string) bool {
 	return strings.HasPrefix(path, protocol.HostsDir+"/") && strings.HasSuffix(path, ".md")
 }
 
 // taker is what takes in the file at path, nil where the rules know nothing of
 // such a file. ok is false for a file that is gone.
-func (b *books) taker(path string) func(s *fleet.State, data []byte, ok bool) error {
-	if isHostFile(path) {
+func (b *Books) taker(path string) func(s *fleet.State, data []byte, ok bool) error {
+	if IsHostFile(path) {
 		return b.hostFile(path)
 	}
 	if c, is := protocol.ParseChannelFilePath(path); is {
@@ -130,10 +147,10 @@ func (b *books) taker(path string) func(s *fleet.State, data []byte, ok bool) er
 	return nil
 }
 
-// bookParser is what reads the file at path, nil where the rules know nothing of
+// Parser is what reads the file at path, nil where the rules know nothing of
 // such a file.
-func bookParser(path string) func(data []byte) error {
-	if isHostFile(path) {
+func Parser(path string) func(data []byte) error {
+	if IsHostFile(path) {
 		return func(data []byte) error { return second(protocol.ParseHostFile(data)) }
 	}
 	if _, is := protocol.ParseChannelFilePath(path); is {
@@ -155,7 +172,7 @@ func taken[T any](data []byte, ok bool, parse func([]byte) (T, error), set func(
 	if !ok {
 		return nil
 	}
-	if err := tooLarge(data); err != nil {
+	if err := TooLarge(data); err != nil {
 		return err
 	}
 	said, err := parse(data)
@@ -165,8 +182,8 @@ func taken[T any](data []byte, ok bool, parse func([]byte) (T, error), set func(
 	return err
 }
 
-// tooLarge says that a file is larger than those that the rules know ever are.
-func tooLarge(data []byte) error {
+// TooLarge says that a file is larger than those that the rules know ever are.
+func TooLarge(data []byte) error {
 	if len(data) > protocol.MaxFile {
 		return fmt.Errorf("it has more than %d bytes", protocol.MaxFile)
 	}
@@ -176,14 +193,14 @@ func tooLarge(data []byte) error {
 // hostFile takes in a host file. A key in one counts for nothing, nor does a command;
 // where the file of a host that has joined states either, which its node never writes,
 // the operator is warned.
-func (b *books) hostFile(path string) func(s *fleet.State, data []byte, ok bool) error {
+func (b *Books) hostFile(path string) func(s *fleet.State, data []byte, ok bool) error {
 	return func(s *fleet.State, data []byte, ok bool) error {
 		s.DropHostFile(path)
 		var key, commands, parts string // what is wrong with it
 		err := taken(data, ok, protocol.ParseHostFile, func(says protocol.HostState) {
 			s.SetHostFile(path, says)
 			if len(says.Unread) > 0 {
-				parts = "cannot be read in part: that is left out, and the rest counts: " + unreadText(says.Unread)
+				parts = "cannot be read in part: that is left out, and the rest counts: " + UnreadText(says.Unread)
 			}
 			h, joined := s.Host(says.Host)
 			if !joined {
@@ -197,100 +214,101 @@ func (b *books) hostFile(path string) func(s *fleet.State, data []byte, ok bool)
 				commands = fmt.Sprintf("states a command for %s: the node of %s has not written it, and no host runs it", strings.Join(agents, ", "), says.Host)
 			}
 		})
-		b.notices.OfFile(path, "key", key)
-		b.notices.OfFile(path, "commands", commands)
-		b.notices.OfFile(path, "parts", parts)
+		b.o.Notices.OfFile(path, "key", key)
+		b.o.Notices.OfFile(path, "commands", commands)
+		b.o.Notices.OfFile(path, "parts", parts)
 		return err
 	}
 }
 
-// changed is the record's news of files that are no messages.
-func (b *books) changed(paths []string) {
-	own := protocol.HostFilePath(b.cfg.Alias)
+// Changed is the record's news of files that are no messages.
+func (b *Books) Changed(paths []string) {
+	own := protocol.HostFilePath(b.o.Config.Alias)
 	for _, path := range paths {
 		b.noteConflict(path)
-		if err := b.take(path); err != nil {
-			b.log.Error().Err(err).Msg("cannot take in a file that changed")
+		if err := b.Take(path); err != nil {
+			b.o.Log.Error().Err(err).Msg("cannot take in a file that changed")
 		}
 		switch path {
 		case own:
-			if err := b.renderOwn(); err != nil {
-				b.log.Warn().Err(err).Msg("cannot render this host's file")
+			if err := b.o.RenderOwn(); err != nil {
+				b.o.Log.Warn().Err(err).Msg("cannot render this host's file")
 			}
-		case identityFile:
+		case IdentityFile:
 			b.warnOfIdentity()
 		}
 	}
 	b.folders.checkOf(paths)
 	b.checkScopes(paths)
-	b.checkProfiles()
+	b.CheckProfiles()
 }
 
 // warnOfIdentity says while the node runs what it would say at its next start, which
 // would be the last.
-func (b *books) warnOfIdentity() {
-	err := checkIdentity(b.record, b.cfg)
+func (b *Books) warnOfIdentity() {
+	err := CheckIdentity(b.o.Record, b.o.Config)
 	if err != nil {
-		b.notices.Wrong(identityFile, "this node will not start again: %v", err)
+		b.o.Notices.Wrong(IdentityFile, "this node will not start again: %v", err)
 	} else {
-		b.notices.Mended(identityFile)
+		b.o.Notices.Mended(IdentityFile)
 	}
 }
 
 // noteConflict tells of a file that two sides changed in the same place, where
 // another host kept both versions, until the version that lost is taken away.
-func (b *books) noteConflict(path string) {
+func (b *Books) noteConflict(path string) {
 	file, is := gitsync.ConflictOf(path)
 	if !is {
 		return
 	}
-	_, there, err := b.record.ReadFile(path)
+	_, there, err := b.o.Record.ReadFile(path)
 	switch {
 	case err != nil: // it is told of when it is looked at again
 	case !there:
-		b.notices.Forget(path)
+		b.o.Notices.Forget(path)
 	default:
-		b.notices.Unless(path, "%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
+		b.o.Notices.Unless(path, "%s was changed in two places at once: one version stays, the other is kept as %s", file, path)
 	}
 }
 
 const aboutProfiles = "actor profiles"
 
-// checkProfiles halts the exec doors while two actor profiles have one name, and
+// CheckProfiles halts the exec doors while two actor profiles have one name, and
 // lets them go on when that is over (Crosstalk, "Managing actors").
-func (b *books) checkProfiles() {
+func (b *Books) CheckProfiles() {
 	var halted, was string
-	b.folded(func(s *fleet.State) {
+	b.o.Folded(func(s *fleet.State) {
 		if err := s.ProfileClash(); err != nil {
 			halted = err.Error()
 		}
-		was = b.halts.clashes(halted)
+		was = b.o.Clashes(halted)
 	})
 	switch {
 	case halted != "" && halted != was:
-		b.notices.Wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
+		b.o.Notices.Wrong(aboutProfiles, "no agent is run: %s; rename or remove one in a clone and push", halted)
 	case halted == "" && was != "":
-		b.notices.Mended(aboutProfiles)
-		b.nudge()
+		b.o.Notices.Mended(aboutProfiles)
+		b.o.Nudge()
 	}
 }
 
-// write brings a file that is no message into a durable commit and takes it
+// Write brings a file that is no message into a durable commit and takes it
 // in.
-func (b *books) write(ctx context.Context, path string, data []byte) error {
-	if err := b.fits(path, data); err != nil {
+func (b *Books) Write(ctx context.Context, path string, data []byte) error {
+	if err := b.Fits(path, data); err != nil {
 		return err
 	}
-	if err := b.record.WriteFile(ctx, path, data); err != nil {
+	if err := b.o.Record.WriteFile(ctx, path, data); err != nil {
 		return err
 	}
-	return b.take(path)
+	return b.Take(path)
 }
 
-func (b *books) fits(path string, data []byte) error {
-	if len(data) > b.cfg.MessageLimit {
+// Fits says that a file is larger than those that are written here may be.
+func (b *Books) Fits(path string, data []byte) error {
+	if len(data) > b.o.Config.MessageLimit {
 		return control.Errorf(control.KindUsage, "write a shorter text, or raise message_limit in config.yaml on every host",
-			"cannot write %s: it has %d bytes; the limit is %d", path, len(data), b.cfg.MessageLimit)
+			"cannot write %s: it has %d bytes; the limit is %d", path, len(data), b.o.Config.MessageLimit)
 	}
 	return nil
 }

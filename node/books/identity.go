@@ -1,0 +1,90 @@
+package books
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/gitsync"
+)
+
+// IdentityFile belongs to the fleet: who it is (Crosstalk, "Your identity", R1).
+const IdentityFile = "local/CROSSTALK.md"
+
+// FleetFile names the fleet where identityFile, which another program wrote, does not.
+const FleetFile = "local/PARLEY.md"
+
+// VersionFile says of which form the record is (R1).
+const VersionFile = "upstream/CROSSTALK-VERSION"
+
+// Identity is who a record belongs to, and the name of its fleet.
+type Identity struct {
+	Name  string `yaml:"name"`
+	Email string `yaml:"email"`
+	Fleet string `yaml:"fleet"`
+}
+
+// ParseIdentity reads the frontmatter of a file that says so.
+func ParseIdentity(data []byte) (Identity, error) {
+	var id Identity
+	_, rest, _ := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), "---\n")
+	front, _, ok := strings.Cut(rest, "\n---")
+	if !ok {
+		return id, errors.New("it has no frontmatter")
+	}
+	if err := yaml.Unmarshal([]byte(front), &id); err != nil {
+		return id, fmt.Errorf("its frontmatter is not YAML: %w", err)
+	}
+	return id, nil
+}
+
+// Configured reports whether somebody has filled in who it is.
+func (id Identity) Configured() bool {
+	return id.Name != "" && id.Email != "" && id.Name != "CONFIGURE" && id.Email != "CONFIGURE"
+}
+
+// ReadIdentity reads who a record is from its files; ok is false where it does not say.
+func ReadIdentity(read func(path string) ([]byte, bool, error)) (id Identity, ok bool, err error) {
+	data, ok, err := read(IdentityFile)
+	if err != nil {
+		return id, false, fmt.Errorf("cannot read %s of the record: %w", IdentityFile, err)
+	}
+	if !ok {
+		return id, false, nil
+	}
+	if id, err = ParseIdentity(data); err != nil {
+		return id, true, fmt.Errorf("%s of the record: %w", IdentityFile, err)
+	}
+	if id.Fleet != "" {
+		return id, true, nil
+	}
+	if data, ok, err = read(FleetFile); err != nil || !ok {
+		return id, true, err
+	}
+	more, err := ParseIdentity(data)
+	if err != nil {
+		return id, true, fmt.Errorf("%s of the record: %w", FleetFile, err)
+	}
+	id.Fleet = more.Fleet
+	return id, true, nil
+}
+
+// CheckIdentity is the gate of the seed: a record whose identity is missing or
+// not configured is not written to.
+func CheckIdentity(record *gitsync.Record, cfg configs.Config) error {
+	id, ok, err := ReadIdentity(record.ReadFile)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot use the record: %w", err)
+	case !ok:
+		return fmt.Errorf("cannot use the record: it has no %s, which names the fleet", IdentityFile)
+	case !id.Configured():
+		return fmt.Errorf("cannot use the record: name or email in its %s is still to be configured: edit it in a clone and push", IdentityFile)
+	case id.Fleet != "" && id.Fleet != cfg.Fleet.String():
+		return fmt.Errorf("cannot use the record: it belongs to the fleet %q, the configuration says %q", id.Fleet, cfg.Fleet)
+	}
+	return nil
+}
