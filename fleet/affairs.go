@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -91,7 +92,7 @@ func Value[V any](s *State, kind *affair.Kind[V], name string, now time.Time) V 
 func (s *State) Void(it *Item) error {
 	kind := s.affairs.acts[it.Act]
 	if kind == nil || it.affair == (affair.ID{}) {
-		return affair.Refuse(affair.Senseless, "", "%s is a deed of no affair", it.Path)
+		return refusal.New(refusal.Senseless, "", "%s is a deed of no affair", it.Path)
 	}
 	f, from := s.fold(kind, it.affair)
 	return f.Void(from, affair.Position{Place: it.Place, Path: it.Path})
@@ -134,7 +135,7 @@ func (s *State) candidate(it *Item) *affair.Candidate {
 		c.Names = false
 		return c
 	case protocol.SignatureRefused:
-		c.Void = affair.Refuse(affair.Forbidden, "", "its signature is refused: %s", s.Why(it))
+		c.Void = refusal.New(refusal.Forbidden, "", "its signature is refused: %s", s.Why(it))
 		return c
 	}
 	since := s.declaredSince(it.Author().Name, "")
@@ -144,7 +145,7 @@ func (s *State) candidate(it *Item) *affair.Candidate {
 	case before(it, since):
 		c.Standing = affair.BeforeKey
 	default:
-		c.Void = affair.Refuse(affair.Forbidden, "", "%s is declared by a host whose key did not sign it", it.Author().Name)
+		c.Void = refusal.New(refusal.Forbidden, "", "%s is declared by a host whose key did not sign it", it.Author().Name)
 	}
 	return c
 }

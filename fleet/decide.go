@@ -3,7 +3,7 @@ package fleet
 import (
 	"time"
 
-	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -52,18 +52,18 @@ func (d *Draft) Choose(p protocol.Path) []protocol.Choice {
 }
 
 // Refusal says that a command is not carried out, why, and what to try.
-type Refusal = affair.Refusal
+type Refusal = refusal.Refusal
 
 // RefusalKind is what is wrong with a refused command.
-type RefusalKind = affair.RefusalKind
+type RefusalKind = refusal.Kind
 
 // The kinds of refusal.
 const (
-	Forbidden = affair.Forbidden // a rule forbids it
-	Unknown   = affair.Unknown   // it names what does not exist
-	Senseless = affair.Senseless // it makes no sense as it stands
+	Forbidden = refusal.Forbidden // a rule forbids it
+	Unknown   = refusal.Unknown   // it names what does not exist
+	Senseless = refusal.Senseless // it makes no sense as it stands
 )
 
 func refuse(kind RefusalKind, hint, format string, args ...any) *Refusal {
-	return affair.Refuse(kind, hint, format, args...)
+	return refusal.New(kind, hint, format, args...)
 }

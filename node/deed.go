@@ -5,6 +5,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -21,7 +22,7 @@ func (n *Node) do(ctx context.Context, c affair.Command) ([]written, error) {
 	defer n.mu.Unlock()
 	for _, w := range deeds {
 		if why := n.state.Void(w.item); why != nil {
-			return deeds, affair.Refuse(affair.Forbidden, "", "%s is written, and does not count: %v", w.message.Path, why)
+			return deeds, refusal.New(refusal.Forbidden, "", "%s is written, and does not count: %v", w.message.Path, why)
 		}
 	}
 	return deeds, nil

@@ -1,7 +1,6 @@
 package affair
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -20,7 +19,7 @@ type Command struct {
 	decide func(value any, now time.Time) ([]Draft, error)
 }
 
-// Command is one that decide turns into deeds, all or none, or a *Refusal: it is given
+// Command is one that decide turns into deeds, all or none, or a *refusal.Refusal: it is given
 // the value of the affair with that name at that time.
 func (k *Kind[V]) Command(name string, decide func(V, time.Time) ([]Draft, error)) Command {
 	return Command{ID{k.Name, name}, k, func(value any, now time.Time) ([]Draft, error) { return decide(value.(V), now) }}
@@ -31,28 +30,3 @@ func (c Command) Kind() Any { return c.kind }
 
 // Decide is what becomes of it where its affair has that value.
 func (c Command) Decide(value any, now time.Time) ([]Draft, error) { return c.decide(value, now) }
-
-// Refusal says that a command is not carried out, why, and what to try.
-type Refusal struct {
-	Reason string
-	Hint   string
-	Kind   RefusalKind
-}
-
-// RefusalKind is what is wrong with a refused command.
-type RefusalKind int
-
-// The kinds of refusal.
-const (
-	Forbidden RefusalKind = iota // a rule forbids it
-	Unknown                      // it names what does not exist
-	Senseless                    // it makes no sense as it stands
-)
-
-// Error returns the reason.
-func (r *Refusal) Error() string { return r.Reason }
-
-// Refuse is a refusal.
-func Refuse(kind RefusalKind, hint, format string, args ...any) *Refusal {
-	return &Refusal{Reason: fmt.Sprintf(format, args...), Hint: hint, Kind: kind}
-}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -46,7 +47,7 @@ func parseProposal(body string) (p Proposal, err error) {
 func Open(by string, c protocol.ChannelID, p Proposal) affair.Command {
 	return Kind().Command(c.String(), func(b Ballot, now time.Time) ([]affair.Draft, error) {
 		if !b.Opened.IsZero() && !b.Closed {
-			return nil, affair.Refuse(affair.Forbidden, "wait for its end", "%q is put to the vote there", b.Question)
+			return nil, refusal.New(refusal.Forbidden, "wait for its end", "%q is put to the vote there", b.Question)
 		}
 		return []affair.Draft{{Channel: c, Message: protocol.Message{
 			From: by, To: []protocol.Address{{Name: protocol.All}}, Type: protocol.TypeText, Act: Propose.Act, Body: Propose.Format(p),

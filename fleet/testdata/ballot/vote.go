@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -34,7 +35,7 @@ func Choose(by string, c protocol.ChannelID, choice string) affair.Command {
 // about is a deed about what is put to the vote.
 func (b Ballot) about(by string, c protocol.ChannelID, act protocol.Act, body string) ([]affair.Draft, error) {
 	if b.Opened.IsZero() || b.Closed {
-		return nil, affair.Refuse(affair.Forbidden, "", "nothing is put to the vote in %s", c)
+		return nil, refusal.New(refusal.Forbidden, "", "nothing is put to the vote in %s", c)
 	}
 	return []affair.Draft{{Channel: c, Message: protocol.Message{
 		From: by, To: []protocol.Address{{Name: protocol.All}}, Type: protocol.TypeText, Act: act, Re: protocol.Refer(c, b.Opened), Body: body,
