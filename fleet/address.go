@@ -34,7 +34,7 @@ func (s *State) resolve(c Say, text string) (protocol.Address, error) {
 	case s.Known(to.Name):
 		return to, nil
 	}
-	return to, refuse(Unknown, s.suggest(to.Name)+"; to write to it all the same: parley send --anyway", "nobody is called %q", to.Name)
+	return to, refuse(Unknown, s.Suggest(to.Name)+"; to write to it all the same: parley send --anyway", "nobody is called %q", to.Name)
 }
 
 // Between is the channel that who has in common with the addressee, unless nothing could
@@ -56,7 +56,7 @@ func (s *State) CheckName(name string) error {
 	if s.Known(name) {
 		return nil
 	}
-	return refuse(Unknown, s.suggest(name), "nobody is called %q", name)
+	return refuse(Unknown, s.Suggest(name), "nobody is called %q", name)
 }
 
 // elsewhere are the other hosts that serve the participant's name.
@@ -151,8 +151,8 @@ func (s *State) roster() []string {
 	return slices.Compact(all)
 }
 
-// suggest is a hint that names the participants nearest to a name nobody has.
-func (s *State) suggest(name string) string {
+// Suggest is a hint that names the participants nearest to a name nobody has.
+func (s *State) Suggest(name string) string {
 	var near []string
 	for _, n := range s.roster() {
 		if spelling.Distance(n, strings.ToLower(name)) <= 1+len(n)/3 || strings.HasPrefix(n, name) {

@@ -50,7 +50,11 @@ func freeze(t testing.TB, s *State) {
 func restart(t testing.TB, s *State) *State {
 	t.Helper()
 	next := Restore(s.anchor, written(t, s.Snapshot()))
-	maps.Copy(next.channelFiles, s.channelFiles)
+	for _, c := range s.Channels.All() {
+		if c.Name != "" {
+			next.Channels.Set(c.ID, c.ChannelFile)
+		}
+	}
 	return next
 }
 
@@ -149,7 +153,7 @@ func TestArchivedFleetIsFoundAgain(t *testing.T) {
 // of them finds.
 func wantCounted(t *testing.T, s *State) {
 	t.Helper()
-	for _, c := range s.Channels() {
+	for _, c := range s.Channels.All() {
 		if said, want := fmt.Sprint(c.Messages, c.Last, c.Participants), looked(s, c.ID); said != want {
 			t.Fatalf("the channel %s is listed as %s and is %s", c.ID, said, want)
 		}
@@ -216,11 +220,11 @@ func searches(s *State, files []testFile) []string {
 			say(it.Depth, it.Path)
 		}
 	}
-	for _, c := range s.Channels() {
-		say(c, s.Describe(c.ID))
+	for _, c := range s.Channels.All() {
+		say(c, s.Channels.Describe(c.ID))
 	}
 	say(fmt.Sprintf("%+v", s.Totals()))
-	say(s.CountChannels())
+	say(s.Channels.Count())
 	for _, f := range s.Verify(time.Unix(2e9, 0)) {
 		say(f)
 	}

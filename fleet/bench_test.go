@@ -285,7 +285,7 @@ func BenchmarkLists(b *testing.B) {
 		fold(b, frozen, files[messages:])
 		b.Run(fmt.Sprintf("Channels/messages=%d", messages), func(b *testing.B) {
 			for b.Loop() {
-				if len(frozen.Channels()) == 0 {
+				if len(frozen.Channels.All()) == 0 {
 					b.Fatal("there are none")
 				}
 			}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -90,9 +91,37 @@ func (t census) add(it *Item, n int) {
 	}
 }
 
-// talkIn is how many messages, without receipts, a channel has, and who wrote there or
-// was addressed, sorted.
-func (s *State) talkIn(c protocol.ChannelID) (messages int, who []string) {
+// spoken is the messages of a state as its channels ask for them.
+type spoken struct{ *State }
+
+// InUse yields the channels that have messages or receipts, in no order.
+func (s spoken) InUse() iter.Seq[protocol.ChannelID] {
+	return func(yield func(protocol.ChannelID) bool) {
+		for c, seq := range s.channels {
+			if len(seq.items) > 0 && !yield(c) {
+				return
+			}
+		}
+		for name := range s.archive.Names(listChannels) {
+			c := protocol.ChannelID(name)
+			if seq := s.channels[c]; len(seq.all()) == 0 && s.HasAny(c) && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// HasAny reports whether any message or receipt is in the channel.
+func (s spoken) HasAny(c protocol.ChannelID) bool {
+	for range s.Channel(c) {
+		return true
+	}
+	return false
+}
+
+// Said is how many messages, without receipts, a channel has, who wrote there or was
+// addressed, sorted, and the timestamp of the last message, zero if there is none.
+func (s spoken) Said(c protocol.ChannelID) (messages int, who []string, last time.Time) {
 	old, more := s.archive.of.rest.census.talk[c], s.counted.talk[c]
 	for name, n := range old {
 		if name != "" && n+more[name] > 0 {
@@ -105,17 +134,13 @@ func (s *State) talkIn(c protocol.ChannelID) (messages int, who []string) {
 		}
 	}
 	slices.Sort(who)
-	return old[""] + more[""], who
-}
-
-// lastSaid is the timestamp of the last message of a channel, without receipts.
-func (s *State) lastSaid(c protocol.ChannelID) time.Time {
 	for it := range s.ChannelBackward(c) {
 		if it.Type == protocol.TypeText {
-			return it.Timestamp
+			last = it.Timestamp
+			break
 		}
 	}
-	return time.Time{}
+	return old[""] + more[""], who, last
 }
 
 // Totals are how many messages a state holds of each kind.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,26 @@ func (c Say) channel() protocol.ChannelID {
 		return c.Re.Channel()
 	}
 	return c.Channel
+}
+
+// withMembers are the addresses of what is to be said, with the members of its channel,
+// without who speaks, in the place of "all". So the message itself says whom it is for:
+// it stays so when the members change, and other programs understand it.
+func (s *State) withMembers(c Say) ([]string, error) {
+	members := s.Channels.Members(c.channel())
+	at := slices.Index(c.To, protocol.All)
+	if at < 0 || len(members) == 0 {
+		return c.To, nil
+	}
+	others := slices.DeleteFunc(slices.Clone(members), func(m string) bool { return m == c.As.Name })
+	wanted := slices.Replace(slices.Clone(c.To), at, at+1, others...)
+	wanted = slices.DeleteFunc(wanted, func(to string) bool { return to == protocol.All })
+	if len(wanted) == 0 {
+		name := s.Channels.Name(c.channel())
+		return nil, refuse(Senseless, "add one: parley channel members "+name+" --add NAME",
+			"%s is the only member of the channel %q", c.As.Name, name)
+	}
+	return wanted, nil
 }
 
 // answering makes a message to chosen addressees the answer to another.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -44,9 +45,10 @@ type State struct {
 	ringed         int                   // how often the ring has changed
 	epochs         map[protocol.Name]int // under "" how often anything may have changed whom hosts declare
 
-	channelFiles map[protocol.ChannelID]protocol.ChannelFile
-	memories     map[string]protocol.Memory // by file
-	actors       map[string]protocol.Actor  // profiles by path
+	// What the files of the record say that are no messages.
+	Channels *shelf.Channels
+	Memories *shelf.Memories
+	Profiles *shelf.Profiles
 }
 
 // New is the state of a record before its first message, which folds affairs of those
@@ -69,11 +71,10 @@ func New(anchor Anchor, kinds ...affair.Any) *State {
 		forks:    map[branch]struct{}{},
 		files:    map[string]protocol.HostState{},
 		epochs:   map[protocol.Name]int{},
-
-		channelFiles: map[protocol.ChannelID]protocol.ChannelFile{},
-		memories:     map[string]protocol.Memory{},
-		actors:       map[string]protocol.Actor{},
+		Profiles: shelf.NewProfiles(),
 	}
+	s.Channels = shelf.NewChannels(anchor.RecordID, spoken{s}, s)
+	s.Memories = shelf.NewMemories(s.Channels)
 	s.ring = s.historian().keyring()
 	return s
 }

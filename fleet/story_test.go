@@ -203,7 +203,7 @@ func (s *story) tell(line string) {
 		s.tellKeys(words)
 		return
 	case "channel":
-		s.state.SetChannelFile(storyChannel(words[1]), s.channelFile(words[1:]))
+		s.state.Channels.Set(storyChannel(words[1]), s.channelFile(words[1:]))
 		return
 	case "refuse", "hint":
 		s.refuse(words[0], strings.TrimPrefix(line, words[0]+" "))
@@ -492,7 +492,7 @@ func (s *story) expect(line string) bool {
 	case words[0] == "progress":
 		got = s.progress(s.state.at(s.path(words[1])))
 	case words[0] == "in":
-		got = s.state.Describe(s.path(words[1]).Channel()).Name
+		got = s.state.Channels.Describe(s.path(words[1]).Channel()).Name
 	case words[0] == "order":
 		got = s.names(slices.Collect(s.state.All()))
 	default:

@@ -70,6 +70,19 @@ func (s *State) Sees(it *Item, who Who) bool {
 		(s.wrote(it, who) || s.addresses(it, who.Name))
 }
 
+// InCommon reports whether a message stands in the channel that its author and those
+// whom it is for have without anybody making it.
+func (s *State) InCommon(it *Item) bool {
+	names := []string{it.From}
+	for _, to := range it.To {
+		names = append(names, to.Name)
+	}
+	if it.ToAll() {
+		names = []string{protocol.All}
+	}
+	return it.Path.Channel() == protocol.DeriveChannel(s.recordID, names...)
+}
+
 func (s *State) addresses(it *Item, name string) bool {
 	if it.ToAll() {
 		return it.Author().Name != name

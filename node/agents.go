@@ -108,7 +108,7 @@ func (n *Node) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 
 // checkProfile refuses a profile that is not there. The caller holds mu.
 func (n *Node) checkProfile(do string, a configs.Agent) error {
-	if _, _, ok := n.state.Profile(a.Profile.String()); a.Profile != "" && !ok {
+	if _, _, ok := n.state.Profiles.Of(a.Profile.String()); a.Profile != "" && !ok {
 		return control.Errorf(control.KindNotFound, "write it: parley agent profile "+a.Profile.String()+" --set FILE",
 			"cannot %s the agent %s: there is no actor profile called %q", do, a.Name, a.Profile)
 	}

@@ -205,7 +205,7 @@ func (a *audit) files(ctx context.Context) error {
 // scopeProblem is what is wrong with the scope of the memory at a path, if that is one.
 func (a *audit) scopeProblem(path string) (problem string) {
 	if file, is := protocol.ParseMemoryPath(path); is {
-		a.folded(func(s *fleet.State) { problem = s.ScopeProblem(file) })
+		a.folded(func(s *fleet.State) { problem = s.Memories.ScopeProblem(file) })
 	}
 	return problem
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -14,7 +14,7 @@ import (
 func (n *Node) Channels(context.Context) ([]control.Channel, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	channels := n.state.Channels()
+	channels := n.state.Channels.All()
 	all := make([]control.Channel, len(channels))
 	for i, c := range channels {
 		all[i] = n.channelView(c)
@@ -26,17 +26,17 @@ func (n *Node) Channels(context.Context) ([]control.Channel, error) {
 func (n *Node) Channel(_ context.Context, r control.ChannelRequest) (control.Channel, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	id, err := n.state.FindChannel(r.Channel)
+	id, err := n.state.Channels.Find(r.Channel)
 	if err != nil {
 		return control.Channel{}, asError(err)
 	}
-	return n.channelView(n.state.Describe(id)), nil
+	return n.channelView(n.state.Channels.Describe(id)), nil
 }
 
 // channelView is a channel as it is shown. The caller holds mu.
-func (n *Node) channelView(c fleet.Channel) control.Channel {
+func (n *Node) channelView(c shelf.Channel) control.Channel {
 	return control.Channel{
-		ID: c.ID, Name: c.Name, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, Parent: c.Parent, ParentName: n.state.ChannelName(c.Parent), Members: c.Members, About: c.About,
+		ID: c.ID, Name: c.Name, CreatedBy: c.CreatedBy, CreatedAt: c.CreatedAt, Parent: c.Parent, ParentName: n.state.Channels.Name(c.Parent), Members: c.Members, About: c.About,
 		Messages: c.Messages, Last: c.Last, Participants: c.Participants, Children: c.Children,
 	}
 }
@@ -49,7 +49,7 @@ func (n *Node) NewChannel(ctx context.Context, by control.Caller, r control.NewC
 	}
 	defer n.writing.Unlock()
 	n.writing.Lock()
-	file, err := n.found(fleet.NewChannel{As: who, Name: r.Name, About: r.About, Members: r.Members}, r.Parent)
+	file, err := n.found(shelf.NewChannel{By: who.Name, Name: r.Name, About: r.About, Members: r.Members}, r.Parent)
 	if err != nil {
 		return control.Channel{}, asError(err)
 	}
@@ -97,20 +97,20 @@ func (n *Node) ChangeMembers(ctx context.Context, by control.Caller, r control.M
 func (n *Node) membersAfter(r control.MembersRequest) (id protocol.ChannelID, members []string, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if id, err = n.state.FindChannel(r.Channel); err != nil {
+	if id, err = n.state.Channels.Find(r.Channel); err != nil {
 		return id, nil, err
 	}
-	members, err = n.state.MembersAfter(fleet.ChangeMembers{Channel: id, Add: r.Add, Remove: r.Remove})
+	members, err = n.state.Channels.MembersAfter(shelf.ChangeMembers{Channel: id, Add: r.Add, Remove: r.Remove})
 	return id, members, err
 }
 
-func (n *Node) found(c fleet.NewChannel, parent string) (file protocol.ChannelFile, err error) {
+func (n *Node) found(c shelf.NewChannel, parent string) (file protocol.ChannelFile, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if parent != "" {
-		if c.Parent, err = n.state.FindChannel(parent); err != nil {
+		if c.Parent, err = n.state.Channels.Find(parent); err != nil {
 			return file, err
 		}
 	}
-	return n.state.Found(c, n.now().UTC().Truncate(time.Millisecond))
+	return n.state.Channels.Found(c, n.now().UTC().Truncate(time.Millisecond))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
@@ -41,16 +42,16 @@ func (n *Node) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Pa
 	defer n.mu.Unlock()
 	r := prompt.Request{
 		Agent: a.Name.String(), Host: n.cfg.Alias.String(), Fleet: n.cfg.Fleet.String(),
-		Channel: c, Purposes: n.state.Purposes(c),
+		Channel: c, Purposes: n.state.Channels.Purposes(c),
 	}
-	if actor, _, ok := n.state.Profile(profileName(a)); ok {
+	if actor, _, ok := n.state.Profiles.Of(profileName(a)); ok {
 		r.Profile = &actor
 	}
 	scopes := []protocol.ChannelID{"", c}
 	for _, above := range r.Purposes {
 		scopes = append(scopes, above.Parent)
 	}
-	for _, m := range n.state.Memories(fleet.MemoryFilter{Scopes: scopes}) {
+	for _, m := range n.state.Memories.List(shelf.MemoryFilter{Scopes: scopes}) {
 		r.Memories = append(r.Memories, m.Memory)
 	}
 	past := n.state.ChannelBackward(c)

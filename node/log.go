@@ -44,7 +44,7 @@ func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control
 func (n *Node) logFilter(r control.LogRequest) (channel protocol.ChannelID, wanted func(*fleet.Item) bool, err error) {
 	if r.Channel != "" {
 		n.mu.Lock()
-		channel, err = n.state.FindChannel(r.Channel)
+		channel, err = n.state.Channels.Find(r.Channel)
 		n.mu.Unlock()
 		if err != nil {
 			return "", nil, asError(err)

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"time"
 
-	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -26,8 +26,8 @@ func (n *Node) AddMemory(ctx context.Context, by control.Caller, r control.AddMe
 		at = n.memoryAt.Add(time.Millisecond)
 	}
 	n.mu.Lock()
-	m, err := n.state.Remembered(fleet.Remember{
-		As: who, Subject: r.Subject, Scope: r.Scope, Tags: r.Tags, Session: r.Session, Supersedes: r.Supersedes, Body: r.Body,
+	m, err := n.state.Memories.Remembered(shelf.Remember{
+		From: who.Name, Subject: r.Subject, Scope: r.Scope, Tags: r.Tags, Session: r.Session, Supersedes: r.Supersedes, Body: r.Body,
 	}, at)
 	n.mu.Unlock()
 	if err != nil {
@@ -51,19 +51,19 @@ func (n *Node) AddMemory(ctx context.Context, by control.Caller, r control.AddMe
 func (n *Node) Memories(_ context.Context, r control.MemoriesRequest) ([]control.Memory, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	f := fleet.MemoryFilter{Subject: r.Subject, Tags: r.Tags, From: r.From, All: r.All}
+	f := shelf.MemoryFilter{Subject: r.Subject, Tags: r.Tags, From: r.From, All: r.All}
 	switch r.Scope {
 	case "":
 	case globalScope:
 		f.Scopes = []protocol.ChannelID{""}
 	default:
-		id, err := n.state.FindChannel(r.Scope)
+		id, err := n.state.Channels.Find(r.Scope)
 		if err != nil {
 			return nil, asError(err)
 		}
 		f.Scopes = []protocol.ChannelID{id}
 	}
-	memories := n.state.Memories(f)
+	memories := n.state.Memories.List(f)
 	all := make([]control.Memory, len(memories))
 	for i, m := range memories {
 		all[i] = n.memoryView(m)
@@ -77,19 +77,19 @@ const globalScope = "global"
 func (n *Node) Memory(_ context.Context, r control.MemoryRequest) (control.Memory, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	file, err := n.state.FindMemory(r.File)
+	file, err := n.state.Memories.Find(r.File)
 	if err != nil {
 		return control.Memory{}, asError(err)
 	}
-	m, _ := n.state.Memory(file)
+	m, _ := n.state.Memories.In(file)
 	return n.memoryView(m), nil
 }
 
 // memoryView is a memory as it is shown. The caller holds mu.
-func (n *Node) memoryView(m fleet.Memory) control.Memory {
+func (n *Node) memoryView(m shelf.Memory) control.Memory {
 	return control.Memory{
 		File: m.File, From: m.From, Via: m.Via, Timestamp: m.Timestamp, Subject: m.Subject,
-		Scope: cmp.Or(m.Scope.String(), globalScope), ScopeName: n.state.ChannelName(m.Scope), Tags: m.Tags, Session: m.Session,
+		Scope: cmp.Or(m.Scope.String(), globalScope), ScopeName: n.state.Channels.Name(m.Scope), Tags: m.Tags, Session: m.Session,
 		Supersedes: m.Supersedes, SupersededBy: m.SupersededBy, Body: m.Body,
 	}
 }

@@ -34,14 +34,14 @@ func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, 
 	channel := protocol.DeriveChannel(n.record.ID(), a.Name.String(), n.cfg.Human.String())
 	if r.Channel != "" {
 		n.mu.Lock()
-		channel, err = n.state.FindChannel(r.Channel)
+		channel, err = n.state.Channels.Find(r.Channel)
 		n.mu.Unlock()
 		if err != nil {
 			return control.Opening{}, asError(err)
 		}
 	}
 	n.mu.Lock()
-	name := n.state.ChannelName(channel)
+	name := n.state.Channels.Name(channel)
 	n.mu.Unlock()
 	about, earlier := n.surroundings(a, channel, protocol.Path{})
 	if about.History, err = n.history(earlier); err != nil {

@@ -22,7 +22,7 @@ func (n *Node) Profile(ctx context.Context, r control.ProfileRequest) (control.P
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if err := n.state.ProfileClash(); err != nil {
+	if err := n.state.Profiles.Clash(); err != nil {
 		return control.Profile{}, control.Errorf(control.KindConflict, "rename or remove one of the two in a clone and push", "%v", err)
 	}
 	// An agent's profile may be called otherwise than the agent.
@@ -32,10 +32,10 @@ func (n *Node) Profile(ctx context.Context, r control.ProfileRequest) (control.P
 			of = profileName(a)
 		}
 	}
-	a, path, ok := n.state.Profile(of)
+	a, path, ok := n.state.Profiles.Of(of)
 	if !ok {
 		hint := "write one: parley agent profile " + of + " --set FILE"
-		if known := n.state.Profiles(); len(known) > 0 {
+		if known := n.state.Profiles.Names(); len(known) > 0 {
 			hint += "; there are " + strings.Join(known, ", ")
 		}
 		return control.Profile{}, control.Errorf(control.KindNotFound, hint, "there is no actor profile called %q", of)
@@ -66,7 +66,7 @@ func (n *Node) writeProfile(ctx context.Context, name protocol.Name, file []byte
 		return control.Errorf(control.KindUsage, "", "cannot write the profile %s: the name in it is %q", name, a.Name)
 	}
 	n.mu.Lock()
-	_, path, there := n.state.Profile(a.Name)
+	_, path, there := n.state.Profiles.Of(a.Name)
 	n.mu.Unlock()
 	local, _ := protocol.IsActorPath(path)
 	if there && local && path != protocol.LocalActorPath(name) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -55,9 +56,9 @@ func answersOf(t *testing.T, n *Node) map[string]any {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	said := map[string]any{"channels": channels, "memories": n.state.Memories(fleet.MemoryFilter{All: true}), "clash": fmt.Sprint(n.state.ProfileClash()), "halted": n.halts.profiles}
-	for _, name := range n.state.Profiles() {
-		profile, path, _ := n.state.Profile(name)
+	said := map[string]any{"channels": channels, "memories": n.state.Memories.List(shelf.MemoryFilter{All: true}), "clash": fmt.Sprint(n.state.Profiles.Clash()), "halted": n.halts.profiles}
+	for _, name := range n.state.Profiles.Names() {
+		profile, path, _ := n.state.Profiles.Of(name)
 		said["profile "+name] = path + ": " + profile.Body
 	}
 	for _, to := range []string{"bob", "eve", "dan", "mallory", "deep", "zoe", "bob@far", "eve@far", "dan@near", "mallory@far", "ann@far", "deep@far", "bob@near"} {

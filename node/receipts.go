@@ -57,7 +57,7 @@ func (n *Node) waiting(who fleet.Who, r control.ReadAllRequest) ([]protocol.Path
 	var channel protocol.ChannelID
 	var err error
 	if r.Channel != "" {
-		if channel, err = n.state.FindChannel(r.Channel); err != nil {
+		if channel, err = n.state.Channels.Find(r.Channel); err != nil {
 			return nil, asError(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -23,8 +24,8 @@ func (n *Node) RecordStats(ctx context.Context) (control.RecordStats, error) {
 		return s, asError(err)
 	}
 	n.mu.Lock()
-	s.Channels = n.state.CountChannels()
-	s.Memories = len(n.state.Memories(fleet.MemoryFilter{}))
+	s.Channels = n.state.Channels.Count()
+	s.Memories = len(n.state.Memories.List(shelf.MemoryFilter{}))
 	t := n.state.Totals()
 	s.Messages, s.Receipts, s.HostWords, s.Unverified, s.First, s.Last = t.Messages, t.Receipts, t.HostWords, t.Unverified, t.First, t.Last
 	for _, h := range n.state.Hosts() {

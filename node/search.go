@@ -227,7 +227,7 @@ func (n *Node) Search(ctx context.Context, r control.SearchRequest) (control.Sea
 	x := n.indexer
 	var err error
 	if r.Channel != "" {
-		q.Channel, err = n.state.FindChannel(r.Channel)
+		q.Channel, err = n.state.Channels.Find(r.Channel)
 	}
 	n.mu.Unlock()
 	if err != nil {

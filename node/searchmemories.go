@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/search"
 	"github.com/parleyfleet/parley/protocol"
@@ -16,12 +16,12 @@ const defaultMemories = 20
 // searchMemories finds the memories that hold, the newest first, and how many there are
 // beyond the limit. They are few and lie in memory, so they need no index.
 func (n *Node) searchMemories(q search.Query, from string, words search.Matcher) (hits []control.MemoryHit, total int) {
-	filter := fleet.MemoryFilter{From: from}
+	filter := shelf.MemoryFilter{From: from}
 	if q.Channel != "" {
 		filter.Scopes = []protocol.ChannelID{q.Channel}
 	}
 	n.mu.Lock()
-	memories := n.state.Memories(filter)
+	memories := n.state.Memories.List(filter)
 	n.mu.Unlock()
 	limit := q.Limit
 	if limit <= 0 {

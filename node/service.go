@@ -112,7 +112,7 @@ func (n *Node) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, abo
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if r.Channel != "" {
-		if say.Channel, err = n.state.FindChannel(r.Channel); err != nil {
+		if say.Channel, err = n.state.Channels.Find(r.Channel); err != nil {
 			return nil, about, asError(err)
 		}
 	}

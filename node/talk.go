@@ -16,10 +16,10 @@ func (n *Node) Talk(_ context.Context, by control.Caller, r control.TalkRequest)
 	defer n.mu.Unlock()
 	channel, err := n.state.Between(who, r.To)
 	if err == nil && r.Channel != "" {
-		channel, err = n.state.FindChannel(r.Channel)
+		channel, err = n.state.Channels.Find(r.Channel)
 	}
 	if err != nil {
 		return control.Talk{}, asError(err)
 	}
-	return control.Talk{As: who.Name, Channel: channel, Begun: n.state.ChannelExists(channel)}, nil
+	return control.Talk{As: who.Name, Channel: channel, Begun: n.state.Channels.Exists(channel)}, nil
 }

@@ -24,7 +24,7 @@ type facts struct {
 func (n *Node) factsOf(it *fleet.Item) facts {
 	return facts{
 		item: it, signature: n.state.Signature(it), stage: n.state.Stage(it.Path), progress: n.state.Progress(it),
-		channel: n.state.ChannelName(it.Path.Channel()), direct: n.state.InCommon(it),
+		channel: n.state.Channels.Name(it.Path.Channel()), direct: n.state.InCommon(it),
 	}
 }
 
@@ -156,7 +156,7 @@ func (n *Node) belowName(text string) (*fleet.Item, bool) {
 		return nil, false
 	}
 	at := len(parts) - below
-	c, err := n.state.FindChannel(strings.Join(parts[:at], "/"))
+	c, err := n.state.Channels.Find(strings.Join(parts[:at], "/"))
 	if err != nil {
 		return nil, false
 	}

@@ -107,7 +107,7 @@ func (b *Books) checkScopes(paths []string) {
 			continue
 		}
 		problem := ""
-		b.o.Folded(func(s *fleet.State) { problem = s.ScopeProblem(file) })
+		b.o.Folded(func(s *fleet.State) { problem = s.Memories.ScopeProblem(file) })
 		if problem != "" {
 			b.o.Notices.Once(path+problem, "%s: %s", path, problem)
 		}
@@ -127,21 +127,21 @@ func (b *Books) taker(path string) func(s *fleet.State, data []byte, ok bool) er
 	}
 	if c, is := protocol.ParseChannelFilePath(path); is {
 		return func(s *fleet.State, data []byte, ok bool) error {
-			s.DropChannelFile(c)
-			return taken(data, ok, protocol.ParseChannelFile, func(f protocol.ChannelFile) { s.SetChannelFile(c, f) })
+			s.Channels.Drop(c)
+			return taken(data, ok, protocol.ParseChannelFile, func(f protocol.ChannelFile) { s.Channels.Set(c, f) })
 		}
 	}
 	if file, is := protocol.ParseMemoryPath(path); is {
 		parse := func(data []byte) (protocol.Memory, error) { return protocol.ParseMemory(file, data) }
 		return func(s *fleet.State, data []byte, ok bool) error {
-			s.DropMemory(file)
-			return taken(data, ok, parse, s.SetMemory)
+			s.Memories.Drop(file)
+			return taken(data, ok, parse, s.Memories.Set)
 		}
 	}
 	if _, is := protocol.IsActorPath(path); is {
 		return func(s *fleet.State, data []byte, ok bool) error {
-			s.DropActor(path)
-			return taken(data, ok, protocol.ParseActor, func(a protocol.Actor) { s.SetActor(path, a) })
+			s.Profiles.Drop(path)
+			return taken(data, ok, protocol.ParseActor, func(a protocol.Actor) { s.Profiles.Set(path, a) })
 		}
 	}
 	return nil
@@ -278,7 +278,7 @@ const aboutProfiles = "actor profiles"
 func (b *Books) CheckProfiles() {
 	var halted, was string
 	b.o.Folded(func(s *fleet.State) {
-		if err := s.ProfileClash(); err != nil {
+		if err := s.Profiles.Clash(); err != nil {
 			halted = err.Error()
 		}
 		was = b.o.Clashes(halted)

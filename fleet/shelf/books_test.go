@@ -1,7 +1,9 @@
-package fleet
+package shelf
 
 import (
+	"crypto/sha256"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +11,44 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
+
+// nobody is a record without messages, of a fleet without people.
+type nobody struct{}
+
+func (nobody) InUse() iter.Seq[protocol.ChannelID] { return func(func(protocol.ChannelID) bool) {} }
+
+func (nobody) HasAny(protocol.ChannelID) bool { return false }
+
+func (nobody) Said(protocol.ChannelID) (int, []string, time.Time) { return 0, nil, time.Time{} }
+
+func (nobody) Known(string) bool { return false }
+
+func (nobody) Suggest(string) string { return "" }
+
+func emptyChannels() *Channels { return NewChannels("a record", nobody{}, nobody{}) }
+
+// channelOf is the channel that tests give that name.
+func channelOf(name string) protocol.ChannelID {
+	sum := sha256.Sum256([]byte(name))
+	return protocol.NewChannelID([16]byte(sum[:16]))
+}
+
+// permutations are all orders of n things.
+func permutations(n int) [][]int {
+	if n == 0 {
+		return [][]int{nil}
+	}
+	var all [][]int
+	for _, p := range permutations(n - 1) {
+		for i := range n {
+			all = append(all, slices.Insert(slices.Clone(p), i, n-1))
+		}
+	}
+	return all
+}
 
 // memoryAt makes a memory that was written at a minute, with the hex digits of
 // its file's name.
@@ -24,9 +62,9 @@ func memoryAt(minute int, hex, supersedes string) protocol.Memory {
 	return m
 }
 
-func held(s *State, f MemoryFilter) []string {
+func held(s *Memories, f MemoryFilter) []string {
 	names := []string{}
-	for _, m := range s.Memories(f) {
+	for _, m := range s.List(f) {
 		names = append(names, m.Subject)
 	}
 	return names
@@ -42,18 +80,18 @@ func TestMemoriesThatHold(t *testing.T) {
 	other := memoryAt(4, "ffffffff", "")
 	all := []protocol.Memory{first, older, newer, tied, greater, other}
 	for _, order := range permutations(len(all)) {
-		s := New(Anchor{RecordID: testRecord})
+		s := NewMemories(emptyChannels())
 		for _, i := range order {
-			s.SetMemory(all[i])
+			s.Set(all[i])
 		}
 		if diff := cmp.Diff([]string{"eeeeeeee", "ffffffff"}, held(s, MemoryFilter{})); diff != "" {
 			t.Fatalf("order %v (-want +got):\n%s", order, diff)
 		}
-		if got := len(s.Memories(MemoryFilter{All: true})); got != len(all) {
+		if got := len(s.List(MemoryFilter{All: true})); got != len(all) {
 			t.Fatalf("%d memories in all, want %d", got, len(all))
 		}
 		for loser, winner := range map[string]string{first.File: newer.File, older.File: newer.File, newer.File: greater.File, tied.File: greater.File, other.File: ""} {
-			if m, _ := s.Memory(loser); m.SupersededBy != winner {
+			if m, _ := s.In(loser); m.SupersededBy != winner {
 				t.Fatalf("%s is superseded by %q, want %q", loser, m.SupersededBy, winner)
 			}
 		}
@@ -61,23 +99,23 @@ func TestMemoriesThatHold(t *testing.T) {
 }
 
 func TestMemoryFilters(t *testing.T) {
-	s := New(Anchor{RecordID: testRecord})
-	s.SetChannelFile(storyChannel("sprint"), protocol.ChannelFile{Name: "sprint"})
+	s := NewMemories(emptyChannels())
+	s.channels.Set(channelOf("sprint"), protocol.ChannelFile{Name: "sprint"})
 	set := func(minute int, hex string, change func(*protocol.Memory)) {
 		m := memoryAt(minute, hex, "")
 		change(&m)
-		s.SetMemory(m)
+		s.Set(m)
 	}
 	set(1, "aaaaaaaa", func(m *protocol.Memory) { m.Tags = []string{"Tools", "go"} })
-	set(2, "bbbbbbbb", func(m *protocol.Memory) { m.Scope, m.From = storyChannel("sprint"), "mawjs" })
-	set(3, "cccccccc", func(m *protocol.Memory) { m.Scope = storyChannel("nowhere") })
+	set(2, "bbbbbbbb", func(m *protocol.Memory) { m.Scope, m.From = channelOf("sprint"), "mawjs" })
+	set(3, "cccccccc", func(m *protocol.Memory) { m.Scope = channelOf("nowhere") })
 	for name, test := range map[string]struct {
 		filter MemoryFilter
 		want   []string
 	}{
 		"no filter leaves out scopes that do not exist": {MemoryFilter{}, []string{"aaaaaaaa", "bbbbbbbb"}},
 		"global":  {MemoryFilter{Scopes: []protocol.ChannelID{""}}, []string{"aaaaaaaa"}},
-		"channel": {MemoryFilter{Scopes: []protocol.ChannelID{storyChannel("sprint")}}, []string{"bbbbbbbb"}},
+		"channel": {MemoryFilter{Scopes: []protocol.ChannelID{channelOf("sprint")}}, []string{"bbbbbbbb"}},
 		"tags":    {MemoryFilter{Tags: []string{"tools", "GO"}}, []string{"aaaaaaaa"}},
 		"no tag":  {MemoryFilter{Tags: []string{"tools", "rust"}}, []string{}},
 		"subject": {MemoryFilter{Subject: "BBB"}, []string{"bbbbbbbb"}},
@@ -90,19 +128,19 @@ func TestMemoryFilters(t *testing.T) {
 }
 
 func TestRemembered(t *testing.T) {
-	s := New(Anchor{RecordID: testRecord})
+	s := NewMemories(emptyChannels())
 	old := memoryAt(1, "aaaaaaaa", "")
 	old.Tags, old.Subject = []string{"tools"}, "which tools"
-	s.SetMemory(old)
-	s.SetMemory(memoryAt(2, "bbbbbbbb", "20200101T000000000Z-cccccccc.md"))
-	me, now := Who{Name: "nat", Host: "a"}, time.Date(2026, 5, 23, 20, 0, 0, 0, time.UTC)
-	got, err := s.Remembered(Remember{As: me, Supersedes: "aaaaaaaa", Body: "hammer\n"}, now)
+	s.Set(old)
+	s.Set(memoryAt(2, "bbbbbbbb", "20200101T000000000Z-cccccccc.md"))
+	now := time.Date(2026, 5, 23, 20, 0, 0, 0, time.UTC)
+	got, err := s.Remembered(Remember{From: "nat", Supersedes: "aaaaaaaa", Body: "hammer\n"}, now)
 	want := protocol.Memory{From: "nat", Timestamp: now, Subject: "which tools", Tags: []string{"tools"}, Supersedes: old.File, Body: "hammer"}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	newer := memoryAt(3, "dddddddd", old.File)
-	s.SetMemory(newer)
+	s.Set(newer)
 	for reason, c := range map[string]Remember{
 		"is empty":                         {Subject: "x", Body: " \n"},
 		"its subject: it is empty":         {Body: "x"},
@@ -113,43 +151,43 @@ func TestRemembered(t *testing.T) {
 		"tag \"a\\nb\"":                    {Subject: "x", Body: "x", Tags: []string{"a\nb"}},
 		"its subject: it contains a contr": {Subject: "a\x1bb", Body: "x"},
 	} {
-		c.As = me
-		var refusal *Refusal
-		if _, err := s.Remembered(c, now); !errors.As(err, &refusal) || !strings.Contains(refusal.Reason, reason) {
+		c.From = "nat"
+		var no *refusal.Refusal
+		if _, err := s.Remembered(c, now); !errors.As(err, &no) || !strings.Contains(no.Reason, reason) {
 			t.Errorf("want a refusal with %q, got %v", reason, err)
 		}
 	}
 }
 
 func TestFindChannelAndFound(t *testing.T) {
-	s := New(Anchor{RecordID: testRecord})
+	s := emptyChannels()
 	for _, name := range []string{"sprint", "tests", "Twin", "twin "} {
-		s.SetChannelFile(storyChannel(name), protocol.ChannelFile{Name: strings.TrimSpace(name)})
+		s.Set(channelOf(name), protocol.ChannelFile{Name: strings.TrimSpace(name)})
 	}
-	if id, err := s.FindChannel("SPRINT"); err != nil || id != storyChannel("sprint") {
+	if id, err := s.Find("SPRINT"); err != nil || id != channelOf("sprint") {
 		t.Errorf("SPRINT is %s, %v", id, err)
 	}
-	if id, err := s.FindChannel(strings.ToUpper(storyChannel("tests").String())); err != nil || id != storyChannel("tests") {
+	if id, err := s.Find(strings.ToUpper(channelOf("tests").String())); err != nil || id != channelOf("tests") {
 		t.Errorf("by id: %s, %v", id, err)
 	}
-	for text, want := range map[string]Refusal{
-		"twin":                           {Kind: Senseless, Reason: `2 channels are called "twin"`},
-		"sprunt":                         {Kind: Unknown, Reason: "no channel is called", Hint: "did you mean sprint?"},
-		storyChannel("nowhere").String(): {Kind: Unknown, Reason: "there is no channel"},
+	for text, want := range map[string]refusal.Refusal{
+		"twin":                        {Kind: refusal.Senseless, Reason: `2 channels are called "twin"`},
+		"sprunt":                      {Kind: refusal.Unknown, Reason: "no channel is called", Hint: "did you mean sprint?"},
+		channelOf("nowhere").String(): {Kind: refusal.Unknown, Reason: "there is no channel"},
 	} {
-		var got *Refusal
-		_, err := s.FindChannel(text)
+		var got *refusal.Refusal
+		_, err := s.Find(text)
 		if !errors.As(err, &got) || got.Kind != want.Kind || !strings.Contains(got.Reason, want.Reason) || !strings.Contains(got.Hint, want.Hint) {
 			t.Errorf("%s: %#v, want %#v", text, err, want)
 		}
 	}
 	now := time.Unix(1e9, 0)
-	file, err := s.Found(NewChannel{As: Who{Name: "nat"}, Name: " 週次 ", Parent: storyChannel("sprint"), About: "weekly\n"}, now)
-	want := protocol.ChannelFile{Name: "週次", CreatedBy: "nat", CreatedAt: now, Parent: storyChannel("sprint"), About: "weekly"}
+	file, err := s.Found(NewChannel{By: "nat", Name: " 週次 ", Parent: channelOf("sprint"), About: "weekly\n"}, now)
+	want := protocol.ChannelFile{Name: "週次", CreatedBy: "nat", CreatedAt: now, Parent: channelOf("sprint"), About: "weekly"}
 	if diff := cmp.Diff(want, file); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	for _, name := range []string{"", "Sprint", "a\nb", storyChannel("x").String(), strings.Repeat("x", 256)} {
+	for _, name := range []string{"", "Sprint", "a\nb", channelOf("x").String(), strings.Repeat("x", 256)} {
 		if _, err := s.Found(NewChannel{Name: name}, now); err == nil {
 			t.Errorf("a channel called %q was let through", name)
 		}
@@ -158,11 +196,11 @@ func TestFindChannelAndFound(t *testing.T) {
 
 // Purposes end where CHANNEL.md files name each other as parents.
 func TestPurposesOfACircle(t *testing.T) {
-	s := New(Anchor{RecordID: testRecord})
-	s.SetChannelFile(storyChannel("a"), protocol.ChannelFile{Name: "a", Parent: storyChannel("b")})
-	s.SetChannelFile(storyChannel("b"), protocol.ChannelFile{Name: "b", Parent: storyChannel("a")})
+	s := emptyChannels()
+	s.Set(channelOf("a"), protocol.ChannelFile{Name: "a", Parent: channelOf("b")})
+	s.Set(channelOf("b"), protocol.ChannelFile{Name: "b", Parent: channelOf("a")})
 	var names []string
-	for _, f := range s.Purposes(storyChannel("a")) {
+	for _, f := range s.Purposes(channelOf("a")) {
 		names = append(names, f.Name)
 	}
 	if !slices.Equal(names, []string{"a", "b"}) {
@@ -173,23 +211,23 @@ func TestPurposesOfACircle(t *testing.T) {
 // The fleet's own profile stands before the program's; two of one folder with the
 // same name are a clash that names both.
 func TestProfiles(t *testing.T) {
-	s := New(Anchor{RecordID: testRecord})
-	s.SetActor("upstream/actors/guide.md", protocol.Actor{Name: "guide", Body: "program's"})
-	s.SetActor("local/actors/guide.md", protocol.Actor{Name: "guide", Body: "fleet's"})
-	if a, path, ok := s.Profile("guide"); !ok || a.Body != "fleet's" || path != "local/actors/guide.md" {
+	s := NewProfiles()
+	s.Set("upstream/actors/guide.md", protocol.Actor{Name: "guide", Body: "program's"})
+	s.Set("local/actors/guide.md", protocol.Actor{Name: "guide", Body: "fleet's"})
+	if a, path, ok := s.Of("guide"); !ok || a.Body != "fleet's" || path != "local/actors/guide.md" {
 		t.Errorf("profile %+v at %s", a, path)
 	}
-	if err := s.ProfileClash(); err != nil {
+	if err := s.Clash(); err != nil {
 		t.Error(err)
 	}
-	s.SetActor("local/actors/other.md", protocol.Actor{Name: "guide", Body: "again"})
-	err := s.ProfileClash()
+	s.Set("local/actors/other.md", protocol.Actor{Name: "guide", Body: "again"})
+	err := s.Clash()
 	if err == nil || !strings.Contains(err.Error(), "local/actors/guide.md") || !strings.Contains(err.Error(), "local/actors/other.md") {
 		t.Errorf("clash: %v", err)
 	}
-	s.DropActor("local/actors/guide.md")
-	s.DropActor("local/actors/other.md")
-	if a, _, _ := s.Profile("guide"); a.Body != "program's" || s.ProfileClash() != nil {
+	s.Drop("local/actors/guide.md")
+	s.Drop("local/actors/other.md")
+	if a, _, _ := s.Of("guide"); a.Body != "program's" || s.Clash() != nil {
 		t.Errorf("profile %+v", a)
 	}
 }

@@ -1,4 +1,4 @@
-package fleet
+package shelf
 
 import (
 	"cmp"
@@ -8,14 +8,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// SetMemory tells the state of a memory of the record.
-func (s *State) SetMemory(m protocol.Memory) { s.memories[m.File] = m }
+// Memories are those of a record.
+type Memories struct {
+	channels *Channels
+	files    map[string]protocol.Memory
+}
 
-// DropMemory forgets the memory in that file.
-func (s *State) DropMemory(file string) { delete(s.memories, file) }
+// NewMemories are those of a record before its first. Their scopes are among the channels.
+func NewMemories(channels *Channels) *Memories {
+	return &Memories{channels, map[string]protocol.Memory{}}
+}
+
+// Set takes in a memory of the record.
+func (a *Memories) Set(m protocol.Memory) { a.files[m.File] = m }
+
+// Drop forgets the memory in that file.
+func (a *Memories) Drop(file string) { delete(a.files, file) }
 
 // Memory is a memory and the file of the one that took its place, if any did.
 type Memory struct {
@@ -32,16 +44,16 @@ type MemoryFilter struct {
 	All     bool // those that others supersede too
 }
 
-// Memories lists memories in the order of their timestamps: without All only
+// List lists memories in the order of their timestamps: without All only
 // those that hold. A file that any memory supersedes is dropped; of two that
 // supersede the same file the newer holds, at the same time the greater name
 // (R10). A memory for a channel that does not exist is none.
-func (s *State) Memories(f MemoryFilter) []Memory {
-	by := s.superseded()
+func (a *Memories) List(f MemoryFilter) []Memory {
+	by := a.superseded()
 	var all []Memory
-	for file, m := range s.memories {
-		m.Scope = s.spelling(m.Scope)
-		if (f.All || by[file] == "") && f.matches(m) && (m.Scope == "" || s.ChannelExists(m.Scope)) {
+	for file, m := range a.files {
+		m.Scope = a.channels.spelling(m.Scope)
+		if (f.All || by[file] == "") && f.matches(m) && (m.Scope == "" || a.channels.Exists(m.Scope)) {
 			all = append(all, Memory{m, by[file]})
 		}
 	}
@@ -52,31 +64,31 @@ func (s *State) Memories(f MemoryFilter) []Memory {
 // ScopeProblem says what is wrong with the scope of the memory in that file, and what to
 // do; "" where nothing is. Such a memory is given to nobody: its scope is no channel of
 // the record, such as the id of a session (R10).
-func (s *State) ScopeProblem(file string) string {
-	m, ok := s.memories[file]
-	if !ok || m.Scope == "" || s.ChannelExists(s.spelling(m.Scope)) {
+func (a *Memories) ScopeProblem(file string) string {
+	m, ok := a.files[file]
+	if !ok || m.Scope == "" || a.channels.Exists(a.channels.spelling(m.Scope)) {
 		return ""
 	}
 	return fmt.Sprintf("its scope %s is no channel of the record (a session is none), so it is given to nobody: in a clone, write  scope: global  or the id of a channel, "+
 		"as parley channel list --json shows them, and push", m.Scope)
 }
 
-// Memory is the memory in that file.
-func (s *State) Memory(file string) (Memory, bool) {
-	m, ok := s.memories[file]
-	return Memory{m, s.superseded()[file]}, ok
+// In is the memory in that file.
+func (a *Memories) In(file string) (Memory, bool) {
+	m, ok := a.files[file]
+	return Memory{m, a.superseded()[file]}, ok
 }
 
 // superseded says of each file that no longer holds which memory took its place.
-func (s *State) superseded() map[string]string {
+func (a *Memories) superseded() map[string]string {
 	winners := map[string]protocol.Memory{} // by the file that they supersede
-	for _, m := range s.memories {
+	for _, m := range a.files {
 		if old, taken := winners[m.Supersedes]; m.Supersedes != "" && (!taken || compareMemories(old, m) < 0) {
 			winners[m.Supersedes] = m
 		}
 	}
 	by := map[string]string{}
-	for _, m := range s.memories {
+	for _, m := range a.files {
 		if winner, ok := winners[m.Supersedes]; ok && winner.File != m.File {
 			by[m.File] = winner.File
 		}
@@ -105,7 +117,7 @@ func (f MemoryFilter) matches(m protocol.Memory) bool {
 
 // Remember asks for a memory to be written.
 type Remember struct {
-	As         Who
+	From       string // who remembers
 	Subject    string
 	Scope      string // "", "global", or a channel's id or name
 	Tags       []string
@@ -116,15 +128,15 @@ type Remember struct {
 
 // Remembered checks that the memory can be written and says what it is to hold;
 // its file's name is the writer's to give. A memory that replaces another takes
-// over its subject, scope and tags where it names none. The error is a *Refusal.
-func (s *State) Remembered(c Remember, now time.Time) (protocol.Memory, error) {
+// over its subject, scope and tags where it names none. The error is a *refusal.Refusal.
+func (a *Memories) Remembered(c Remember, now time.Time) (protocol.Memory, error) {
 	m := protocol.Memory{
-		From: c.As.Name, Timestamp: now, Subject: strings.TrimSpace(c.Subject), Tags: c.Tags, Session: c.Session,
+		From: c.From, Timestamp: now, Subject: strings.TrimSpace(c.Subject), Tags: c.Tags, Session: c.Session,
 		Body: protocol.NormalBody(c.Body),
 	}
 	scope := c.Scope
 	if c.Supersedes != "" {
-		old, err := s.replaceable(c.Supersedes)
+		old, err := a.replaceable(c.Supersedes)
 		if err != nil {
 			return m, err
 		}
@@ -136,17 +148,17 @@ func (s *State) Remembered(c Remember, now time.Time) (protocol.Memory, error) {
 		}
 	}
 	if scope != "" && scope != "global" {
-		channel, err := s.FindChannel(scope)
+		channel, err := a.channels.Find(scope)
 		if err != nil {
 			return m, wrongScope(scope, err)
 		}
 		m.Scope = channel
 	}
 	if strings.TrimSpace(m.Body) == "" {
-		return m, refuse(Senseless, "write the text as the last words, or - to read it from standard input", "the memory is empty")
+		return m, refusal.New(refusal.Senseless, "write the text as the last words, or - to read it from standard input", "the memory is empty")
 	}
 	if _, err := protocol.EncodeMemory(m); err != nil {
-		return m, refuse(Senseless, "", "%v", err)
+		return m, refusal.New(refusal.Senseless, "", "%v", err)
 	}
 	return m, nil
 }
@@ -154,36 +166,36 @@ func (s *State) Remembered(c Remember, now time.Time) (protocol.Memory, error) {
 // wrongScope says what a scope may be, and why the one that was asked for is none.
 func wrongScope(scope string, err error) error {
 	hint := "--scope global, or a channel of: parley channel list"
-	var why *Refusal
+	var why *refusal.Refusal
 	if errors.As(err, &why) {
 		hint += "; " + why.Hint
 	}
-	return refuse(Unknown, hint, "cannot write the memory: its scope %q is neither global nor a channel of the record: %v", scope, err)
+	return refusal.New(refusal.Unknown, hint, "cannot write the memory: its scope %q is neither global nor a channel of the record: %v", scope, err)
 }
 
 // replaceable is the memory of that name, unless another has replaced it.
-func (s *State) replaceable(name string) (Memory, error) {
-	file, err := s.FindMemory(name)
+func (a *Memories) replaceable(name string) (Memory, error) {
+	file, err := a.Find(name)
 	if err != nil {
 		return Memory{}, err
 	}
-	m, _ := s.Memory(file)
+	m, _ := a.In(file)
 	if by := m.SupersededBy; by != "" {
-		return m, refuse(Forbidden, "supersede that one: parley memory supersede "+by, "%s was superseded by %s already", file, by)
+		return m, refusal.New(refusal.Forbidden, "supersede that one: parley memory supersede "+by, "%s was superseded by %s already", file, by)
 	}
 	return m, nil
 }
 
-// FindMemory is the file of the memory that text names: whole, without ".md", or
-// by the hex digits at its end. The error is a *Refusal.
-func (s *State) FindMemory(text string) (string, error) {
+// Find is the file of the memory that text names: whole, without ".md", or
+// by the hex digits at its end. The error is a *refusal.Refusal.
+func (a *Memories) Find(text string) (string, error) {
 	if file, err := protocol.ParseMemoryFileName(text); err == nil {
-		if _, ok := s.memories[file]; ok {
+		if _, ok := a.files[file]; ok {
 			return file, nil
 		}
 	}
 	var found []string
-	for file := range s.memories {
+	for file := range a.files {
 		if _, hex, _ := strings.Cut(strings.TrimSuffix(file, ".md"), "-"); hex == strings.ToLower(text) {
 			found = append(found, file)
 		}
@@ -193,7 +205,7 @@ func (s *State) FindMemory(text string) (string, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", refuse(Unknown, "memories are listed by: parley memory list --all", "there is no memory %q", text)
+		return "", refusal.New(refusal.Unknown, "memories are listed by: parley memory list --all", "there is no memory %q", text)
 	}
-	return "", refuse(Senseless, "give the whole name: "+found[0], "%q names %d memories", text, len(found))
+	return "", refusal.New(refusal.Senseless, "give the whole name: "+found[0], "%q names %d memories", text, len(found))
 }
