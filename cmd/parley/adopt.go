@@ -19,7 +19,7 @@ func (f adoptFlags) register(p *program, o *node.InitOptions) {
 	}
 	o.Adopt = func(a node.Adoption) error {
 		v := p.view()
-		v.adoption(a)
+		showAdoption(v, a)
 		switch {
 		case f.yes:
 			return nil
@@ -36,8 +36,8 @@ func (f adoptFlags) register(p *program, o *node.InitOptions) {
 // mostUnread bounds what is shown of files that cannot be read.
 const mostUnread = 50
 
-// adoption shows what it means to take a record over.
-func (v view) adoption(a node.Adoption) {
+// showAdoption shows what it means to take a record over.
+func showAdoption(v view, a node.Adoption) {
 	version := ""
 	if a.Version != "" {
 		version = "; its version is " + term.Line(a.Version)
@@ -46,13 +46,13 @@ func (v view) adoption(a node.Adoption) {
 		count(a.Messages, "message"), count(a.Channels, "channel"), memoryCount(a.Memories), count(len(a.Hosts), "host file"), version))
 	if len(a.Add) > 0 {
 		v.out.Printf("\nAdded in one commit:\n")
-		v.adoptedFiles(a.Add, len(a.Add))
+		showAdoptedFiles(v, a.Add, len(a.Add))
 	} else {
 		v.out.Printf("\nIt lacks nothing.\n")
 	}
 	if len(a.Unread) > 0 {
 		v.out.Printf("\nNot read, and left where it is:\n")
-		v.adoptedFiles(a.Unread, mostUnread)
+		showAdoptedFiles(v, a.Unread, mostUnread)
 	}
 	v.out.Printf("\n")
 	v.say(fmt.Sprintf("Then this host joins the fleet %s there, with its host file and a signed message. "+
@@ -60,7 +60,7 @@ func (v view) adoption(a node.Adoption) {
 	v.out.Printf("\n")
 }
 
-func (v view) adoptedFiles(files []node.AdoptedFile, most int) {
+func showAdoptedFiles(v view, files []node.AdoptedFile, most int) {
 	var rows [][]string
 	for i, f := range files {
 		if i == most {
@@ -69,12 +69,12 @@ func (v view) adoptedFiles(files []node.AdoptedFile, most int) {
 		}
 		rows = append(rows, []string{"  " + term.Line(f.Path), term.Line(f.Why)})
 	}
-	v.pathsAndWhy(rows)
+	showPathsAndWhy(v, rows)
 }
 
-// pathsAndWhy shows paths whole, since one that was cut would be of no use, each beside
+// showPathsAndWhy shows paths whole, since one that was cut would be of no use, each beside
 // its sentence or, where columns are few, above it.
-func (v view) pathsAndWhy(rows [][]string) {
+func showPathsAndWhy(v view, rows [][]string) {
 	if !v.narrow() {
 		screen := v.out
 		screen.Width = 0

@@ -12,7 +12,7 @@ import (
 func TestAdoptionFits(t *testing.T) {
 	var out bytes.Buffer
 	v := view{out: term.Screen{Writer: &out, Terminal: true, Width: 60}}
-	v.pathsAndWhy([][]string{
+	showPathsAndWhy(v, [][]string{
 		{"  local/PARLEY.md", "the name of the fleet"},
 		{"  data/channels/sprint/2026/06/02/x.md", "a message lies in a channel whose name is a UUID, as UUID/YYYY/MM/DD/NAME.md"},
 		{"  … and 1 more", ""},

@@ -112,7 +112,7 @@ func runAgentAdd(ctx context.Context, r control.AddAgentRequest, client control.
 		return v.writeJSON(a)
 	}
 	v.out.Printf("%s is served here, door %s\n", a.Name, a.Door)
-	v.missingProgram(r.Preset)
+	noteMissingProgram(v, r.Preset)
 	switch {
 	case r.Inbox:
 		v.next(fmt.Sprintf("parley inbox --as %s", a.Name), "its mail")
@@ -154,7 +154,7 @@ func runAgentList(ctx context.Context, client control.Service, v view) error {
 		v.next("parley agent add calc --exec 'bc -l'", "no agent is served here yet")
 		return nil
 	}
-	v.agents(agents)
+	agentTable(v, agents)
 	return nil
 }
 
@@ -162,8 +162,8 @@ func runAgentList(ctx context.Context, client control.Service, v view) error {
 // commands at once.
 const inLine = "in line"
 
-// agents shows the agents served here as a table.
-func (v view) agents(agents []control.Agent) {
+// agentTable shows the agents served here as a table.
+func agentTable(v view, agents []control.Agent) {
 	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
 	for _, a := range agents {
 		state, input := "", ""

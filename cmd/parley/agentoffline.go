@@ -45,12 +45,6 @@ func changeAgents[T any](ctx context.Context, p *program, online func(control.Se
 	return done, true, errors.Join(err, f.Close())
 }
 
-// noNodeRuns reports whether that is why a node did not answer.
-func noNodeRuns(err error) bool {
-	e := control.AsError(err)
-	return e.Kind == control.KindUnavailable && e.Hint == "parley up"
-}
-
 // fromNextStart is said of what was changed while no node runs.
 func fromNextStart(offline bool) string {
 	if !offline {

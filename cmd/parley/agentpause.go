@@ -8,7 +8,7 @@ import (
 )
 
 func newAgentPauseCommand(p *program) *cobra.Command {
-	return p.pauseCommand(true, &cobra.Command{
+	return newPauseCommand(p, true, &cobra.Command{
 		Use:   "pause NAME",
 		Short: "Let an agent's mail wait",
 		Long: `Let an agent's mail wait: what comes is stored and queued, and nothing is run
@@ -19,14 +19,14 @@ restart, and may be said while no node runs.`,
 }
 
 func newAgentResumeCommand(p *program) *cobra.Command {
-	return p.pauseCommand(false, &cobra.Command{
+	return newPauseCommand(p, false, &cobra.Command{
 		Use:     "resume NAME",
 		Short:   "Let a paused agent go on with its mail",
 		Example: `  parley agent resume mawjs`,
 	})
 }
 
-func (p *program) pauseCommand(paused bool, cmd *cobra.Command) *cobra.Command {
+func newPauseCommand(p *program, paused bool, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = exactly(1, "the agent's name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runAgentPause(cmd.Context(), control.PauseRequest{Name: args[0], Paused: paused}, p)

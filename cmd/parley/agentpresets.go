@@ -66,7 +66,7 @@ func runAgentPresets(presets []configs.Preset, whole bool, v view) error {
 	case v.json:
 		return v.writeJSON(infos)
 	case whole:
-		v.preset(infos[0])
+		showPreset(v, infos[0])
 		return nil
 	}
 	t := term.Table{Heading: []string{"PRESET", "PROGRAM", "", "INPUT", "COMMAND"}, Flexible: 4}
@@ -85,7 +85,7 @@ func installed(yes bool) string {
 	return ""
 }
 
-func (v view) preset(info presetInfo) {
+func showPreset(v view, info presetInfo) {
 	field := func(name, value string) { v.labelled(8, name, value) }
 	command := func(name, value string) { // whole, so that it can be copied
 		if value != "" {
@@ -107,9 +107,9 @@ func (v view) preset(info presetInfo) {
 	v.next("parley agent add "+info.Name+" --preset "+info.Name, "serve it here")
 }
 
-// missingProgram says that the program of a preset is not installed here, and how it
+// noteMissingProgram says that the program of a preset is not installed here, and how it
 // can be; the agent would fail at its first message.
-func (v view) missingProgram(name string) {
+func noteMissingProgram(v view, name string) {
 	preset, err := configs.FindPreset(name)
 	if name == "" || err != nil {
 		return // the node says so where it is wrong

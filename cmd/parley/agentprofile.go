@@ -35,7 +35,7 @@ reads standard input):
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := control.ProfileRequest{Name: args[0]}
 			if file != "" {
-				text, err := p.file(cmd, file)
+				text, err := fileText(p, cmd, file)
 				if err != nil {
 					return err
 				}
@@ -54,8 +54,8 @@ reads standard input):
 	return cmd
 }
 
-// file is the text of a file, or with "-" of standard input.
-func (p *program) file(cmd *cobra.Command, name string) (string, error) {
+// fileText is the text of a file, or with "-" of standard input.
+func fileText(p *program, cmd *cobra.Command, name string) (string, error) {
 	if name == "-" {
 		return p.text(cmd, []string{"-"})
 	}

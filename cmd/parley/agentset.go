@@ -127,6 +127,6 @@ func runAgentSet(ctx context.Context, r control.SetAgentRequest, p *program) err
 		return v.writeJSON(a)
 	}
 	v.out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
-	v.agents([]control.Agent{a})
+	agentTable(v, []control.Agent{a})
 	return nil
 }

@@ -62,14 +62,14 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 		}
 		me = who.As
 		v.acting(ctx, as, client)
-		seen := startReceipts(ctx, client, as, v.notMarked)
+		seen := startReceipts(ctx, client, as, func(err error) { noteNotMarked(v, err) })
 		defer seen.end()
 		read = seen.add
 	}
 	buffered := bufio.NewWriter(v.out.Writer)
 	v.out.Writer = buffered
 	if !v.json {
-		v.channelHead(channel)
+		showChannelHead(v, channel)
 	}
 	f := follower{
 		client: client,
@@ -82,7 +82,7 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 					return err
 				}
 			} else {
-				v.wholeMessage(m)
+				showWhole(v, m)
 			}
 			if err := buffered.Flush(); err != nil {
 				return err
@@ -99,8 +99,8 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 	return f.run(ctx, r)
 }
 
-// channelHead says what is watched.
-func (v view) channelHead(c control.Channel) {
+// showChannelHead says what is watched.
+func showChannelHead(v view, c control.Channel) {
 	v.out.Printf("%s  %s\n", v.out.Bold(channelName(c)), v.out.Dim(c.ID.String()))
 	if c.About != "" {
 		for _, line := range term.Wrap(v.out.Body(c.About), v.out.Width) {
@@ -113,8 +113,8 @@ func (v view) channelHead(c control.Channel) {
 // textIndent stands before the lines of a message's text.
 const textIndent = "  "
 
-// wholeMessage shows a message with its text below it, or one line for a receipt.
-func (v view) wholeMessage(m control.Message) {
+// showWhole shows a message with its text below it, or one line for a receipt.
+func showWhole(v view, m control.Message) {
 	if m.Type == protocol.TypeRead {
 		v.out.Printf("%s\n", v.out.Dim(v.stamp(m.Timestamp, clockForm)+"  read by "+term.Line(sender(m))+": "+refSuffix(m)))
 		return

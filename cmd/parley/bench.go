@@ -54,7 +54,7 @@ type benchRequest struct {
 }
 
 // benchFlags gives a bench its flags.
-func (p *program) benchFlags(cmd *cobra.Command, r *benchRequest) {
+func benchFlags(p *program, cmd *cobra.Command, r *benchRequest) {
 	f := cmd.Flags()
 	f.BoolVar(&r.options.Quick, "quick", false, "less of everything: a few seconds instead of minutes")
 	f.BoolVar(&r.strict, "strict", false, "exit code 1 when an aim is missed")
@@ -86,7 +86,7 @@ func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v view) er
 			err = v.writeJSON(figures)
 		}
 	} else if len(figures) > 0 {
-		v.benchTable(figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", version, time.Since(began).Round(time.Second))))
+		benchTable(v, figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", version, time.Since(began).Round(time.Second))))
 	}
 	if missed := bench.Missed(figures); err == nil && r.strict && len(missed) > 0 {
 		err = fmt.Errorf("missed its aim: %s", strings.Join(missed, ", "))
@@ -103,9 +103,6 @@ type benchProgress struct {
 	open bool   // a line stands that has not ended
 	said string // the measure that was named last
 }
-
-// progressEvery is the least time between two changes of the line.
-const progressEvery = 100 * time.Millisecond
 
 func (b *benchProgress) show(measure, doing string, done, of int) {
 	b.mu.Lock()
@@ -140,7 +137,7 @@ func (b *benchProgress) end() {
 
 // benchTable shows figures to a person: the numbers, what they are, what they stand
 // beside, and what they were measured on.
-func (v view) benchTable(figures []bench.Figure, about []string) {
+func benchTable(v view, figures []bench.Figure, about []string) {
 	numbers := term.Table{Heading: []string{"FIGURE", "VALUE", "YARDSTICK", "RATIO", "AIM", "MET"}}
 	var words term.Table
 	for _, f := range figures {

@@ -23,6 +23,6 @@ linked over loopback. It takes a few minutes, with --quick about 15 seconds.
 			return runBench(cmd.Context(), bench.Bus(), r, p.view())
 		},
 	}
-	p.benchFlags(cmd, &r)
+	benchFlags(p, cmd, &r)
 	return cmd
 }

@@ -31,7 +31,7 @@ the hardest case. It takes some minutes, with --quick less than 20 seconds.
 			return runBench(cmd.Context(), suite, r, p.view())
 		},
 	}
-	p.benchFlags(cmd, &r)
+	benchFlags(p, cmd, &r)
 	cmd.Flags().IntVar(&scale, "scale", 0, "start a node on a record of `N` messages (default 100000, with --quick 2000)")
 	return cmd
 }

@@ -14,7 +14,7 @@ func newBroadcastCommand(p *program) *cobra.Command {
 		Example: `  parley broadcast the release is out`,
 		Args:    atLeast(1, "a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.send(cmd, flags, control.SendRequest{To: []string{protocol.All}, Act: protocol.ActBroadcast}, args)
+			return sendText(p, cmd, flags, control.SendRequest{To: []string{protocol.All}, Act: protocol.ActBroadcast}, args)
 		},
 	}
 	takesText(cmd, 0)

@@ -13,10 +13,10 @@ const (
 	firstFetch = 10 * time.Second
 )
 
-// catchUp shows a person at a terminal how far a node has come with what others wrote
+// showCatchUp shows a person at a terminal how far a node has come with what others wrote
 // while it was away, where that takes longer than a second. It returns when all of it
 // is taken in.
-func (v view) catchUp(ctx context.Context, client control.Service) {
+func showCatchUp(ctx context.Context, client control.Service, v view) {
 	if !v.err.Terminal || v.json {
 		return
 	}

@@ -29,7 +29,7 @@ func TestCatchingUpIsShown(t *testing.T) {
 		var out strings.Builder
 		v := view{err: term.Screen{Writer: &out, Terminal: terminal, Width: 80}}
 		n := &behindNode{arriving: 14}
-		v.catchUp(t.Context(), control.Bind(control.ShowStatus.By(n.status)))
+		showCatchUp(t.Context(), control.Bind(control.ShowStatus.By(n.status)), v)
 		if shown := strings.Contains(out.String(), "catching up ["); shown != terminal || terminal != (n.arrived == n.arriving) {
 			t.Errorf("terminal %t: after %d looks it shows %q", terminal, n.arrived, out.String())
 		}

@@ -176,9 +176,9 @@ func runChannelShow(ctx context.Context, r control.ChannelRequest, client contro
 	field := func(name, value string) { v.labelled(9, name, value) }
 	field("name", c.Name)
 	field("id", c.ID.String())
-	field("part of", v.nameOf(ctx, client, c.Parent.String()))
+	field("part of", channelNameOf(ctx, client, c.Parent.String(), v))
 	for _, child := range c.Children {
-		field("has", v.nameOf(ctx, client, child.String()))
+		field("has", channelNameOf(ctx, client, child.String(), v))
 	}
 	if c.CreatedBy != "" || !c.CreatedAt.IsZero() {
 		field("made by", strings.TrimSpace(c.CreatedBy+", "+v.at(c.CreatedAt, timeForm)))
@@ -197,8 +197,8 @@ func runChannelShow(ctx context.Context, r control.ChannelRequest, client contro
 	return nil
 }
 
-// nameOf is what people call the channel of that id, "" for none.
-func (v view) nameOf(ctx context.Context, client control.Service, id string) string {
+// channelNameOf is what people call the channel of that id, "" for none.
+func channelNameOf(ctx context.Context, client control.Service, id string, v view) string {
 	if id == "" {
 		return ""
 	}

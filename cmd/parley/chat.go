@@ -89,7 +89,7 @@ func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client contr
 		if err != nil {
 			return err
 		}
-		if err := v.arrived(ctx, reply, m.From, client); err != nil {
+		if err := showArrived(ctx, reply, m.From, client, v); err != nil {
 			return err
 		}
 	}

@@ -81,10 +81,10 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 			return err
 		}
 	} else {
-		v.checked(home, agents, problems)
-		v.warnedOf(warnings)
+		showChecked(v, home, agents, problems)
+		showUnwise(v, warnings)
 		if len(problems) == 0 { // else the node would be stopped and not start
-			v.changedSince(ctx, home, client)
+			noteChangedSince(ctx, home, client, v)
 		}
 	}
 	if len(problems) > 0 {
@@ -139,15 +139,15 @@ func (p configProblem) text() string {
 	return p.Key + ": " + p.Problem
 }
 
-// warnedOf tells what is unwise.
-func (v view) warnedOf(warnings []configProblem) {
+// showUnwise tells what is unwise.
+func showUnwise(v view, warnings []configProblem) {
 	for _, w := range warnings {
 		v.out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))
 	}
 }
 
-// checked tells of each file that it is right, or what is wrong.
-func (v view) checked(home configs.Home, agents []configs.Agent, problems []configProblem) {
+// showChecked tells of each file that it is right, or what is wrong.
+func showChecked(v view, home configs.Home, agents []configs.Agent, problems []configProblem) {
 	bad := map[string]bool{}
 	for _, problem := range problems {
 		bad[problem.File] = true
@@ -164,9 +164,9 @@ func (v view) checked(home configs.Home, agents []configs.Agent, problems []conf
 	}
 }
 
-// changedSince says whether a running node has yet to be started with what the
+// noteChangedSince says whether a running node has yet to be started with what the
 // files say now.
-func (v view) changedSince(ctx context.Context, home configs.Home, client control.Service) {
+func noteChangedSince(ctx context.Context, home configs.Home, client control.Service, v view) {
 	s, err := control.ShowStatus.Ask(ctx, client)
 	info, statErr := os.Stat(home.Config())
 	if err == nil && statErr == nil && info.ModTime().After(s.Since.Add(time.Second)) {

@@ -58,7 +58,7 @@ func runDetached(ctx context.Context, home configs.Home, moved bool, client cont
 				bar.end()
 				showReady(ctx, client, v, true)
 				v.next("parley ls", "who can be reached; parley logs -f shows what it does, parley stop ends it")
-				v.catchUp(ctx, client)
+				showCatchUp(ctx, client, v)
 				return nil
 			}
 		case err := <-ended:

@@ -12,8 +12,8 @@ type excerpt []control.Fragment
 
 // excerptOf is the excerpt of a message behind what a list says of every message, or
 // its summary where no words were sought.
-func (v view) excerptOf(hit control.MessageHit) excerpt {
-	text := v.shorten(hit.Excerpt)
+func excerptOf(v view, hit control.MessageHit) excerpt {
+	text := shorten(v, hit.Excerpt)
 	if len(text) == 0 {
 		return excerpt{{Text: summary(hit.Message)}}
 	}
@@ -30,7 +30,7 @@ const maxLead = 14
 
 // shorten makes fragments safe to show. In a narrow terminal what is before the first
 // hit gives way, so that the hit is seen.
-func (v view) shorten(fragments []control.Fragment) excerpt {
+func shorten(v view, fragments []control.Fragment) excerpt {
 	var text excerpt
 	for _, f := range fragments {
 		text = append(text, control.Fragment{Text: term.Line(f.Text), Hit: f.Hit})

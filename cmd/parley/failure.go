@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -104,3 +105,8 @@ func askedForJSON(args []string) bool {
 	}
 	return slices.Contains(args, "--json")
 }
+
+// exitCode is the exit code of a program that parley ran in its own place.
+type exitCode int
+
+func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -90,4 +91,20 @@ func flagNames(cmd *cobra.Command) []string {
 		}
 	})
 	return names
+}
+
+// unknownCommand refuses words that are no command, naming the nearest one.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint := cmd.CommandPath() + " --help"
+		if len(near) == 1 {
+			hint = cmd.CommandPath() + " " + near[0] + " --help"
+		}
+		return control.Errorf(control.KindUsage, hint, "%s has no command %q; the nearest is %s", cmd.CommandPath(), args[0], strings.Join(near, " or "))
+	}
+	return usageErrorf(cmd, "%s has no command %q", cmd.CommandPath(), args[0])
 }

@@ -21,7 +21,7 @@ text of the reply alone and everything else goes to standard error.`,
   git diff | parley hey reviewer -`,
 		Args: atLeast(2, "an agent and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.send(cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey}, args[1:])
+			return sendText(p, cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey}, args[1:])
 		},
 	}
 	takesText(cmd, 1)

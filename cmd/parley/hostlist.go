@@ -51,7 +51,7 @@ func runHostList(ctx context.Context, r control.HostsRequest, client control.Ser
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS", "FINGERPRINT"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), hostState(h.State), v.stampOrEmpty(h.Since), v.lastSeen(h.State, h.LastSeen),
+			h.Alias.String(), hostState(h.State), v.stampOrEmpty(h.Since), lastSeen(v, h.State, h.LastSeen),
 			term.Line(h.Version), names(h.Agents), h.Fingerprint,
 		})
 	}
@@ -62,25 +62,9 @@ func runHostList(ctx context.Context, r control.HostsRequest, client control.Ser
 }
 
 // lastSeen is when a host that is away was last heard of; of others that is now.
-func (v view) lastSeen(state control.HostState, at time.Time) string {
+func lastSeen(v view, state control.HostState, at time.Time) string {
 	if state == control.HostHere || state == control.HostLive {
 		return ""
 	}
 	return v.stampOrEmpty(at)
-}
-
-// atOrEmpty is a time in the given form, empty where there is none.
-func (v view) atOrEmpty(t time.Time, form string) string {
-	if t.IsZero() {
-		return ""
-	}
-	return v.at(t, form)
-}
-
-// stampOrEmpty is a time as a cell of a table, empty where there is none.
-func (v view) stampOrEmpty(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return v.stamp(t, shortForm)
 }

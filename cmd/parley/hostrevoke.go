@@ -61,7 +61,7 @@ func runHostRevoke(ctx context.Context, r control.RevokeRequest, yes bool, clien
 		return control.RevokeKey.Ask(ctx, client, r)
 	}, func(plan control.Revocation) (about, want string) {
 		if !yes {
-			about = v.revocationText(plan, r.After != "")
+			about = revocationText(v, plan, r.After != "")
 		}
 		return about, control.RevokePhrase(r.Host)
 	})
@@ -82,7 +82,7 @@ func runHostRevoke(ctx context.Context, r control.RevokeRequest, yes bool, clien
 }
 
 // revocationText says what a revocation does, with or without a named last message.
-func (v view) revocationText(r control.Revocation, after bool) string {
+func revocationText(v view, r control.Revocation, after bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "If %s revokes\n%s of %s:\n", r.Human, r.Key, r.Host)
 	switch {

@@ -52,7 +52,7 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 	field("host", h.Alias.String()+", "+hostState(h.State))
 	field("key", h.Key)
 	field("fingerprint", h.Fingerprint)
-	v.keyHistory(h)
+	showKeys(v, h)
 	field("addresses", names(h.Addresses))
 	field("hostname", h.Hostname)
 	field("humans", names(h.Humans))
@@ -85,9 +85,9 @@ func runHostCertificate(ctx context.Context, r control.HostRequest, client contr
 	return nil
 }
 
-// keyHistory shows the keys of a host, where it had more than one, or none that
+// showKeys shows the keys of a host, where it had more than one, or none that
 // counts any more.
-func (v view) keyHistory(h control.Host) {
+func showKeys(v view, h control.Host) {
 	for _, k := range h.Keys {
 		switch {
 		case k.Removed:
@@ -100,19 +100,4 @@ func (v view) keyHistory(h control.Host) {
 			v.labelled(12, "key since", v.at(k.Since, timeForm))
 		}
 	}
-}
-
-// completeHosts completes the first word with the hosts of the fleet.
-func (p *program) completeHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	return p.complete(func(ctx context.Context, client control.Service) []string {
-		all, _ := control.Hosts.Ask(ctx, client, control.HostsRequest{All: true})
-		var words []string
-		for _, h := range all {
-			words = append(words, h.Alias.String()+"\t"+string(h.State))
-		}
-		return words
-	})
 }

@@ -66,13 +66,13 @@ func runInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		v.next("parley inbox --all"+sayAs(r.As), "what was read already")
 		return nil
 	}
-	v.mailTable(mail)
+	mailTable(v, mail)
 	v.next("parley read "+v.id(mail[0].Path)+sayAs(r.As), "read the first; its sender gets a receipt")
 	return nil
 }
 
 // mailTable lists messages, one a line.
-func (v view) mailTable(mail []control.Message) {
+func mailTable(v view, mail []control.Message) {
 	t := term.Table{Heading: []string{"TIME", "FROM", "CHANNEL", "ID", "TEXT"}, Flexible: 4}
 	for _, m := range mail {
 		t.Rows = append(t.Rows, []string{

@@ -95,7 +95,7 @@ type logLines struct {
 // maxWho is the width up to which the column of names grows: in a narrow terminal
 // the given share in percent of the columns beside a time of that width, which leaves
 // room for the text.
-func (v view) maxWho(percent, timeWidth int) int {
+func maxWho(v view, percent, timeWidth int) int {
 	if v.narrow() {
 		return (v.out.Width - timeWidth) * percent / 100
 	}
@@ -103,7 +103,7 @@ func (v view) maxWho(percent, timeWidth int) int {
 }
 
 // maxChannel is the width up to which the column of channels grows.
-func (v view) maxChannel() int {
+func maxChannel(v view) int {
 	if v.narrow() {
 		return max(8, v.out.Width*15/100)
 	}
@@ -119,7 +119,7 @@ const leastText = 24
 func (l *logLines) format(m control.Message, v view) string {
 	when := v.stamp(m.Timestamp, v.lineForm())
 	who := term.Line(sender(m) + " → " + strings.Join(m.To, ", "))
-	l.whoWidth = min(max(l.whoWidth, term.Width(who)), v.maxWho(33, term.Width(when)))
+	l.whoWidth = min(max(l.whoWidth, term.Width(who)), maxWho(v, 33, term.Width(when)))
 	if v.narrow() {
 		who = term.Cut(who, l.whoWidth)
 	}
@@ -147,8 +147,8 @@ func (l *logLines) channel(m control.Message, v view) string {
 		label = ""
 	}
 	if v.narrow() {
-		label = term.Cut(label, v.maxChannel())
+		label = term.Cut(label, maxChannel(v))
 	}
-	l.channelWidth = min(max(l.channelWidth, term.Width(label)), v.maxChannel())
+	l.channelWidth = min(max(l.channelWidth, term.Width(label)), maxChannel(v))
 	return label
 }

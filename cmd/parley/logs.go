@@ -71,7 +71,7 @@ func runLogs(ctx context.Context, home configs.Home, r logsRequest, v view) erro
 	if err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
 	}
-	t := tail{file: file, show: func(line string) { v.logLine(line) }}
+	t := tail{file: file, show: func(line string) { logLine(v, line) }}
 	defer func() { t.file.Close() }()
 	if err := t.past(r.last); err != nil {
 		return fmt.Errorf("cannot read the log: %w", err)
@@ -172,7 +172,7 @@ func (t *tail) change(path string) error {
 }
 
 // logLine shows one line of the log: when, how bad, what, and the fields.
-func (v view) logLine(line string) {
+func logLine(v view, line string) {
 	var fields map[string]any
 	if v.json {
 		v.out.Printf("%s\n", line)

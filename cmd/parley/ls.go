@@ -67,7 +67,7 @@ func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 			state += ", " + inLine
 		}
 		t.Rows = append(t.Rows, []string{
-			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.stampOrEmpty(one.Since), v.lastAsked(one),
+			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.stampOrEmpty(one.Since), lastAsked(v, one),
 			term.Line(one.Address), roundTripOrEmpty(one.RTT.Duration()),
 		})
 	}
@@ -83,7 +83,7 @@ func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 
 // lastAsked is when an agent that asks for its mail did so last: nobody answers for one
 // that never does.
-func (v view) lastAsked(one control.Participant) string {
+func lastAsked(v view, one control.Participant) string {
 	if one.Door == configs.DoorInbox && one.Asked.IsZero() {
 		return "not yet"
 	}

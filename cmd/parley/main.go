@@ -22,7 +22,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal has asked, a second one ends the program at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(newProgram(os.Stdin, os.Stdout, os.Stderr, os.Getenv).run(untilHangup(ctx), os.Args[1:]))
+	p := newProgram(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	os.Exit(p.run(untilHangup(ctx), newRootCommand(p), os.Args[1:]))
 }
 
 // untilHangup ends also when the terminal is closed. Shell and system both say

@@ -28,7 +28,7 @@ newer one supersedes it.`,
 }
 
 // addMemory registers the flags that adding and superseding share.
-func (p *program) addMemory(cmd *cobra.Command, r *control.AddMemoryRequest) {
+func addMemory(p *program, cmd *cobra.Command, r *control.AddMemoryRequest) {
 	f := cmd.Flags()
 	asFlag(cmd, &r.As, "who remembers")
 	f.StringVar(&r.Subject, "subject", "", "what it is about, in one line")
@@ -40,7 +40,7 @@ func (p *program) addMemory(cmd *cobra.Command, r *control.AddMemoryRequest) {
 }
 
 // writeMemory asks for a memory with the words as its text.
-func (p *program) writeMemory(cmd *cobra.Command, r control.AddMemoryRequest, words []string) error {
+func writeMemory(p *program, cmd *cobra.Command, r control.AddMemoryRequest, words []string) error {
 	text, err := p.text(cmd, words)
 	if err != nil {
 		return err
@@ -65,11 +65,11 @@ func newMemoryAddCommand(p *program) *cobra.Command {
 			if strings.TrimSpace(r.Subject) == "" {
 				return usageErrorf(cmd, "%s needs --subject: what is it about?", cmd.CommandPath())
 			}
-			return p.writeMemory(cmd, r, args)
+			return writeMemory(p, cmd, r, args)
 		},
 	}
 	takesText(cmd, 0)
-	p.addMemory(cmd, &r)
+	addMemory(p, cmd, &r)
 	return cmd
 }
 
@@ -85,11 +85,11 @@ given.`,
 		Args:    atLeast(2, "a memory and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Supersedes = args[0]
-			return p.writeMemory(cmd, r, args[1:])
+			return writeMemory(p, cmd, r, args[1:])
 		},
 	}
 	takesText(cmd, 1)
-	p.addMemory(cmd, &r)
+	addMemory(p, cmd, &r)
 	return cmd
 }
 
@@ -154,7 +154,7 @@ func runMemoryList(ctx context.Context, r control.MemoriesRequest, client contro
 			gone = "superseded"
 		}
 		t.Rows = append(t.Rows, []string{v.stamp(m.Timestamp, shortForm), term.Line(m.From), memoryID(m.File),
-			v.nameOfScope(ctx, client, m.Scope), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
+			scopeName(ctx, client, m.Scope, v), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
 	}
 	v.table(t, squeeze{column: 6, least: 16}, squeeze{column: 0, least: dayWidth, cut: toDay},
 		squeeze{column: 3, least: 12}, squeeze{column: 4, least: 8}, squeeze{column: 1, least: 10},
@@ -163,11 +163,11 @@ func runMemoryList(ctx context.Context, r control.MemoriesRequest, client contro
 	return nil
 }
 
-func (v view) nameOfScope(ctx context.Context, client control.Service, scope string) string {
+func scopeName(ctx context.Context, client control.Service, scope string, v view) string {
 	if scope == "global" {
 		return ""
 	}
-	return v.nameOf(ctx, client, scope)
+	return channelNameOf(ctx, client, scope, v)
 }
 
 // memoryID is what a memory is called in a list, and what can be given to show: the
@@ -213,7 +213,7 @@ func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.
 	field("time", v.at(m.Timestamp, timeForm))
 	scope := m.Scope
 	if scope != "global" {
-		scope = v.nameOf(ctx, client, scope)
+		scope = channelNameOf(ctx, client, scope, v)
 	}
 	field("scope", scope)
 	field("tags", strings.Join(m.Tags, ", "))

@@ -49,11 +49,6 @@ The exit code is that of the program.`,
 	return cmd
 }
 
-// exitCode is the exit code of a program that parley ran in its own place.
-type exitCode int
-
-func (c exitCode) Error() string { return fmt.Sprintf("exit code %d", int(c)) }
-
 func runOpen(ctx context.Context, r control.OpenRequest, show bool, client control.Service, v view) error {
 	o, err := control.Open.Ask(ctx, client, r)
 	if err != nil {

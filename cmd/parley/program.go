@@ -2,15 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -49,9 +45,8 @@ func newProgram(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) s
 	return p
 }
 
-// run does what args say and returns the exit code.
-func (p *program) run(ctx context.Context, args []string) int {
-	root := newRootCommand(p)
+// run does what args say with the commands of root and returns the exit code.
+func (p *program) run(ctx context.Context, root *cobra.Command, args []string) int {
 	root.SetIn(p.stdin)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
@@ -83,34 +78,6 @@ func (w *checkedWriter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// homeDir is the home that --home, PARLEY_HOME or the system's custom names.
-func (p *program) homeDir() (configs.Home, error) {
-	if p.home != "" {
-		dir, err := filepath.Abs(p.home)
-		return configs.Home{Dir: dir}, err
-	}
-	dir, err := configs.DefaultHome(p.getenv)
-	return configs.Home{Dir: dir}, err
-}
-
-// client is the node of the home. No connection is made before the first call.
-func (p *program) client() (control.Service, error) {
-	home, err := p.homeDir()
-	if err != nil {
-		return nil, err
-	}
-	return p.connect(p.socket(home)), nil
-}
-
-// socket is the node's socket: the one that PARLEY_SOCKET names for an agent that has
-// no access to a home, unless the person names a home.
-func (p *program) socket(home configs.Home) string {
-	if socket := p.getenv("PARLEY_SOCKET"); socket != "" && p.home == "" {
-		return socket
-	}
-	return home.Socket()
-}
-
 // view is how answers are shown.
 func (p *program) view() view {
 	return view{out: p.out, err: p.err, zone: p.zone, now: p.now, json: p.json, command: p.command, agent: p.getenv("PARLEY_AGENT")}
@@ -137,30 +104,9 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// configured reports whether "parley init" was run for the home.
-func configured(home configs.Home) bool {
-	_, err := os.Stat(home.Config())
-	return err == nil
-}
-
-// errNotConfigured says that a home has no configuration, behind what cannot be done
-// because of that, with what "parley init" would do about it.
-func errNotConfigured(home configs.Home, cannot string) *control.Error {
-	foreign := new(configs.HomeError)
-	if errors.As(home.Check(), &foreign) {
-		return control.Errorf(control.KindRefused, "name another folder with --home DIR", "%s%v", cannot, foreign)
-	}
-	if _, err := os.Stat(home.Record()); err == nil {
-		return control.Errorf(control.KindNotFound, configs.LostHint, "%s%s holds a record and no config.yaml", cannot, home.Dir)
-	}
-	return control.Errorf(control.KindNotFound, "parley init", "%sthere is no node at %s yet", cannot, home.Dir)
-}
-
 // forPeople reports whether a person looks at the output. A program that reads it
 // gets all there is; a person is spared.
 func (p *program) forPeople() bool { return p.out.Terminal && !p.json }
 
-// jsonFlag gives a command the flag --json.
-func (p *program) jsonFlag(cmd *cobra.Command, usage string) {
-	cmd.Flags().BoolVar(&p.json, "json", false, usage)
-}
+// version is that of this program; the node reports it to its clients and peers.
+const version = "0.1.0"

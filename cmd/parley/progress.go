@@ -84,3 +84,6 @@ func (b *bar) end() {
 	}
 	b.open, b.ended = false, true
 }
+
+// progressEvery is the least time between two changes of the line.
+const progressEvery = 100 * time.Millisecond

@@ -59,7 +59,7 @@ func runRead(ctx context.Context, r control.ReadRequest, client control.Service,
 	if v.json {
 		return v.writeJSON(m)
 	}
-	v.letter(m)
+	showLetter(v, m)
 	if v.out.Terminal {
 		v.out.Printf("\n")
 	}

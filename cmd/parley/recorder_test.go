@@ -317,7 +317,7 @@ func newRun(t *testing.T) *run {
 }
 
 // do runs parley and returns its exit code.
-func (r *run) do(args ...string) int { return r.program.run(r.ctx, args) }
+func (r *run) do(args ...string) int { return r.program.run(r.ctx, newRootCommand(r.program), args) }
 
 // typing makes a terminal at which somebody types a line.
 func (r *run) typing(line string) {

@@ -68,7 +68,7 @@ func runRecordVerify(ctx context.Context, all bool, client control.Service, v vi
 	if v.json {
 		err = v.writeJSON(found)
 	} else {
-		v.verified(found, notes, all)
+		showVerified(v, found, notes, all)
 	}
 	if err == nil && found.Wrong > 0 {
 		return errSaid
@@ -76,8 +76,8 @@ func runRecordVerify(ctx context.Context, all bool, client control.Service, v vi
 	return err
 }
 
-// verified shows what was found, the verdict, and what can be done.
-func (v view) verified(found control.Verification, notes int, all bool) {
+// showVerified shows what was found, the verdict, and what can be done.
+func showVerified(v view, found control.Verification, notes int, all bool) {
 	var kinds []control.FindingKind
 	for _, f := range found.Findings {
 		text, where := term.Line(f.Text), f.Path.String()

@@ -75,12 +75,12 @@ func runRemoteSet(ctx context.Context, home configs.Home, url string, v view) er
 	if err != nil {
 		return err
 	}
-	v.remoteSet(r)
+	showRemoteSet(v, r)
 	return nil
 }
 
-// remoteSet tells what has become of a remote.
-func (v view) remoteSet(r node.RemoteResult) {
+// showRemoteSet tells what has become of a remote.
+func showRemoteSet(v view, r node.RemoteResult) {
 	shown := v.out.Bold(term.Line(redact.Remote(r.Config.Remote)))
 	holds := "which holds the record"
 	if r.Empty {

@@ -64,9 +64,9 @@ func runRemoteShow(ctx context.Context, home configs.Home, client control.Servic
 	case r.Remote != info.Remote:
 		v.alarm(label, "node", fmt.Sprintf("was started with %s: %s", remoteOrNone(r.Remote), v.command("parley stop && parley up -d")))
 	case r.Remote != "":
-		v.labelled(label, "node", fmt.Sprintf("%d not pushed yet, %s", r.Unpushed, v.used(*r)))
+		v.labelled(label, "node", fmt.Sprintf("%d not pushed yet, %s", r.Unpushed, remoteUse(v, *r)))
 		if r.Trouble != nil {
-			v.alarm(label, "", v.trouble(*r.Trouble))
+			v.alarm(label, "", troubleText(v, *r.Trouble))
 		}
 	}
 	return nil

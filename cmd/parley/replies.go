@@ -38,7 +38,7 @@ func runReplies(ctx context.Context, r control.ThreadRequest, client control.Ser
 		v.next("parley wait --re "+v.named(r.Path), "wait for the first answer")
 		return nil
 	}
-	v.mailTable(answers)
+	mailTable(v, answers)
 	v.next("parley thread "+v.named(r.Path), "the whole conversation")
 	return nil
 }

@@ -16,7 +16,7 @@ func newReplyCommand(p *program) *cobra.Command {
   make test 2>&1 | tail -20 | parley reply b2c3d4e5 -`,
 		Args: atLeast(2, "the path of a message and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.send(cmd, flags, control.SendRequest{Re: args[0], Act: protocol.ActReply}, args[1:])
+			return sendText(p, cmd, flags, control.SendRequest{Re: args[0], Act: protocol.ActReply}, args[1:])
 		},
 	}
 	takesText(cmd, 1)

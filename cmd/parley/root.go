@@ -83,22 +83,6 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 	}
 }
 
-// unknownCommand refuses words that are no command, naming the nearest one.
-func unknownCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint := cmd.CommandPath() + " --help"
-		if len(near) == 1 {
-			hint = cmd.CommandPath() + " " + near[0] + " --help"
-		}
-		return control.Errorf(control.KindUsage, hint, "%s has no command %q; the nearest is %s", cmd.CommandPath(), args[0], strings.Join(near, " or "))
-	}
-	return usageErrorf(cmd, "%s has no command %q", cmd.CommandPath(), args[0])
-}
-
 // runFirst says what to do first: make a home, start the node, or talk.
 func runFirst(ctx context.Context, home configs.Home, client control.Service, v view) error {
 	if !configured(home) {
@@ -118,7 +102,7 @@ func runFirst(ctx context.Context, home configs.Home, client control.Service, v 
 	if err != nil {
 		return err
 	}
-	v.statusLine(s)
+	showStatusLine(v, s)
 	v.out.Printf("\n")
 	v.steps("parley ls", "who can be reached", "parley hey AGENT hello", "say something", "parley inbox", "what is waiting for you",
 		"parley log --follow", "listen", "parley --help", "everything else")

@@ -101,9 +101,9 @@ func runSearch(ctx context.Context, r control.SearchRequest, client control.Serv
 		v.err.Printf("nothing was found\n")
 		return nil
 	}
-	v.hitTable(ctx, client, found)
-	v.moreHits(found.Total-len(found.Hits), "messages", found.Total)
-	v.moreHits(found.MemoriesTotal-len(found.Memories), "memories", found.MemoriesTotal)
+	hitTable(ctx, client, found, v)
+	noteMoreHits(v, found.Total-len(found.Hits), "messages", found.Total)
+	noteMoreHits(v, found.MemoriesTotal-len(found.Memories), "memories", found.MemoriesTotal)
 	if len(found.Hits) > 0 {
 		v.next("parley thread "+v.id(found.Hits[0].Path), "the conversation of the first")
 	} else {
@@ -112,15 +112,15 @@ func runSearch(ctx context.Context, r control.SearchRequest, client control.Serv
 	return nil
 }
 
-// moreHits says how many were found beyond those that are listed.
-func (v view) moreHits(more int, what string, total int) {
+// noteMoreHits says how many were found beyond those that are listed.
+func noteMoreHits(v view, more int, what string, total int) {
 	if more > 0 {
 		v.err.Printf("%s\n", v.err.Dim(fmt.Sprintf("and %d more of the %s: -n %d", more, what, total)))
 	}
 }
 
 // hitTable lists what was found: when, by whom, where, and the words around it.
-func (v view) hitTable(ctx context.Context, client control.Service, found control.SearchResult) {
+func hitTable(ctx context.Context, client control.Service, found control.SearchResult, v view) {
 	t := term.Table{Heading: []string{"TIME", "FROM", "WHERE", "ID", "TEXT"}, Flexible: 4}
 	var texts []excerpt
 	add := func(at time.Time, from, where, id string, text excerpt) {
@@ -128,14 +128,14 @@ func (v view) hitTable(ctx context.Context, client control.Service, found contro
 		t.Rows = append(t.Rows, []string{v.stamp(at, v.lineForm()), term.Line(from), where, id, text.plain()})
 	}
 	for _, hit := range found.Hits {
-		add(hit.Timestamp, sender(hit.Message), channelLabel(hit.Message), v.id(hit.Path), v.excerptOf(hit))
+		add(hit.Timestamp, sender(hit.Message), channelLabel(hit.Message), v.id(hit.Path), excerptOf(v, hit))
 	}
 	for _, hit := range found.Memories {
 		where := "memory"
-		if scope := v.nameOfScope(ctx, client, hit.Scope); scope != "" {
+		if scope := scopeName(ctx, client, hit.Scope, v); scope != "" {
 			where += " of " + scope
 		}
-		text := v.shorten(hit.Excerpt)
+		text := shorten(v, hit.Excerpt)
 		if len(text) == 0 {
 			text = excerpt{{Text: firstLine(hit.Subject + ": " + hit.Body)}}
 		}

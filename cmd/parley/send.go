@@ -36,13 +36,8 @@ func (f *sendFlags) registerWait(cmd *cobra.Command) {
 	cmd.Flags().Lookup("json").Usage = "print the message as JSON, with --wait as question with its answer"
 }
 
-// asFlag is --as. Where it is left out, who calls acts (R14).
-func asFlag(cmd *cobra.Command, as *string, usage string) {
-	cmd.Flags().StringVar(as, "as", "", usage+" (default: the agent that calls, by $PARLEY_AGENT or its token, else you)")
-}
-
-// send sends what a command line asks for.
-func (p *program) send(cmd *cobra.Command, f sendFlags, r control.SendRequest, words []string) error {
+// sendText sends what a command line asks for.
+func sendText(p *program, cmd *cobra.Command, f sendFlags, r control.SendRequest, words []string) error {
 	if cmd.Flags().Changed("wait") && f.wait <= 0 {
 		return usageErrorf(cmd, "--wait needs a time above zero, such as 30s")
 	}
@@ -83,12 +78,12 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 		}
 		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: wait}, r.As, client, v)
 		if v.json {
-			return v.exchanged(ctx, m, reply, err, client)
+			return showExchange(ctx, m, reply, err, client, v)
 		}
 		if err != nil {
 			return err
 		}
-		return v.arrived(ctx, reply, m.From, client)
+		return showArrived(ctx, reply, m.From, client, v)
 	case v.json:
 		return v.writeJSON(m)
 	}
@@ -103,8 +98,8 @@ type exchange struct {
 	Answer   *control.Message `json:"answer,omitempty"` // absent where none came in time
 }
 
-// exchanged prints a question and its answer, or err, the reason why there is none.
-func (v view) exchanged(ctx context.Context, question, answer control.Message, err error, client control.Service) error {
+// showExchange prints a question and its answer, or err, the reason why there is none.
+func showExchange(ctx context.Context, question, answer control.Message, err error, client control.Service, v view) error {
 	if now, err := control.Show.Ask(ctx, client, control.ShowRequest{Path: question.Path.String()}); err == nil {
 		question = now
 	}
@@ -118,7 +113,7 @@ func (v view) exchanged(ctx context.Context, question, answer control.Message, e
 	if err != nil {
 		return err
 	}
-	return v.taken(ctx, answer, question.From, client)
+	return markTaken(ctx, answer, question.From, client, v)
 }
 
 // awaitReply waits for the answer to a message; as is whom the command was told to act as.
@@ -137,8 +132,8 @@ func awaitReply(ctx context.Context, r control.WaitRequest, as string, client co
 	return reply, err
 }
 
-// arrived prints the text of a message that was waited for, alone (R15).
-func (v view) arrived(ctx context.Context, m control.Message, as string, client control.Service) (err error) {
+// showArrived prints the text of a message that was waited for, alone (R15).
+func showArrived(ctx context.Context, m control.Message, as string, client control.Service, v view) (err error) {
 	switch {
 	case v.json:
 		err = v.writeJSON(m)
@@ -150,14 +145,14 @@ func (v view) arrived(ctx context.Context, m control.Message, as string, client 
 	if err != nil {
 		return err
 	}
-	return v.taken(ctx, m, as, client)
+	return markTaken(ctx, m, as, client, v)
 }
 
-// taken ends a command that has printed the message it waited for: where that is for
+// markTaken ends a command that has printed the message it waited for: where that is for
 // as, it counts as read; what says why there is no answer is a failure.
-func (v view) taken(ctx context.Context, m control.Message, as string, client control.Service) error {
+func markTaken(ctx context.Context, m control.Message, as string, client control.Service, v view) error {
 	if _, err := control.Shown.Ask(ctx, client, control.ShownRequest{As: as, Paths: []protocol.Path{m.Path}}); err != nil {
-		v.notMarked(err) // the text is there: nothing failed that a script waits for
+		noteNotMarked(v, err) // the text is there: nothing failed that a script waits for
 	}
 	if m.Act == protocol.ActFailed {
 		return errSaid
@@ -165,7 +160,7 @@ func (v view) taken(ctx context.Context, m control.Message, as string, client co
 	return nil
 }
 
-// notMarked says why what was shown goes on waiting in the inbox.
-func (v view) notMarked(err error) {
+// noteNotMarked says why what was shown goes on waiting in the inbox.
+func noteNotMarked(v view, err error) {
 	v.err.Printf("%s\n", v.err.Warn("cannot mark it as read: "+term.Line(err.Error())))
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -32,7 +30,7 @@ same.`,
 			if len(r.To) == 0 && r.Re == "" {
 				return usageErrorf(cmd, "%s needs --to or --re: whom is it for?", cmd.CommandPath())
 			}
-			return p.send(cmd, flags, r, args)
+			return sendText(p, cmd, flags, r, args)
 		},
 	}
 	f := cmd.Flags()
@@ -45,17 +43,4 @@ same.`,
 	flags.registerWait(cmd)
 	p.completeFlags(cmd, "to", "channel")
 	return cmd
-}
-
-// splitNames takes lists of names apart.
-func splitNames(lists []string) []string {
-	var names []string
-	for _, list := range lists {
-		for _, name := range strings.Split(list, ",") {
-			if name = strings.TrimSpace(name); name != "" {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
 }

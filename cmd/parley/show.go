@@ -33,6 +33,6 @@ func runShow(ctx context.Context, r control.ShowRequest, client control.Service,
 	if v.json {
 		return v.writeJSON(m)
 	}
-	v.letter(m)
+	showLetter(v, m)
 	return nil
 }

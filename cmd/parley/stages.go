@@ -99,11 +99,3 @@ func sentStages(m control.Message) string {
 	}
 	return stored + " · " + reached
 }
-
-func names[N ~string](list []N) string {
-	words := make([]string, len(list))
-	for i, n := range list {
-		words[i] = string(n)
-	}
-	return strings.Join(words, ", ")
-}

@@ -58,29 +58,29 @@ func runStatus(ctx context.Context, client control.Service, v view) error {
 	if v.json {
 		return v.writeJSON(s)
 	}
-	v.statusLine(s)
-	v.statusFields(s)
-	v.warnings(s)
+	showStatusLine(v, s)
+	showStatusFields(v, s)
+	showWarnings(v, s)
 	if len(s.Hosts) > 0 {
 		v.out.Printf("\n")
-		v.hosts(s.Hosts)
+		hostTable(v, s.Hosts)
 	}
 	if len(s.Agents) > 0 {
 		v.out.Printf("\n")
-		v.agents(s.Agents)
+		agentTable(v, s.Agents)
 	}
 	return nil
 }
 
-// warnings shows what the operator should know.
-func (v view) warnings(s control.Status) {
+// showWarnings shows what the operator should know.
+func showWarnings(v view, s control.Status) {
 	for _, warning := range s.Warned {
 		v.note("warning: " + warning)
 	}
 }
 
-// statusLine says in one line who runs where.
-func (v view) statusLine(s control.Status) {
+// showStatusLine says in one line who runs where.
+func showStatusLine(v view, s control.Status) {
 	who := fmt.Sprintf("%s on host %s of fleet %s: ", s.Human, s.Host, s.Fleet)
 	what := fmt.Sprintf("running since %s, version %s, process %d", v.at(s.Since, timeForm), term.Line(s.Version), s.PID)
 	if v.out.Width > 0 && term.Width(who+what) > v.out.Width {
@@ -92,7 +92,7 @@ func (v view) statusLine(s control.Status) {
 // statusLabel is the width of the names of what status says.
 const statusLabel = 8
 
-func (v view) statusFields(s control.Status) {
+func showStatusFields(v view, s control.Status) {
 	field := func(name, value string) { v.labelled(statusLabel, name, value) }
 	field("home", s.Home)
 	field("record", fmt.Sprintf("%s in %s, %d not recorded yet", count(s.Record.Messages, "message"), short(s.Record.ID), s.Record.Unrecorded))
@@ -109,15 +109,15 @@ func (v view) statusFields(s control.Status) {
 	if s.Record.CommitError != "" {
 		v.alarm(statusLabel, "trouble", "what is stored stays in the journal: "+s.Record.CommitError)
 	}
-	field("remote", v.remote(s.Record))
+	field("remote", remoteText(v, s.Record))
 	if s.Record.Trouble != nil {
-		v.alarm(statusLabel, "trouble", v.trouble(*s.Record.Trouble))
+		v.alarm(statusLabel, "trouble", troubleText(v, *s.Record.Trouble))
 	}
 	field("bus", busAddresses(s.Bus))
 	for _, link := range s.Bus.Peers {
 		field("link", linkState(link))
 	}
-	v.busTroubles(s.Bus, field)
+	showBusTroubles(v, s.Bus, field)
 	if s.Commands.Waiting > 0 {
 		field("commands", fmt.Sprintf("%d run, as many as max_commands in config.yaml allows; %s for a turn",
 			s.Commands.Running, waitFor(s.Commands.Waiting, "agent")))
@@ -149,11 +149,11 @@ func flagged(flags []control.Flag) string {
 	return strings.Join(parts, ", ")
 }
 
-func (v view) remote(r control.RecordStatus) string {
+func remoteText(v view, r control.RecordStatus) string {
 	if r.Remote == "" {
 		return "none: the record is on this host alone"
 	}
-	text := fmt.Sprintf("%s, %d not pushed yet, %s", r.Remote, r.Unpushed, v.used(r))
+	text := fmt.Sprintf("%s, %d not pushed yet, %s", r.Remote, r.Unpushed, remoteUse(v, r))
 	switch {
 	case r.Trouble != nil: // who cannot push is not one of those that push for all
 	case r.Courier == 1:
@@ -164,9 +164,9 @@ func (v view) remote(r control.RecordStatus) string {
 	return text
 }
 
-// used says when the remote was fetched from and pushed to. A node knows that of
+// remoteUse says when the remote was fetched from and pushed to. A node knows that of
 // itself alone, not of those that ran in its home before.
-func (v view) used(r control.RecordStatus) string {
+func remoteUse(v view, r control.RecordStatus) string {
 	fetched, pushed := "fetched "+v.at(r.LastFetch, timeForm), "pushed "+v.at(r.LastPush, timeForm)
 	switch {
 	case r.LastFetch.IsZero() && r.LastPush.IsZero():
@@ -179,9 +179,9 @@ func (v view) used(r control.RecordStatus) string {
 	return fetched + ", " + pushed
 }
 
-// trouble says in one line what is wrong with the remote, since when, what waits
+// troubleText says in one line what is wrong with the remote, since when, what waits
 // for it, when it is tried again and what to do.
-func (v view) trouble(t control.Trouble) string {
+func troubleText(v view, t control.Trouble) string {
 	text := fmt.Sprintf("failing since %s (%s): %s; ", v.at(t.Since, timeForm), t.Kind, t.Text)
 	switch {
 	case t.Waiting == 0 && t.Pushing:
@@ -257,11 +257,11 @@ func linkState(l control.LinkStatus) string {
 	return peer + ", connecting" // the first try has not ended
 }
 
-func (v view) hosts(hosts []control.HostStatus) {
+func hostTable(v view, hosts []control.HostStatus) {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), hostState(h.State), v.stampOrEmpty(h.Since), v.lastSeen(h.State, h.LastSeen),
+			h.Alias.String(), hostState(h.State), v.stampOrEmpty(h.Since), lastSeen(v, h.State, h.LastSeen),
 			term.Line(h.Version), term.Line(strings.Join(h.Agents, ", ")),
 		})
 	}
@@ -275,13 +275,3 @@ func waitFor(n int, noun string) string {
 	}
 	return count(n, noun) + " wait"
 }
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// short is the beginning of a hash, as people quote it.
-func short(hash string) string { return hash[:min(len(hash), 12)] }

@@ -81,7 +81,7 @@ func TestWhenTheRemoteWasUsed(t *testing.T) {
 		"fetched 2026-05-23 19:01:00 +00:00, nothing pushed since the start":    {LastFetch: at},
 		"fetched 2026-05-23 19:01:00 +00:00, pushed 2026-05-23 19:01:00 +00:00": {LastFetch: at, LastPush: at},
 	} {
-		if got := v.used(r); got != want {
+		if got := remoteUse(v, r); got != want {
 			t.Errorf("used: %q, want %q", got, want)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 // busLasts is how long status shows what went wrong on the bus and is over.
 const busLasts = time.Hour
 
-// busTroubles shows what goes wrong on the bus, and what did a while ago.
-func (v view) busTroubles(b control.BusStatus, field func(name, value string)) {
+// showBusTroubles shows what goes wrong on the bus, and what did a while ago.
+func showBusTroubles(v view, b control.BusStatus, field func(name, value string)) {
 	if b.Dropped > 0 {
 		field("dropped", fmt.Sprintf("%s since start, because they came too fast; what is missing is asked for again", count(int(b.Dropped), "letter")))
 	}

@@ -22,17 +22,17 @@ func runFleetStatus(ctx context.Context, r control.HostsRequest, client control.
 	}
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "ADDRESS", "ROUND TRIP", "VERSION", "CLOCK", "MESSAGES"}, Flexible: 7}
 	for _, h := range f.Hosts {
-		t.Rows = append(t.Rows, v.fleetRow(f, h))
+		t.Rows = append(t.Rows, fleetRow(v, f, h))
 	}
 	v.table(t, squeeze{column: 2, least: dayWidth, cut: toDay}, squeeze{column: 5}, squeeze{column: 3}, squeeze{column: 7, least: 18},
 		squeeze{column: 2})
-	for _, note := range v.fleetNotes(f) {
+	for _, note := range fleetNotes(v, f) {
 		v.note(note)
 	}
 	return nil
 }
 
-func (v view) fleetRow(f control.FleetStatus, h control.FleetHost) []string {
+func fleetRow(v view, f control.FleetStatus, h control.FleetHost) []string {
 	since := h.Since
 	if since.IsZero() {
 		since = h.LastSeen
@@ -85,7 +85,7 @@ func clockOff(d time.Duration) string {
 }
 
 // fleetNotes are what is wrong in the fleet, a sentence each.
-func (v view) fleetNotes(f control.FleetStatus) []string {
+func fleetNotes(v view, f control.FleetStatus) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, h := range f.Hosts {
@@ -132,22 +132,4 @@ func linkTrouble(l control.LinkStatus) string {
 		return state
 	}
 	return state + ": " + l.Problem
-}
-
-// say shows a sentence in lines that fit the terminal.
-func (v view) say(text string) {
-	for _, line := range wrapWords(text, v.out.Width) {
-		v.out.Printf("%s\n", line)
-	}
-}
-
-// note shows a sentence that needs attention; at a terminal it goes on below
-// itself.
-func (v view) note(text string) {
-	for i, line := range wrapWords(term.Line(text), v.out.Width-2) {
-		if i > 0 {
-			line = "  " + line
-		}
-		v.out.Printf("%s\n", v.out.Warn(line))
-	}
 }

@@ -57,3 +57,31 @@ func firstLine(body string) string {
 	}
 	return first
 }
+
+// sender is "name@host" where the host is known.
+func sender(m control.Message) string {
+	if m.Host == "" {
+		return m.From
+	}
+	return m.From + "@" + m.Host.String()
+}
+
+// channelLabel is what people call the channel of a message: its name, "direct" or "all" for
+// that of its author and addressees, else the beginning of its id.
+func channelLabel(m control.Message) string {
+	switch {
+	case m.ChannelName != "":
+		return term.Line(m.ChannelName)
+	case m.Direct && len(m.To) == 1 && m.To[0] == protocol.All:
+		return protocol.All
+	case m.Direct && len(m.To) == 1:
+		return "direct"
+	}
+	return shortChannel(m.Channel)
+}
+
+// shortChannel is the beginning of a channel's id, which names the channel too.
+func shortChannel(c protocol.ChannelID) string {
+	first, _, _ := strings.Cut(c.String(), "-")
+	return first + "…" // tells it from the id of a message
+}

@@ -46,10 +46,10 @@ func runThread(ctx context.Context, r control.ThreadRequest, client control.Serv
 		if m.Depth > 0 && m.Re == "" { // no answer: what its author asked somebody because of the one above
 			who[i] += " → " + term.Line(strings.Join(m.To, ", "))
 		}
-		width = min(max(width, term.Width(who[i])), v.maxWho(25, 0))
+		width = min(max(width, term.Width(who[i])), maxWho(v, 25, 0))
 	}
 	for i, m := range tree {
-		v.threadLine(who[i], width, m.Message)
+		showThreadLine(v, who[i], width, m.Message)
 	}
 	if len(tree) > 0 {
 		v.next("parley reply "+v.id(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
@@ -57,9 +57,9 @@ func runThread(ctx context.Context, r control.ThreadRequest, client control.Serv
 	return nil
 }
 
-// threadLine is one message of a tree: who, when, its id, what it says and how far
+// showThreadLine is one message of a tree: who, when, its id, what it says and how far
 // it has come with whom. The text gives way where a line would not fit.
-func (v view) threadLine(who string, width int, m control.Message) {
+func showThreadLine(v view, who string, width int, m control.Message) {
 	text := inTree(m)
 	form, reached := clockForm, reach(m)
 	if v.narrow() {

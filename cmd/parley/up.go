@@ -4,21 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
-	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 )
-
-// maxLog is the size at which a log file makes way for a new one at the next
-// start; one old file is kept.
-const maxLog = 10 << 20
 
 func newUpCommand(p *program) *cobra.Command {
 	var detach, background, moved bool
@@ -87,7 +80,7 @@ func runUp(ctx context.Context, home configs.Home, background, moved bool, v vie
 	err = n.Run(ctx, func() {
 		showReady(ctx, n, v, false)
 		v.next("parley ls", "from another terminal: who can be reached")
-		go v.catchUp(ctx, n) // ends when the node has caught up, or with ctx
+		go showCatchUp(ctx, n, v) // ends when the node has caught up, or with ctx
 	})
 	if err == nil {
 		v.out.Printf("%s has stopped: everything stored is in its record\n", cfg.Alias)
@@ -127,40 +120,9 @@ func showReady(ctx context.Context, n control.Service, v view, warn bool) {
 	if err != nil {
 		return // the node is stopping already
 	}
-	v.statusLine(s)
-	v.statusFields(s)
+	showStatusLine(v, s)
+	showStatusFields(v, s)
 	if warn {
-		v.warnings(s)
+		showWarnings(v, s)
 	}
-}
-
-// openLog opens the log file of a home, after setting a large one aside.
-func openLog(path string) (*os.File, error) {
-	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
-		if err := os.Rename(path, path+".1"); err != nil {
-			return nil, fmt.Errorf("cannot set the old log aside: %w", err)
-		}
-	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("cannot open the log: %w", err)
-	}
-	return file, nil
-}
-
-// newLogger logs to the file and, unless the node is in the background, what
-// needs attention to the screen as well.
-func newLogger(level string, file io.Writer, background bool, screen term.Screen) zerolog.Logger {
-	parsed, err := zerolog.ParseLevel(level)
-	if err != nil {
-		parsed = zerolog.InfoLevel // Load has checked the level
-	}
-	if background {
-		return zerolog.New(file).Level(parsed).With().Timestamp().Logger()
-	}
-	console := zerolog.ConsoleWriter{Out: screen, NoColor: !screen.Color, TimeFormat: "15:04:05",
-		FormatMessage: func(m any) string { return term.Line(fmt.Sprint(m)) }}
-	both := zerolog.MultiLevelWriter(file, &zerolog.FilteredLevelWriter{
-		Writer: zerolog.LevelWriterAdapter{Writer: console}, Level: zerolog.WarnLevel})
-	return zerolog.New(both).Level(parsed).With().Timestamp().Logger()
 }

@@ -7,9 +7,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is that of this program; the node reports it to its clients and peers.
-const version = "0.1.0"
-
 // versionInfo is what "parley version --json" prints.
 type versionInfo struct {
 	Version  string `json:"version"`  // of this program

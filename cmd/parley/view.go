@@ -107,14 +107,6 @@ func (v view) lineForm() string {
 	return shortForm
 }
 
-// sender is "name@host" where the host is known.
-func sender(m control.Message) string {
-	if m.Host == "" {
-		return m.From
-	}
-	return m.From + "@" + m.Host.String()
-}
-
 // wideEnough is the width from which full paths leave room for the text.
 const wideEnough = 150
 
@@ -146,22 +138,18 @@ func (v view) named(text string) string {
 	return text
 }
 
-// channelLabel is what people call the channel of a message: its name, "direct" or "all" for
-// that of its author and addressees, else the beginning of its id.
-func channelLabel(m control.Message) string {
-	switch {
-	case m.ChannelName != "":
-		return term.Line(m.ChannelName)
-	case m.Direct && len(m.To) == 1 && m.To[0] == protocol.All:
-		return protocol.All
-	case m.Direct && len(m.To) == 1:
-		return "direct"
+// atOrEmpty is a time in the given form, empty where there is none.
+func (v view) atOrEmpty(t time.Time, form string) string {
+	if t.IsZero() {
+		return ""
 	}
-	return shortChannel(m.Channel)
+	return v.at(t, form)
 }
 
-// shortChannel is the beginning of a channel's id, which names the channel too.
-func shortChannel(c protocol.ChannelID) string {
-	first, _, _ := strings.Cut(c.String(), "-")
-	return first + "…" // tells it from the id of a message
+// stampOrEmpty is a time as a cell of a table, empty where there is none.
+func (v view) stampOrEmpty(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return v.stamp(t, shortForm)
 }

@@ -68,7 +68,7 @@ func runWait(ctx context.Context, r control.WaitRequest, as string, client contr
 		if err != nil {
 			return err
 		}
-		return v.arrived(ctx, reply, as, client)
+		return showArrived(ctx, reply, as, client, v)
 	}
 	done := v.busy("waiting for a message")
 	m, err := control.Wait.Ask(ctx, client, r)
@@ -79,5 +79,5 @@ func runWait(ctx context.Context, r control.WaitRequest, as string, client contr
 	if err != nil {
 		return err
 	}
-	return v.arrived(ctx, m, as, client)
+	return showArrived(ctx, m, as, client, v)
 }

@@ -47,9 +47,9 @@ func runWake(ctx context.Context, r control.WakeRequest, client control.Service,
 			return err
 		}
 	} else {
-		v.out.Printf("%s\n", v.foundAtRemote(woken))
+		v.out.Printf("%s\n", foundAtRemote(v, woken))
 		if len(woken.Agents) > 0 {
-			v.agents(woken.Agents)
+			agentTable(v, woken.Agents)
 		}
 	}
 	if woken.RemoteError != "" {
@@ -58,7 +58,7 @@ func runWake(ctx context.Context, r control.WakeRequest, client control.Service,
 	return nil
 }
 
-func (v view) foundAtRemote(w control.Woken) string {
+func foundAtRemote(v view, w control.Woken) string {
 	switch {
 	case w.Remote == "":
 		return "awake; the record has no remote"

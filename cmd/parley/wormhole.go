@@ -17,7 +17,7 @@ hey, which takes AGENT@ALIAS too.`,
   parley wormhole white:calc --wait 10s '6 * 7'`,
 		Args: atLeast(2, "ALIAS:AGENT and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.send(cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey, Cross: true}, args[1:])
+			return sendText(p, cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey, Cross: true}, args[1:])
 		},
 	}
 	takesText(cmd, 1)

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// completeWithin bounds what a shell waits for while someone presses Tab.
+const completeWithin = 500 * time.Millisecond
+
+// complete asks the node for words, and is silent where it does not answer.
+func (p *program) complete(words func(ctx context.Context, client control.Service) []string) ([]string, cobra.ShellCompDirective) {
+	client, err := p.client()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), completeWithin)
+	defer cancel()
+	return words(ctx, client), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeNames completes the first word with who can be reached.
+func (p *program) completeNames(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.complete(participants)
+}
+
+func participants(ctx context.Context, client control.Service) []string {
+	all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
+	var words []string
+	for _, one := range all {
+		words = append(words, fmt.Sprintf("%s\t%s on %s", one.Name, one.Kind, one.Host))
+	}
+	return words
+}
+
+// completeAddresses completes the first word with agents as wormhole names them.
+func (p *program) completeAddresses(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.complete(func(ctx context.Context, client control.Service) []string {
+		all, _ := control.List.Ask(ctx, client, control.HostsRequest{})
+		var words []string
+		for _, one := range all {
+			words = append(words, one.Host.String()+":"+one.Name.String())
+		}
+		return words
+	})
+}
+
+// completeAgents completes the first word with the agents served here.
+func (p *program) completeAgents(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.complete(func(ctx context.Context, client control.Service) []string {
+		all, _ := control.Agents.Ask(ctx, client)
+		var words []string
+		for _, a := range all {
+			words = append(words, a.Name.String())
+		}
+		return words
+	})
+}
+
+// completeChannels completes the first word with the channels that have a name.
+func (p *program) completeChannels(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.complete(channelWords)
+}
+
+func channelWords(ctx context.Context, client control.Service) []string {
+	all, _ := control.Channels.Ask(ctx, client)
+	var words []string
+	for _, c := range all {
+		if c.Name != "" && !strings.ContainsAny(c.Name, "\t\n") {
+			words = append(words, c.Name)
+		}
+	}
+	return words
+}
+
+// completeFlags completes the values of flags: channels for those that take one,
+// participants for the others.
+func (p *program) completeFlags(cmd *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		words := participants
+		switch flag {
+		case "channel", "parent", "scope":
+			words = channelWords
+		}
+		// It fails only for a flag that the command does not have.
+		_ = cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return p.complete(words)
+		})
+	}
+}
+
+// completeHosts completes the first word with the hosts of the fleet.
+func (p *program) completeHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return p.complete(func(ctx context.Context, client control.Service) []string {
+		all, _ := control.Hosts.Ask(ctx, client, control.HostsRequest{All: true})
+		var words []string
+		for _, h := range all {
+			words = append(words, h.Alias.String()+"\t"+string(h.State))
+		}
+		return words
+	})
+}
