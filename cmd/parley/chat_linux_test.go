@@ -149,8 +149,6 @@ func TestChatAtATerminal(t *testing.T) {
 	run.program.connect = func(string) control.Service { return s }
 	run.program.stdin = p.side
 	run.program.out = term.NewScreen(p.side, func(string) string { return "" })
-	run.program.output.Writer = p.side
-	run.program.out.Writer = run.program.output
 	code := make(chan int, 1)
 	go func() { code <- run.do("chat", "mawjs", "--channel", "sprint") }()
 	p.shows("talking with mawjs as nat")

@@ -172,7 +172,7 @@ func TestFullDiskIsNoticed(t *testing.T) {
 	for _, line := range [][]string{{"version"}, {"log"}, {"show", "b2c3d4e5"}, {"show", "b2c3d4e5", "--json"}} {
 		r := newRun(t)
 		r.mail = []control.Message{letter("hello")}
-		r.program.output.Writer = brokenWriter{}
+		r.program.out.Writer = brokenWriter{}
 		if code := r.do(line...); code != exitFailed || !strings.Contains(r.err.String(), "no space left") {
 			t.Errorf("%q: exit %d, %q", line, code, r.err.String())
 		}

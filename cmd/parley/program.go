@@ -26,27 +26,25 @@ type program struct {
 	// terminal opens the terminal that the command was started from.
 	terminal func() (io.ReadWriteCloser, error)
 
-	output *checkedWriter // beneath out
-	home   string         // --home
-	json   bool           // --json, on the commands that have it
+	home string // --home
+	json bool   // --json, on the commands that have it
 }
 
 func newProgram(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *program {
-	p := &program{
+	return &program{
 		stdin: stdin, getenv: getenv, zone: time.Local, now: time.Now,
 		out: term.NewScreen(stdout, getenv), err: term.NewScreen(stderr, getenv),
 		connect: func(socket string) control.Service {
 			return control.NewClient(socket, version).Bearing(getenv("PARLEY_AGENT"), getenv("PARLEY_TOKEN"))
 		},
 		terminal: controllingTerminal,
-		output:   &checkedWriter{Writer: stdout},
 	}
-	p.out.Writer = p.output
-	return p
 }
 
 // run does what args say with the commands of root and returns the exit code.
 func (p *program) run(ctx context.Context, root *cobra.Command, args []string) int {
+	checked := &checkedWriter{Writer: p.out.Writer}
+	p.out.Writer = checked
 	root.SetIn(p.stdin)
 	root.SetOut(p.out)
 	root.SetErr(p.err)
@@ -55,8 +53,8 @@ func (p *program) run(ctx context.Context, root *cobra.Command, args []string) i
 		root.SetArgs(sorted)
 		err = root.ExecuteContext(ctx)
 	}
-	if err == nil && p.output.failed != nil {
-		err = fmt.Errorf("cannot write the output: %w", p.output.failed)
+	if err == nil && checked.failed != nil {
+		err = fmt.Errorf("cannot write the output: %w", checked.failed)
 	}
 	return p.report(err, args)
 }

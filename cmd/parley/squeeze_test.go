@@ -2,14 +2,10 @@ package main
 
 import (
 	"bytes"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/internal/term"
-	"github.com/parleyfleet/parley/node/control"
-	"github.com/spf13/cobra"
 )
 
 func TestColumnsGiveWayInTheirOrder(t *testing.T) {
@@ -62,108 +58,13 @@ a-name-of…  2026-05-23  …projects/parley
 	}
 }
 
-// Lines that are wider than the terminal run over into the next and tear tables
-// apart. What a person copies, such as a path, may be wider.
-func TestScreensFit(t *testing.T) {
-	for _, width := range []int{60, 80, 100, 120, 149, 150, 200} {
-		for _, line := range []string{
-			"thread x", "replies x", "search long", "channel list", "channel show x", "memory list --all", "memory show x", "agent list",
-			"agent presets", "log", "inbox", "upgrade --check", "wake", "agent profile x", "status", "host list", "host show x", "ls", "status --fleet",
-		} {
-			r := newRun(t)
-			r.someBooks(t)
-			r.thread = someThread()
-			for _, m := range r.thread {
-				r.mail = append(r.mail, m.Message)
-			}
-			r.mail = append(r.mail, mailOfStrangers()...)
-			r.agents = servedHere()
-			r.found = someFinds(r.mail...)
-			r.woken.Agents = r.agents
-			r.hosts, r.fleet = someHosts(), someFleet()
-			r.host = r.hosts[2]
-			r.people = []control.Participant{{
-				Name: "a-name-that-is-rather-long", Kind: "agent", Host: "a-host-with-a-long-name", State: control.HostGit,
-				Since: letter("").Timestamp, Address: "[2001:db8::7]:4223", RTT: 1234567,
-			}}
-			r.atTerminal(width)
-			if code := r.do(strings.Fields(line)...); code != exitDone {
-				t.Fatalf("%s: exit %d, %s", line, code, r.err.String())
-			}
-			for shown := range strings.SplitSeq(r.out.String(), "\n") {
-				if got := term.Width(shown); got > width && !strings.HasPrefix(shown, "next: ") && !strings.HasPrefix(shown, "fingerprint: ") {
-					t.Errorf("%s: %d columns in %d: %q", line, got, width, shown)
-				}
-			}
-		}
-	}
-}
-
 func TestNextIsShortWhereItMust(t *testing.T) {
+	const letterPath = "adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md"
 	var out bytes.Buffer
 	v := view{out: term.Screen{Writer: &out, Terminal: true, Width: 40}, command: func(words string) string { return words }}
 	v.next("parley inbox", "what waits")
 	v.next("parley show "+letterPath, "a command is never cut")
 	if want := "next: parley inbox   what waits\nnext: parley show " + letterPath + "\n"; out.String() != want {
 		t.Errorf("printed %q, want %q", out.String(), want)
-	}
-}
-
-// Help that is wider than the usual terminal runs over and tears its columns apart.
-func TestHelpFits(t *testing.T) {
-	var lines []string
-	var walk func(cmd *cobra.Command)
-	walk = func(cmd *cobra.Command) {
-		lines = append(lines, strings.TrimPrefix(cmd.CommandPath(), "parley"))
-		for _, child := range cmd.Commands() {
-			walk(child)
-		}
-	}
-	walk(newRootCommand(newRun(t).program))
-	for _, line := range lines {
-		r := newRun(t)
-		r.atTerminal(80)
-		if code := r.do(append(strings.Fields(line), "--help")...); code != exitDone {
-			t.Errorf("parley%s --help: exit %d", line, code)
-		}
-		for shown := range strings.SplitSeq(r.out.String(), "\n") {
-			if got := term.Width(shown); got > 80 {
-				t.Errorf("parley%s --help: %d columns: %q", line, got, shown)
-			}
-		}
-	}
-}
-
-// Tab after --channel, --parent and --scope offers channels, after the others
-// who can be reached.
-func TestFlagsComplete(t *testing.T) {
-	for line, want := range map[string]string{
-		"send --channel":         "sprint",
-		"log --channel":          "sprint",
-		"search --channel":       "sprint",
-		"channel new x --parent": "sprint",
-		"memory add --scope":     "sprint",
-		"memory list --scope":    "sprint",
-		"memory list --from":     "mawjs",
-		"search --from":          "mawjs",
-		"send --to":              "mawjs",
-		"wait --from":            "mawjs",
-		"agent test":             "claude",
-		"agent add x --preset":   "aider",
-		"channel show":           "sprint",
-		"agent pause":            "claude",
-		"wake":                   "claude",
-		"host show":              "white",
-		"host ping":              "white",
-	} {
-		r := newRun(t)
-		r.someBooks(t)
-		r.agents, r.people = servedHere(), []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}}
-		r.hosts = someHosts()
-		r.do(append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...), "")...)
-		words := strings.Split(strings.TrimSpace(r.out.String()), "\n")
-		if !slices.Contains(words, want) || !strings.HasPrefix(words[len(words)-1], ":") {
-			t.Errorf("parley %s <Tab> offers %q, want %s among it", line, words, want)
-		}
 	}
 }
