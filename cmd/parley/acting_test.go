@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -37,7 +38,7 @@ func TestInWhoseNameACommandActs(t *testing.T) {
 		if test.terminal {
 			r.atTerminal(80)
 		}
-		if code := r.do(strings.Fields(test.line)...); code != exitDone {
+		if code := r.do(strings.Fields(test.line)...); code != cli.ExitDone {
 			t.Errorf("%s: exit %d, %s", test.line, code, r.err.String())
 		}
 		if got := r.err.String(); got != test.want {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
@@ -13,21 +14,21 @@ import (
 type adoptFlags struct{ on, yes bool }
 
 // register has o.Adopt show what is to happen, and ask.
-func (f adoptFlags) register(p *program, o *node.InitOptions) {
+func (f adoptFlags) register(p *cli.Program, o *node.InitOptions) {
 	if !f.on {
 		return
 	}
 	o.Adopt = func(a node.Adoption) error {
-		v := p.view()
+		v := p.View()
 		showAdoption(v, a)
 		switch {
 		case f.yes:
 			return nil
-		case !p.err.Terminal || !term.IsTerminal(p.stdin):
+		case !p.Err.Terminal || !term.IsTerminal(p.Stdin):
 			return control.Errorf(control.KindUsage, "to do it unasked, add --yes", "nothing was changed: nobody is there to ask")
-		case !p.confirm("Take the record over? [y/N] "):
-			v.err.Printf("nothing was changed\n")
-			return errSaid
+		case !p.Confirm("Take the record over? [y/N] "):
+			v.Err.Printf("nothing was changed\n")
+			return cli.ErrSaid
 		}
 		return nil
 	}
@@ -37,30 +38,30 @@ func (f adoptFlags) register(p *program, o *node.InitOptions) {
 const mostUnread = 50
 
 // showAdoption shows what it means to take a record over.
-func showAdoption(v view, a node.Adoption) {
+func showAdoption(v cli.View, a node.Adoption) {
 	version := ""
 	if a.Version != "" {
 		version = "; its version is " + term.Line(a.Version)
 	}
-	v.say(fmt.Sprintf("The record holds %s in %s, %s and %s that parley reads%s. Nothing of it is changed or removed.",
-		count(a.Messages, "message"), count(a.Channels, "channel"), memoryCount(a.Memories), count(len(a.Hosts), "host file"), version))
+	v.Say(fmt.Sprintf("The record holds %s in %s, %s and %s that parley reads%s. Nothing of it is changed or removed.",
+		cli.Count(a.Messages, "message"), cli.Count(a.Channels, "channel"), memoryCount(a.Memories), cli.Count(len(a.Hosts), "host file"), version))
 	if len(a.Add) > 0 {
-		v.out.Printf("\nAdded in one commit:\n")
+		v.Out.Printf("\nAdded in one commit:\n")
 		showAdoptedFiles(v, a.Add, len(a.Add))
 	} else {
-		v.out.Printf("\nIt lacks nothing.\n")
+		v.Out.Printf("\nIt lacks nothing.\n")
 	}
 	if len(a.Unread) > 0 {
-		v.out.Printf("\nNot read, and left where it is:\n")
+		v.Out.Printf("\nNot read, and left where it is:\n")
 		showAdoptedFiles(v, a.Unread, mostUnread)
 	}
-	v.out.Printf("\n")
-	v.say(fmt.Sprintf("Then this host joins the fleet %s there, with its host file and a signed message. "+
+	v.Out.Printf("\n")
+	v.Say(fmt.Sprintf("Then this host joins the fleet %s there, with its host file and a signed message. "+
 		"What the record holds by now is old mail: no agent is run for it.", a.Fleet))
-	v.out.Printf("\n")
+	v.Out.Printf("\n")
 }
 
-func showAdoptedFiles(v view, files []node.AdoptedFile, most int) {
+func showAdoptedFiles(v cli.View, files []node.AdoptedFile, most int) {
 	var rows [][]string
 	for i, f := range files {
 		if i == most {
@@ -74,17 +75,17 @@ func showAdoptedFiles(v view, files []node.AdoptedFile, most int) {
 
 // showPathsAndWhy shows paths whole, since one that was cut would be of no use, each beside
 // its sentence or, where columns are few, above it.
-func showPathsAndWhy(v view, rows [][]string) {
-	if !v.narrow() {
-		screen := v.out
+func showPathsAndWhy(v cli.View, rows [][]string) {
+	if !v.Narrow() {
+		screen := v.Out
 		screen.Width = 0
 		screen.Table(term.Table{Flexible: 1, Rows: rows})
 		return
 	}
 	for _, row := range rows {
-		v.out.Printf("%s\n", row[0])
+		v.Out.Printf("%s\n", row[0])
 		if row[1] != "" {
-			v.out.Printf("    %s\n", strings.Join(wrapWords(row[1], v.out.Width-4), "\n    "))
+			v.Out.Printf("    %s\n", strings.Join(cli.WrapWords(row[1], v.Out.Width-4), "\n    "))
 		}
 	}
 }

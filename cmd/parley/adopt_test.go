@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 )
 
@@ -11,7 +12,7 @@ import (
 // two columns torn apart.
 func TestAdoptionFits(t *testing.T) {
 	var out bytes.Buffer
-	v := view{out: term.Screen{Writer: &out, Terminal: true, Width: 60}}
+	v := cli.View{Out: term.Screen{Writer: &out, Terminal: true, Width: 60}}
 	showPathsAndWhy(v, [][]string{
 		{"  local/PARLEY.md", "the name of the fleet"},
 		{"  data/channels/sprint/2026/06/02/x.md", "a message lies in a channel whose name is a UUID, as UUID/YYYY/MM/DD/NAME.md"},

@@ -7,20 +7,21 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newAgentCommand(p *program) *cobra.Command {
+func newAgentCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "agent",
 		Short:   "Say which agents this host serves, and how",
 		Example: `  parley agent add calc --exec 'bc -l'`,
-		Args:    unknownCommand,
+		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs add, list, set, presets, profile, test, token, pause, resume or remove", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs add, list, set, presets, profile, test, token, pause, resume or remove", cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newAgentAddCommand(p), newAgentListCommand(p), newAgentSetCommand(p), newAgentPresetsCommand(p), newAgentProfileCommand(p),
@@ -28,7 +29,7 @@ func newAgentCommand(p *program) *cobra.Command {
 	return cmd
 }
 
-func newAgentAddCommand(p *program) *cobra.Command {
+func newAgentAddCommand(p *cli.Program) *cobra.Command {
 	var r control.AddAgentRequest
 	cmd := &cobra.Command{
 		Use:   "add [NAME] --exec 'CMD …' | --preset PRESET | --inbox",
@@ -54,7 +55,7 @@ command as another user, who cannot read the home.`,
   parley agent add --preset claude --dir ~/project
   parley agent add sage --preset gemini --profile precise-generalist
   parley agent add mawjs --inbox`,
-		Args: between(0, 1, "the agent's name"),
+		Args: cli.Between(0, 1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			doors := 0
 			for _, given := range []bool{r.Exec != "", r.Preset != "", r.Inbox} {
@@ -63,7 +64,7 @@ command as another user, who cannot read the home.`,
 				}
 			}
 			if doors != 1 {
-				return usageErrorf(cmd, "%s needs one of --exec 'CMD …', --preset PRESET and --inbox", cmd.CommandPath())
+				return cli.UsageErrorf(cmd, "%s needs one of --exec 'CMD …', --preset PRESET and --inbox", cmd.CommandPath())
 			}
 			switch {
 			case len(args) > 0:
@@ -71,18 +72,18 @@ command as another user, who cannot read the home.`,
 			case r.Preset != "":
 				r.Name = r.Preset
 			default:
-				return usageErrorf(cmd, "%s needs the agent's name", cmd.CommandPath())
+				return cli.UsageErrorf(cmd, "%s needs the agent's name", cmd.CommandPath())
 			}
 			dir, err := filepath.Abs(r.Dir)
 			if err != nil {
 				return fmt.Errorf("cannot find the folder %s: %w", r.Dir, err)
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
 			r.Dir = dir
-			return runAgentAdd(cmd.Context(), r, client, p.view())
+			return runAgentAdd(cmd.Context(), r, client, p.View())
 		},
 	}
 	f := cmd.Flags()
@@ -92,10 +93,10 @@ command as another user, who cannot read the home.`,
 	f.StringVar(&r.Input, "input", "", "what the command is given: text or prompt (default text, or as the preset says)")
 	f.StringVar(&r.Profile, "profile", "", "the actor profile that its prompts begin with (default: the one of its name, if any)")
 	f.StringVar(&r.Open, "open", "", "the command of its interactive program, for parley open")
-	durationFlag(f, &r.Timeout, "timeout", "how long an answer may take (default: as the preset or config.yaml says)")
+	cli.DurationFlag(f, &r.Timeout, "timeout", "how long an answer may take (default: as the preset or config.yaml says)")
 	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
 	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
-	p.jsonFlag(cmd, "print the agent as JSON")
+	p.JSONFlag(cmd, "print the agent as JSON")
 	// It fails only for a flag that is not there.
 	_ = cmd.RegisterFlagCompletionFunc("preset", func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return completePresets(cmd, nil, begun)
@@ -103,55 +104,55 @@ command as another user, who cannot read the home.`,
 	return cmd
 }
 
-func runAgentAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v view) error {
+func runAgentAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v cli.View) error {
 	a, err := control.AddAgent.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(a)
+	if v.JSON {
+		return v.WriteJSON(a)
 	}
-	v.out.Printf("%s is served here, door %s\n", a.Name, a.Door)
+	v.Out.Printf("%s is served here, door %s\n", a.Name, a.Door)
 	noteMissingProgram(v, r.Preset)
 	switch {
 	case r.Inbox:
-		v.next(fmt.Sprintf("parley inbox --as %s", a.Name), "its mail")
+		v.Next(fmt.Sprintf("parley inbox --as %s", a.Name), "its mail")
 	case r.Preset != "":
-		v.next(fmt.Sprintf("parley agent test %s", a.Name), "see whether it answers; nothing of it is kept")
+		v.Next(fmt.Sprintf("parley agent test %s", a.Name), "see whether it answers; nothing of it is kept")
 	default:
-		v.next(fmt.Sprintf("parley hey %s --wait 30s TEXT", a.Name), "ask it something")
+		v.Next(fmt.Sprintf("parley hey %s --wait 30s TEXT", a.Name), "ask it something")
 	}
 	return nil
 }
 
-func newAgentListCommand(p *program) *cobra.Command {
+func newAgentListCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the agents that this host serves",
 		Example: `  parley agent list`,
-		Args:    exactly(0, "nothing"),
+		Args:    cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runAgentList(cmd.Context(), client, p.view())
+			return runAgentList(cmd.Context(), client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print an array of agents as JSON")
+	p.JSONFlag(cmd, "print an array of agents as JSON")
 	return cmd
 }
 
-func runAgentList(ctx context.Context, client control.Service, v view) error {
+func runAgentList(ctx context.Context, client control.Service, v cli.View) error {
 	agents, err := control.Agents.Ask(ctx, client)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(agents)
+	if v.JSON {
+		return v.WriteJSON(agents)
 	}
 	if len(agents) == 0 {
-		v.next("parley agent add calc --exec 'bc -l'", "no agent is served here yet")
+		v.Next("parley agent add calc --exec 'bc -l'", "no agent is served here yet")
 		return nil
 	}
 	agentTable(v, agents)
@@ -163,7 +164,7 @@ func runAgentList(ctx context.Context, client control.Service, v view) error {
 const inLine = "in line"
 
 // agentTable shows the agents served here as a table.
-func agentTable(v view, agents []control.Agent) {
+func agentTable(v cli.View, agents []control.Agent) {
 	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
 	for _, a := range agents {
 		state, input := "", ""
@@ -181,7 +182,7 @@ func agentTable(v view, agents []control.Agent) {
 			term.Line(commandsOf(a)), term.Line(a.Dir),
 		})
 	}
-	v.table(t, squeeze{column: 6, least: 13}, squeeze{column: 7, least: 16, cut: toEnd}, squeeze{column: 5}, squeeze{column: 7})
+	v.Table(t, cli.Squeeze{Column: 6, Least: 13}, cli.Squeeze{Column: 7, Least: 16, Cut: cli.ToEnd}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 7})
 }
 
 // commandsOf is what an agent's messages are run with: one command, or its tiers as
@@ -201,32 +202,32 @@ func commandsOf(a control.Agent) string {
 	return strings.Join(tiers, ", ")
 }
 
-func newAgentRemoveCommand(p *program) *cobra.Command {
+func newAgentRemoveCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "remove NAME",
 		Short:   "Stop serving an agent, also while no node runs",
 		Example: `  parley agent remove calc`,
-		Args:    exactly(1, "the agent's name"),
+		Args:    cli.Exactly(1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runAgentRemove(cmd.Context(), control.AgentRequest{Name: args[0]}, p)
 		},
 	}
-	cmd.ValidArgsFunction = p.completeAgents
+	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
-func runAgentRemove(ctx context.Context, r control.AgentRequest, p *program) error {
+func runAgentRemove(ctx context.Context, r control.AgentRequest, p *cli.Program) error {
 	_, offline, err := changeAgents(ctx, p,
 		func(client control.Service) (control.None, error) { return control.RemoveAgent.Ask(ctx, client, r) },
 		func(files agentFiles) (control.None, error) { return control.None{}, files.RemoveAgent(r) })
 	if err != nil {
 		return err
 	}
-	v := p.view()
-	v.out.Printf("%s is no longer served here%s\n", term.Line(r.Name), fromNextStart(offline))
+	v := p.View()
+	v.Out.Printf("%s is no longer served here%s\n", term.Line(r.Name), fromNextStart(offline))
 	if offline {
 		return nil
 	}
-	v.next("parley agent list", "who still is")
+	v.Next("parley agent list", "who still is")
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -18,20 +19,20 @@ type agentFiles interface {
 // changeAgents has the running node change how agents are served, or changes their
 // files where none runs: offline says that. A node that is just starting or stopping
 // is left alone.
-func changeAgents[T any](ctx context.Context, p *program, online func(control.Service) (T, error), files func(agentFiles) (T, error)) (done T, offline bool, err error) {
-	client, err := p.client()
+func changeAgents[T any](ctx context.Context, p *cli.Program, online func(control.Service) (T, error), files func(agentFiles) (T, error)) (done T, offline bool, err error) {
+	client, err := p.Client()
 	if err != nil {
 		return done, false, err
 	}
-	home, err := p.homeDir()
+	home, err := p.HomeDir()
 	if err != nil {
 		return done, false, err
 	}
 	done, err = online(client)
-	if err == nil || !noNodeRuns(err) || !configured(home) {
+	if err == nil || !cli.NoNodeRuns(err) || !cli.Configured(home) {
 		return done, false, err
 	}
-	if err := p.forOperator("change how agents are served"); err != nil {
+	if err := p.ForOperator("change how agents are served"); err != nil {
 		return done, false, err
 	}
 	f, openErr := node.OpenAgentFiles(home)

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newAgentPauseCommand(p *program) *cobra.Command {
+func newAgentPauseCommand(p *cli.Program) *cobra.Command {
 	return newPauseCommand(p, true, &cobra.Command{
 		Use:   "pause NAME",
 		Short: "Let an agent's mail wait",
@@ -18,7 +19,7 @@ restart, and may be said while no node runs.`,
 	})
 }
 
-func newAgentResumeCommand(p *program) *cobra.Command {
+func newAgentResumeCommand(p *cli.Program) *cobra.Command {
 	return newPauseCommand(p, false, &cobra.Command{
 		Use:     "resume NAME",
 		Short:   "Let a paused agent go on with its mail",
@@ -26,36 +27,36 @@ func newAgentResumeCommand(p *program) *cobra.Command {
 	})
 }
 
-func newPauseCommand(p *program, paused bool, cmd *cobra.Command) *cobra.Command {
-	cmd.Args = exactly(1, "the agent's name")
+func newPauseCommand(p *cli.Program, paused bool, cmd *cobra.Command) *cobra.Command {
+	cmd.Args = cli.Exactly(1, "the agent's name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return runAgentPause(cmd.Context(), control.PauseRequest{Name: args[0], Paused: paused}, p)
 	}
-	p.jsonFlag(cmd, "print the agent as JSON")
-	cmd.ValidArgsFunction = p.completeAgents
+	p.JSONFlag(cmd, "print the agent as JSON")
+	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
-func runAgentPause(ctx context.Context, r control.PauseRequest, p *program) error {
+func runAgentPause(ctx context.Context, r control.PauseRequest, p *cli.Program) error {
 	a, offline, err := changeAgents(ctx, p,
 		func(client control.Service) (control.Agent, error) { return control.PauseAgent.Ask(ctx, client, r) },
 		func(files agentFiles) (control.Agent, error) { return files.PauseAgent(r) })
 	if err != nil {
 		return err
 	}
-	v := p.view()
+	v := p.View()
 	switch {
-	case v.json:
-		return v.writeJSON(a)
+	case v.JSON:
+		return v.WriteJSON(a)
 	case offline && a.Paused:
-		v.out.Printf("%s is paused%s\n", a.Name, fromNextStart(offline))
+		v.Out.Printf("%s is paused%s\n", a.Name, fromNextStart(offline))
 	case offline:
-		v.out.Printf("%s goes on at the next start of the node\n", a.Name)
+		v.Out.Printf("%s goes on at the next start of the node\n", a.Name)
 	case a.Paused:
-		v.out.Printf("%s is paused, %s waiting\n", a.Name, count(a.Queued, "message"))
-		v.next("parley agent resume "+a.Name.String(), "let it go on")
+		v.Out.Printf("%s is paused, %s waiting\n", a.Name, cli.Count(a.Queued, "message"))
+		v.Next("parley agent resume "+a.Name.String(), "let it go on")
 	default:
-		v.out.Printf("%s goes on, %s waiting\n", a.Name, count(a.Queued, "message"))
+		v.Out.Printf("%s goes on, %s waiting\n", a.Name, cli.Count(a.Queued, "message"))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"os/exec"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
@@ -25,7 +26,7 @@ type presetInfo struct {
 	Source    string          `json:"source"`    // where this is from
 }
 
-func newAgentPresetsCommand(p *program) *cobra.Command {
+func newAgentPresetsCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "presets [PRESET]",
 		Short: "List the agent programs that parley knows how to run",
@@ -34,7 +35,7 @@ them. A preset is only a beginning: "parley agent add NAME --preset PRESET"
 writes it into the agent's own file in the home, where it can be changed.`,
 		Example: `  parley agent presets
   parley agent presets claude`,
-		Args: between(0, 1, "one preset"),
+		Args: cli.Between(0, 1, "one preset"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			presets, err := configs.Presets()
 			if len(args) > 0 {
@@ -45,15 +46,15 @@ writes it into the agent's own file in the home, where it can be changed.`,
 			if err != nil {
 				return err
 			}
-			return runAgentPresets(presets, len(args) > 0, p.view())
+			return runAgentPresets(presets, len(args) > 0, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print an array of presets as JSON")
+	p.JSONFlag(cmd, "print an array of presets as JSON")
 	cmd.ValidArgsFunction = completePresets
 	return cmd
 }
 
-func runAgentPresets(presets []configs.Preset, whole bool, v view) error {
+func runAgentPresets(presets []configs.Preset, whole bool, v cli.View) error {
 	infos := make([]presetInfo, len(presets))
 	for i, preset := range presets {
 		_, err := exec.LookPath(preset.Program)
@@ -63,8 +64,8 @@ func runAgentPresets(presets []configs.Preset, whole bool, v view) error {
 		}
 	}
 	switch {
-	case v.json:
-		return v.writeJSON(infos)
+	case v.JSON:
+		return v.WriteJSON(infos)
 	case whole:
 		showPreset(v, infos[0])
 		return nil
@@ -73,8 +74,8 @@ func runAgentPresets(presets []configs.Preset, whole bool, v view) error {
 	for _, info := range infos {
 		t.Rows = append(t.Rows, []string{info.Name, info.Title, installed(info.Installed), info.Input, info.Exec})
 	}
-	v.table(t, squeeze{column: 4, least: 24}, squeeze{column: 1, least: 20})
-	v.next("parley agent presets claude", "all about one of them")
+	v.Table(t, cli.Squeeze{Column: 4, Least: 24}, cli.Squeeze{Column: 1, Least: 20})
+	v.Next("parley agent presets claude", "all about one of them")
 	return nil
 }
 
@@ -85,11 +86,11 @@ func installed(yes bool) string {
 	return ""
 }
 
-func showPreset(v view, info presetInfo) {
-	field := func(name, value string) { v.labelled(8, name, value) }
+func showPreset(v cli.View, info presetInfo) {
+	field := func(name, value string) { v.Labelled(8, name, value) }
 	command := func(name, value string) { // whole, so that it can be copied
 		if value != "" {
-			v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 8)), value)
+			v.Out.Printf("%s %s\n", v.Out.Dim(term.Pad(name+":", 8)), value)
 		}
 	}
 	field("preset", info.Name)
@@ -104,18 +105,18 @@ func showPreset(v view, info presetInfo) {
 	field("timeout", span.Exact(info.Timeout.Duration()))
 	field("note", info.Note)
 	field("source", info.Source)
-	v.next("parley agent add "+info.Name+" --preset "+info.Name, "serve it here")
+	v.Next("parley agent add "+info.Name+" --preset "+info.Name, "serve it here")
 }
 
 // noteMissingProgram says that the program of a preset is not installed here, and how it
 // can be; the agent would fail at its first message.
-func noteMissingProgram(v view, name string) {
+func noteMissingProgram(v cli.View, name string) {
 	preset, err := configs.FindPreset(name)
 	if name == "" || err != nil {
 		return // the node says so where it is wrong
 	}
 	if _, err := exec.LookPath(preset.Program); err != nil {
-		v.err.Printf("%s\n", v.err.Warn("note: the program "+preset.Program+" is not in this PATH; "+preset.Install))
+		v.Err.Printf("%s\n", v.Err.Warn("note: the program "+preset.Program+" is not in this PATH; "+preset.Install))
 	}
 }
 

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newAgentProfileCommand(p *program) *cobra.Command {
+func newAgentProfileCommand(p *cli.Program) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "profile NAME",
@@ -31,7 +32,7 @@ reads standard input):
   You are Sage. You know this project's code. Answer in three sentences.`,
 		Example: `  parley agent profile precise-generalist
   parley agent profile sage --set sage.md`,
-		Args: exactly(1, "the name of a profile or agent"),
+		Args: cli.Exactly(1, "the name of a profile or agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := control.ProfileRequest{Name: args[0]}
 			if file != "" {
@@ -41,27 +42,27 @@ reads standard input):
 				}
 				r.File = text
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runAgentProfile(cmd.Context(), r, client, p.view())
+			return runAgentProfile(cmd.Context(), r, client, p.View())
 		},
 	}
 	cmd.Flags().StringVar(&file, "set", "", "write it from this `FILE`")
-	p.jsonFlag(cmd, "print the profile as JSON")
-	cmd.ValidArgsFunction = p.completeAgents
+	p.JSONFlag(cmd, "print the profile as JSON")
+	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
 // fileText is the text of a file, or with "-" of standard input.
-func fileText(p *program, cmd *cobra.Command, name string) (string, error) {
+func fileText(p *cli.Program, cmd *cobra.Command, name string) (string, error) {
 	if name == "-" {
-		return p.text(cmd, []string{"-"})
+		return p.Text(cmd, []string{"-"})
 	}
 	info, err := os.Stat(name)
-	if err == nil && info.Size() > maxText {
-		return "", usageErrorf(cmd, "%s is larger than %d MiB", name, maxText>>20)
+	if err == nil && info.Size() > cli.MaxText {
+		return "", cli.UsageErrorf(cmd, "%s is larger than %d MiB", name, cli.MaxText>>20)
 	}
 	data, err := os.ReadFile(name)
 	if err != nil {
@@ -70,26 +71,26 @@ func fileText(p *program, cmd *cobra.Command, name string) (string, error) {
 	return string(data), nil
 }
 
-func runAgentProfile(ctx context.Context, r control.ProfileRequest, client control.Service, v view) error {
+func runAgentProfile(ctx context.Context, r control.ProfileRequest, client control.Service, v cli.View) error {
 	profile, err := control.ActorProfile.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(profile)
+	if v.JSON {
+		return v.WriteJSON(profile)
 	}
 	if r.File != "" {
-		v.out.Printf("%s is recorded as %s\n", term.Line(profile.Name), term.Line(profile.Path))
-		v.next("parley agent add "+profile.Name+" --preset claude", "serve an agent with it")
+		v.Out.Printf("%s is recorded as %s\n", term.Line(profile.Name), term.Line(profile.Path))
+		v.Next("parley agent add "+profile.Name+" --preset claude", "serve an agent with it")
 		return nil
 	}
-	field := func(name, value string) { v.labelled(12, name, value) }
+	field := func(name, value string) { v.Labelled(12, name, value) }
 	field("name", profile.Name)
 	field("alias", profile.Alias)
 	field("description", profile.Description)
 	field("domain", profile.Domain)
 	field("author", profile.Author)
 	field("file", profile.Path)
-	v.out.Printf("\n%s\n", v.out.Body(profile.Body))
+	v.Out.Printf("\n%s\n", v.Out.Body(profile.Body))
 	return nil
 }

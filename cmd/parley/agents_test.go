@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -87,7 +88,7 @@ mawjs   inbox  paused  3        0                               /home/nat
 func TestResumed(t *testing.T) {
 	r := newRun(t)
 	r.agent = control.Agent{Name: "mawjs", Queued: 2}
-	if code := r.do("agent", "resume", "mawjs"); code != exitDone || r.out.String() != "mawjs goes on, 2 messages waiting\n" {
+	if code := r.do("agent", "resume", "mawjs"); code != cli.ExitDone || r.out.String() != "mawjs goes on, 2 messages waiting\n" {
 		t.Errorf("exit %d, printed %q", code, r.out.String())
 	}
 }
@@ -120,7 +121,7 @@ func TestCommandLinesOfAgents(t *testing.T) {
 		{line: []string{"wake", "mawjs"}, want: `wake {"agent":"mawjs"}`},
 	} {
 		r := newRun(t)
-		r.program.stdin = strings.NewReader(test.stdin)
+		r.program.Stdin = strings.NewReader(test.stdin)
 		r.env["PARLEY_AGENT"] = "volt"
 		r.wantAsked(t, test.line, test.want)
 	}
@@ -138,13 +139,13 @@ func TestAgentTest(t *testing.T) {
 		code     int
 		out, say string
 	}{
-		{"an answer", good, false, exitDone, "42\x1b\n", "calc answered within 1.235s\n"},
+		{"an answer", good, false, cli.ExitDone, "42\x1b\n", "calc answered within 1.235s\n"},
 		{
-			"none", bad, false, exitFailed, "",
+			"none", bad, false, cli.ExitFailed, "",
 			"ran: bc -l\nno ␛ such file\nparley: calc did not answer: it printed nothing\n" +
 				"hint: run the command by hand in its folder; its file is agents/calc.yaml in the home\n",
 		},
-		{"none, as JSON", bad, true, exitFailed, asJSON, ""},
+		{"none, as JSON", bad, true, cli.ExitFailed, asJSON, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
@@ -169,12 +170,12 @@ func TestWakeSaysWhatItFound(t *testing.T) {
 		code     int
 		out, say string
 	}{
-		{control.Woken{}, exitDone, "awake; the record has no remote\n", ""},
-		{control.Woken{Remote: "r"}, exitDone, "awake; nothing new at r\n", ""},
-		{control.Woken{Remote: "r", Arrived: 1}, exitDone, "awake; 1 message came from r\n", ""},
-		{control.Woken{Remote: "r", Unpushed: 2}, exitDone, "awake; nothing new at r; 2 messages not pushed yet, see: parley status\n", ""},
+		{control.Woken{}, cli.ExitDone, "awake; the record has no remote\n", ""},
+		{control.Woken{Remote: "r"}, cli.ExitDone, "awake; nothing new at r\n", ""},
+		{control.Woken{Remote: "r", Arrived: 1}, cli.ExitDone, "awake; 1 message came from r\n", ""},
+		{control.Woken{Remote: "r", Unpushed: 2}, cli.ExitDone, "awake; nothing new at r; 2 messages not pushed yet, see: parley status\n", ""},
 		{
-			control.Woken{Remote: "r", RemoteError: "no route\x1b"}, exitFailed, "awake; the remote r could not be looked at\n",
+			control.Woken{Remote: "r", RemoteError: "no route\x1b"}, cli.ExitFailed, "awake; the remote r could not be looked at\n",
 			"parley: cannot look at the remote: no route␛\nhint: parley status\n",
 		},
 	} {
@@ -213,7 +214,7 @@ func TestPresets(t *testing.T) {
 		if i == 0 {
 			note = ""
 		}
-		if code := added.do("agent", "add", "x", "--preset", preset.Name); code != exitDone || added.err.String() != note {
+		if code := added.do("agent", "add", "x", "--preset", preset.Name); code != cli.ExitDone || added.err.String() != note {
 			t.Errorf("add %s: exit %d, said %q, want %q", preset.Name, code, added.err.String(), note)
 		}
 		line := lines[i+1]
@@ -222,7 +223,7 @@ func TestPresets(t *testing.T) {
 		}
 		r := newRun(t)
 		r.atTerminal(80)
-		if code := r.do("agent", "presets", preset.Name); code != exitDone || !strings.Contains(r.out.String(), "runs:    "+preset.Exec+"\n") {
+		if code := r.do("agent", "presets", preset.Name); code != cli.ExitDone || !strings.Contains(r.out.String(), "runs:    "+preset.Exec+"\n") {
 			t.Errorf("%s: exit %d, printed %s", preset.Name, code, r.out.String())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -20,7 +21,7 @@ type agentChange struct {
 	inbox, answers                  bool
 }
 
-func newAgentSetCommand(p *program) *cobra.Command {
+func newAgentSetCommand(p *cli.Program) *cobra.Command {
 	var given agentChange
 	cmd := &cobra.Command{
 		Use:   "set NAME",
@@ -36,7 +37,7 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 		Example: `  parley agent set calc --exec 'bc -lq' --timeout 10s
   parley agent set mawjs --input prompt --profile precise-generalist
   parley agent set sage --tier 'small*5=llm -m s' --tier 'large=llm -m l'`,
-		Args: exactly(1, "the agent's name"),
+		Args: cli.Exactly(1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := given.request(cmd, args[0])
 			if err != nil {
@@ -52,11 +53,11 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	f.StringVar(&given.input, "input", "", "what the command is given: text or prompt")
 	f.StringVar(&given.profile, "profile", "", "the actor profile that its prompts begin with")
 	f.StringVar(&given.open, "open", "", "the command of its interactive program, for parley open")
-	durationFlag(f, &given.timeout, "timeout", "how long an answer may take")
+	cli.DurationFlag(f, &given.timeout, "timeout", "how long an answer may take")
 	f.StringVar(&given.dir, "dir", "", "the folder it works in")
 	f.BoolVar(&given.answers, "answers", false, "run it on answers to its own messages too (--answers=false: no more)")
-	p.jsonFlag(cmd, "print the agent as JSON")
-	cmd.ValidArgsFunction = p.completeAgents
+	p.JSONFlag(cmd, "print the agent as JSON")
+	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
@@ -89,11 +90,11 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 		}
 		changed = true
 		if err := set(); err != nil {
-			return r, usageErrorf(cmd, "cannot change the agent %s: %v", name, err)
+			return r, cli.UsageErrorf(cmd, "cannot change the agent %s: %v", name, err)
 		}
 	}
 	if !changed {
-		return r, usageErrorf(cmd, "%s needs what is to be changed, such as --timeout 30s", cmd.CommandPath())
+		return r, cli.UsageErrorf(cmd, "%s needs what is to be changed, such as --timeout 30s", cmd.CommandPath())
 	}
 	return r, nil
 }
@@ -115,18 +116,18 @@ func parseTiers(given []string) (tiers []control.AgentTier, err error) {
 	return tiers, nil
 }
 
-func runAgentSet(ctx context.Context, r control.SetAgentRequest, p *program) error {
+func runAgentSet(ctx context.Context, r control.SetAgentRequest, p *cli.Program) error {
 	a, offline, err := changeAgents(ctx, p,
 		func(client control.Service) (control.Agent, error) { return control.SetAgent.Ask(ctx, client, r) },
 		func(files agentFiles) (control.Agent, error) { return files.SetAgent(r) })
 	if err != nil {
 		return err
 	}
-	v := p.view()
-	if v.json {
-		return v.writeJSON(a)
+	v := p.View()
+	if v.JSON {
+		return v.WriteJSON(a)
 	}
-	v.out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
+	v.Out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
 	agentTable(v, []control.Agent{a})
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -12,7 +13,7 @@ import (
 // testText is what an agent is asked where nothing else is said.
 const testText = "This is a test of whether you can be reached. Answer with one short sentence."
 
-func newAgentTestCommand(p *program) *cobra.Command {
+func newAgentTestCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test NAME [TEXT|-]",
 		Short: "Run an agent's command once; nothing of it is kept",
@@ -21,53 +22,53 @@ print its answer. Nothing is sent and nothing is kept in the record. Standard
 output is the answer alone. An agent that does not answer: exit code 1.`,
 		Example: `  parley agent test calc '6 * 7'
   parley agent test claude`,
-		Args: atLeast(1, "the agent's name"),
+		Args: cli.AtLeast(1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r := control.TestRequest{Name: args[0], Text: testText}
 			if len(args) > 1 {
-				text, err := p.text(cmd, args[1:])
+				text, err := p.Text(cmd, args[1:])
 				if err != nil {
 					return err
 				}
 				r.Text = text
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runAgentTest(cmd.Context(), r, client, p.view())
+			return runAgentTest(cmd.Context(), r, client, p.View())
 		},
 	}
-	takesText(cmd, 1)
-	p.jsonFlag(cmd, "print what was run and what came of it as JSON")
-	cmd.ValidArgsFunction = p.completeAgents
+	cli.TakesText(cmd, 1)
+	p.JSONFlag(cmd, "print what was run and what came of it as JSON")
+	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
-func runAgentTest(ctx context.Context, r control.TestRequest, client control.Service, v view) error {
-	done := v.busy("waiting for " + term.Line(r.Name))
+func runAgentTest(ctx context.Context, r control.TestRequest, client control.Service, v cli.View) error {
+	done := v.Busy("waiting for " + term.Line(r.Name))
 	result, err := control.TestAgent.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err
 	}
-	if v.json {
-		if err := v.writeJSON(result); err != nil {
+	if v.JSON {
+		if err := v.WriteJSON(result); err != nil {
 			return err
 		}
 	} else if result.Problem == "" {
-		v.out.Printf("%s\n", v.out.Body(result.Answer))
-		v.err.Printf("%s\n", v.err.Dim(term.Line(result.Agent)+" answered within "+result.Elapsed.Duration().Round(time.Millisecond).String()))
+		v.Out.Printf("%s\n", v.Out.Body(result.Answer))
+		v.Err.Printf("%s\n", v.Err.Dim(term.Line(result.Agent)+" answered within "+result.Elapsed.Duration().Round(time.Millisecond).String()))
 	}
 	if result.Problem == "" {
 		return nil
 	}
-	if v.json {
-		return errSaid
+	if v.JSON {
+		return cli.ErrSaid
 	}
-	v.err.Printf("ran: %s\n", term.Line(result.Command))
+	v.Err.Printf("ran: %s\n", term.Line(result.Command))
 	if result.Stderr != "" {
-		v.err.Printf("%s\n", term.Visible(result.Stderr))
+		v.Err.Printf("%s\n", term.Visible(result.Stderr))
 	}
 	return control.Errorf(control.KindFailed, "run the command by hand in its folder; its file is agents/"+result.Agent+".yaml in the home",
 		"%s did not answer: %s", result.Agent, result.Problem)

@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newAgentTokenCommand(p *program) *cobra.Command {
+func newAgentTokenCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token NAME",
 		Short: "Make a token by which an agent that you start is known",
@@ -17,28 +18,28 @@ as itself, and what it writes says because of which message. It counts as long
 as the agent is served here; after "parley agent remove" it is over.`,
 		Example: `  export PARLEY_TOKEN=$(parley agent token mawjs)
   parley agent token mawjs --json`,
-		Args: exactly(1, "the agent's name"),
+		Args: cli.Exactly(1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runAgentToken(cmd.Context(), control.AgentRequest{Name: args[0]}, client, p.view())
+			return runAgentToken(cmd.Context(), control.AgentRequest{Name: args[0]}, client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print agent and token as JSON")
-	cmd.ValidArgsFunction = p.completeAgents
+	p.JSONFlag(cmd, "print agent and token as JSON")
+	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
-func runAgentToken(ctx context.Context, r control.AgentRequest, client control.Service, v view) error {
+func runAgentToken(ctx context.Context, r control.AgentRequest, client control.Service, v cli.View) error {
 	made, err := control.MakeToken.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(made)
+	if v.JSON {
+		return v.WriteJSON(made)
 	}
-	v.out.Printf("%s\n", made.Token)
+	v.Out.Printf("%s\n", made.Token)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -14,7 +15,7 @@ import (
 // attachLast is how many messages attach begins with.
 const attachLast = 20
 
-func newAttachCommand(p *program) *cobra.Command {
+func newAttachCommand(p *cli.Program) *cobra.Command {
 	var r control.LogRequest
 	var as string
 	cmd := &cobra.Command{
@@ -26,33 +27,33 @@ once a terminal has shown it; what others write to each other does not.
 "parley log --follow" shows one line a message instead. Ctrl-C ends it.`,
 		Example: `  parley attach sprint
   parley attach adfe0356-0f71-49a9-80a0-fb76883cd974 --json`,
-		Args: exactly(1, "a channel, by name or id"),
+		Args: cli.Exactly(1, "a channel, by name or id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.Last < 0 {
-				return usageErrorf(cmd, "-n needs a number of messages, 0 for all")
+				return cli.UsageErrorf(cmd, "-n needs a number of messages, 0 for all")
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
 			r.Channel = args[0]
-			return runAttach(cmd.Context(), r, as, client, p.view())
+			return runAttach(cmd.Context(), r, as, client, p.View())
 		},
 	}
-	asFlag(cmd, &as, "who watches")
+	cli.AsFlag(cmd, &as, "who watches")
 	cmd.Flags().IntVarP(&r.Last, "last", "n", attachLast, "begin with the last `N` messages; 0: all")
-	p.jsonFlag(cmd, "print messages as JSON, one a line")
-	cmd.ValidArgsFunction = p.completeChannels
+	p.JSONFlag(cmd, "print messages as JSON, one a line")
+	cmd.ValidArgsFunction = p.CompleteChannels
 	return cmd
 }
 
-func runAttach(ctx context.Context, r control.LogRequest, as string, client control.Service, v view) error {
+func runAttach(ctx context.Context, r control.LogRequest, as string, client control.Service, v cli.View) error {
 	channel, err := control.ShowChannel.Ask(ctx, client, control.ChannelRequest{Channel: r.Channel})
 	if err != nil {
 		return err
 	}
 	r.Channel = channel.ID.String()
-	watched := v.out.Terminal && !v.json // by a person, not by a program
+	watched := v.Out.Terminal && !v.JSON // by a person, not by a program
 	r.Everything = watched               // receipts tell who reads
 	read, me := func(control.Message) {}, ""
 	if watched {
@@ -61,14 +62,14 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 			return err // nobody who could read is called so
 		}
 		me = who.As
-		v.acting(ctx, as, client)
+		v.Acting(ctx, as, client)
 		seen := startReceipts(ctx, client, as, func(err error) { noteNotMarked(v, err) })
 		defer seen.end()
 		read = seen.add
 	}
-	buffered := bufio.NewWriter(v.out.Writer)
-	v.out.Writer = buffered
-	if !v.json {
+	buffered := bufio.NewWriter(v.Out.Writer)
+	v.Out.Writer = buffered
+	if !v.JSON {
 		showChannelHead(v, channel)
 	}
 	f := follower{
@@ -77,8 +78,8 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 			if m.Type == protocol.TypeRead && m.From == me {
 				return nil // the one who looks on knows
 			}
-			if v.json {
-				if err := v.writeJSON(m); err != nil {
+			if v.JSON {
+				if err := v.WriteJSON(m); err != nil {
 					return err
 				}
 			} else {
@@ -90,8 +91,8 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 			read(m)
 			return nil
 		},
-		away: func() { v.err.Printf("%s\n", v.err.Warn("the node went away; waiting for it")) },
-		back: func() { v.err.Printf("%s\n", v.err.Dim("the node is back")) },
+		away: func() { v.Err.Printf("%s\n", v.Err.Warn("the node went away; waiting for it")) },
+		back: func() { v.Err.Printf("%s\n", v.Err.Dim("the node is back")) },
 	}
 	if err := buffered.Flush(); err != nil {
 		return err
@@ -100,45 +101,45 @@ func runAttach(ctx context.Context, r control.LogRequest, as string, client cont
 }
 
 // showChannelHead says what is watched.
-func showChannelHead(v view, c control.Channel) {
-	v.out.Printf("%s  %s\n", v.out.Bold(channelName(c)), v.out.Dim(c.ID.String()))
+func showChannelHead(v cli.View, c control.Channel) {
+	v.Out.Printf("%s  %s\n", v.Out.Bold(channelName(c)), v.Out.Dim(c.ID.String()))
 	if c.About != "" {
-		for _, line := range term.Wrap(v.out.Body(c.About), v.out.Width) {
-			v.out.Printf("%s\n", v.out.Dim(line))
+		for _, line := range term.Wrap(v.Out.Body(c.About), v.Out.Width) {
+			v.Out.Printf("%s\n", v.Out.Dim(line))
 		}
 	}
-	v.out.Printf("\n")
+	v.Out.Printf("\n")
 }
 
 // textIndent stands before the lines of a message's text.
 const textIndent = "  "
 
 // showWhole shows a message with its text below it, or one line for a receipt.
-func showWhole(v view, m control.Message) {
+func showWhole(v cli.View, m control.Message) {
 	if m.Type == protocol.TypeRead {
-		v.out.Printf("%s\n", v.out.Dim(v.stamp(m.Timestamp, clockForm)+"  read by "+term.Line(sender(m))+": "+refSuffix(m)))
+		v.Out.Printf("%s\n", v.Out.Dim(v.Stamp(m.Timestamp, cli.ClockForm)+"  read by "+term.Line(sender(m))+": "+refSuffix(m)))
 		return
 	}
-	head := v.out.Bold(term.Line(sender(m))) + " → " + term.Line(strings.Join(m.To, ", "))
+	head := v.Out.Bold(term.Line(sender(m))) + " → " + term.Line(strings.Join(m.To, ", "))
 	if act := unusualAct(m); act != "" {
 		head += " [" + act + "]"
 	}
 	mark := ""
 	if m.Signature != protocol.SignatureValid {
-		mark = "  " + v.out.Warn(string(m.Signature))
+		mark = "  " + v.Out.Warn(string(m.Signature))
 	}
-	v.out.Printf("%s  %s  %s%s\n", v.stamp(m.Timestamp, clockForm), head, v.out.Dim(v.id(m.Path)), mark)
+	v.Out.Printf("%s  %s  %s%s\n", v.Stamp(m.Timestamp, cli.ClockForm), head, v.Out.Dim(v.ID(m.Path)), mark)
 	width := 0
-	if v.out.Width > 0 {
-		width = v.out.Width - term.Width(textIndent)
+	if v.Out.Width > 0 {
+		width = v.Out.Width - term.Width(textIndent)
 	}
-	for _, line := range term.Wrap(v.out.Body(m.Body), width) {
+	for _, line := range term.Wrap(v.Out.Body(m.Body), width) {
 		if line != "" {
 			line = textIndent + line
 		}
-		v.out.Printf("%s\n", line)
+		v.Out.Printf("%s\n", line)
 	}
-	v.out.Printf("\n")
+	v.Out.Printf("\n")
 }
 
 // refSuffix is what people call the message that a receipt is for.

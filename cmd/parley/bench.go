@@ -10,20 +10,21 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/bench"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newBenchCommand(p *program) *cobra.Command {
+func newBenchCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "bench",
 		Short:   "Measure parley on this machine, beside the bare disk, git and NATS",
 		Example: `  parley bench record --quick`,
-		Args:    unknownCommand,
+		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs record or bus", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs record or bus", cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newBenchRecordCommand(p), newBenchBusCommand(p))
@@ -54,16 +55,16 @@ type benchRequest struct {
 }
 
 // benchFlags gives a bench its flags.
-func benchFlags(p *program, cmd *cobra.Command, r *benchRequest) {
+func benchFlags(p *cli.Program, cmd *cobra.Command, r *benchRequest) {
 	f := cmd.Flags()
 	f.BoolVar(&r.options.Quick, "quick", false, "less of everything: a few seconds instead of minutes")
 	f.BoolVar(&r.strict, "strict", false, "exit code 1 when an aim is missed")
 	f.StringSliceVar(&r.options.Only, "only", nil, "only these figures or measures, `NAME,…`")
 	f.StringVar(&r.options.Dir, "dir", "", "measure on the disk of this folder")
-	p.jsonFlag(cmd, "print an array of figures as JSON")
+	p.JSONFlag(cmd, "print an array of figures as JSON")
 }
 
-func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v view) error {
+func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v cli.View) error {
 	binary, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find parley itself: %w", err)
@@ -81,12 +82,12 @@ func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v view) er
 	r.options.Progress = progress.show
 	figures, err := suite.Run(ctx, r.options)
 	progress.end()
-	if v.json {
+	if v.JSON {
 		if err == nil {
-			err = v.writeJSON(figures)
+			err = v.WriteJSON(figures)
 		}
 	} else if len(figures) > 0 {
-		benchTable(v, figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", version, time.Since(began).Round(time.Second))))
+		benchTable(v, figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", cli.Version, time.Since(began).Round(time.Second))))
 	}
 	if missed := bench.Missed(figures); err == nil && r.strict && len(missed) > 0 {
 		err = fmt.Errorf("missed its aim: %s", strings.Join(missed, ", "))
@@ -97,7 +98,7 @@ func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v view) er
 // benchProgress tells what is being measured: at a terminal in one line that
 // changes, else one line a measure.
 type benchProgress struct {
-	v    view
+	v    cli.View
 	mu   sync.Mutex // guards what follows
 	last time.Time
 	open bool   // a line stands that has not ended
@@ -107,15 +108,15 @@ type benchProgress struct {
 func (b *benchProgress) show(measure, doing string, done, of int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	screen := b.v.err
+	screen := b.v.Err
 	if !screen.Terminal {
-		if measure != b.said && !b.v.json {
+		if measure != b.said && !b.v.JSON {
 			screen.Printf("measuring %s: %s\n", measure, doing)
 		}
 		b.said = measure
 		return
 	}
-	if time.Since(b.last) < progressEvery && measure == b.said {
+	if time.Since(b.last) < cli.ProgressEvery && measure == b.said {
 		return
 	}
 	b.last, b.said, b.open = time.Now(), measure, true
@@ -130,14 +131,14 @@ func (b *benchProgress) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open {
-		b.v.err.Printf("\r\x1b[K")
+		b.v.Err.Printf("\r\x1b[K")
 		b.open = false
 	}
 }
 
 // benchTable shows figures to a person: the numbers, what they are, what they stand
 // beside, and what they were measured on.
-func benchTable(v view, figures []bench.Figure, about []string) {
+func benchTable(v cli.View, figures []bench.Figure, about []string) {
 	numbers := term.Table{Heading: []string{"FIGURE", "VALUE", "YARDSTICK", "RATIO", "AIM", "MET"}}
 	var words term.Table
 	for _, f := range figures {
@@ -145,7 +146,7 @@ func benchTable(v view, figures []bench.Figure, about []string) {
 			f.Name, quantity(f.Value, f.Unit), quantity(f.Yardstick, f.Unit), number(f.Ratio), aimOf(f), metOf(f)})
 		words.Rows = append(words.Rows, []string{f.Name, f.What})
 	}
-	screen := v.out
+	screen := v.Out
 	screen.Width = 0 // figures and words that are cut would say nothing
 	screen.Table(numbers)
 	screen.Printf("\n")

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/bench"
 	"github.com/spf13/cobra"
 )
 
-func newBenchBusCommand(p *program) *cobra.Command {
+func newBenchBusCommand(p *cli.Program) *cobra.Command {
 	var r benchRequest
 	cmd := &cobra.Command{
 		Use:   "bus",
@@ -18,9 +19,9 @@ linked over loopback. It takes a few minutes, with --quick about 15 seconds.
 		Example: `  parley bench bus
   parley bench bus --quick --only hop
   parley bench bus --strict --json`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runBench(cmd.Context(), bench.Bus(), r, p.view())
+			return runBench(cmd.Context(), bench.Bus(), r, p.View())
 		},
 	}
 	benchFlags(p, cmd, &r)

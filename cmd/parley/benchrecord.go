@@ -1,11 +1,12 @@
 package main
 
 import (
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/bench"
 	"github.com/spf13/cobra"
 )
 
-func newBenchRecordCommand(p *program) *cobra.Command {
+func newBenchRecordCommand(p *cli.Program) *cobra.Command {
 	var r benchRequest
 	var scale int
 	cmd := &cobra.Command{
@@ -19,16 +20,16 @@ the hardest case. It takes some minutes, with --quick less than 20 seconds.
 		Example: `  parley bench record
   parley bench record --quick --only stored,throughput
   parley bench record --dir /srv --strict --json`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			suite := bench.Record(scale)
 			switch sized := cmd.Flags().Changed("scale"); {
 			case sized && scale < 1:
-				return usageErrorf(cmd, "--scale needs a number of messages above zero")
+				return cli.UsageErrorf(cmd, "--scale needs a number of messages above zero")
 			case sized && !suite.Takes("start", r.options.Only) && suite.Check(r.options.Only) == nil:
-				return usageErrorf(cmd, "--scale is for the measure start, which --only leaves out")
+				return cli.UsageErrorf(cmd, "--scale is for the measure start, which --only leaves out")
 			}
-			return runBench(cmd.Context(), suite, r, p.view())
+			return runBench(cmd.Context(), suite, r, p.View())
 		},
 	}
 	benchFlags(p, cmd, &r)

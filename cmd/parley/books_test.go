@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -128,7 +129,7 @@ next: parley upgrade   write what has changed
 FILE                   STATE
 upstream/CROSSTALK.md  current
 upstream/JITTER.md     changed
-1 file brought up to parley ` + version + `
+1 file brought up to parley ` + cli.Version + `
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -146,7 +147,7 @@ func TestEmptyBooksNameTheFirstStep(t *testing.T) {
 	} {
 		r := newRun(t)
 		r.atTerminal(80)
-		if code := r.do(strings.Fields(test.line)...); code != exitDone {
+		if code := r.do(strings.Fields(test.line)...); code != cli.ExitDone {
 			t.Errorf("%s: exit %d", test.line, code)
 		}
 		if diff := cmp.Diff([]string{test.say, test.next}, []string{r.err.String(), r.out.String()}); diff != "" {
@@ -189,7 +190,7 @@ func TestCommandLinesOfBooks(t *testing.T) {
 		},
 	} {
 		r := newRun(t)
-		r.program.stdin = strings.NewReader(test.stdin)
+		r.program.Stdin = strings.NewReader(test.stdin)
 		r.env["PARLEY_AGENT"] = "volt"
 		r.wantAsked(t, test.line, test.want)
 	}
@@ -223,7 +224,7 @@ func TestParseSince(t *testing.T) {
 func TestNothingFoundIsNoFailure(t *testing.T) {
 	r := newRun(t)
 	r.found.Pending = 3
-	if code := r.do("search", "deadline"); code != exitDone || r.out.Len() > 0 {
+	if code := r.do("search", "deadline"); code != cli.ExitDone || r.out.Len() > 0 {
 		t.Errorf("exit %d, printed %q", code, r.out.String())
 	}
 	if want := "3 messages are still being indexed: ask again in a moment\nnothing was found\n"; r.err.String() != want {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -16,12 +17,12 @@ const (
 // showCatchUp shows a person at a terminal how far a node has come with what others wrote
 // while it was away, where that takes longer than a second. It returns when all of it
 // is taken in.
-func showCatchUp(ctx context.Context, client control.Service, v view) {
-	if !v.err.Terminal || v.json {
+func showCatchUp(ctx context.Context, client control.Service, v cli.View) {
+	if !v.Err.Terminal || v.JSON {
 		return
 	}
-	bar := v.progress("catching up")
-	defer bar.end()
+	bar := v.Progress("catching up")
+	defer bar.End()
 	tick := time.NewTicker(catchUpPoll)
 	defer tick.Stop()
 	for began := time.Now(); ; {
@@ -30,11 +31,11 @@ func showCatchUp(ctx context.Context, client control.Service, v view) {
 		case err != nil:
 			return
 		case r.Arriving > 0:
-			bar.show(r.Arrived, r.Arriving)
+			bar.Show(r.Arrived, r.Arriving)
 		case r.Remote == "" || r.Trouble != nil || !r.LastFetch.IsZero() || time.Since(began) > firstFetch:
 			return
 		default:
-			bar.say("")
+			bar.Say("")
 		}
 		select {
 		case <-tick.C:

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -27,7 +28,7 @@ func (n *behindNode) status(context.Context) (control.Status, error) {
 func TestCatchingUpIsShown(t *testing.T) {
 	for _, terminal := range []bool{true, false} {
 		var out strings.Builder
-		v := view{err: term.Screen{Writer: &out, Terminal: terminal, Width: 80}}
+		v := cli.View{Err: term.Screen{Writer: &out, Terminal: terminal, Width: 80}}
 		n := &behindNode{arriving: 14}
 		showCatchUp(t.Context(), control.Bind(control.ShowStatus.By(n.status)), v)
 		if shown := strings.Contains(out.String(), "catching up ["); shown != terminal || terminal != (n.arrived == n.arriving) {

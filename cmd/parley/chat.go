@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -21,7 +22,7 @@ type chatRequest struct {
 	within  time.Duration // how long piped lines wait for their answers
 }
 
-func newChatCommand(p *program) *cobra.Command {
+func newChatCommand(p *cli.Program) *cobra.Command {
 	var r chatRequest
 	cmd := &cobra.Command{
 		Use:   "chat AGENT",
@@ -37,30 +38,30 @@ sent. No answer within --timeout: exit code 3.`,
 		Example: `  parley chat mawjs
   parley chat mawjs@white --channel sprint
   printf '1 + 1\n2 * 3\n' | parley chat calc`,
-		Args: exactly(1, "an agent"),
+		Args: cli.Exactly(1, "an agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if r.within <= 0 {
-				return usageErrorf(cmd, "--timeout needs a time above zero, such as 30s")
+				return cli.UsageErrorf(cmd, "--timeout needs a time above zero, such as 30s")
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
 			r.agent = args[0]
-			in, isFile := p.stdin.(*os.File)
-			if isFile && p.out.Terminal && term.IsTerminal(p.stdin) && !p.json {
-				return runChat(cmd.Context(), r, in, client, p.view())
+			in, isFile := p.Stdin.(*os.File)
+			if isFile && p.Out.Terminal && term.IsTerminal(p.Stdin) && !p.JSON {
+				return runChat(cmd.Context(), r, in, client, p.View())
 			}
-			return runPipedChat(cmd.Context(), r, p.stdin, client, p.view())
+			return runPipedChat(cmd.Context(), r, p.Stdin, client, p.View())
 		},
 	}
-	asFlag(cmd, &r.as, "who talks")
+	cli.AsFlag(cmd, &r.as, "who talks")
 	cmd.Flags().StringVar(&r.channel, "channel", "", "the channel, by name or id (default: the direct one of you two)")
 	r.within = time.Minute
-	durationFlag(cmd.Flags(), &r.within, "timeout", "from a pipe: how long each line waits for its answer")
-	p.jsonFlag(cmd, "from a pipe: print the answers as JSON, one a line")
-	cmd.ValidArgsFunction = p.completeNames
-	p.completeFlags(cmd, "channel")
+	cli.DurationFlag(cmd.Flags(), &r.within, "timeout", "from a pipe: how long each line waits for its answer")
+	p.JSONFlag(cmd, "from a pipe: print the answers as JSON, one a line")
+	cmd.ValidArgsFunction = p.CompleteNames
+	p.CompleteFlags(cmd, "channel")
 	return cmd
 }
 
@@ -70,12 +71,12 @@ func (r chatRequest) say(text string) control.SendRequest {
 }
 
 // runPipedChat sends each line and prints its answer.
-func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client control.Service, v view) error {
+func runPipedChat(ctx context.Context, r chatRequest, in io.Reader, client control.Service, v cli.View) error {
 	if _, err := control.FindTalk.Ask(ctx, client, control.TalkRequest{As: r.as, To: r.agent, Channel: r.channel}); err != nil {
 		return err
 	}
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxText)
+	lines.Buffer(nil, cli.MaxText)
 	for lines.Scan() {
 		text := protocol.NormalBody(lines.Text())
 		if text == "" {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -146,9 +147,9 @@ func TestChatAtATerminal(t *testing.T) {
 	}
 	run := newRun(t)
 	s := &talker{recorder: recorder{message: letter(""), status: someStatus()}, sent: make(chan control.SendRequest), come: make(chan control.Message), read: make(chan control.ShownRequest, 1)}
-	run.program.connect = func(string) control.Service { return s }
-	run.program.stdin = p.side
-	run.program.out = term.NewScreen(p.side, func(string) string { return "" })
+	run.program.Connect = func(string) control.Service { return s }
+	run.program.Stdin = p.side
+	run.program.Out = term.NewScreen(p.side, func(string) string { return "" })
 	code := make(chan int, 1)
 	go func() { code <- run.do("chat", "mawjs", "--channel", "sprint") }()
 	p.shows("talking with mawjs as nat")
@@ -187,7 +188,7 @@ func TestChatAtATerminal(t *testing.T) {
 	p.typed("/nonsense\r")
 	p.shows("there is no command /nonsense")
 	p.typed("\x04")
-	if c := <-code; c != exitDone {
+	if c := <-code; c != cli.ExitDone {
 		t.Errorf("exit %d, %s", c, run.err.String())
 	}
 	after, err := xterm.GetState(int(p.side.Fd()))
@@ -201,9 +202,9 @@ func TestChatWithNobodyIsRefusedAtOnce(t *testing.T) {
 	p := openPty(t)
 	run := newRun(t)
 	run.recorder.err = control.Errorf(control.KindNotFound, "did you mean mawjs? see: parley ls", `nobody is called "mawsj"`)
-	run.program.stdin = p.side
-	run.program.out = term.NewScreen(p.side, func(string) string { return "" })
-	if code := run.do("chat", "mawsj"); code != exitFailed {
+	run.program.Stdin = p.side
+	run.program.Out = term.NewScreen(p.side, func(string) string { return "" })
+	if code := run.do("chat", "mawsj"); code != cli.ExitFailed {
 		t.Errorf("exit %d", code)
 	}
 	want := "parley: nobody is called \"mawsj\"\nhint: did you mean mawjs? see: parley ls\n"

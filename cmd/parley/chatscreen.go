@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -23,7 +24,7 @@ const chatLast = 10
 type chat struct {
 	r      chatRequest
 	client control.Service
-	v      view // its out is the terminal above the line that is typed; mu guards its width
+	v      cli.View // its out is the terminal above the line that is typed; mu guards its width
 	screen *xterm.Terminal
 	in     *os.File
 	me     string
@@ -38,7 +39,7 @@ type chat struct {
 }
 
 // runChat talks at a terminal.
-func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Service, v view) error {
+func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Service, v cli.View) error {
 	c := &chat{r: r, client: client, v: v, in: in, mine: map[protocol.Path]bool{}, answered: map[protocol.Path]bool{}}
 	if err := c.findChannel(ctx); err != nil {
 		return err
@@ -48,23 +49,23 @@ func runChat(ctx context.Context, r chatRequest, in *os.File, client control.Ser
 		return fmt.Errorf("cannot read from the terminal: %w", err)
 	}
 	defer func() {
-		_, _ = io.WriteString(v.out.Writer, "\r\n") // the line that was being typed stays as it is
+		_, _ = io.WriteString(v.Out.Writer, "\r\n") // the line that was being typed stays as it is
 		_ = xterm.Restore(int(in.Fd()), raw)        // nothing is left to try if it fails
 	}()
 	c.screen = xterm.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{in, v.out.Writer}, "")
+	}{in, v.Out.Writer}, "")
 	c.screen.SetPrompt(c.prompt())
 	c.screen.SetBracketedPasteMode(true)
 	defer c.screen.SetBracketedPasteMode(false)
 	c.fit()
-	c.v.out.Writer, c.v.err.Writer = c.screen, c.screen
+	c.v.Out.Writer, c.v.Err.Writer = c.screen, c.screen
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	c.seen = startReceipts(ctx, client, c.me, c.complain)
 	defer c.seen.end()
-	c.v.out.Printf("%s\n", v.out.Dim("talking with "+term.Line(r.agent)+" as "+term.Line(c.me)+"; /help for help, Ctrl-D to end"))
+	c.v.Out.Printf("%s\n", v.Out.Dim("talking with "+term.Line(r.agent)+" as "+term.Line(c.me)+"; /help for help, Ctrl-D to end"))
 	shown, typed := make(chan error, 1), make(chan error, 1)
 	go func() { shown <- c.follow(ctx) }() // ends with ctx
 	go func() { typed <- c.read(ctx) }()   // ends with the input or the program
@@ -84,13 +85,13 @@ func (c *chat) findChannel(ctx context.Context) error {
 	return err
 }
 
-func (c *chat) prompt() string { return c.v.out.Bold(c.me) + "> " }
+func (c *chat) prompt() string { return c.v.Out.Bold(c.me) + "> " }
 
 // fit tells the line editor how wide the terminal is now.
 func (c *chat) fit() {
 	if width, height, err := xterm.GetSize(int(c.in.Fd())); err == nil && width > 0 {
 		_ = c.screen.SetSize(width, height) // it redraws the line; nothing depends on it
-		c.v.out.Width = width
+		c.v.Out.Width = width
 	}
 }
 
@@ -105,15 +106,15 @@ func (c *chat) follow(ctx context.Context) error {
 	f := follower{
 		client: c.client,
 		show:   c.show,
-		away:   func() { c.say(c.v.out.Warn("the node went away; waiting for it")) },
-		back:   func() { c.say(c.v.out.Dim("the node is back")) },
+		away:   func() { c.say(c.v.Out.Warn("the node went away; waiting for it")) },
+		back:   func() { c.say(c.v.Out.Dim("the node is back")) },
 	}
 	return f.run(ctx, request)
 }
 
 // say writes lines above the one that is typed, all at once.
 func (c *chat) say(lines ...string) {
-	c.v.out.Printf("%s\n", strings.Join(lines, "\n"))
+	c.v.Out.Printf("%s\n", strings.Join(lines, "\n"))
 }
 
 // show shows what came, but not what was typed here.
@@ -132,15 +133,15 @@ func (c *chat) show(m control.Message) error {
 	}
 	c.fit()
 	who := term.Line(sender(m))
-	head := c.v.out.Dim(c.v.stamp(m.Timestamp, clockForm)) + " " + c.v.out.Bold(who)
+	head := c.v.Out.Dim(c.v.Stamp(m.Timestamp, cli.ClockForm)) + " " + c.v.Out.Bold(who)
 	if act := unusualAct(m); act != "" && act != string(protocol.ActReply) {
 		head += " [" + act + "]"
 	}
 	if m.Signature != protocol.SignatureValid {
-		head += " " + c.v.out.Warn(string(m.Signature))
+		head += " " + c.v.Out.Warn(string(m.Signature))
 	}
 	lines := []string{head}
-	for _, line := range term.Wrap(term.Visible(m.Body), c.v.out.Width-len(textIndent)-1) {
+	for _, line := range term.Wrap(term.Visible(m.Body), c.v.Out.Width-len(textIndent)-1) {
 		lines = append(lines, textIndent+line)
 	}
 	c.say(lines...)
@@ -153,7 +154,7 @@ func (c *chat) show(m control.Message) error {
 func (c *chat) showReceipt(m control.Message) {
 	p, err := protocol.ParsePath(m.Ref)
 	if err == nil && c.mine[p] && !c.answered[p] {
-		c.say(c.v.out.Dim("read by " + term.Line(sender(m))))
+		c.say(c.v.Out.Dim("read by " + term.Line(sender(m))))
 	}
 }
 
@@ -219,15 +220,15 @@ func (c *chat) send(ctx context.Context, text string) {
 		return
 	}
 	c.mine[m.Path] = true
-	c.say(c.v.out.Dim(sentStages(m) + "  " + m.Path.Suffix()))
+	c.say(c.v.Out.Dim(sentStages(m) + "  " + m.Path.Suffix()))
 }
 
 func (c *chat) complain(err error) {
 	e := control.AsError(err)
-	c.say(c.v.out.Warn(term.Visible(e.Message)))
+	c.say(c.v.Out.Warn(term.Visible(e.Message)))
 	if e.Hint != "" {
-		for _, line := range wrapWords("hint: "+term.Line(c.v.command(e.Hint)), c.v.out.Width-1) {
-			c.say(c.v.out.Dim(line))
+		for _, line := range cli.WrapWords("hint: "+term.Line(c.v.Command(e.Hint)), c.v.Out.Width-1) {
+			c.say(c.v.Out.Dim(line))
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -65,9 +66,9 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 	} {
 		r := newRun(t)
 		r.mail = aDay()
-		r.program.now = func() time.Time { return letter("").Timestamp.Add(time.Hour) }
+		r.program.Now = func() time.Time { return letter("").Timestamp.Add(time.Hour) }
 		r.atTerminal(80)
-		if code := r.do(strings.Fields(test.line)...); code != exitDone {
+		if code := r.do(strings.Fields(test.line)...); code != cli.ExitDone {
 			t.Errorf("%s: exit %d, %s", test.line, code, r.err.String())
 		}
 		if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
@@ -85,7 +86,7 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 func TestLsSaysWhenAnInboxWasAsked(t *testing.T) {
 	r := newRun(t)
 	now := letter("").Timestamp
-	r.program.now = func() time.Time { return now }
+	r.program.Now = func() time.Time { return now }
 	here := control.Participant{Kind: "agent", Host: "here", State: control.HostHere, Here: true, Since: now.Add(-72 * time.Hour)}
 	calc, mawjs, volt := here, here, here
 	calc.Name, calc.Door = "calc", "exec"
@@ -93,7 +94,7 @@ func TestLsSaysWhenAnInboxWasAsked(t *testing.T) {
 	volt.Name, volt.Door = "volt", "inbox"
 	r.people = []control.Participant{calc, mawjs, volt}
 	r.atTerminal(80)
-	if code := r.do("ls"); code != exitDone {
+	if code := r.do("ls"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.err.String())
 	}
 	want := `NAME   KIND   HOST  STATE  SINCE                    ASKED
@@ -116,7 +117,7 @@ func TestNextStepIsSafeToShow(t *testing.T) {
 		r.channel = control.Channel{Name: turned, Members: []string{turned}}
 		r.channels = []control.Channel{r.channel}
 		r.atTerminal(200)
-		if code := r.do(strings.Fields(line)...); code != exitDone || !strings.Contains(r.out.String(), "next: ") {
+		if code := r.do(strings.Fields(line)...); code != cli.ExitDone || !strings.Contains(r.out.String(), "next: ") {
 			t.Errorf("%s: exit %d, printed %q", line, code, r.out.String())
 		}
 		if strings.Contains(r.out.String(), "\u202e") {

@@ -1,8 +1,11 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/spf13/cobra"
+)
 
-func newCompletionCommand(*program) *cobra.Command {
+func newCompletionCommand(*cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "completion bash|zsh|fish|powershell",
 		Short: "Print the script that completes parley's commands in your shell",
@@ -15,7 +18,7 @@ agents, humans and channels, which it asks the node for.
   powershell  parley completion powershell >> $PROFILE`,
 		Example:   `  source <(parley completion bash)`,
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
-		Args:      exactly(1, "a shell: bash, zsh, fish or powershell"),
+		Args:      cli.Exactly(1, "a shell: bash, zsh, fish or powershell"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			root, out := cmd.Root(), cmd.OutOrStdout()
 			switch args[0] {
@@ -28,7 +31,7 @@ agents, humans and channels, which it asks the node for.
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(out)
 			}
-			return usageErrorf(cmd, "%q is no shell that parley knows: use bash, zsh, fish or powershell", args[0])
+			return cli.UsageErrorf(cmd, "%q is no shell that parley knows: use bash, zsh, fish or powershell", args[0])
 		},
 	}
 	return cmd

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
@@ -16,16 +17,16 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newConfigCommand(p *program) *cobra.Command {
+func newConfigCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Check and show the configuration of this home",
 		Long: `Check and show the configuration of this home: config.yaml, which only people
 change, and the agents in agents/. Neither needs a running node.`,
 		Example: `  parley config check && parley stop && parley up -d`,
-		Args:    unknownCommand,
+		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs check or show", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs check or show", cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newConfigCheckCommand(p), newConfigShowCommand(p))
@@ -42,7 +43,7 @@ type configProblem struct {
 	Warning bool   `json:"warning"` // the file can be used as it is
 }
 
-func newConfigCheckCommand(p *program) *cobra.Command {
+func newConfigCheckCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Say all that is wrong with the configuration; 1 if anything is",
@@ -50,22 +51,22 @@ func newConfigCheckCommand(p *program) *cobra.Command {
 anything is. A password that stands in config.yaml, and a file that others on
 this machine can read, are warned of: they keep no node from starting.`,
 		Example: `  parley config check`,
-		Args:    exactly(0, "nothing"),
+		Args:    cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
-			return runConfigCheck(cmd.Context(), home, p.connect(home.Socket()), p.view())
+			return runConfigCheck(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print an array of problems as JSON")
+	p.JSONFlag(cmd, "print an array of problems as JSON")
 	return cmd
 }
 
-func runConfigCheck(ctx context.Context, home configs.Home, client control.Service, v view) error {
-	if !configured(home) {
-		return errNotConfigured(home, "")
+func runConfigCheck(ctx context.Context, home configs.Home, client control.Service, v cli.View) error {
+	if !cli.Configured(home) {
+		return cli.NotConfigured(home, "")
 	}
 	problems := []configProblem{}
 	c, err := configs.Load(home.Config())
@@ -76,8 +77,8 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 	agents, err := configs.ReadAgents(home.Agents())
 	problems = append(problems, problemsOf(home.Agents(), err)...)
 	warnings := warningsOf(home.Config())
-	if v.json {
-		if err := v.writeJSON(append(problems, warnings...)); err != nil {
+	if v.JSON {
+		if err := v.WriteJSON(append(problems, warnings...)); err != nil {
 			return err
 		}
 	} else {
@@ -88,7 +89,7 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 		}
 	}
 	if len(problems) > 0 {
-		return errSaid
+		return cli.ErrSaid
 	}
 	return nil
 }
@@ -140,18 +141,18 @@ func (p configProblem) text() string {
 }
 
 // showUnwise tells what is unwise.
-func showUnwise(v view, warnings []configProblem) {
+func showUnwise(v cli.View, warnings []configProblem) {
 	for _, w := range warnings {
-		v.out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))
+		v.Out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))
 	}
 }
 
 // showChecked tells of each file that it is right, or what is wrong.
-func showChecked(v view, home configs.Home, agents []configs.Agent, problems []configProblem) {
+func showChecked(v cli.View, home configs.Home, agents []configs.Agent, problems []configProblem) {
 	bad := map[string]bool{}
 	for _, problem := range problems {
 		bad[problem.File] = true
-		v.out.Printf("%s: %s\n", term.Line(problem.where()), v.out.Warn(term.Line(problem.text())))
+		v.Out.Printf("%s: %s\n", term.Line(problem.where()), v.Out.Warn(term.Line(problem.text())))
 	}
 	files := []string{home.Config()}
 	for _, a := range agents {
@@ -159,37 +160,37 @@ func showChecked(v view, home configs.Home, agents []configs.Agent, problems []c
 	}
 	for _, file := range files {
 		if !bad[file] {
-			v.out.Printf("%s: ok\n", term.Line(file))
+			v.Out.Printf("%s: ok\n", term.Line(file))
 		}
 	}
 }
 
 // noteChangedSince says whether a running node has yet to be started with what the
 // files say now.
-func noteChangedSince(ctx context.Context, home configs.Home, client control.Service, v view) {
+func noteChangedSince(ctx context.Context, home configs.Home, client control.Service, v cli.View) {
 	s, err := control.ShowStatus.Ask(ctx, client)
 	info, statErr := os.Stat(home.Config())
 	if err == nil && statErr == nil && info.ModTime().After(s.Since.Add(time.Second)) {
-		v.out.Printf("%s\n", v.out.Warn("config.yaml has changed since the node was started; its next start takes that in"))
-		v.next("parley stop && parley up -d", "start it anew")
+		v.Out.Printf("%s\n", v.Out.Warn("config.yaml has changed since the node was started; its next start takes that in"))
+		v.Next("parley stop && parley up -d", "start it anew")
 	}
 }
 
-func newConfigShowCommand(p *program) *cobra.Command {
+func newConfigShowCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show",
 		Short:   "Show the configuration with all defaults filled in",
 		Example: `  parley config show --json`,
-		Args:    exactly(0, "nothing"),
+		Args:    cli.Exactly(0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
-			return runConfigShow(home, p.view())
+			return runConfigShow(home, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print the configuration as JSON")
+	p.JSONFlag(cmd, "print the configuration as JSON")
 	return cmd
 }
 
@@ -219,17 +220,17 @@ type configInfo struct {
 	LogLevel       string          `json:"log_level"`       // how much the log says
 }
 
-func runConfigShow(home configs.Home, v view) error {
-	if !configured(home) {
-		return errNotConfigured(home, "")
+func runConfigShow(home configs.Home, v cli.View) error {
+	if !cli.Configured(home) {
+		return cli.NotConfigured(home, "")
 	}
 	c, err := configs.Load(home.Config())
 	if err != nil {
 		return err
 	}
 	c.Remote, c.Bus.URL = redact.Remote(c.Remote), redact.URLs(c.Bus.URL)
-	if v.json {
-		return v.writeJSON(configInfo{
+	if v.JSON {
+		return v.WriteJSON(configInfo{
 			File: home.Config(), Fleet: c.Fleet.String(), Alias: c.Alias.String(), Human: c.Human.String(), Remote: c.Remote,
 			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Advertise: c.Bus.Advertise, Hubs: c.Bus.Hubs, URL: c.Bus.URL,
 			Creds: c.Bus.Creds, NKey: c.Bus.NKey, CA: c.Bus.CA, Context: c.Bus.Context,
@@ -237,10 +238,10 @@ func runConfigShow(home configs.Home, v view) error {
 			MaxHops: c.MaxHops, MaxCommands: c.Commands(), MessageLimit: c.MessageLimit, CommandTimeout: control.Seconds(c.CommandTimeout), LogLevel: c.LogLevel,
 		})
 	}
-	v.out.Printf("# %s, with all defaults\n", home.Config())
+	v.Out.Printf("# %s, with all defaults\n", home.Config())
 	for line := range strings.Lines(string(configs.Render(c))) {
 		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "#") {
-			v.out.Printf("%s", line)
+			v.Out.Printf("%s", line)
 		}
 	}
 	return nil

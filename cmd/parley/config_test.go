@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 )
@@ -21,7 +22,7 @@ func TestConfigCheckStopsNoNodeForAMistake(t *testing.T) {
 	}
 	check := func() string {
 		var out bytes.Buffer
-		v := view{out: term.Screen{Writer: &out, Terminal: true, Width: 80}, command: func(words string) string { return words }}
+		v := cli.View{Out: term.Screen{Writer: &out, Terminal: true, Width: 80}, Command: func(words string) string { return words }}
 		_ = runConfigCheck(t.Context(), home, &recorder{}, v) // what is wrong stands in what it prints
 		return out.String()
 	}

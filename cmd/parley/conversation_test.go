@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -124,7 +125,7 @@ func TestReach(t *testing.T) {
 func TestNobodyHasAnswered(t *testing.T) {
 	r := newRun(t)
 	r.atTerminal(80)
-	if code := r.do("replies", "b2c3d4e5"); code != exitDone || r.err.String() != "nobody has answered yet\n" {
+	if code := r.do("replies", "b2c3d4e5"); code != cli.ExitDone || r.err.String() != "nobody has answered yet\n" {
 		t.Errorf("exit %d, stderr %q", code, r.err.String())
 	}
 	if want := "next: parley wait --re b2c3d4e5   wait for the first answer\n"; r.out.String() != want {
@@ -165,15 +166,15 @@ func TestWaitCommand(t *testing.T) {
 		{line: "wait --from mawjs --timeout 5s", reply: letter("a\n b"), asked: `wait {"from":"mawjs","within":5000000000}` + shown(""), out: "a\n b\n"},
 		{line: "wait --to nat --timeout 5s --as nat", reply: letter("hi"), asked: `wait {"as":"nat","to":"nat","within":5000000000}` + shown("nat"), out: "hi\n"},
 		{
-			line: "wait --to nat --timeout 5s", err: late, code: exitNothing, asked: `wait {"to":"nat","within":5000000000}`,
+			line: "wait --to nat --timeout 5s", err: late, code: cli.ExitNothing, asked: `wait {"to":"nat","within":5000000000}`,
 			say: "parley: nothing came within 5s\n",
 		},
 		{
-			line: "wait --re b2c3d4e5 --timeout 5s", err: late, code: exitNothing, asked: `wait {"re":"b2c3d4e5","within":5000000000}`,
+			line: "wait --re b2c3d4e5 --timeout 5s", err: late, code: cli.ExitNothing, asked: `wait {"re":"b2c3d4e5","within":5000000000}`,
 			say: "parley: nothing came within 5s as an answer to b2c3d4e5\nhint: it may still come: parley wait --re b2c3d4e5\n",
 		},
 		{
-			line: "wait --re b2c3d4e5", reply: failed, code: exitFailed, asked: `wait {"re":"b2c3d4e5","within":60000000000}` + shown(""),
+			line: "wait --re b2c3d4e5", reply: failed, code: cli.ExitFailed, asked: `wait {"re":"b2c3d4e5","within":60000000000}` + shown(""),
 			say: "mawjs@white: FAILED | no such file\n",
 		},
 	} {
@@ -192,7 +193,7 @@ func TestWaitCommand(t *testing.T) {
 func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
 	r := newRun(t)
 	r.reply, r.shownErr = letter("42"), control.Errorf(control.KindUnavailable, "", "the node is stopping")
-	if code := r.do("wait", "--re", "b2c3d4e5"); code != exitDone || r.out.String() != "42\n" {
+	if code := r.do("wait", "--re", "b2c3d4e5"); code != cli.ExitDone || r.out.String() != "42\n" {
 		t.Errorf("exit %d, printed %q", code, r.out.String())
 	}
 	if want := "cannot mark it as read: the node is stopping\n"; r.err.String() != want {

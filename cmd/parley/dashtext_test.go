@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 )
 
 // The way language models write, a list item, a rule or a negative number, was refused
@@ -44,7 +45,7 @@ func TestTextsThatBeginWithADash(t *testing.T) {
 		{[]string{"search", "-n=5", "-next"}, "-next"},
 	} {
 		r := newRun(t)
-		if code := r.do(test.line...); code != exitDone && r.err.String() != "nothing was found\n" {
+		if code := r.do(test.line...); code != cli.ExitDone && r.err.String() != "nothing was found\n" {
 			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
 			continue
 		}
@@ -64,7 +65,7 @@ func jsonText(s string) string {
 func TestFlagsAfterADashedText(t *testing.T) {
 	r := newRun(t)
 	r.reply = letter("42")
-	if code := r.do("hey", "calc", "- one", "--as", "nat", "--wait", "10s", "--json"); code != exitDone {
+	if code := r.do("hey", "calc", "- one", "--as", "nat", "--wait", "10s", "--json"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.err.String())
 	}
 	if !slices.ContainsFunc(r.asked, func(s string) bool { return strings.HasPrefix(s, "wait ") && strings.Contains(s, "10000000000") }) {
@@ -78,7 +79,7 @@ func TestFlagsAfterADashedText(t *testing.T) {
 func TestHelpOfACommandThatTakesText(t *testing.T) {
 	for _, line := range [][]string{{"hey", "--help"}, {"hey", "calc", "text", "--help"}, {"hey", "-h"}} {
 		r := newRun(t)
-		if code := r.do(line...); code != exitDone || !strings.HasPrefix(r.out.String(), "Say something") || len(r.asked) > 0 {
+		if code := r.do(line...); code != cli.ExitDone || !strings.HasPrefix(r.out.String(), "Say something") || len(r.asked) > 0 {
 			t.Errorf("%q: exit %d, asked %q, printed %q", line, code, r.asked, r.out.String())
 		}
 	}
@@ -90,7 +91,7 @@ func FuzzSortText(f *testing.F) {
 	f.Add("- item", "--wait", "10s")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		r := newRun(t)
-		sorted, err := sortText(newRootCommand(r.program), []string{"hey", "calc", a, b, c})
+		sorted, err := cli.SortText(newRootCommand(r.program), []string{"hey", "calc", a, b, c})
 		if err != nil {
 			return
 		}

@@ -13,13 +13,14 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
-func newDemoCommand(p *program) *cobra.Command {
+func newDemoCommand(p *cli.Program) *cobra.Command {
 	var keep string
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -32,8 +33,8 @@ the record once.
 No network is used and nothing is left behind, unless --keep names a folder.`,
 		Example: `  parley demo
   parley demo --keep ./demo`,
-		Args: exactly(0, "nothing"),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), keep, p.out, p.getenv) },
+		Args: cli.Exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), keep, p.Out, p.Getenv) },
 	}
 	cmd.Flags().StringVar(&keep, "keep", "", "new folder for both nodes and the repository, kept for you to look at")
 	return cmd
@@ -162,7 +163,7 @@ func (d *demo) clear(keep string) error {
 		errs = append(errs, n.stop())
 	}
 	if keep != "" {
-		d.out.Printf("\nKept: PARLEY_HOME=%s parley up\n", shellWord(filepath.Join(d.dir, demoHub)))
+		d.out.Printf("\nKept: PARLEY_HOME=%s parley up\n", cli.ShellWord(filepath.Join(d.dir, demoHub)))
 		return errors.Join(errs...)
 	}
 	return errors.Join(append(errs, os.RemoveAll(d.dir))...)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -22,8 +23,8 @@ func TestDemoFitsTheTerminal(t *testing.T) {
 	d.show(demoOther, []string{"agent", "add", "calc", "--exec", "/bin/parley demo-agent calc"})
 	d.indent(letterPath + "  stored · heard by white\nThat was 10 words.\n")
 	d.say("All 176 messages and receipts are in the shared record and in both nodes' records, each exactly once.")
-	err := d.look(t.Context(), demoHub, "inbox", func(ctx context.Context, client control.Service, v view) error {
-		v.zone, v.now = r.program.zone, r.program.now
+	err := d.look(t.Context(), demoHub, "inbox", func(ctx context.Context, client control.Service, v cli.View) error {
+		v.Zone, v.Now = r.program.Zone, r.program.Now
 		return runInbox(ctx, control.InboxRequest{}, client, v)
 	})
 	if err != nil {

@@ -7,26 +7,27 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
 // newDemoAgentCommand is the program behind the demo's agents: a text on
 // standard input, an answer on standard output, as any agent's program does it.
-func newDemoAgentCommand(p *program) *cobra.Command {
+func newDemoAgentCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:    "demo-agent words|calc",
 		Short:  "The program behind the demo's agents",
 		Hidden: true,
-		Args:   exactly(1, "words or calc"),
+		Args:   cli.Exactly(1, "words or calc"),
 		RunE: func(_ *cobra.Command, args []string) error {
-			text, err := io.ReadAll(p.stdin)
+			text, err := io.ReadAll(p.Stdin)
 			if err != nil {
 				return err
 			}
 			answer, err := demoAnswer(args[0], string(text))
 			if err == nil {
-				p.out.Printf("%s\n", answer)
+				p.Out.Printf("%s\n", answer)
 			}
 			return err
 		},
@@ -36,7 +37,7 @@ func newDemoAgentCommand(p *program) *cobra.Command {
 func demoAnswer(agent, text string) (string, error) {
 	switch agent {
 	case "words":
-		return fmt.Sprintf("That was %s.", count(len(strings.Fields(text)), "word")), nil
+		return fmt.Sprintf("That was %s.", cli.Count(len(strings.Fields(text)), "word")), nil
 	case "calc":
 		return addUp(text), nil
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -43,7 +44,7 @@ func (n *demoNode) environment() []string {
 // what that prints.
 func (d *demo) add(ctx context.Context, alias string, words ...string) error {
 	home := configs.Home{Dir: filepath.Join(d.dir, alias)}
-	d.nodes[alias] = &demoNode{alias: alias, home: home, client: control.NewClient(home.Socket(), version)}
+	d.nodes[alias] = &demoNode{alias: alias, home: home, client: control.NewClient(home.Socket(), cli.Version)}
 	_, err := d.run(ctx, alias, append(words, "--alias", alias, "--human", "nat")...)
 	return err
 }
@@ -73,7 +74,7 @@ func (d *demo) show(alias string, args []string) {
 	width := len("  " + alias + "$ parley")
 	shown := "  " + d.out.Dim(alias+"$") + " parley"
 	for _, arg := range args {
-		word := shellWord(d.plain(arg))
+		word := cli.ShellWord(d.plain(arg))
 		if width += 1 + term.Width(word); d.out.Width > 0 && width+len(" \\") > d.out.Width {
 			shown, width = shown+" \\\n     ", len("      ")+term.Width(word)
 		}
@@ -85,7 +86,7 @@ func (d *demo) show(alias string, args []string) {
 // plain leaves out where the demo and parley itself happen to lie.
 func (d *demo) plain(arg string) string {
 	arg = strings.ReplaceAll(arg, d.dir+string(os.PathSeparator), "")
-	return strings.ReplaceAll(arg, shellWord(d.binary), "parley")
+	return strings.ReplaceAll(arg, cli.ShellWord(d.binary), "parley")
 }
 
 // say prints what the demo itself has to say.
@@ -109,14 +110,14 @@ func (d *demo) indent(text string) {
 
 // look shows a command at a host that lists something, as that host's person would
 // see it in a terminal of the width that is left here.
-func (d *demo) look(ctx context.Context, alias, command string, run func(context.Context, control.Service, view) error) error {
+func (d *demo) look(ctx context.Context, alias, command string, run func(context.Context, control.Service, cli.View) error) error {
 	d.show(alias, []string{command})
 	screen := d.out
 	screen.Writer = &margin{to: d.out.Writer}
 	if screen.Width > 0 {
 		screen.Width -= len(marginText)
 	}
-	v := view{out: screen, err: screen, zone: time.Local, now: time.Now, command: func(words string) string { return words }}
+	v := cli.View{Out: screen, Err: screen, Zone: time.Local, Now: time.Now, Command: func(words string) string { return words }}
 	return run(ctx, d.nodes[alias].client, v)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -57,10 +58,10 @@ func (d *demo) linked(ctx context.Context) error {
 }
 
 func (d *demo) agents(ctx context.Context) error {
-	if _, err := d.run(ctx, demoHub, "agent", "add", "words", "--exec", shellWord(d.binary)+" demo-agent words"); err != nil {
+	if _, err := d.run(ctx, demoHub, "agent", "add", "words", "--exec", cli.ShellWord(d.binary)+" demo-agent words"); err != nil {
 		return err
 	}
-	if _, err := d.run(ctx, demoOther, "agent", "add", "calc", "--exec", shellWord(d.binary)+" demo-agent calc"); err != nil {
+	if _, err := d.run(ctx, demoOther, "agent", "add", "calc", "--exec", cli.ShellWord(d.binary)+" demo-agent calc"); err != nil {
 		return err
 	}
 	err := d.until(ctx, demoHub+" knows calc", func() (bool, error) {
@@ -70,7 +71,7 @@ func (d *demo) agents(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.look(ctx, demoHub, "ls", func(ctx context.Context, client control.Service, v view) error {
+	return d.look(ctx, demoHub, "ls", func(ctx context.Context, client control.Service, v cli.View) error {
 		return runLs(ctx, false, control.HostsRequest{}, client, v)
 	})
 }
@@ -103,7 +104,7 @@ func (d *demo) broadcast(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.look(ctx, demoHub, "inbox", func(ctx context.Context, client control.Service, v view) error {
+	return d.look(ctx, demoHub, "inbox", func(ctx context.Context, client control.Service, v cli.View) error {
 		return runInbox(ctx, control.InboxRequest{}, client, v)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -23,14 +24,14 @@ const (
 
 // runDetached starts the node as a process of its own and returns once it
 // answers. A node that reads a long record is waited for as long as it lives.
-func runDetached(ctx context.Context, home configs.Home, moved bool, client control.Service, v view) error {
+func runDetached(ctx context.Context, home configs.Home, moved bool, client control.Service, v cli.View) error {
 	if _, err := upConfig(home, moved); err != nil {
 		return err
 	}
 	if _, err := control.ShowStatus.Ask(ctx, client); err == nil {
 		return alreadyRuns(home)
 	}
-	file, err := openLog(home.Log())
+	file, err := cli.OpenLog(home.Log())
 	if err != nil {
 		return err
 	}
@@ -45,19 +46,19 @@ func runDetached(ctx context.Context, home configs.Home, moved bool, client cont
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- up.Wait() }() // ends with the process, or with this one
-	bar := v.progress("starting the node")
-	defer bar.end()
+	bar := v.Progress("starting the node")
+	defer bar.End()
 	tick := time.NewTicker(readyPoll)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
 			s, err := control.ShowStatus.Ask(ctx, client)
-			bar.say(saidMeanwhile(err))
+			bar.Say(saidMeanwhile(err))
 			if err == nil && s.PID == up.Process.Pid {
-				bar.end()
+				bar.End()
 				showReady(ctx, client, v, true)
-				v.next("parley ls", "who can be reached; parley logs -f shows what it does, parley stop ends it")
+				v.Next("parley ls", "who can be reached; parley logs -f shows what it does, parley stop ends it")
 				showCatchUp(ctx, client, v)
 				return nil
 			}
@@ -99,12 +100,12 @@ func startInBackground(home configs.Home, moved bool, log *os.File) (*exec.Cmd, 
 }
 
 // whyNotUp shows what a node that could not start said itself.
-func whyNotUp(home configs.Home, begin int64, ended error, v view) error {
+func whyNotUp(home configs.Home, begin int64, ended error, v cli.View) error {
 	said := wordsSince(home, begin)
 	var exit *exec.ExitError
 	if said != "" && errors.As(ended, &exit) && exit.ExitCode() > 0 {
-		v.err.Printf("%s\n", term.Visible(said))
-		return exitCode(exit.ExitCode())
+		v.Err.Printf("%s\n", term.Visible(said))
+		return cli.ExitCode(exit.ExitCode())
 	}
 	why := "it ended at once"
 	if ended != nil {

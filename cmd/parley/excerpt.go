@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -12,7 +13,7 @@ type excerpt []control.Fragment
 
 // excerptOf is the excerpt of a message behind what a list says of every message, or
 // its summary where no words were sought.
-func excerptOf(v view, hit control.MessageHit) excerpt {
+func excerptOf(v cli.View, hit control.MessageHit) excerpt {
 	text := shorten(v, hit.Excerpt)
 	if len(text) == 0 {
 		return excerpt{{Text: summary(hit.Message)}}
@@ -30,7 +31,7 @@ const maxLead = 14
 
 // shorten makes fragments safe to show. In a narrow terminal what is before the first
 // hit gives way, so that the hit is seen.
-func shorten(v view, fragments []control.Fragment) excerpt {
+func shorten(v cli.View, fragments []control.Fragment) excerpt {
 	var text excerpt
 	for _, f := range fragments {
 		text = append(text, control.Fragment{Text: term.Line(f.Text), Hit: f.Hit})
@@ -41,10 +42,10 @@ func shorten(v view, fragments []control.Fragment) excerpt {
 		lead += text[first].Text
 		first++
 	}
-	if first == len(text) || !v.narrow() || term.Width(lead) <= maxLead {
+	if first == len(text) || !v.Narrow() || term.Width(lead) <= maxLead {
 		return text
 	}
-	end := toEnd(lead, maxLead)
+	end := cli.ToEnd(lead, maxLead)
 	if _, words, spaced := strings.Cut(end, " "); spaced && words != "" {
 		end = "… " + words
 	}

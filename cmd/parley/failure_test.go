@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -27,7 +28,7 @@ func TestWrongUsage(t *testing.T) {
 			want: "parley: the text is not valid UTF-8: messages are text; send a file by its path or as base64\nhint: parley hey --help\n",
 		},
 		{
-			line: []string{"hey", "mawjs", "-"}, stdin: strings.Repeat("x", maxText+1),
+			line: []string{"hey", "mawjs", "-"}, stdin: strings.Repeat("x", cli.MaxText+1),
 			want: "parley: the text is larger than 4 MiB\nhint: parley hey --help\n",
 		},
 		{line: []string{"hey", "-5", "mawjs"}, want: "parley: parley hey has no flag -5; a text that begins with a dash stands behind whom it is for, or behind \"--\"\nhint: parley hey --help\n"},
@@ -101,9 +102,9 @@ func TestWrongUsage(t *testing.T) {
 		{line: []string{"hey", "--jsno", "--json"}, want: `{"error":"parley hey has no flag --jsno; the nearest is --json","kind":"usage","hint":"parley hey --help"}` + "\n"},
 	} {
 		r := newRun(t)
-		r.program.stdin = strings.NewReader(test.stdin)
-		if code := r.do(test.line...); code != exitUsage {
-			t.Errorf("%q: exit %d, want %d", test.line, code, exitUsage)
+		r.program.Stdin = strings.NewReader(test.stdin)
+		if code := r.do(test.line...); code != cli.ExitUsage {
+			t.Errorf("%q: exit %d, want %d", test.line, code, cli.ExitUsage)
 		}
 		if diff := cmp.Diff(test.want, r.err.String()); diff != "" {
 			t.Errorf("%q says (-want +got):\n%s", test.line, diff)
@@ -124,20 +125,20 @@ func TestFailures(t *testing.T) {
 		code  int
 		want  string
 	}{
-		{name: "no home yet", err: down, code: exitFailed, want: "parley: cannot find a node: there is no node at HOME yet\nhint: parley --home HOME init\n"},
-		{name: "no node", err: down, setUp: true, code: exitFailed, want: "parley: no node is running for here\nhint: parley --home HOME up\n"},
+		{name: "no home yet", err: down, code: cli.ExitFailed, want: "parley: cannot find a node: there is no node at HOME yet\nhint: parley --home HOME init\n"},
+		{name: "no node", err: down, setUp: true, code: cli.ExitFailed, want: "parley: no node is running for here\nhint: parley --home HOME up\n"},
 		{
-			name: "as JSON", err: down, setUp: true, json: true, code: exitFailed,
+			name: "as JSON", err: down, setUp: true, json: true, code: cli.ExitFailed,
 			want: `{"error":"no node is running for here","kind":"unavailable","hint":"parley --home HOME up"}` + "\n",
 		},
-		{name: "a plain error", err: errors.New("cannot do it"), code: exitFailed, want: "parley: cannot do it\n"},
-		{name: "a refusal", err: control.Errorf(control.KindRefused, "", "cannot send"), code: exitFailed, want: "parley: cannot send\n"},
+		{name: "a plain error", err: errors.New("cannot do it"), code: cli.ExitFailed, want: "parley: cannot do it\n"},
+		{name: "a refusal", err: control.Errorf(control.KindRefused, "", "cannot send"), code: cli.ExitFailed, want: "parley: cannot send\n"},
 		{
 			name: "a command for another home", err: control.Errorf(control.KindRefused, "parley --home DIR join URL", "cannot enter"), setUp: true,
-			code: exitFailed, want: "parley: cannot enter\nhint: parley --home DIR join URL\n",
+			code: cli.ExitFailed, want: "parley: cannot enter\nhint: parley --home DIR join URL\n",
 		},
-		{name: "usage that the node finds", err: control.Errorf(control.KindUsage, "", "cannot send"), code: exitUsage, want: "parley: cannot send\n"},
-		{name: "text of strangers", err: control.Errorf(control.KindNotFound, "a\x1b", "cannot find \x1b[2J"), code: exitFailed, want: "parley: cannot find ␛[2J\nhint: a␛\n"},
+		{name: "usage that the node finds", err: control.Errorf(control.KindUsage, "", "cannot send"), code: cli.ExitUsage, want: "parley: cannot send\n"},
+		{name: "text of strangers", err: control.Errorf(control.KindNotFound, "a\x1b", "cannot find \x1b[2J"), code: cli.ExitFailed, want: "parley: cannot find ␛[2J\nhint: a␛\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
@@ -155,7 +156,7 @@ func TestFailures(t *testing.T) {
 			if code := r.do(line...); code != test.code {
 				t.Errorf("exit %d, want %d", code, test.code)
 			}
-			got := strings.ReplaceAll(r.err.String(), shellWord(home), "HOME")
+			got := strings.ReplaceAll(r.err.String(), cli.ShellWord(home), "HOME")
 			if diff := cmp.Diff(test.want, got); diff != "" || r.out.Len() > 0 {
 				t.Errorf("stdout %q, stderr (-want +got):\n%s", r.out.String(), diff)
 			}
@@ -172,8 +173,8 @@ func TestFullDiskIsNoticed(t *testing.T) {
 	for _, line := range [][]string{{"version"}, {"log"}, {"show", "b2c3d4e5"}, {"show", "b2c3d4e5", "--json"}} {
 		r := newRun(t)
 		r.mail = []control.Message{letter("hello")}
-		r.program.out.Writer = brokenWriter{}
-		if code := r.do(line...); code != exitFailed || !strings.Contains(r.err.String(), "no space left") {
+		r.program.Out.Writer = brokenWriter{}
+		if code := r.do(line...); code != cli.ExitFailed || !strings.Contains(r.err.String(), "no space left") {
 			t.Errorf("%q: exit %d, %q", line, code, r.err.String())
 		}
 	}
@@ -187,7 +188,7 @@ func TestFollowingEndsWellWhenInterrupted(t *testing.T) {
 		cancel()
 		return ctx.Err()
 	}
-	if code := r.do("log", "--follow"); code != exitDone || r.err.Len() > 0 {
+	if code := r.do("log", "--follow"); code != cli.ExitDone || r.err.Len() > 0 {
 		t.Errorf("exit %d, stderr %q", code, r.err.String())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -20,7 +21,7 @@ func readyFrom(cmd *cobra.Command, from string) (string, error) {
 	}
 	for _, name := range []string{"fleet", "alias", "human", "listen", "advertise", "hub", "bus-url", "bus-creds", "bus-nkey", "bus-ca", "bus-context"} {
 		if cmd.Flags().Changed(name) {
-			return "", usageErrorf(cmd, "--%s cannot be given with --from: write it into %s", name, filepath.Join(from, "config.yaml"))
+			return "", cli.UsageErrorf(cmd, "--%s cannot be given with --from: write it into %s", name, filepath.Join(from, "config.yaml"))
 		}
 	}
 	abs, err := filepath.Abs(from)

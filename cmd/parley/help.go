@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -18,7 +19,7 @@ func newHelpCommand() *cobra.Command {
 				return err
 			}
 			if len(rest) > 0 {
-				return unknownCommand(about, rest)
+				return cli.UnknownCommand(about, rest)
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()

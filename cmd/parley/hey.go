@@ -1,12 +1,13 @@
 package main
 
 import (
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
-func newHeyCommand(p *program) *cobra.Command {
+func newHeyCommand(p *cli.Program) *cobra.Command {
 	var flags sendFlags
 	cmd := &cobra.Command{
 		Use:   "hey AGENT TEXT|-",
@@ -19,14 +20,14 @@ text of the reply alone and everything else goes to standard error.`,
 		Example: `  parley hey mawjs hello there
   parley hey calc --wait 10s '2 ^ 64'
   git diff | parley hey reviewer -`,
-		Args: atLeast(2, "an agent and a text"),
+		Args: cli.AtLeast(2, "an agent and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return sendText(p, cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey}, args[1:])
 		},
 	}
-	takesText(cmd, 1)
+	cli.TakesText(cmd, 1)
 	flags.register(p, cmd)
 	flags.registerWait(cmd)
-	cmd.ValidArgsFunction = p.completeNames
+	cmd.ValidArgsFunction = p.CompleteNames
 	return cmd
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -111,7 +112,7 @@ version 0.1.0; its clock is 3m ahead
 func TestPingAsJSON(t *testing.T) {
 	r := newRun(t)
 	r.pings = []control.Ping{{RTT: 30, Version: "1"}, {RTT: 10, Clock: 5, Version: "1"}}
-	if code := r.do("host", "ping", "white", "-n", "2", "--json"); code != exitDone {
+	if code := r.do("host", "ping", "white", "-n", "2", "--json"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.err.String())
 	}
 	if want := `{"alias":"white","asked":2,"min":0.00000001,"median":0.00000003,"max":0.00000003,"clock":0.000000005,"version":"1"}` + "\n"; r.out.String() != want {
@@ -125,12 +126,12 @@ func TestPingAsJSON(t *testing.T) {
 func TestPingThatIsNotAnswered(t *testing.T) {
 	r := newRun(t)
 	r.recorder.err = control.Errorf(control.KindFailed, "parley host show white", "white did not answer within 2s")
-	if code := r.do("host", "ping", "white"); code != exitFailed || r.err.String() != "parley: white did not answer within 2s\nhint: parley host show white\n" {
+	if code := r.do("host", "ping", "white"); code != cli.ExitFailed || r.err.String() != "parley: white did not answer within 2s\nhint: parley host show white\n" {
 		t.Errorf("exit %d, %s", code, r.err.String())
 	}
 	for _, n := range []string{"0", "-1", "1001", "x"} {
 		r := newRun(t)
-		if code := r.do("host", "ping", "white", "-n", n); code != exitUsage || len(r.asked) > 0 {
+		if code := r.do("host", "ping", "white", "-n", n); code != cli.ExitUsage || len(r.asked) > 0 {
 			t.Errorf("-n %s: exit %d, asked %q", n, code, r.asked)
 		}
 	}
@@ -142,7 +143,7 @@ func TestRotationSaysWhenToRevoke(t *testing.T) {
 	r := newRun(t)
 	r.atTerminal(40)
 	r.typing("rotate here")
-	if code := r.do("host", "rotate"); code != exitDone {
+	if code := r.do("host", "rotate"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.err.String())
 	}
 	if got := r.out.String(); !strings.Contains(got, "if the old key was stolen: parley host revoke here --key UOLD\n") || strings.Contains(got, "next:") {
@@ -160,18 +161,18 @@ func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 		code        int
 		asks, says  string
 	}{
-		{"host revoke white --yes", "", exitFailed, "", "nobody is there to ask"},
-		{"host revoke white", "", exitFailed, "", "everything else that bears its signature is refused"},
-		{"host revoke white --yes", "yes", exitFailed, "", "nothing was changed"},
-		{"host revoke white --yes", "revoke black", exitFailed, "", "nothing was changed"},
-		{"host revoke white", "revoke white", exitDone, revokes, "white is out of the fleet, and comes back"},
-		{"host revoke white --yes", "revoke white", exitDone, revokes, "Type  revoke white  to do it"},
-		{"host remove white --yes", "", exitFailed, "", "nobody is there to ask"},
-		{"host remove white --yes", "revoke white", exitFailed, "", "nothing was changed"},
-		{"host remove white", "remove white", exitDone, removes, "its key ends, its links too"},
-		{"host rotate", "", exitFailed, "", "nobody is there to ask"},
-		{"host rotate", "y", exitFailed, "", "nothing was changed"},
-		{"host rotate", "rotate here", exitDone, rotates, "The host here gets a new key."},
+		{"host revoke white --yes", "", cli.ExitFailed, "", "nobody is there to ask"},
+		{"host revoke white", "", cli.ExitFailed, "", "everything else that bears its signature is refused"},
+		{"host revoke white --yes", "yes", cli.ExitFailed, "", "nothing was changed"},
+		{"host revoke white --yes", "revoke black", cli.ExitFailed, "", "nothing was changed"},
+		{"host revoke white", "revoke white", cli.ExitDone, revokes, "white is out of the fleet, and comes back"},
+		{"host revoke white --yes", "revoke white", cli.ExitDone, revokes, "Type  revoke white  to do it"},
+		{"host remove white --yes", "", cli.ExitFailed, "", "nobody is there to ask"},
+		{"host remove white --yes", "revoke white", cli.ExitFailed, "", "nothing was changed"},
+		{"host remove white", "remove white", cli.ExitDone, removes, "its key ends, its links too"},
+		{"host rotate", "", cli.ExitFailed, "", "nobody is there to ask"},
+		{"host rotate", "y", cli.ExitFailed, "", "nothing was changed"},
+		{"host rotate", "rotate here", cli.ExitDone, rotates, "The host here gets a new key."},
 	} {
 		r := newRun(t)
 		if test.typed != "" {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newHostListCommand(p *program) *cobra.Command {
+func newHostListCommand(p *cli.Program) *cobra.Command {
 	var r control.HostsRequest
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -21,17 +22,17 @@ that is away was last heard, or the time that its last message states. With
 revoked.`,
 		Example: `  parley host list
   parley host list --all --json`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runHostList(cmd.Context(), r, client, p.view())
+			return runHostList(cmd.Context(), r, client, p.View())
 		},
 	}
 	allHostsFlag(cmd, &r)
-	p.jsonFlag(cmd, "print an array of hosts as JSON")
+	p.JSONFlag(cmd, "print an array of hosts as JSON")
 	return cmd
 }
 
@@ -40,31 +41,31 @@ func allHostsFlag(cmd *cobra.Command, r *control.HostsRequest) {
 	cmd.Flags().BoolVar(&r.All, "all", false, "those too that are out of the fleet")
 }
 
-func runHostList(ctx context.Context, r control.HostsRequest, client control.Service, v view) error {
+func runHostList(ctx context.Context, r control.HostsRequest, client control.Service, v cli.View) error {
 	hosts, err := control.Hosts.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(hosts)
+	if v.JSON {
+		return v.WriteJSON(hosts)
 	}
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS", "FINGERPRINT"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), hostState(h.State), v.stampOrEmpty(h.Since), lastSeen(v, h.State, h.LastSeen),
-			term.Line(h.Version), names(h.Agents), h.Fingerprint,
+			h.Alias.String(), hostState(h.State), v.StampOrEmpty(h.Since), lastSeen(v, h.State, h.LastSeen),
+			term.Line(h.Version), cli.Names(h.Agents), h.Fingerprint,
 		})
 	}
-	v.table(t, squeeze{column: 2, least: dayWidth, cut: toDay}, squeeze{column: 4}, squeeze{column: 3, least: dayWidth, cut: toDay},
-		squeeze{column: 6, least: 20}, squeeze{column: 5, least: 12}, squeeze{column: 3},
-		squeeze{column: 6, least: 14}, squeeze{column: 6})
+	v.Table(t, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay},
+		cli.Squeeze{Column: 6, Least: 20}, cli.Squeeze{Column: 5, Least: 12}, cli.Squeeze{Column: 3},
+		cli.Squeeze{Column: 6, Least: 14}, cli.Squeeze{Column: 6})
 	return nil
 }
 
 // lastSeen is when a host that is away was last heard of; of others that is now.
-func lastSeen(v view, state control.HostState, at time.Time) string {
+func lastSeen(v cli.View, state control.HostState, at time.Time) string {
 	if state == control.HostHere || state == control.HostLive {
 		return ""
 	}
-	return v.stampOrEmpty(at)
+	return v.StampOrEmpty(at)
 }

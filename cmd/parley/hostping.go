@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -15,7 +16,7 @@ import (
 // maxPings bounds -n.
 const maxPings = 1000
 
-func newHostPingCommand(p *program) *cobra.Command {
+func newHostPingCommand(p *cli.Program) *cobra.Command {
 	times := 5
 	cmd := &cobra.Command{
 		Use:   "ping ALIAS",
@@ -25,21 +26,21 @@ long the answers took: the way there, the host's own work and the way back. It
 fails if one is not answered within two seconds.`,
 		Example: `  parley host ping white
   parley host ping white -n 100 --json`,
-		Args: exactly(1, "the host's alias"),
+		Args: cli.Exactly(1, "the host's alias"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if times < 1 || times > maxPings {
-				return usageErrorf(cmd, "-n takes a number from 1 to %d", maxPings)
+				return cli.UsageErrorf(cmd, "-n takes a number from 1 to %d", maxPings)
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runHostPing(cmd.Context(), control.PingRequest{Alias: args[0]}, times, client, p.view())
+			return runHostPing(cmd.Context(), control.PingRequest{Alias: args[0]}, times, client, p.View())
 		},
 	}
 	cmd.Flags().IntVarP(&times, "times", "n", times, "how many questions")
-	p.jsonFlag(cmd, "print alias, asked, min, median, max and clock as JSON, in seconds")
-	cmd.ValidArgsFunction = p.completeHosts
+	p.JSONFlag(cmd, "print alias, asked, min, median, max and clock as JSON, in seconds")
+	cmd.ValidArgsFunction = p.CompleteHosts
 	return cmd
 }
 
@@ -54,7 +55,7 @@ type pinged struct {
 	Version string          `json:"version"` // of its program
 }
 
-func runHostPing(ctx context.Context, r control.PingRequest, times int, client control.Service, v view) error {
+func runHostPing(ctx context.Context, r control.PingRequest, times int, client control.Service, v cli.View) error {
 	var took []control.Seconds
 	sum := pinged{Alias: r.Alias, Asked: times}
 	for range times {
@@ -69,12 +70,12 @@ func runHostPing(ctx context.Context, r control.PingRequest, times int, client c
 	}
 	slices.Sort(took)
 	sum.Min, sum.Median, sum.Max = took[0], took[len(took)/2], took[len(took)-1]
-	if v.json {
-		return v.writeJSON(sum)
+	if v.JSON {
+		return v.WriteJSON(sum)
 	}
-	v.out.Printf("%s answered %s: min %s, median %s, max %s\n", term.Line(r.Alias), timesOver(times),
+	v.Out.Printf("%s answered %s: min %s, median %s, max %s\n", term.Line(r.Alias), timesOver(times),
 		roundTrip(sum.Min.Duration()), roundTrip(sum.Median.Duration()), roundTrip(sum.Max.Duration()))
-	v.out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock.Duration(), "; "))
+	v.Out.Printf("version %s%s\n", term.Line(sum.Version), clockDifference(sum.Clock.Duration(), "; "))
 	return nil
 }
 

@@ -4,12 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newHostProbeCommand(p *program) *cobra.Command {
+func newHostProbeCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "probe ALIAS",
 		Short: "Say how far a link to a host gets, and what keeps it",
@@ -28,50 +29,50 @@ how far that gets:
 It exits with 1 if no address works. No link is changed.`,
 		Example: `  parley host probe white
   parley host probe white --json`,
-		Args: exactly(1, "the host's alias"),
+		Args: cli.Exactly(1, "the host's alias"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runHostProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.view())
+			return runHostProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print alias and addresses, each with works, cause, reason, rtt and clock, as JSON")
-	cmd.ValidArgsFunction = p.completeHosts
+	p.JSONFlag(cmd, "print alias and addresses, each with works, cause, reason, rtt and clock, as JSON")
+	cmd.ValidArgsFunction = p.CompleteHosts
 	return cmd
 }
 
-func runHostProbe(ctx context.Context, r control.HostRequest, client control.Service, v view) error {
-	done := v.busy("dialling " + term.Line(r.Alias))
+func runHostProbe(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {
+	done := v.Busy("dialling " + term.Line(r.Alias))
 	probe, err := control.ProbeHost.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err
 	}
 	works := slices.ContainsFunc(probe.Addresses, func(a control.ProbedAddress) bool { return a.Works })
-	if v.json {
-		if err := v.writeJSON(probe); err != nil {
+	if v.JSON {
+		if err := v.WriteJSON(probe); err != nil {
 			return err
 		}
 	} else {
 		for _, a := range probe.Addresses {
-			v.out.Printf("%s  %s\n", term.Line(a.Address), probed(v, a))
+			v.Out.Printf("%s  %s\n", term.Line(a.Address), probed(v, a))
 		}
 	}
 	if !works {
-		return errSaid
+		return cli.ErrSaid
 	}
 	return nil
 }
 
 // probed is the outcome at one address, in a line.
-func probed(v view, a control.ProbedAddress) string {
+func probed(v cli.View, a control.ProbedAddress) string {
 	switch {
 	case !a.Works:
-		return v.out.Warn(a.Cause) + ": " + term.Line(a.Reason)
+		return v.Out.Warn(a.Cause) + ": " + term.Line(a.Reason)
 	case a.Cause != "":
-		return v.out.Warn(a.Cause) + ": " + term.Line(a.Reason)
+		return v.Out.Warn(a.Cause) + ": " + term.Line(a.Reason)
 	case a.RTT == 0:
 		return "fine" + ", this host itself answers"
 	}

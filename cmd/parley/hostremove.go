@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
-func newHostRemoveCommand(p *program) *cobra.Command {
+func newHostRemoveCommand(p *cli.Program) *cobra.Command {
 	var r control.RemoveHostRequest
 	var yes bool
 	cmd := &cobra.Command{
@@ -28,13 +29,13 @@ It cannot be undone. A person decides it: you are told what it does and asked to
 type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
 		Example: `  parley host remove white
   parley host remove white --yes`,
-		Args: exactly(1, "the host's alias"),
+		Args: cli.Exactly(1, "the host's alias"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			alias, err := protocol.ParseName(args[0])
 			if err != nil {
-				return usageErrorf(cmd, "cannot remove a host: %v", err)
+				return cli.UsageErrorf(cmd, "cannot remove a host: %v", err)
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
@@ -43,13 +44,13 @@ type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
-	p.jsonFlag(cmd, "print what was done as JSON")
-	cmd.ValidArgsFunction = p.completeHosts
+	p.JSONFlag(cmd, "print what was done as JSON")
+	cmd.ValidArgsFunction = p.CompleteHosts
 	return cmd
 }
 
-func runHostRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, client control.Service, p *program) error {
-	done, err := byPhrase(ctx, p, "remove the host", func(phrase string) (control.HostRemoval, error) {
+func runHostRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, client control.Service, p *cli.Program) error {
+	done, err := cli.ByPhrase(ctx, p, "remove the host", func(phrase string) (control.HostRemoval, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
 		return control.RemoveHost.Ask(ctx, client, r)
 	}, func(plan control.HostRemoval) (about, want string) {
@@ -61,16 +62,16 @@ func runHostRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, c
 	if err != nil {
 		return err
 	}
-	v := p.view()
-	if v.json {
-		return v.writeJSON(done)
+	v := p.View()
+	if v.JSON {
+		return v.WriteJSON(done)
 	}
 	if done.Here {
-		v.out.Printf("%s is removed from the fleet: this node ends now\n", done.Host)
+		v.Out.Printf("%s is removed from the fleet: this node ends now\n", done.Host)
 		return nil
 	}
-	v.out.Printf("%s is removed from the fleet\n", done.Host)
-	v.next("parley host list", "who is left; with --all also who was removed")
+	v.Out.Printf("%s is removed from the fleet\n", done.Host)
+	v.Next("parley host list", "who is left; with --all also who was removed")
 	return nil
 }
 
@@ -81,12 +82,12 @@ func removalText(r control.HostRemoval) string {
 	b.WriteString("- what it wrote stays and counts, as far as this host has it\n")
 	switch {
 	case len(r.Agents) > 0 && r.Waiting > 0:
-		fmt.Fprintf(&b, "- %s served there no more; %s to them wait, and nobody will answer these\n", areServed(r.Agents), count(r.Waiting, "message"))
+		fmt.Fprintf(&b, "- %s served there no more; %s to them wait, and nobody will answer these\n", areServed(r.Agents), cli.Count(r.Waiting, "message"))
 	case len(r.Agents) > 0:
 		fmt.Fprintf(&b, "- %s served there no more; no message to them waits\n", areServed(r.Agents))
 	}
 	if r.Running > 0 {
-		fmt.Fprintf(&b, "- its agents work on %s: what they have not answered in 3 seconds is not answered\n", count(r.Running, "message"))
+		fmt.Fprintf(&b, "- its agents work on %s: what they have not answered in 3 seconds is not answered\n", cli.Count(r.Running, "message"))
 	}
 	if r.Founder {
 		b.WriteString("- it began the record: nobody can remove other hosts or revoke their keys any more, but they themselves\n")
@@ -103,5 +104,5 @@ func areServed(agents []protocol.Name) string {
 	if len(agents) == 1 {
 		return agents[0].String() + " is"
 	}
-	return names(agents) + " are"
+	return cli.Names(agents) + " are"
 }

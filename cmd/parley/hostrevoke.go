@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
-func newHostRevokeCommand(p *program) *cobra.Command {
+func newHostRevokeCommand(p *cli.Program) *cobra.Command {
 	var r control.RevokeRequest
 	var yes bool
 	cmd := &cobra.Command{
@@ -31,13 +32,13 @@ type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
 		Example: `  parley host revoke white
   parley host revoke white --after 2026/05/23/190100000Z-b2c3d4e5.md
   parley host revoke white --key SHA256:2SWU…`,
-		Args: exactly(1, "the host's alias"),
+		Args: cli.Exactly(1, "the host's alias"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			alias, err := protocol.ParseName(args[0])
 			if err != nil {
-				return usageErrorf(cmd, "cannot revoke a key: %v", err)
+				return cli.UsageErrorf(cmd, "cannot revoke a key: %v", err)
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
@@ -49,14 +50,14 @@ type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
 	f.StringVar(&r.Key, "key", "", "the `KEY`, or its fingerprint, if it is not the last one of the host")
 	f.StringVar(&r.After, "after", "", "nothing that the host wrote after this message counts, by its `PATH`")
 	f.BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
-	p.jsonFlag(cmd, "print what was done as JSON")
-	cmd.ValidArgsFunction = p.completeHosts
+	p.JSONFlag(cmd, "print what was done as JSON")
+	cmd.ValidArgsFunction = p.CompleteHosts
 	return cmd
 }
 
-func runHostRevoke(ctx context.Context, r control.RevokeRequest, yes bool, client control.Service, p *program) error {
-	v := p.view()
-	done, err := byPhrase(ctx, p, "revoke the key", func(phrase string) (control.Revocation, error) {
+func runHostRevoke(ctx context.Context, r control.RevokeRequest, yes bool, client control.Service, p *cli.Program) error {
+	v := p.View()
+	done, err := cli.ByPhrase(ctx, p, "revoke the key", func(phrase string) (control.Revocation, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
 		return control.RevokeKey.Ask(ctx, client, r)
 	}, func(plan control.Revocation) (about, want string) {
@@ -68,40 +69,40 @@ func runHostRevoke(ctx context.Context, r control.RevokeRequest, yes bool, clien
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(done)
+	if v.JSON {
+		return v.WriteJSON(done)
 	}
-	v.say(fmt.Sprintf("the key %s of %s is revoked", done.Key, done.Host))
+	v.Say(fmt.Sprintf("the key %s of %s is revoked", done.Key, done.Host))
 	switch {
 	case done.Out && done.Here:
-		v.out.Printf("%s is out of the fleet: this node ends now\n", done.Host)
+		v.Out.Printf("%s is out of the fleet: this node ends now\n", done.Host)
 	case done.Out:
-		v.out.Printf("%s is out of the fleet\n", done.Host)
+		v.Out.Printf("%s is out of the fleet\n", done.Host)
 	}
 	return nil
 }
 
 // revocationText says what a revocation does, with or without a named last message.
-func revocationText(v view, r control.Revocation, after bool) string {
+func revocationText(v cli.View, r control.Revocation, after bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "If %s revokes\n%s of %s:\n", r.Human, r.Key, r.Host)
 	switch {
 	case r.Runs == 0:
 		b.WriteString("- nothing that it signed counts any more\n")
 	case after:
-		fmt.Fprintf(&b, "- what it signed up to the message that you name counts still (%s of its node)\n", count(r.Runs, "start"))
+		fmt.Fprintf(&b, "- what it signed up to the message that you name counts still (%s of its node)\n", cli.Count(r.Runs, "start"))
 	case r.Here && !r.Out:
 		b.WriteString("- what this host signed with it, until it took the next key, counts still\n")
 	default:
-		fmt.Fprintf(&b, "- what it signed so far counts still, as far as this host has it (%s of its node)\n", count(r.Runs, "start"))
+		fmt.Fprintf(&b, "- what it signed so far counts still, as far as this host has it (%s of its node)\n", cli.Count(r.Runs, "start"))
 	}
 	if r.Forks > 0 {
 		fmt.Fprintf(&b, "- its chain forks (in %s): two machines sign with it, and what both wrote counts; to let only one count,\n"+
 			"  name the last message that it wrote: --after PATH (see %s)\n",
-			count(r.Forks, "place"), v.command("parley record verify"))
+			cli.Count(r.Forks, "place"), v.Command("parley record verify"))
 	}
 	if r.Later > 0 {
-		fmt.Fprintf(&b, "- %s that came after that or beside it are refused; mail that it acknowledged in them counts as unread again\n", count(r.Later, "message"))
+		fmt.Fprintf(&b, "- %s that came after that or beside it are refused; mail that it acknowledged in them counts as unread again\n", cli.Count(r.Later, "message"))
 	}
 	b.WriteString("- everything else that bears its signature is refused, whatever its date")
 	if r.Out {

@@ -4,11 +4,12 @@ import (
 	"context"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newHostRotateCommand(p *program) *cobra.Command {
+func newHostRotateCommand(p *cli.Program) *cobra.Command {
 	r := control.RotateRequest{Overlap: 24 * time.Hour}
 	cmd := &cobra.Command{
 		Use:   "rotate",
@@ -25,22 +26,22 @@ Where the old key was stolen: --overlap 0, then revoke it with "parley host
 revoke", which says which of its messages count.`,
 		Example: `  parley host rotate
   parley host rotate --overlap 0`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
 			return runHostRotate(cmd.Context(), r, client, p)
 		},
 	}
-	durationFlag(cmd.Flags(), &r.Overlap, "overlap", "how long the old key counts still, such as 7d")
-	p.jsonFlag(cmd, "print what was done as JSON")
+	cli.DurationFlag(cmd.Flags(), &r.Overlap, "overlap", "how long the old key counts still, such as 7d")
+	p.JSONFlag(cmd, "print what was done as JSON")
 	return cmd
 }
 
-func runHostRotate(ctx context.Context, r control.RotateRequest, client control.Service, p *program) error {
-	done, err := byPhrase(ctx, p, "change the key", func(phrase string) (control.Rotation, error) {
+func runHostRotate(ctx context.Context, r control.RotateRequest, client control.Service, p *cli.Program) error {
+	done, err := cli.ByPhrase(ctx, p, "change the key", func(phrase string) (control.Rotation, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
 		return control.RotateKey.Ask(ctx, client, r)
 	}, func(plan control.Rotation) (about, want string) {
@@ -49,20 +50,20 @@ func runHostRotate(ctx context.Context, r control.RotateRequest, client control.
 	if err != nil {
 		return err
 	}
-	v := p.view()
-	if v.json {
-		return v.writeJSON(done)
+	v := p.View()
+	if v.JSON {
+		return v.WriteJSON(done)
 	}
-	v.out.Printf("%s has a new key, %s\n", done.Host, done.Key)
-	field := func(name, value string) { v.labelled(12, name, value) }
+	v.Out.Printf("%s has a new key, %s\n", done.Host, done.Key)
+	field := func(name, value string) { v.Labelled(12, name, value) }
 	field("fingerprint", done.Fingerprint)
-	old := done.Old + ", counts until " + v.at(done.Until, timeForm)
+	old := done.Old + ", counts until " + v.At(done.Until, cli.TimeForm)
 	if !done.Until.After(time.Now()) {
 		old = done.Old + ", counts no more"
 	}
 	field("old key", old)
-	if v.out.Terminal { // not as what comes next: it cannot be undone
-		v.out.Printf("%s\n", v.out.Dim("if the old key was stolen: "+v.command("parley host revoke "+done.Host.String()+" --key "+done.Old)))
+	if v.Out.Terminal { // not as what comes next: it cannot be undone
+		v.Out.Printf("%s\n", v.Out.Dim("if the old key was stolen: "+v.Command("parley host revoke "+done.Host.String()+" --key "+done.Old)))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
@@ -15,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newInitCommand(p *program) *cobra.Command {
-	o := node.InitOptions{Version: version}
+func newInitCommand(p *cli.Program) *cobra.Command {
+	o := node.InitOptions{Version: cli.Version}
 	var adopt adoptFlags
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -39,17 +40,17 @@ and the agents to serve.`,
   parley init --remote /srv/record.git --listen 192.0.2.7:4222
   parley init --remote git@example.org:team/transport.git --adopt --fleet team
   parley init --listen 0.0.0.0:4222 --advertise white.example:4223`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.forOperator("make a host"); err != nil {
+			if err := p.ForOperator("make a host"); err != nil {
 				return err
 			}
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
 			o.Home = home
-			if err := refuseEmpty(cmd); err != nil {
+			if err := cli.RefuseEmpty(cmd); err != nil {
 				return err
 			}
 			if o.Remote, err = absoluteRemote(o.Remote); err != nil {
@@ -62,13 +63,13 @@ and the agents to serve.`,
 				return err
 			}
 			if adopt.yes && !adopt.on {
-				return usageErrorf(cmd, "--yes is for --adopt: nothing else is asked")
+				return cli.UsageErrorf(cmd, "--yes is for --adopt: nothing else is asked")
 			}
 			if adopt.on && o.Remote == "" && o.From == "" {
-				return usageErrorf(cmd, "--adopt needs the repository that holds the record: --remote URL")
+				return cli.UsageErrorf(cmd, "--adopt needs the repository that holds the record: --remote URL")
 			}
 			adopt.register(p, &o)
-			return runInit(cmd.Context(), o, p.view())
+			return runInit(cmd.Context(), o, p.View())
 		},
 	}
 	f := cmd.Flags()
@@ -103,11 +104,11 @@ func looksLikePath(remote string) bool {
 	return plain && !strings.Contains(remote, ":")
 }
 
-func runInit(ctx context.Context, o node.InitOptions, v view) error {
+func runInit(ctx context.Context, o node.InitOptions, v cli.View) error {
 	o.Log = zerolog.Nop()
 	done := func() {}
 	if o.Remote != "" {
-		done = v.busy("looking at " + term.Line(redact.Remote(o.Remote)))
+		done = v.Busy("looking at " + term.Line(redact.Remote(o.Remote)))
 	}
 	if agree := o.Adopt; agree != nil {
 		o.Adopt = func(a node.Adoption) error {
@@ -120,11 +121,11 @@ func runInit(ctx context.Context, o node.InitOptions, v view) error {
 	if err != nil {
 		return err
 	}
-	v.out.Printf("%s is a host of the fleet %s now.\n\n", v.out.Bold(r.Config.Alias.String()), v.out.Bold(r.Config.Fleet.String()))
+	v.Out.Printf("%s is a host of the fleet %s now.\n\n", v.Out.Bold(r.Config.Alias.String()), v.Out.Bold(r.Config.Fleet.String()))
 	field := func(name, value string) {
-		label := v.out.Dim(term.Pad(name, 11))
-		for _, line := range wrapWords(term.Line(value), v.out.Width-len("  fingerprint ")) {
-			v.out.Printf("  %s %s\n", label, line)
+		label := v.Out.Dim(term.Pad(name, 11))
+		for _, line := range cli.WrapWords(term.Line(value), v.Out.Width-len("  fingerprint ")) {
+			v.Out.Printf("  %s %s\n", label, line)
 			label = term.Pad("", 11)
 		}
 	}
@@ -136,37 +137,37 @@ func runInit(ctx context.Context, o node.InitOptions, v view) error {
 	}
 	field("record", r.Record+recordOrigin(r))
 	if len(r.Reached) > 0 {
-		field("links at", names(r.Reached))
+		field("links at", cli.Names(r.Reached))
 	}
 	foundHosts(r.Hosts, v)
-	v.out.Printf("\n")
-	v.say("Every message is kept for good and can be read by all who can read the record.")
+	v.Out.Printf("\n")
+	v.Say("Every message is kept for good and can be read by all who can read the record.")
 	for _, note := range r.Notes {
-		v.note("note: " + note)
+		v.Note("note: " + note)
 	}
-	v.next("parley up -d", "start the node in the background; without -d it stays here")
+	v.Next("parley up -d", "start the node in the background; without -d it stays here")
 	return nil
 }
 
 // foundHosts shows whom the record was found to hold. They are trusted from now on,
 // so a person is told what to compare.
-func foundHosts(hosts []node.Found, v view) {
+func foundHosts(hosts []node.Found, v cli.View) {
 	if len(hosts) == 0 {
 		return
 	}
-	v.out.Printf("\n")
-	v.say("The record holds these hosts. They are trusted from now on: compare the fingerprints, and the record's id, with " +
+	v.Out.Printf("\n")
+	v.Say("The record holds these hosts. They are trusted from now on: compare the fingerprints, and the record's id, with " +
 		"what parley host show ALIAS and parley status show there.")
-	v.out.Printf("\n")
+	v.Out.Printf("\n")
 	t := term.Table{Heading: []string{"HOST", "FINGERPRINT", "LINKS AT"}, Flexible: 2}
 	for _, h := range hosts {
 		name := h.Alias.String()
 		if h.Founder {
 			name += ", the founder"
 		}
-		t.Rows = append(t.Rows, []string{name, h.Fingerprint, names(h.Addresses)})
+		t.Rows = append(t.Rows, []string{name, h.Fingerprint, cli.Names(h.Addresses)})
 	}
-	v.table(t, squeeze{column: 2}) // an address that was cut would be of no use
+	v.Table(t, cli.Squeeze{Column: 2}) // an address that was cut would be of no use
 }
 
 func recordOrigin(r node.InitResult) string {

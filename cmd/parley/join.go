@@ -3,12 +3,13 @@ package main
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node"
 	"github.com/spf13/cobra"
 )
 
-func newJoinCommand(p *program) *cobra.Command {
-	o := node.InitOptions{Version: version, Join: true}
+func newJoinCommand(p *cli.Program) *cobra.Command {
+	o := node.InitOptions{Version: cli.Version, Join: true}
 	cmd := &cobra.Command{
 		Use:   "join [URL]",
 		Short: "Make a node that joins the fleet of a shared record",
@@ -21,21 +22,21 @@ The host gets a key of its own, which never leaves this machine, and tells the
 others by a signed message in the record.`,
 		Example: `  parley join git@example.org:fleet/record.git --alias white
   parley join /srv/record.git --listen 192.0.2.8:4222`,
-		Args: between(0, 1, "the URL or path of the shared record"),
+		Args: cli.Between(0, 1, "the URL or path of the shared record"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.forOperator("make a host"); err != nil {
+			if err := p.ForOperator("make a host"); err != nil {
 				return err
 			}
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
 			o.Home = home
-			if err := refuseEmpty(cmd); err != nil {
+			if err := cli.RefuseEmpty(cmd); err != nil {
 				return err
 			}
 			if strings.Join(args, "") == "" && o.From == "" {
-				return usageErrorf(cmd, "%s needs the URL or path of the shared record", cmd.CommandPath())
+				return cli.UsageErrorf(cmd, "%s needs the URL or path of the shared record", cmd.CommandPath())
 			}
 			if o.Remote, err = absoluteRemote(strings.Join(args, "")); err != nil {
 				return err
@@ -46,7 +47,7 @@ others by a signed message in the record.`,
 			if o.From, err = readyFrom(cmd, o.From); err != nil {
 				return err
 			}
-			return runInit(cmd.Context(), o, p.view())
+			return runInit(cmd.Context(), o, p.View())
 		},
 	}
 	f := cmd.Flags()

@@ -3,16 +3,17 @@ package main
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // showLetter shows a whole message: what is known about it, a blank line, its text.
-func showLetter(v view, m control.Message) {
-	field := func(name, value string) { v.labelled(7, name, value) }
+func showLetter(v cli.View, m control.Message) {
+	field := func(name, value string) { v.Labelled(7, name, value) }
 	field("from", sender(m))
 	field("to", strings.Join(m.To, ", "))
-	field("time", v.at(m.Timestamp, timeForm))
+	field("time", v.At(m.Timestamp, cli.TimeForm))
 	if m.Act != protocol.ActHey {
 		field("act", string(m.Act))
 	}
@@ -29,19 +30,19 @@ func showLetter(v view, m control.Message) {
 		field("reach", reachOfEach(m))
 	}
 	if m.Body != "" {
-		v.out.Printf("\n%s\n", v.out.Body(m.Body))
+		v.Out.Printf("\n%s\n", v.Out.Body(m.Body))
 	}
 }
 
 // signedText says what the state of a signature means.
-func signedText(v view, s protocol.Signature) string {
+func signedText(v cli.View, s protocol.Signature) string {
 	switch s {
 	case protocol.SignatureValid:
 		return "valid"
 	case protocol.SignatureUnverified:
 		return "unverified: anyone who may push can have written it"
 	case protocol.SignatureRefused:
-		return "refused: the key that signed it does not count; why: " + v.command("parley record verify")
+		return "refused: the key that signed it does not count; why: " + v.Command("parley record verify")
 	}
 	return string(s)
 }

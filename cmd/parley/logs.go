@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -31,7 +32,7 @@ type logsRequest struct {
 	follow bool
 }
 
-func newLogsCommand(p *program) *cobra.Command {
+func newLogsCommand(p *cli.Program) *cobra.Command {
 	var r logsRequest
 	cmd := &cobra.Command{
 		Use:   "logs",
@@ -42,28 +43,28 @@ them whatever the process said itself.`,
 		Example: `  parley logs
   parley logs -f
   parley logs -n 0 --json`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.last < 0 {
-				return usageErrorf(cmd, "-n needs a number of lines, 0 for all")
+				return cli.UsageErrorf(cmd, "-n needs a number of lines, 0 for all")
 			}
-			if !cmd.Flags().Changed("last") && (r.follow || p.forPeople()) {
+			if !cmd.Flags().Changed("last") && (r.follow || p.ForPeople()) {
 				r.last = logsLast
 			}
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
-			return runLogs(cmd.Context(), home, r, p.view())
+			return runLogs(cmd.Context(), home, r, p.View())
 		},
 	}
 	cmd.Flags().BoolVarP(&r.follow, "follow", "f", false, "go on with what is logged from now on")
 	cmd.Flags().IntVarP(&r.last, "last", "n", 0, "only the last `N` lines; 0: all (default at a terminal: 50)")
-	p.jsonFlag(cmd, "print the lines as they are")
+	p.JSONFlag(cmd, "print the lines as they are")
 	return cmd
 }
 
-func runLogs(ctx context.Context, home configs.Home, r logsRequest, v view) error {
+func runLogs(ctx context.Context, home configs.Home, r logsRequest, v cli.View) error {
 	file, err := os.Open(home.Log())
 	if errors.Is(err, fs.ErrNotExist) {
 		return control.Errorf(control.KindNotFound, "parley up -d", "there is no log yet: no node has run in %s", home.Dir)
@@ -172,14 +173,14 @@ func (t *tail) change(path string) error {
 }
 
 // logLine shows one line of the log: when, how bad, what, and the fields.
-func logLine(v view, line string) {
+func logLine(v cli.View, line string) {
 	var fields map[string]any
-	if v.json {
-		v.out.Printf("%s\n", line)
+	if v.JSON {
+		v.Out.Printf("%s\n", line)
 		return
 	}
 	if json.Unmarshal([]byte(line), &fields) != nil {
-		v.out.Printf("%s\n", term.Visible(line))
+		v.Out.Printf("%s\n", term.Visible(line))
 		return
 	}
 	take := func(key string) string {
@@ -189,7 +190,7 @@ func logLine(v view, line string) {
 	}
 	when, level, message := take("time"), take("level"), take("message")
 	if at, err := time.Parse(time.RFC3339, when); err == nil {
-		when = v.at(at, timeForm)
+		when = v.At(at, cli.TimeForm)
 	}
 	var rest strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -197,7 +198,7 @@ func logLine(v view, line string) {
 	}
 	text := term.Pad(level, 5) + "  " + term.Line(message)
 	if level == "warn" || level == "error" || level == "fatal" {
-		text = v.out.Warn(text)
+		text = v.Out.Warn(text)
 	}
-	v.out.Printf("%s  %s%s\n", term.Line(when), text, v.out.Dim(term.Line(rest.String())))
+	v.Out.Printf("%s  %s%s\n", term.Line(when), text, v.Out.Dim(term.Line(rest.String())))
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newLsCommand(p *program) *cobra.Command {
+func newLsCommand(p *cli.Program) *cobra.Command {
 	var quiet bool
 	var r control.HostsRequest
 	cmd := &cobra.Command{
@@ -28,34 +29,34 @@ max_commands run already. Hosts that are out of the fleet are left out, unless
 --all is given.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runLs(cmd.Context(), quiet, r, client, p.view())
+			return runLs(cmd.Context(), quiet, r, client, p.View())
 		},
 	}
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "only the names, each once, one a line")
 	allHostsFlag(cmd, &r)
-	p.jsonFlag(cmd, "print an array of participants as JSON")
+	p.JSONFlag(cmd, "print an array of participants as JSON")
 	return cmd
 }
 
-func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client control.Service, v view) error {
+func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client control.Service, v cli.View) error {
 	all, err := control.List.Ask(ctx, client, r)
 	switch {
 	case err != nil:
 		return err
-	case v.json:
-		return v.writeJSON(all)
+	case v.JSON:
+		return v.WriteJSON(all)
 	case quiet:
 		seen := map[string]bool{}
 		for _, one := range all {
 			if name := one.Name.String(); !seen[name] {
 				seen[name] = true
-				v.out.Printf("%s\n", term.Line(name))
+				v.Out.Printf("%s\n", term.Line(name))
 			}
 		}
 		return nil
@@ -67,27 +68,27 @@ func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 			state += ", " + inLine
 		}
 		t.Rows = append(t.Rows, []string{
-			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.stampOrEmpty(one.Since), lastAsked(v, one),
+			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),
 			term.Line(one.Address), roundTripOrEmpty(one.RTT.Duration()),
 		})
 	}
-	v.table(t, squeeze{column: 4, least: dayWidth, cut: toDay}, squeeze{column: 5, least: dayWidth, cut: toDay},
-		squeeze{column: 6}, squeeze{column: 7})
+	v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
+		cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7})
 	if whom := someoneElse(all); whom != "" {
-		v.next("parley hey "+whom+" hello", "say something")
+		v.Next("parley hey "+whom+" hello", "say something")
 	} else {
-		v.next("parley agent add NAME --exec 'CMD …'", "serve an agent, to talk to")
+		v.Next("parley agent add NAME --exec 'CMD …'", "serve an agent, to talk to")
 	}
 	return nil
 }
 
 // lastAsked is when an agent that asks for its mail did so last: nobody answers for one
 // that never does.
-func lastAsked(v view, one control.Participant) string {
+func lastAsked(v cli.View, one control.Participant) string {
 	if one.Door == configs.DoorInbox && one.Asked.IsZero() {
 		return "not yet"
 	}
-	return v.stampOrEmpty(one.Asked)
+	return v.StampOrEmpty(one.Asked)
 }
 
 // someoneElse is whom a person here could talk to: an agent, wherever it is served,

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -20,7 +21,7 @@ func TestWhomToTalkToNext(t *testing.T) {
 		r := newRun(t)
 		r.people = people
 		r.atTerminal(80)
-		if code := r.do("ls"); code != exitDone || !strings.HasSuffix(r.out.String(), "\n"+want) {
+		if code := r.do("ls"); code != cli.ExitDone || !strings.HasSuffix(r.out.String(), "\n"+want) {
 			t.Errorf("exit %d, printed %q, want %q last", code, r.out.String(), want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/keeper"
 )
 
@@ -22,8 +23,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// After the first signal has asked, a second one ends the program at once.
 	context.AfterFunc(ctx, stop)
-	p := newProgram(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
-	os.Exit(p.run(untilHangup(ctx), newRootCommand(p), os.Args[1:]))
+	p := cli.New(os.Stdin, os.Stdout, os.Stderr, os.Getenv)
+	os.Exit(p.Run(untilHangup(ctx), newRootCommand(p), os.Args[1:]))
 }
 
 // untilHangup ends also when the terminal is closed. Shell and system both say

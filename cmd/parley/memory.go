@@ -4,12 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newMemoryCommand(p *program) *cobra.Command {
+func newMemoryCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "memory",
 		Short: "Keep and look up what the fleet should remember",
@@ -18,9 +19,9 @@ participant can read and write, for all channels or for one. Agents whose input
 is a prompt are given those that apply. A memory is never changed or removed; a
 newer one supersedes it.`,
 		Example: `  parley memory add --subject 'language for tools' 'Go, nothing else'`,
-		Args:    unknownCommand,
+		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs add, list, show or supersede", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs add, list, show or supersede", cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newMemoryAddCommand(p), newMemoryListCommand(p), newMemoryShowCommand(p), newMemorySupersedeCommand(p))
@@ -28,52 +29,52 @@ newer one supersedes it.`,
 }
 
 // addMemory registers the flags that adding and superseding share.
-func addMemory(p *program, cmd *cobra.Command, r *control.AddMemoryRequest) {
+func addMemory(p *cli.Program, cmd *cobra.Command, r *control.AddMemoryRequest) {
 	f := cmd.Flags()
-	asFlag(cmd, &r.As, "who remembers")
+	cli.AsFlag(cmd, &r.As, "who remembers")
 	f.StringVar(&r.Subject, "subject", "", "what it is about, in one line")
 	f.StringVar(&r.Scope, "scope", "", "global, or the channel that it is for, by name or id")
 	f.StringArrayVar(&r.Tags, "tag", nil, "a word to find it by (repeatable)")
 	f.StringVar(&r.Session, "session", "", "the id of the session that writes it")
-	p.jsonFlag(cmd, "print the memory as JSON")
-	p.completeFlags(cmd, "scope")
+	p.JSONFlag(cmd, "print the memory as JSON")
+	p.CompleteFlags(cmd, "scope")
 }
 
 // writeMemory asks for a memory with the words as its text.
-func writeMemory(p *program, cmd *cobra.Command, r control.AddMemoryRequest, words []string) error {
-	text, err := p.text(cmd, words)
+func writeMemory(p *cli.Program, cmd *cobra.Command, r control.AddMemoryRequest, words []string) error {
+	text, err := p.Text(cmd, words)
 	if err != nil {
 		return err
 	}
-	client, err := p.client()
+	client, err := p.Client()
 	if err != nil {
 		return err
 	}
 	r.Body = text
-	return runMemoryAdd(cmd.Context(), r, client, p.view())
+	return runMemoryAdd(cmd.Context(), r, client, p.View())
 }
 
-func newMemoryAddCommand(p *program) *cobra.Command {
+func newMemoryAddCommand(p *cli.Program) *cobra.Command {
 	var r control.AddMemoryRequest
 	cmd := &cobra.Command{
 		Use:   "add --subject LINE TEXT|-",
 		Short: "Write a memory",
 		Example: `  parley memory add --subject 'language for tools' --tag go 'Go, nothing else'
   parley memory add --subject deadline --scope sprint - < note.md`,
-		Args: atLeast(1, "a text"),
+		Args: cli.AtLeast(1, "a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(r.Subject) == "" {
-				return usageErrorf(cmd, "%s needs --subject: what is it about?", cmd.CommandPath())
+				return cli.UsageErrorf(cmd, "%s needs --subject: what is it about?", cmd.CommandPath())
 			}
 			return writeMemory(p, cmd, r, args)
 		},
 	}
-	takesText(cmd, 0)
+	cli.TakesText(cmd, 0)
 	addMemory(p, cmd, &r)
 	return cmd
 }
 
-func newMemorySupersedeCommand(p *program) *cobra.Command {
+func newMemorySupersedeCommand(p *cli.Program) *cobra.Command {
 	var r control.AddMemoryRequest
 	cmd := &cobra.Command{
 		Use:   "supersede FILE TEXT|-",
@@ -82,45 +83,45 @@ func newMemorySupersedeCommand(p *program) *cobra.Command {
 digits at its end. Subject, scope and tags stay as they were where none are
 given.`,
 		Example: `  parley memory supersede b2c3d4e5 'Go and SQL, nothing else'`,
-		Args:    atLeast(2, "a memory and a text"),
+		Args:    cli.AtLeast(2, "a memory and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Supersedes = args[0]
 			return writeMemory(p, cmd, r, args[1:])
 		},
 	}
-	takesText(cmd, 1)
+	cli.TakesText(cmd, 1)
 	addMemory(p, cmd, &r)
 	return cmd
 }
 
-func runMemoryAdd(ctx context.Context, r control.AddMemoryRequest, client control.Service, v view) error {
-	v.acting(ctx, r.As, client)
+func runMemoryAdd(ctx context.Context, r control.AddMemoryRequest, client control.Service, v cli.View) error {
+	v.Acting(ctx, r.As, client)
 	m, err := control.AddMemory.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(m)
+	if v.JSON {
+		return v.WriteJSON(m)
 	}
-	v.out.Printf("%s  recorded\n", m.File)
-	v.next("parley memory list", "what is remembered")
+	v.Out.Printf("%s  recorded\n", m.File)
+	v.Next("parley memory list", "what is remembered")
 	return nil
 }
 
-func newMemoryListCommand(p *program) *cobra.Command {
+func newMemoryListCommand(p *cli.Program) *cobra.Command {
 	var r control.MemoriesRequest
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List memories, oldest first",
 		Example: `  parley memory list --scope sprint
   parley memory list --tag tools --json`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runMemoryList(cmd.Context(), r, client, p.view())
+			return runMemoryList(cmd.Context(), r, client, p.View())
 		},
 	}
 	f := cmd.Flags()
@@ -129,22 +130,22 @@ func newMemoryListCommand(p *program) *cobra.Command {
 	f.StringArrayVar(&r.Tags, "tag", nil, "only those with this tag (repeatable)")
 	f.StringVar(&r.From, "from", "", "only those that this participant wrote")
 	f.BoolVar(&r.All, "all", false, "those that were superseded too")
-	p.jsonFlag(cmd, "print an array of memories as JSON")
-	p.completeFlags(cmd, "scope", "from")
+	p.JSONFlag(cmd, "print an array of memories as JSON")
+	p.CompleteFlags(cmd, "scope", "from")
 	return cmd
 }
 
-func runMemoryList(ctx context.Context, r control.MemoriesRequest, client control.Service, v view) error {
+func runMemoryList(ctx context.Context, r control.MemoriesRequest, client control.Service, v cli.View) error {
 	memories, err := control.Memories.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(memories)
+	if v.JSON {
+		return v.WriteJSON(memories)
 	}
 	if len(memories) == 0 {
-		v.err.Printf("nothing is remembered\n")
-		v.next("parley memory add --subject LINE TEXT", "write the first")
+		v.Err.Printf("nothing is remembered\n")
+		v.Next("parley memory add --subject LINE TEXT", "write the first")
 		return nil
 	}
 	t := term.Table{Heading: []string{"TIME", "FROM", "ID", "SCOPE", "TAGS", "", "SUBJECT"}, Flexible: 6}
@@ -153,17 +154,17 @@ func runMemoryList(ctx context.Context, r control.MemoriesRequest, client contro
 		if m.SupersededBy != "" {
 			gone = "superseded"
 		}
-		t.Rows = append(t.Rows, []string{v.stamp(m.Timestamp, shortForm), term.Line(m.From), memoryID(m.File),
+		t.Rows = append(t.Rows, []string{v.Stamp(m.Timestamp, cli.ShortForm), term.Line(m.From), memoryID(m.File),
 			scopeName(ctx, client, m.Scope, v), term.Line(strings.Join(m.Tags, ", ")), gone, term.Line(m.Subject)})
 	}
-	v.table(t, squeeze{column: 6, least: 16}, squeeze{column: 0, least: dayWidth, cut: toDay},
-		squeeze{column: 3, least: 12}, squeeze{column: 4, least: 8}, squeeze{column: 1, least: 10},
-		squeeze{column: 4}, squeeze{column: 3})
-	v.next("parley memory show "+memoryID(memories[len(memories)-1].File), "the last one, whole")
+	v.Table(t, cli.Squeeze{Column: 6, Least: 16}, cli.Squeeze{Column: 0, Least: cli.DayWidth, Cut: cli.ToDay},
+		cli.Squeeze{Column: 3, Least: 12}, cli.Squeeze{Column: 4, Least: 8}, cli.Squeeze{Column: 1, Least: 10},
+		cli.Squeeze{Column: 4}, cli.Squeeze{Column: 3})
+	v.Next("parley memory show "+memoryID(memories[len(memories)-1].File), "the last one, whole")
 	return nil
 }
 
-func scopeName(ctx context.Context, client control.Service, scope string, v view) string {
+func scopeName(ctx context.Context, client control.Service, scope string, v cli.View) string {
 	if scope == "global" {
 		return ""
 	}
@@ -179,38 +180,38 @@ func memoryID(file string) string {
 	return file
 }
 
-func newMemoryShowCommand(p *program) *cobra.Command {
+func newMemoryShowCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show FILE",
 		Short:   "Show a memory",
 		Long:    "Show a memory, named by its file or by the hex digits at its end.",
 		Example: `  parley memory show b2c3d4e5`,
-		Args:    exactly(1, "a memory"),
+		Args:    cli.Exactly(1, "a memory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runMemoryShow(cmd.Context(), control.MemoryRequest{File: args[0]}, client, p.view())
+			return runMemoryShow(cmd.Context(), control.MemoryRequest{File: args[0]}, client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print the memory as JSON")
+	p.JSONFlag(cmd, "print the memory as JSON")
 	return cmd
 }
 
-func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.Service, v view) error {
+func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.Service, v cli.View) error {
 	m, err := control.ShowMemory.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(m)
+	if v.JSON {
+		return v.WriteJSON(m)
 	}
-	field := func(name, value string) { v.labelled(14, name, value) }
+	field := func(name, value string) { v.Labelled(14, name, value) }
 	field("subject", m.Subject)
 	field("from", m.From)
 	field("via", m.Via)
-	field("time", v.at(m.Timestamp, timeForm))
+	field("time", v.At(m.Timestamp, cli.TimeForm))
 	scope := m.Scope
 	if scope != "global" {
 		scope = channelNameOf(ctx, client, scope, v)
@@ -221,9 +222,9 @@ func runMemoryShow(ctx context.Context, r control.MemoryRequest, client control.
 	field("file", m.File)
 	field("supersedes", m.Supersedes)
 	field("superseded by", m.SupersededBy)
-	v.out.Printf("\n%s\n", v.out.Body(m.Body))
+	v.Out.Printf("\n%s\n", v.Out.Body(m.Body))
 	if m.SupersededBy == "" {
-		v.next("parley memory supersede "+memoryID(m.File)+" TEXT", "put another in its place")
+		v.Next("parley memory supersede "+memoryID(m.File)+" TEXT", "put another in its place")
 	}
 	return nil
 }

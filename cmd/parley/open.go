@@ -10,12 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newOpenCommand(p *program) *cobra.Command {
+func newOpenCommand(p *cli.Program) *cobra.Command {
 	var r control.OpenRequest
 	var show bool
 	cmd := &cobra.Command{
@@ -31,35 +32,35 @@ The exit code is that of the program.`,
 		Example: `  parley open claude
   parley open claude --channel sprint
   parley open claude --print`,
-		Args: exactly(1, "the agent's name"),
+		Args: cli.Exactly(1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
 			r.Agent = args[0]
-			return runOpen(cmd.Context(), r, show, client, p.view())
+			return runOpen(cmd.Context(), r, show, client, p.View())
 		},
 	}
 	cmd.Flags().StringVar(&r.Channel, "channel", "", "the channel, by name or id (default: the direct one of you two)")
 	cmd.Flags().BoolVar(&show, "print", false, "print the context and the command instead of running it")
-	p.jsonFlag(cmd, "with --print: print them as JSON")
-	cmd.ValidArgsFunction = p.completeAgents
-	p.completeFlags(cmd, "channel")
+	p.JSONFlag(cmd, "with --print: print them as JSON")
+	cmd.ValidArgsFunction = p.CompleteAgents
+	p.CompleteFlags(cmd, "channel")
 	return cmd
 }
 
-func runOpen(ctx context.Context, r control.OpenRequest, show bool, client control.Service, v view) error {
+func runOpen(ctx context.Context, r control.OpenRequest, show bool, client control.Service, v cli.View) error {
 	o, err := control.Open.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
 	if show {
-		if v.json {
-			return v.writeJSON(o)
+		if v.JSON {
+			return v.WriteJSON(o)
 		}
-		v.out.Printf("%s", v.out.Body(o.Context))
-		v.err.Printf("%s\n", v.err.Dim("would run in "+term.Line(o.Dir)+": "+term.Line(commandOf(o))))
+		v.Out.Printf("%s", v.Out.Body(o.Context))
+		v.Err.Printf("%s\n", v.Err.Dim("would run in "+term.Line(o.Dir)+": "+term.Line(commandOf(o))))
 		return nil
 	}
 	file, remove, err := writeContext(o.Context)
@@ -68,7 +69,7 @@ func runOpen(ctx context.Context, r control.OpenRequest, show bool, client contr
 	}
 	defer remove()
 	if !o.Passed {
-		v.err.Printf("%s\n", v.err.Dim("what it should know is in "+file))
+		v.Err.Printf("%s\n", v.Err.Dim("what it should know is in "+file))
 	}
 	return runProgram(o, "PARLEY_CONTEXT="+file)
 }
@@ -77,7 +78,7 @@ func runOpen(ctx context.Context, r control.OpenRequest, show bool, client contr
 func commandOf(o control.Opening) string {
 	words := make([]string, len(o.Argv))
 	for i, word := range o.Argv {
-		words[i] = shellWord(strings.ReplaceAll(word, o.Context, "{context}"))
+		words[i] = cli.ShellWord(strings.ReplaceAll(word, o.Context, "{context}"))
 	}
 	return strings.Join(words, " ")
 }
@@ -112,7 +113,7 @@ func runProgram(o control.Opening, env string) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &ended) && ended.ExitCode() > 0:
-		return exitCode(ended.ExitCode())
+		return cli.ExitCode(ended.ExitCode())
 	case errors.As(err, &ended):
 		return fmt.Errorf("%s was ended: %w", o.Argv[0], err)
 	}

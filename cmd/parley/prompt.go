@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newPromptCommand(p *program) *cobra.Command {
+func newPromptCommand(p *cli.Program) *cobra.Command {
 	var r control.PromptRequest
 	cmd := &cobra.Command{
 		Use:   "prompt PATH",
@@ -17,29 +18,29 @@ where the agent's input is a prompt, its profile, what the channel is for, the
 memories that apply, the conversation that it may see, and the message.`,
 		Example: `  parley prompt b2c3d4e5
   parley prompt b2c3d4e5 --as mawjs`,
-		Args: exactly(1, "the path of a message"),
+		Args: cli.Exactly(1, "the path of a message"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
 			r.Path = args[0]
-			return runPrompt(cmd.Context(), r, client, p.view())
+			return runPrompt(cmd.Context(), r, client, p.View())
 		},
 	}
 	cmd.Flags().StringVar(&r.As, "as", "", "the agent (default: the one served here that the message is for)")
-	p.jsonFlag(cmd, "print the prompt and what was left out as JSON")
+	p.JSONFlag(cmd, "print the prompt and what was left out as JSON")
 	return cmd
 }
 
-func runPrompt(ctx context.Context, r control.PromptRequest, client control.Service, v view) error {
+func runPrompt(ctx context.Context, r control.PromptRequest, client control.Service, v cli.View) error {
 	prompt, err := control.ShowPrompt.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(prompt)
+	if v.JSON {
+		return v.WriteJSON(prompt)
 	}
-	v.out.Printf("%s", v.out.Body(prompt.Text))
+	v.Out.Printf("%s", v.Out.Body(prompt.Text))
 	return nil
 }

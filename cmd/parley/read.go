@@ -3,11 +3,12 @@ package main
 import (
 	"context"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newReadCommand(p *program) *cobra.Command {
+func newReadCommand(p *cli.Program) *cobra.Command {
 	var r control.ReadRequest
 	var all bool
 	var which control.ReadAllRequest
@@ -21,64 +22,64 @@ receipts for all that waits, without showing it.`,
   parley read --all --channel sprint`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if all {
-				return exactly(0, "no path with --all")(cmd, args)
+				return cli.Exactly(0, "no path with --all")(cmd, args)
 			}
-			return exactly(1, "the path of a message, or --all")(cmd, args)
+			return cli.Exactly(1, "the path of a message, or --all")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !all && (which.Channel != "" || which.From != "") {
-				return usageErrorf(cmd, "--channel and --from go with --all")
+				return cli.UsageErrorf(cmd, "--channel and --from go with --all")
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
 			if all {
 				which.As = r.As
-				return runReadAll(cmd.Context(), which, client, p.view())
+				return runReadAll(cmd.Context(), which, client, p.View())
 			}
 			r.Path = args[0]
-			return runRead(cmd.Context(), r, client, p.view())
+			return runRead(cmd.Context(), r, client, p.View())
 		},
 	}
-	asFlag(cmd, &r.As, "who reads")
+	cli.AsFlag(cmd, &r.As, "who reads")
 	cmd.Flags().BoolVar(&all, "all", false, "mark all that waits as read")
 	cmd.Flags().StringVar(&which.Channel, "channel", "", "with --all: only what stands in this channel, by name or id")
 	cmd.Flags().StringVar(&which.From, "from", "", "with --all: only what this participant wrote")
-	p.jsonFlag(cmd, "print the message, or how many were marked, as JSON")
-	p.completeFlags(cmd, "channel", "from")
+	p.JSONFlag(cmd, "print the message, or how many were marked, as JSON")
+	p.CompleteFlags(cmd, "channel", "from")
 	return cmd
 }
 
-func runRead(ctx context.Context, r control.ReadRequest, client control.Service, v view) error {
-	v.acting(ctx, r.As, client)
+func runRead(ctx context.Context, r control.ReadRequest, client control.Service, v cli.View) error {
+	v.Acting(ctx, r.As, client)
 	m, err := control.Read.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(m)
+	if v.JSON {
+		return v.WriteJSON(m)
 	}
 	showLetter(v, m)
-	if v.out.Terminal {
-		v.out.Printf("\n")
+	if v.Out.Terminal {
+		v.Out.Printf("\n")
 	}
-	v.next("parley reply "+v.id(m.Path)+sayAs(r.As)+" TEXT", "answer it")
+	v.Next("parley reply "+v.ID(m.Path)+cli.SayAs(r.As)+" TEXT", "answer it")
 	return nil
 }
 
-func runReadAll(ctx context.Context, r control.ReadAllRequest, client control.Service, v view) error {
-	v.acting(ctx, r.As, client)
-	done := v.busy("marking what waits as read")
+func runReadAll(ctx context.Context, r control.ReadAllRequest, client control.Service, v cli.View) error {
+	v.Acting(ctx, r.As, client)
+	done := v.Busy("marking what waits as read")
 	marked, err := control.ReadAll.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(marked)
+	if v.JSON {
+		return v.WriteJSON(marked)
 	}
-	v.out.Printf("%s marked as read\n", count(marked.Read, "message"))
-	v.next("parley inbox"+sayAs(r.As), "what still waits")
+	v.Out.Printf("%s marked as read\n", cli.Count(marked.Read, "message"))
+	v.Next("parley inbox"+cli.SayAs(r.As), "what still waits")
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -29,7 +30,7 @@ func TestAttachAtATerminalReads(t *testing.T) {
 		if test.terminal {
 			r.atTerminal(80)
 		}
-		if code := r.do(strings.Fields(test.line)...); code != exitDone {
+		if code := r.do(strings.Fields(test.line)...); code != cli.ExitDone {
 			t.Errorf("%s: exit %d, %s", test.line, code, r.err.String())
 		}
 		if test.want != nil && strings.Contains(r.out.String(), "read by") {
@@ -47,7 +48,7 @@ func TestAttachAsAStranger(t *testing.T) {
 	r := newRun(t)
 	r.atTerminal(80)
 	r.shownErr = control.Errorf(control.KindRefused, "", `"stranger" is neither an agent served here nor the human of this host`)
-	if code := r.do("attach", "sprint", "--as", "stranger"); code != exitFailed || !strings.Contains(r.err.String(), "neither an agent") {
+	if code := r.do("attach", "sprint", "--as", "stranger"); code != cli.ExitFailed || !strings.Contains(r.err.String(), "neither an agent") {
 		t.Errorf("exit %d, said %q", code, r.err.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -293,7 +294,7 @@ func (r *recorder) Upgrade(_ context.Context, q control.UpgradeRequest) ([]contr
 // run is one run of parley against a recorder.
 type run struct {
 	recorder
-	program *program
+	program *cli.Program
 	out     bytes.Buffer
 	err     bytes.Buffer
 	env     map[string]string
@@ -307,21 +308,21 @@ func newRun(t *testing.T) *run {
 	if err := os.Chmod(r.env["PARLEY_HOME"], 0o700); err != nil { // as a home has to be
 		t.Fatal(err)
 	}
-	r.program = newProgram(strings.NewReader(""), &r.out, &r.err, func(key string) string { return r.env[key] })
-	r.program.zone = time.FixedZone("", 2*60*60)
-	r.program.now = func() time.Time { return letter("").Timestamp.Add(24 * time.Hour) }
-	r.program.connect = func(string) control.Service { return &r.recorder }
-	r.program.terminal = func() (io.ReadWriteCloser, error) { return nil, errors.New("there is none") }
+	r.program = cli.New(strings.NewReader(""), &r.out, &r.err, func(key string) string { return r.env[key] })
+	r.program.Zone = time.FixedZone("", 2*60*60)
+	r.program.Now = func() time.Time { return letter("").Timestamp.Add(24 * time.Hour) }
+	r.program.Connect = func(string) control.Service { return &r.recorder }
+	r.program.Terminal = func() (io.ReadWriteCloser, error) { return nil, errors.New("there is none") }
 	r.message = letter("hello")
 	return r
 }
 
 // do runs parley and returns its exit code.
-func (r *run) do(args ...string) int { return r.program.run(r.ctx, newRootCommand(r.program), args) }
+func (r *run) do(args ...string) int { return r.program.Run(r.ctx, newRootCommand(r.program), args) }
 
 // typing makes a terminal at which somebody types a line.
 func (r *run) typing(line string) {
-	r.program.terminal = func() (io.ReadWriteCloser, error) {
+	r.program.Terminal = func() (io.ReadWriteCloser, error) {
 		return keyboard{strings.NewReader(line + "\n"), &r.err}, nil
 	}
 }
@@ -336,7 +337,7 @@ func (keyboard) Close() error { return nil }
 
 // atTerminal makes the output a terminal without colour.
 func (r *run) atTerminal(width int) {
-	for _, s := range []*term.Screen{&r.program.out, &r.program.err} {
+	for _, s := range []*term.Screen{&r.program.Out, &r.program.Err} {
 		s.Terminal, s.Width = true, width
 	}
 }

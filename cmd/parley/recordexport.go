@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newRecordExportCommand(p *program) *cobra.Command {
+func newRecordExportCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write all files of the record into an empty folder",
@@ -18,36 +19,36 @@ func newRecordExportCommand(p *program) *cobra.Command {
 empty or not there yet. With git, "git clone" of record.git in the home does
 the same and brings the history along.`,
 		Example: `  parley record export ~/record-2026`,
-		Args:    exactly(1, "a folder"),
+		Args:    cli.Exactly(1, "a folder"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := filepath.Abs(args[0])
 			if err != nil {
 				return fmt.Errorf("cannot find the folder %s: %w", args[0], err)
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runRecordExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, p.view())
+			return runRecordExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print what was written as JSON")
+	p.JSONFlag(cmd, "print what was written as JSON")
 	return cmd
 }
 
-func runRecordExport(ctx context.Context, r control.ExportRequest, client control.Service, v view) error {
-	done := v.busy("writing the files")
+func runRecordExport(ctx context.Context, r control.ExportRequest, client control.Service, v cli.View) error {
+	done := v.Busy("writing the files")
 	e, err := control.Export.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(e)
+	if v.JSON {
+		return v.WriteJSON(e)
 	}
-	v.out.Printf("%s of commit %s written to %s\n", count(e.Files, "file"), short(e.Tip), term.Line(e.Dir))
+	v.Out.Printf("%s of commit %s written to %s\n", cli.Count(e.Files, "file"), cli.ShortHash(e.Tip), term.Line(e.Dir))
 	if e.LeftOut > 0 {
-		v.err.Printf("%s left out: their paths lead out of the folder, or into a .git\n", count(e.LeftOut, "file"))
+		v.Err.Printf("%s left out: their paths lead out of the folder, or into a .git\n", cli.Count(e.LeftOut, "file"))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
@@ -13,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newRecordRebuildCommand(p *program) *cobra.Command {
+func newRecordRebuildCommand(p *cli.Program) *cobra.Command {
 	var acceptLoss bool
 	cmd := &cobra.Command{
 		Use:   "rebuild",
@@ -31,20 +32,20 @@ until it is back, because what is lost may say what the agent has done already.
 --accept-loss gives it up: agents run again.`,
 		Example: `  parley stop
   parley record rebuild`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.forOperator("rebuild"); err != nil {
+			if err := p.ForOperator("rebuild"); err != nil {
 				return err
 			}
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
-			return runRecordRebuild(cmd.Context(), home, acceptLoss, p.view())
+			return runRecordRebuild(cmd.Context(), home, acceptLoss, p.View())
 		},
 	}
 	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false, "go on without what the disk has lost")
-	p.jsonFlag(cmd, "print what was made as JSON")
+	p.JSONFlag(cmd, "print what was made as JSON")
 	return cmd
 }
 
@@ -56,46 +57,46 @@ type rebuilt struct {
 	Lost     []string        `json:"lost"`     // paths of messages that the disk has lost, without a copy
 }
 
-func runRecordRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v view) error {
-	if !configured(home) {
-		return errNotConfigured(home, "cannot rebuild: ")
+func runRecordRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v cli.View) error {
+	if !cli.Configured(home) {
+		return cli.NotConfigured(home, "cannot rebuild: ")
 	}
 	cfg, err := configs.Load(home.Config())
 	if err != nil {
 		return fmt.Errorf("cannot rebuild: %w", err)
 	}
-	if err := copiedHome(home, "cannot rebuild"); err != nil {
+	if err := cli.CopiedHome(home, "cannot rebuild"); err != nil {
 		return err
 	}
-	file, err := openLog(home.Log())
+	file, err := cli.OpenLog(home.Log())
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	reading, indexing := v.progress("reading the record"), v.progress("indexing messages")
-	reading.plainly, indexing.plainly = true, true
+	reading, indexing := v.Progress("reading the record"), v.Progress("indexing messages")
+	reading.Plainly, indexing.Plainly = true, true
 	done, err := node.Rebuild(ctx, node.Options{
-		Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, false, v.err), Progress: reading.show,
-	}, acceptLoss, indexing.show)
-	reading.end()
-	indexing.end()
+		Home: home, Version: cli.Version, Log: cli.NewLogger(cfg.LogLevel, file, false, v.Err), Progress: reading.Show,
+	}, acceptLoss, indexing.Show)
+	reading.End()
+	indexing.End()
 	if errors.Is(err, node.ErrLocked) {
 		return control.Errorf(control.KindConflict, "parley stop", "cannot rebuild: a node runs on %s", home.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot rebuild: %w", err)
 	}
-	if v.json {
-		return v.writeJSON(rebuilt{done.Messages, done.Indexed, control.Seconds(done.Elapsed), append([]string{}, done.Lost...)})
+	if v.JSON {
+		return v.WriteJSON(rebuilt{done.Messages, done.Indexed, control.Seconds(done.Elapsed), append([]string{}, done.Lost...)})
 	}
 	for _, path := range done.Lost {
-		v.out.Printf("%s: %s\n", term.Line(path), v.out.Warn("the disk has lost it, and there is no copy"))
+		v.Out.Printf("%s: %s\n", term.Line(path), v.Out.Warn("the disk has lost it, and there is no copy"))
 	}
-	v.out.Printf("%s read from the record, %d of them indexed, in %s\n",
-		count(done.Messages, "message"), done.Indexed, done.Elapsed.Round(10*time.Millisecond))
+	v.Out.Printf("%s read from the record, %d of them indexed, in %s\n",
+		cli.Count(done.Messages, "message"), done.Indexed, done.Elapsed.Round(10*time.Millisecond))
 	if len(done.Lost) > 0 {
-		v.out.Printf("Put what a backup has of objects/pack into that of record.git and start the node; or go on without: %s\n",
-			v.command("parley record rebuild --accept-loss"))
+		v.Out.Printf("Put what a backup has of objects/pack into that of record.git and start the node; or go on without: %s\n",
+			v.Command("parley record rebuild --accept-loss"))
 	}
 	return nil
 }

@@ -5,58 +5,59 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newRecordStatsCommand(p *program) *cobra.Command {
+func newRecordStatsCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stats",
 		Short:   "Count what is in the record, and how much room it takes",
 		Example: `  parley record stats --json`,
-		Args:    exactly(0, "nothing"),
+		Args:    cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runRecordStats(cmd.Context(), client, p.view())
+			return runRecordStats(cmd.Context(), client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print the numbers as JSON")
+	p.JSONFlag(cmd, "print the numbers as JSON")
 	return cmd
 }
 
-func runRecordStats(ctx context.Context, client control.Service, v view) error {
+func runRecordStats(ctx context.Context, client control.Service, v cli.View) error {
 	s, err := control.CountRecord.Ask(ctx, client)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(s)
+	if v.JSON {
+		return v.WriteJSON(s)
 	}
 	field := func(name, value string) {
-		v.out.Printf("%s %s\n", v.out.Dim(term.Pad(name+":", 11)), value)
+		v.Out.Printf("%s %s\n", v.Out.Dim(term.Pad(name+":", 11)), value)
 	}
 	field("record", s.ID)
 	field("main", s.Tip)
-	field("messages", fmt.Sprintf("%d, and %s; %d more of hosts about themselves", s.Messages, count(s.Receipts, "receipt"), s.HostWords))
+	field("messages", fmt.Sprintf("%d, and %s; %d more of hosts about themselves", s.Messages, cli.Count(s.Receipts, "receipt"), s.HostWords))
 	if s.Messages > 0 {
-		field("from", v.at(s.First, timeForm))
-		field("to", v.at(s.Last, timeForm))
+		field("from", v.At(s.First, cli.TimeForm))
+		field("to", v.At(s.Last, cli.TimeForm))
 	}
 	field("unverified", strconv.Itoa(s.Unverified))
 	field("channels", strconv.Itoa(s.Channels))
 	field("memories", strconv.Itoa(s.Memories))
-	field("disk", fmt.Sprintf("%s in %s, journal %s", bytesOf(s.Disk), count(s.Packs, "pack"), bytesOf(s.Journal)))
-	v.out.Printf("\n")
+	field("disk", fmt.Sprintf("%s in %s, journal %s", bytesOf(s.Disk), cli.Count(s.Packs, "pack"), bytesOf(s.Journal)))
+	v.Out.Printf("\n")
 	messages, receipts := s.Messages, s.Receipts // of participants with plain git
 	t := term.Table{Heading: []string{"HOST", "MESSAGES", "RECEIPTS", "LAST"}}
 	for _, h := range s.Hosts {
 		last := ""
 		if !h.Last.IsZero() {
-			last = v.at(h.Last, timeForm)
+			last = v.At(h.Last, cli.TimeForm)
 		}
 		t.Rows = append(t.Rows, []string{h.Alias.String(), strconv.Itoa(h.Messages), strconv.Itoa(h.Receipts), last})
 		messages, receipts = messages-h.Messages, receipts-h.Receipts
@@ -64,7 +65,7 @@ func runRecordStats(ctx context.Context, client control.Service, v view) error {
 	if messages > 0 || receipts > 0 {
 		t.Rows = append(t.Rows, []string{"(no host)", strconv.Itoa(messages), strconv.Itoa(receipts)})
 	}
-	v.out.Table(t)
+	v.Out.Table(t)
 	return nil
 }
 

@@ -4,12 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newRecordVerifyCommand(p *program) *cobra.Command {
+func newRecordVerifyCommand(p *cli.Program) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -33,22 +34,22 @@ of unsigned, future, conflict, stray and mended, which are not wrong; and a
 text.`,
 		Example: `  parley record verify
   parley record verify --all --json`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runRecordVerify(cmd.Context(), all, client, p.view())
+			return runRecordVerify(cmd.Context(), all, client, p.View())
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "what is worth knowing, too")
-	p.jsonFlag(cmd, "print what was found as JSON")
+	p.JSONFlag(cmd, "print what was found as JSON")
 	return cmd
 }
 
-func runRecordVerify(ctx context.Context, all bool, client control.Service, v view) error {
-	done := v.watch(ctx, "looking at the record", control.VerifyProgress, client)
+func runRecordVerify(ctx context.Context, all bool, client control.Service, v cli.View) error {
+	done := v.Watch(ctx, "looking at the record", control.VerifyProgress, client)
 	found, err := control.Verify.Ask(ctx, client)
 	done()
 	if err != nil {
@@ -65,24 +66,24 @@ func runRecordVerify(ctx context.Context, all bool, client control.Service, v vi
 		}
 	}
 	found.Findings = shown
-	if v.json {
-		err = v.writeJSON(found)
+	if v.JSON {
+		err = v.WriteJSON(found)
 	} else {
 		showVerified(v, found, notes, all)
 	}
 	if err == nil && found.Wrong > 0 {
-		return errSaid
+		return cli.ErrSaid
 	}
 	return err
 }
 
 // showVerified shows what was found, the verdict, and what can be done.
-func showVerified(v view, found control.Verification, notes int, all bool) {
+func showVerified(v cli.View, found control.Verification, notes int, all bool) {
 	var kinds []control.FindingKind
 	for _, f := range found.Findings {
 		text, where := term.Line(f.Text), f.Path.String()
 		if f.Wrong {
-			text = v.out.Warn(text)
+			text = v.Out.Warn(text)
 		}
 		if f.File != "" {
 			where = f.File
@@ -90,24 +91,24 @@ func showVerified(v view, found control.Verification, notes int, all bool) {
 		if !slices.Contains(kinds, f.Kind) {
 			kinds = append(kinds, f.Kind)
 		}
-		v.out.Printf("%s: %s\n", term.Line(where), text)
+		v.Out.Printf("%s: %s\n", term.Line(where), text)
 	}
 	verdict := "nothing is wrong"
 	if found.Wrong > 0 {
-		verdict = count(found.Wrong, "thing") + " wrong"
+		verdict = cli.Count(found.Wrong, "thing") + " wrong"
 	}
-	v.out.Printf("%s looked at: %s\n", count(found.Messages, "message"), verdict)
+	v.Out.Printf("%s looked at: %s\n", cli.Count(found.Messages, "message"), verdict)
 	if notes > 0 && !all {
-		v.out.Printf("%s worth knowing: %s\n", count(notes, "thing"), v.command("parley record verify --all"))
+		v.Out.Printf("%s worth knowing: %s\n", cli.Count(notes, "thing"), v.Command("parley record verify --all"))
 	}
 	if len(kinds) == 0 {
 		return
 	}
-	v.out.Printf("\n")
+	v.Out.Printf("\n")
 	for _, kind := range kinds {
-		v.labelled(11, string(kind), whatToDo(kind))
+		v.Labelled(11, string(kind), whatToDo(kind))
 	}
-	v.labelled(11, "who did it", "git log main -- data/channels/PATH, in record.git of the home")
+	v.Labelled(11, "who did it", "git log main -- data/channels/PATH, in record.git of the home")
 }
 
 // whatToDo says what a kind of finding means, and what can be done.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -23,8 +24,8 @@ func TestReferenceIsUpToDate(t *testing.T) {
 	wantPage(t, "commands.md", renderReference(newRootCommand(testProgram())))
 }
 
-func testProgram() *program {
-	return newProgram(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" })
+func testProgram() *cli.Program {
+	return cli.New(strings.NewReader(""), io.Discard, io.Discard, func(string) string { return "" })
 }
 
 func renderReference(root *cobra.Command) string {

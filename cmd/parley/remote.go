@@ -1,16 +1,19 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/spf13/cobra"
+)
 
-func newRemoteCommand(p *program) *cobra.Command {
+func newRemoteCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remote",
 		Short: "Show and set the repository through which the record is shared",
 		Example: `  parley remote show
   parley remote set git@example.org:fleet/record.git`,
-		Args: unknownCommand,
+		Args: cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usageErrorf(cmd, "%s needs show or set", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs show or set", cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newRemoteShowCommand(p), newRemoteSetCommand(p))

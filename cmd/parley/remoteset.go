@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
@@ -12,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newRemoteSetCommand(p *program) *cobra.Command {
+func newRemoteSetCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "set URL",
 		Short: "Share the record through a repository, or through another one",
@@ -26,51 +27,51 @@ nothing but remote is changed. Nothing is taken from the old remote, and other
 hosts go on with it until they are told the same.`,
 		Example: `  parley remote set git@example.org:fleet/record.git
   parley remote set /srv/record.git`,
-		Args: exactly(1, "the URL or path of the repository"),
+		Args: cli.Exactly(1, "the URL or path of the repository"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := p.forOperator("set the remote"); err != nil {
+			if err := p.ForOperator("set the remote"); err != nil {
 				return err
 			}
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
 			url := args[0]
 			if url == "-" {
-				if url, err = p.text(cmd, args); err != nil {
+				if url, err = p.Text(cmd, args); err != nil {
 					return err
 				}
 			}
 			if url, err = absoluteRemote(strings.TrimSpace(url)); err != nil {
 				return err
 			}
-			return runRemoteSet(cmd.Context(), home, url, p.view())
+			return runRemoteSet(cmd.Context(), home, url, p.View())
 		},
 	}
 }
 
-func runRemoteSet(ctx context.Context, home configs.Home, url string, v view) error {
-	if !configured(home) {
-		return errNotConfigured(home, "cannot set the remote: ")
+func runRemoteSet(ctx context.Context, home configs.Home, url string, v cli.View) error {
+	if !cli.Configured(home) {
+		return cli.NotConfigured(home, "cannot set the remote: ")
 	}
-	if err := copiedHome(home, "cannot set the remote"); err != nil {
+	if err := cli.CopiedHome(home, "cannot set the remote"); err != nil {
 		return err
 	}
 	cfg, err := configs.Load(home.Config())
 	if err != nil {
 		return fmt.Errorf("cannot set the remote: %w", err)
 	}
-	file, err := openLog(home.Log())
+	file, err := cli.OpenLog(home.Log())
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	done := v.busy("looking at " + term.Line(redact.Remote(url)))
-	reading := v.progress("reading the record")
+	done := v.Busy("looking at " + term.Line(redact.Remote(url)))
+	reading := v.Progress("reading the record")
 	r, err := node.SetRemote(ctx, node.RemoteOptions{
-		Home: home, Version: version, Remote: url, Log: newLogger(cfg.LogLevel, file, true, v.err), Progress: reading.show,
+		Home: home, Version: cli.Version, Remote: url, Log: cli.NewLogger(cfg.LogLevel, file, true, v.Err), Progress: reading.Show,
 	})
-	reading.end()
+	reading.End()
 	done()
 	if err != nil {
 		return err
@@ -80,27 +81,27 @@ func runRemoteSet(ctx context.Context, home configs.Home, url string, v view) er
 }
 
 // showRemoteSet tells what has become of a remote.
-func showRemoteSet(v view, r node.RemoteResult) {
-	shown := v.out.Bold(term.Line(redact.Remote(r.Config.Remote)))
+func showRemoteSet(v cli.View, r node.RemoteResult) {
+	shown := v.Out.Bold(term.Line(redact.Remote(r.Config.Remote)))
 	holds := "which holds the record"
 	if r.Empty {
 		holds = "which was empty"
 	}
 	if r.Running {
-		v.out.Printf("config.yaml names %s now, %s.\n", shown, holds)
-		v.say("The node that runs goes on with what it was started with. Once it is started anew, it shares the record there.")
+		v.Out.Printf("config.yaml names %s now, %s.\n", shown, holds)
+		v.Say("The node that runs goes on with what it was started with. Once it is started anew, it shares the record there.")
 	} else {
-		v.out.Printf("The record is shared through %s now, %s: %s there, as here.\n", shown, holds, count(r.Shared, "message"))
+		v.Out.Printf("The record is shared through %s now, %s: %s there, as here.\n", shown, holds, cli.Count(r.Shared, "message"))
 	}
 	for _, note := range r.Notes {
-		v.note("note: " + note)
+		v.Note("note: " + note)
 	}
 	if r.Before != "" && r.Before != r.Config.Remote {
-		v.say("Hosts that share it through " + term.Line(redact.Remote(r.Before)) + " go on with that: run parley remote set on each of them.")
+		v.Say("Hosts that share it through " + term.Line(redact.Remote(r.Before)) + " go on with that: run parley remote set on each of them.")
 	}
 	if r.Running {
-		v.out.Printf("%s\n", v.command("parley stop && parley up -d"))
+		v.Out.Printf("%s\n", v.Command("parley stop && parley up -d"))
 	} else {
-		v.next("parley up -d", "start the node")
+		v.Next("parley up -d", "start the node")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
@@ -11,23 +12,23 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newRemoteShowCommand(p *program) *cobra.Command {
+func newRemoteShowCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Show the repository through which the record is shared",
 		Long: `Show the repository through which the record is shared, without what gets one
 in: what config.yaml says of it and, where a node runs, how it gets on with it.`,
 		Example: `  parley remote show --json`,
-		Args:    exactly(0, "nothing"),
+		Args:    cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
-			return runRemoteShow(cmd.Context(), home, p.connect(home.Socket()), p.view())
+			return runRemoteShow(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print the remote as JSON")
+	p.JSONFlag(cmd, "print the remote as JSON")
 	return cmd
 }
 
@@ -37,9 +38,9 @@ type remoteInfo struct {
 	Record *control.RecordStatus `json:"record,omitempty"` // of the running node; absent: none runs
 }
 
-func runRemoteShow(ctx context.Context, home configs.Home, client control.Service, v view) error {
-	if !configured(home) {
-		return errNotConfigured(home, "")
+func runRemoteShow(ctx context.Context, home configs.Home, client control.Service, v cli.View) error {
+	if !cli.Configured(home) {
+		return cli.NotConfigured(home, "")
 	}
 	c, err := configs.Load(home.Config())
 	if err != nil {
@@ -49,24 +50,24 @@ func runRemoteShow(ctx context.Context, home configs.Home, client control.Servic
 	if s, err := control.ShowStatus.Ask(ctx, client); err == nil {
 		info.Record = &s.Record
 	}
-	if v.json {
-		return v.writeJSON(info)
+	if v.JSON {
+		return v.WriteJSON(info)
 	}
 	const label = len("remote:")
 	if c.Remote == "" {
-		v.labelled(label, "remote", "none: the record is on this host alone; share it with: "+v.command("parley remote set URL"))
+		v.Labelled(label, "remote", "none: the record is on this host alone; share it with: "+v.Command("parley remote set URL"))
 	} else {
-		v.labelled(label, "remote", info.Remote)
+		v.Labelled(label, "remote", info.Remote)
 	}
 	switch r := info.Record; {
 	case r == nil:
-		v.labelled(label, "node", "none runs here")
+		v.Labelled(label, "node", "none runs here")
 	case r.Remote != info.Remote:
-		v.alarm(label, "node", fmt.Sprintf("was started with %s: %s", remoteOrNone(r.Remote), v.command("parley stop && parley up -d")))
+		v.Alarm(label, "node", fmt.Sprintf("was started with %s: %s", remoteOrNone(r.Remote), v.Command("parley stop && parley up -d")))
 	case r.Remote != "":
-		v.labelled(label, "node", fmt.Sprintf("%d not pushed yet, %s", r.Unpushed, remoteUse(v, *r)))
+		v.Labelled(label, "node", fmt.Sprintf("%d not pushed yet, %s", r.Unpushed, remoteUse(v, *r)))
 		if r.Trouble != nil {
-			v.alarm(label, "", troubleText(v, *r.Trouble))
+			v.Alarm(label, "", troubleText(v, *r.Trouble))
 		}
 	}
 	return nil

@@ -3,42 +3,43 @@ package main
 import (
 	"context"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newRepliesCommand(p *program) *cobra.Command {
+func newRepliesCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "replies PATH",
 		Short:   "List the answers to a message, oldest first",
 		Example: `  parley replies b2c3d4e5`,
-		Args:    exactly(1, "the path of a message"),
+		Args:    cli.Exactly(1, "the path of a message"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runReplies(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, p.view())
+			return runReplies(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print an array of messages as JSON")
+	p.JSONFlag(cmd, "print an array of messages as JSON")
 	return cmd
 }
 
-func runReplies(ctx context.Context, r control.ThreadRequest, client control.Service, v view) error {
+func runReplies(ctx context.Context, r control.ThreadRequest, client control.Service, v cli.View) error {
 	answers, err := control.Replies.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(answers)
+	if v.JSON {
+		return v.WriteJSON(answers)
 	}
 	if len(answers) == 0 {
-		v.err.Printf("nobody has answered yet\n")
-		v.next("parley wait --re "+v.named(r.Path), "wait for the first answer")
+		v.Err.Printf("nobody has answered yet\n")
+		v.Next("parley wait --re "+v.Named(r.Path), "wait for the first answer")
 		return nil
 	}
 	mailTable(v, answers)
-	v.next("parley thread "+v.named(r.Path), "the whole conversation")
+	v.Next("parley thread "+v.Named(r.Path), "the whole conversation")
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -19,7 +20,7 @@ const (
 	groupFleet = "fleet"
 )
 
-func newRootCommand(p *program) *cobra.Command {
+func newRootCommand(p *cli.Program) *cobra.Command {
 	showVersion := false
 	root := &cobra.Command{
 		Use:   "parley",
@@ -42,23 +43,23 @@ the home), NO_COLOR.`,
 		DisableFlagsInUseLine: true,
 		SilenceErrors:         true,
 		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
-		Args:                  unknownCommand,
+		Args:                  cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if showVersion {
-				return runVersion(thisVersion(), p.view())
+				return runVersion(thisVersion(), p.View())
 			}
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
-			return runFirst(cmd.Context(), home, p.connect(home.Socket()), p.view())
+			return runFirst(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 		},
 	}
-	root.SetFlagErrorFunc(flagError)
-	if p.out.Width > 0 {
-		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.out.Width)))
+	root.SetFlagErrorFunc(cli.FlagError)
+	if p.Out.Width > 0 {
+		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.Out.Width)))
 	}
-	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
+	root.PersistentFlags().StringVar(&p.Home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
 	addGroup(root, groupNode, "Your node:", newInitCommand(p), newJoinCommand(p), newUpCommand(p), newStopCommand(p),
 		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p), newRemoteCommand(p),
@@ -84,27 +85,27 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 }
 
 // runFirst says what to do first: make a home, start the node, or talk.
-func runFirst(ctx context.Context, home configs.Home, client control.Service, v view) error {
-	if !configured(home) {
-		if why := errNotConfigured(home, ""); why.Hint != "parley init" {
+func runFirst(ctx context.Context, home configs.Home, client control.Service, v cli.View) error {
+	if !cli.Configured(home) {
+		if why := cli.NotConfigured(home, ""); why.Hint != "parley init" {
 			return why
 		}
-		v.out.Printf("%s\n\nThere is no node of yours at %s yet. First:\n\n", tagline, home.Dir)
-		v.steps("parley init", "make one: keys, a record in git, your name", "parley demo", "or watch two of them talk for a moment")
+		v.Out.Printf("%s\n\nThere is no node of yours at %s yet. First:\n\n", tagline, home.Dir)
+		v.Steps("parley init", "make one: keys, a record in git, your name", "parley demo", "or watch two of them talk for a moment")
 		return nil
 	}
 	s, err := control.ShowStatus.Ask(ctx, client)
 	if down := new(control.Error); errors.As(err, &down) && down.Kind == control.KindUnavailable {
-		v.out.Printf("%s\n\nYour node at %s is not running. Next:\n\n", tagline, home.Dir)
-		v.steps("parley up -d", "start it in the background; without -d it stays here", "parley logs", "what it logged before")
+		v.Out.Printf("%s\n\nYour node at %s is not running. Next:\n\n", tagline, home.Dir)
+		v.Steps("parley up -d", "start it in the background; without -d it stays here", "parley logs", "what it logged before")
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	showStatusLine(v, s)
-	v.out.Printf("\n")
-	v.steps("parley ls", "who can be reached", "parley hey AGENT hello", "say something", "parley inbox", "what is waiting for you",
+	v.Out.Printf("\n")
+	v.Steps("parley ls", "who can be reached", "parley hey AGENT hello", "say something", "parley inbox", "what is waiting for you",
 		"parley log --follow", "listen", "parley --help", "everything else")
 	return nil
 }

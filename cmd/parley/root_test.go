@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/spf13/cobra"
 )
 
@@ -38,7 +39,7 @@ func TestReadingCommandsHaveJSON(t *testing.T) {
 
 func TestHelpNamesTheExitCodes(t *testing.T) {
 	r := newRun(t)
-	if code := r.do("--help"); code != exitDone || !strings.Contains(r.out.String(), "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited") {
+	if code := r.do("--help"); code != cli.ExitDone || !strings.Contains(r.out.String(), "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited") {
 		t.Errorf("exit %d, printed %s", code, r.out.String())
 	}
 }
@@ -46,7 +47,7 @@ func TestHelpNamesTheExitCodes(t *testing.T) {
 func TestVersion(t *testing.T) {
 	for _, line := range []string{"version", "--version"} {
 		r := newRun(t)
-		if code := r.do(line); code != exitDone || !strings.HasPrefix(r.out.String(), "parley "+version+" (") {
+		if code := r.do(line); code != cli.ExitDone || !strings.HasPrefix(r.out.String(), "parley "+cli.Version+" (") {
 			t.Errorf("%s: exit %d, printed %q", line, code, r.out.String())
 		}
 	}
@@ -54,7 +55,7 @@ func TestVersion(t *testing.T) {
 
 func TestHelpOfACommand(t *testing.T) {
 	r := newRun(t)
-	if code := r.do("help", "host", "list"); code != exitDone || !strings.HasPrefix(r.out.String(), "List the hosts of the fleet, as this host knows them") {
+	if code := r.do("help", "host", "list"); code != cli.ExitDone || !strings.HasPrefix(r.out.String(), "List the hosts of the fleet, as this host knows them") {
 		t.Errorf("exit %d, printed %q", code, r.out.String())
 	}
 }

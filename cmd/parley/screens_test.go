@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -35,7 +36,7 @@ func TestScreensFit(t *testing.T) {
 				Since: letter("").Timestamp, Address: "[2001:db8::7]:4223", RTT: 1234567,
 			}}
 			r.atTerminal(width)
-			if code := r.do(strings.Fields(line)...); code != exitDone {
+			if code := r.do(strings.Fields(line)...); code != cli.ExitDone {
 				t.Fatalf("%s: exit %d, %s", line, code, r.err.String())
 			}
 			for shown := range strings.SplitSeq(r.out.String(), "\n") {
@@ -61,7 +62,7 @@ func TestHelpFits(t *testing.T) {
 	for _, line := range lines {
 		r := newRun(t)
 		r.atTerminal(80)
-		if code := r.do(append(strings.Fields(line), "--help")...); code != exitDone {
+		if code := r.do(append(strings.Fields(line), "--help")...); code != cli.ExitDone {
 			t.Errorf("parley%s --help: exit %d", line, code)
 		}
 		for shown := range strings.SplitSeq(r.out.String(), "\n") {

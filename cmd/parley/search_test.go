@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -65,12 +66,12 @@ TIME                     FROM         WHERE   ID        TEXT
 	} {
 		r := newRun(t)
 		r.found = someFinds(in, unverified)
-		r.program.now = func() time.Time { return letter("").Timestamp }
+		r.program.Now = func() time.Time { return letter("").Timestamp }
 		if test.width > 0 {
 			r.atTerminal(test.width)
-			r.program.out.Color = test.color
+			r.program.Out.Color = test.color
 		}
-		if code := r.do("search", "deadline"); code != exitDone {
+		if code := r.do("search", "deadline"); code != cli.ExitDone {
 			t.Errorf("%s: exit %d, %s", test.name, code, r.err.String())
 		}
 		if diff := cmp.Diff(strings.ReplaceAll(test.want, `\x1b`, "\x1b"), "\n"+r.out.String()); diff != "" {

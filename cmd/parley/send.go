@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -24,71 +25,71 @@ type sendFlags struct {
 	wait    time.Duration
 }
 
-func (f *sendFlags) register(p *program, cmd *cobra.Command) {
-	asFlag(cmd, &f.as, "speak as this agent or human")
+func (f *sendFlags) register(p *cli.Program, cmd *cobra.Command) {
+	cli.AsFlag(cmd, &f.as, "speak as this agent or human")
 	cmd.Flags().StringVar(&f.request, "request", "", "an id of your own: repeated within a day it shows the first message and sends none")
 	cmd.Flags().BoolVar(&f.fyi, "fyi", false, "a note: shown to all whom it is for, and no agent is run for it")
-	p.jsonFlag(cmd, "print the message as JSON")
+	p.JSONFlag(cmd, "print the message as JSON")
 }
 
 func (f *sendFlags) registerWait(cmd *cobra.Command) {
-	durationFlag(cmd.Flags(), &f.wait, "wait", "wait this long for the reply, such as 30s, and print its text alone")
+	cli.DurationFlag(cmd.Flags(), &f.wait, "wait", "wait this long for the reply, such as 30s, and print its text alone")
 	cmd.Flags().Lookup("json").Usage = "print the message as JSON, with --wait as question with its answer"
 }
 
 // sendText sends what a command line asks for.
-func sendText(p *program, cmd *cobra.Command, f sendFlags, r control.SendRequest, words []string) error {
+func sendText(p *cli.Program, cmd *cobra.Command, f sendFlags, r control.SendRequest, words []string) error {
 	if cmd.Flags().Changed("wait") && f.wait <= 0 {
-		return usageErrorf(cmd, "--wait needs a time above zero, such as 30s")
+		return cli.UsageErrorf(cmd, "--wait needs a time above zero, such as 30s")
 	}
 	if cmd.Flags().Changed("request") && f.request == "" {
-		return usageErrorf(cmd, "--request needs an id")
+		return cli.UsageErrorf(cmd, "--request needs an id")
 	}
 	if f.fyi && f.wait > 0 {
-		return usageErrorf(cmd, "--fyi asks nobody for an answer: leave out --wait")
+		return cli.UsageErrorf(cmd, "--fyi asks nobody for an answer: leave out --wait")
 	}
 	if f.fyi {
 		r.Act = protocol.ActNote
 	}
-	text, err := p.text(cmd, words)
+	text, err := p.Text(cmd, words)
 	if err != nil {
 		return err
 	}
-	client, err := p.client()
+	client, err := p.Client()
 	if err != nil {
 		return err
 	}
 	r.As, r.Body, r.Request, r.HeardWithin = f.as, text, f.request, heardWithin
-	return runSend(cmd.Context(), r, f.wait, client, p.view())
+	return runSend(cmd.Context(), r, f.wait, client, p.View())
 }
 
 // runSend sends a message and shows where it is; with wait above zero it then
 // waits for the answer.
-func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, client control.Service, v view) error {
+func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, client control.Service, v cli.View) error {
 	m, err := control.Send.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	v.acting(ctx, r.As, client)
-	line := v.path(m.Path) + "  " + sentStages(m) + "\n"
+	v.Acting(ctx, r.As, client)
+	line := v.Path(m.Path) + "  " + sentStages(m) + "\n"
 	switch {
 	case wait > 0:
-		if !v.json {
-			v.err.Printf("%s", line)
+		if !v.JSON {
+			v.Err.Printf("%s", line)
 		}
 		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: wait}, r.As, client, v)
-		if v.json {
+		if v.JSON {
 			return showExchange(ctx, m, reply, err, client, v)
 		}
 		if err != nil {
 			return err
 		}
 		return showArrived(ctx, reply, m.From, client, v)
-	case v.json:
-		return v.writeJSON(m)
+	case v.JSON:
+		return v.WriteJSON(m)
 	}
-	v.out.Printf("%s", line)
-	v.next("parley show "+m.Path.Suffix(), "how far it has come")
+	v.Out.Printf("%s", line)
+	v.Next("parley show "+m.Path.Suffix(), "how far it has come")
 	return nil
 }
 
@@ -99,7 +100,7 @@ type exchange struct {
 }
 
 // showExchange prints a question and its answer, or err, the reason why there is none.
-func showExchange(ctx context.Context, question, answer control.Message, err error, client control.Service, v view) error {
+func showExchange(ctx context.Context, question, answer control.Message, err error, client control.Service, v cli.View) error {
 	if now, err := control.Show.Ask(ctx, client, control.ShowRequest{Path: question.Path.String()}); err == nil {
 		question = now
 	}
@@ -107,7 +108,7 @@ func showExchange(ctx context.Context, question, answer control.Message, err err
 	if err == nil {
 		said.Answer = &answer
 	}
-	if err := v.writeJSON(said); err != nil {
+	if err := v.WriteJSON(said); err != nil {
 		return err
 	}
 	if err != nil {
@@ -117,12 +118,12 @@ func showExchange(ctx context.Context, question, answer control.Message, err err
 }
 
 // awaitReply waits for the answer to a message; as is whom the command was told to act as.
-func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v view) (control.Message, error) {
-	done := v.busy("waiting for an answer")
+func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) (control.Message, error) {
+	done := v.Busy("waiting for an answer")
 	reply, err := control.Wait.Ask(ctx, client, r)
 	done()
-	asked := v.named(r.Re)
-	hint := "it may still come: parley wait --re " + shellWord(asked) + sayAs(as)
+	asked := v.Named(r.Re)
+	hint := "it may still come: parley wait --re " + cli.ShellWord(asked) + cli.SayAs(as)
 	if ctx.Err() != nil {
 		return reply, control.Errorf(control.KindFailed, hint, "cannot wait for the answer to %s: interrupted", asked)
 	}
@@ -133,14 +134,14 @@ func awaitReply(ctx context.Context, r control.WaitRequest, as string, client co
 }
 
 // showArrived prints the text of a message that was waited for, alone (R15).
-func showArrived(ctx context.Context, m control.Message, as string, client control.Service, v view) (err error) {
+func showArrived(ctx context.Context, m control.Message, as string, client control.Service, v cli.View) (err error) {
 	switch {
-	case v.json:
-		err = v.writeJSON(m)
+	case v.JSON:
+		err = v.WriteJSON(m)
 	case m.Act == protocol.ActFailed:
-		_, err = fmt.Fprintf(v.err, "%s: %s\n", term.Line(sender(m)), term.Visible(m.Body))
+		_, err = fmt.Fprintf(v.Err, "%s: %s\n", term.Line(sender(m)), term.Visible(m.Body))
 	default:
-		_, err = fmt.Fprintf(v.out, "%s\n", v.out.Body(m.Body))
+		_, err = fmt.Fprintf(v.Out, "%s\n", v.Out.Body(m.Body))
 	}
 	if err != nil {
 		return err
@@ -150,17 +151,17 @@ func showArrived(ctx context.Context, m control.Message, as string, client contr
 
 // markTaken ends a command that has printed the message it waited for: where that is for
 // as, it counts as read; what says why there is no answer is a failure.
-func markTaken(ctx context.Context, m control.Message, as string, client control.Service, v view) error {
+func markTaken(ctx context.Context, m control.Message, as string, client control.Service, v cli.View) error {
 	if _, err := control.Shown.Ask(ctx, client, control.ShownRequest{As: as, Paths: []protocol.Path{m.Path}}); err != nil {
 		noteNotMarked(v, err) // the text is there: nothing failed that a script waits for
 	}
 	if m.Act == protocol.ActFailed {
-		return errSaid
+		return cli.ErrSaid
 	}
 	return nil
 }
 
 // noteNotMarked says why what was shown goes on waiting in the inbox.
-func noteNotMarked(v view, err error) {
-	v.err.Printf("%s\n", v.err.Warn("cannot mark it as read: "+term.Line(err.Error())))
+func noteNotMarked(v cli.View, err error) {
+	v.Err.Printf("%s\n", v.Err.Warn("cannot mark it as read: "+term.Line(err.Error())))
 }

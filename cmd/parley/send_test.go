@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -44,7 +45,7 @@ func TestCommandLinesThatSend(t *testing.T) {
 		{line: []string{"reply", letterPath, "-"}, stdin: "ja\r\n", want: control.SendRequest{Re: letterPath, Act: "reply", Body: "ja\r"}},
 	} {
 		r := newRun(t)
-		r.program.stdin = strings.NewReader(test.stdin)
+		r.program.Stdin = strings.NewReader(test.stdin)
 		r.env["PARLEY_AGENT"] = test.env
 		r.wantAsked(t, test.line, asks(test.want))
 	}
@@ -66,7 +67,7 @@ func TestSentLine(t *testing.T) {
 		r := newRun(t)
 		r.message.Stage, r.message.Heard = test.stage, test.heard
 		code := r.do("hey", "mawjs", "hi")
-		if want := letterPath + "  " + test.want + "\n"; code != exitDone || r.out.String() != want {
+		if want := letterPath + "  " + test.want + "\n"; code != cli.ExitDone || r.out.String() != want {
 			t.Errorf("exit %d, printed %q, want %q", code, r.out.String(), want)
 		}
 	}
@@ -96,13 +97,13 @@ func TestWait(t *testing.T) {
 	}{
 		{name: "the text alone, unchanged", reply: letter("42\x1b[31m\n  x"), out: "42\x1b[31m\n  x\n", say: state},
 		{name: "visible at a terminal", reply: letter("42\x1b[31m"), terminal: true, out: "42␛[31m\n", say: "b2c3d4e5  stored\n"},
-		{name: "a failed agent", reply: failed, code: exitFailed, say: state + "mawjs@white: the command printed nothing\n"},
+		{name: "a failed agent", reply: failed, code: cli.ExitFailed, say: state + "mawjs@white: the command printed nothing\n"},
 		{
-			name: "nothing", err: control.Errorf(control.KindTimeout, "", "nothing came"), code: exitNothing,
+			name: "nothing", err: control.Errorf(control.KindTimeout, "", "nothing came"), code: cli.ExitNothing,
 			say: state + "parley: nothing came within 10s as an answer to " + letterPath + "\nhint: it may still come: parley wait --re " + letterPath + "\n",
 		},
 		{
-			name: "a node that stops", err: control.Errorf(control.KindUnavailable, "", "the node is stopping"), code: exitFailed,
+			name: "a node that stops", err: control.Errorf(control.KindUnavailable, "", "the node is stopping"), code: cli.ExitFailed,
 			say: state + "parley: the node is stopping\n",
 		},
 	} {
@@ -142,7 +143,7 @@ func TestWaitAsJSON(t *testing.T) {
 	}{
 		{want: `{"question":` + asJSON("hello") + `,"answer":` + asJSON("42") + "}\n"},
 		{
-			err: late, code: exitNothing, want: `{"question":` + asJSON("hello") + "}\n",
+			err: late, code: cli.ExitNothing, want: `{"question":` + asJSON("hello") + "}\n",
 			say: `{"error":"nothing came within 1s as an answer to ` + letterPath + `","kind":"timeout","hint":"it may still come: parley wait --re ` + letterPath + `"}` + "\n",
 		},
 	} {

@@ -1,11 +1,12 @@
 package main
 
 import (
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newSendCommand(p *program) *cobra.Command {
+func newSendCommand(p *cli.Program) *cobra.Command {
 	var flags sendFlags
 	var r control.SendRequest
 	cmd := &cobra.Command{
@@ -24,11 +25,11 @@ same.`,
   parley send --to all --channel sprint 'we begin'
   parley send --to critic --re b2c3d4e5 what do you think of that?
   parley send --to reviewer --wait 5m - < change.diff`,
-		Args: atLeast(1, "a text"),
+		Args: cli.AtLeast(1, "a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.To = splitNames(r.To)
+			r.To = cli.SplitNames(r.To)
 			if len(r.To) == 0 && r.Re == "" {
-				return usageErrorf(cmd, "%s needs --to or --re: whom is it for?", cmd.CommandPath())
+				return cli.UsageErrorf(cmd, "%s needs --to or --re: whom is it for?", cmd.CommandPath())
 			}
 			return sendText(p, cmd, flags, r, args)
 		},
@@ -38,9 +39,9 @@ same.`,
 	f.StringVar(&r.Channel, "channel", "", "the channel, by name or id")
 	f.StringVar(&r.Re, "re", "", "the message that this one answers")
 	f.BoolVar(&r.Anyway, "anyway", false, "also to a name that nobody is known to have")
-	takesText(cmd, 0)
+	cli.TakesText(cmd, 0)
 	flags.register(p, cmd)
 	flags.registerWait(cmd)
-	p.completeFlags(cmd, "to", "channel")
+	p.CompleteFlags(cmd, "to", "channel")
 	return cmd
 }

@@ -3,35 +3,36 @@ package main
 import (
 	"context"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newShowCommand(p *program) *cobra.Command {
+func newShowCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show PATH",
 		Short:   "Show a message and how far it has come; writes nothing",
 		Example: `  parley show b2c3d4e5 --json`,
-		Args:    exactly(1, "the path of a message"),
+		Args:    cli.Exactly(1, "the path of a message"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runShow(cmd.Context(), control.ShowRequest{Path: args[0]}, client, p.view())
+			return runShow(cmd.Context(), control.ShowRequest{Path: args[0]}, client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print the message as JSON")
+	p.JSONFlag(cmd, "print the message as JSON")
 	return cmd
 }
 
-func runShow(ctx context.Context, r control.ShowRequest, client control.Service, v view) error {
+func runShow(ctx context.Context, r control.ShowRequest, client control.Service, v cli.View) error {
 	m, err := control.Show.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(m)
+	if v.JSON {
+		return v.WriteJSON(m)
 	}
 	showLetter(v, m)
 	return nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -155,7 +156,7 @@ func TestEmptyListsAsJSONAreArrays(t *testing.T) {
 		{"inbox"}, {"ls"}, {"agent", "list"}, {"replies", "x"}, {"thread", "x"}, {"channel", "list"}, {"memory", "list"}, {"upgrade"}, {"host", "list"},
 	} {
 		r := newRun(t)
-		if code := r.do(append(line, "--json")...); code != exitDone || r.out.String() != "[]\n" {
+		if code := r.do(append(line, "--json")...); code != cli.ExitDone || r.out.String() != "[]\n" {
 			t.Errorf("%q: exit %d, printed %q, want []", line, code, r.out.String())
 		}
 	}
@@ -224,7 +225,7 @@ func TestFirstSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if code := r.do(); code != exitDone || !strings.Contains(r.out.String(), test.want) {
+		if code := r.do(); code != cli.ExitDone || !strings.Contains(r.out.String(), test.want) {
 			t.Errorf("%s: exit %d, printed %q, want it to name %q", test.name, code, r.out.String(), test.want)
 		}
 	}
@@ -240,7 +241,7 @@ func TestTroubleWhereOthersPushedEverything(t *testing.T) {
 	r.status.Record.Trouble = &control.Trouble{
 		Kind: "hook", Text: "refused", Pushing: true, Since: r.status.Since, Advice: "ask",
 	}
-	if code := r.do("status"); code != exitDone {
+	if code := r.do("status"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.err.String())
 	}
 	for _, want := range []string{"(hook): refused; nothing waits, other hosts have pushed it; tried again with the next message"} {

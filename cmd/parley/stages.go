@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -17,7 +18,7 @@ func stages(m control.Message) string {
 	}
 	switch {
 	case len(m.Heard) > 0:
-		words = append(words, "heard by "+names(m.Heard))
+		words = append(words, "heard by "+cli.Names(m.Heard))
 	case m.Stage == protocol.StageHeard:
 		words = append(words, m.Stage.String())
 	}

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newStatusCommand(p *program) *cobra.Command {
+func newStatusCommand(p *cli.Program) *cobra.Command {
 	fleet := false
 	var r control.HostsRequest
 	cmd := &cobra.Command{
@@ -29,73 +30,73 @@ it lacks. Below stand links that do not work, and who did not answer. Hosts that
 are out of the fleet are left out, unless --all is given.`,
 		Example: `  parley status --json
   parley status --fleet`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if r.All && !fleet {
-				return usageErrorf(cmd, "--all goes with --fleet")
+				return cli.UsageErrorf(cmd, "--all goes with --fleet")
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
 			if fleet {
-				return runFleetStatus(cmd.Context(), r, client, p.view())
+				return runFleetStatus(cmd.Context(), r, client, p.View())
 			}
-			return runStatus(cmd.Context(), client, p.view())
+			return runStatus(cmd.Context(), client, p.View())
 		},
 	}
 	cmd.Flags().BoolVar(&fleet, "fleet", false, "ask all live hosts, and show the whole fleet")
 	allHostsFlag(cmd, &r)
-	p.jsonFlag(cmd, "print the status as JSON")
+	p.JSONFlag(cmd, "print the status as JSON")
 	return cmd
 }
 
-func runStatus(ctx context.Context, client control.Service, v view) error {
+func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 	s, err := control.ShowStatus.Ask(ctx, client)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(s)
+	if v.JSON {
+		return v.WriteJSON(s)
 	}
 	showStatusLine(v, s)
 	showStatusFields(v, s)
 	showWarnings(v, s)
 	if len(s.Hosts) > 0 {
-		v.out.Printf("\n")
+		v.Out.Printf("\n")
 		hostTable(v, s.Hosts)
 	}
 	if len(s.Agents) > 0 {
-		v.out.Printf("\n")
+		v.Out.Printf("\n")
 		agentTable(v, s.Agents)
 	}
 	return nil
 }
 
 // showWarnings shows what the operator should know.
-func showWarnings(v view, s control.Status) {
+func showWarnings(v cli.View, s control.Status) {
 	for _, warning := range s.Warned {
-		v.note("warning: " + warning)
+		v.Note("warning: " + warning)
 	}
 }
 
 // showStatusLine says in one line who runs where.
-func showStatusLine(v view, s control.Status) {
+func showStatusLine(v cli.View, s control.Status) {
 	who := fmt.Sprintf("%s on host %s of fleet %s: ", s.Human, s.Host, s.Fleet)
-	what := fmt.Sprintf("running since %s, version %s, process %d", v.at(s.Since, timeForm), term.Line(s.Version), s.PID)
-	if v.out.Width > 0 && term.Width(who+what) > v.out.Width {
+	what := fmt.Sprintf("running since %s, version %s, process %d", v.At(s.Since, cli.TimeForm), term.Line(s.Version), s.PID)
+	if v.Out.Width > 0 && term.Width(who+what) > v.Out.Width {
 		what = "\n" + what
 	}
-	v.out.Printf("%s on host %s of fleet %s: %s\n", s.Human, v.out.Bold(s.Host.String()), v.out.Bold(s.Fleet.String()), what)
+	v.Out.Printf("%s on host %s of fleet %s: %s\n", s.Human, v.Out.Bold(s.Host.String()), v.Out.Bold(s.Fleet.String()), what)
 }
 
 // statusLabel is the width of the names of what status says.
 const statusLabel = 8
 
-func showStatusFields(v view, s control.Status) {
-	field := func(name, value string) { v.labelled(statusLabel, name, value) }
+func showStatusFields(v cli.View, s control.Status) {
+	field := func(name, value string) { v.Labelled(statusLabel, name, value) }
 	field("home", s.Home)
-	field("record", fmt.Sprintf("%s in %s, %d not recorded yet", count(s.Record.Messages, "message"), short(s.Record.ID), s.Record.Unrecorded))
+	field("record", fmt.Sprintf("%s in %s, %d not recorded yet", cli.Count(s.Record.Messages, "message"), cli.ShortHash(s.Record.ID), s.Record.Unrecorded))
 	if s.Record.Arriving > 0 {
 		field("behind", fmt.Sprintf("%d of %d messages that others wrote are taken in", s.Record.Arrived, s.Record.Arriving))
 	}
@@ -104,14 +105,14 @@ func showStatusFields(v view, s control.Status) {
 		if s.Record.StoreAdvice != "" {
 			text += "; " + s.Record.StoreAdvice
 		}
-		v.alarm(statusLabel, "trouble", text)
+		v.Alarm(statusLabel, "trouble", text)
 	}
 	if s.Record.CommitError != "" {
-		v.alarm(statusLabel, "trouble", "what is stored stays in the journal: "+s.Record.CommitError)
+		v.Alarm(statusLabel, "trouble", "what is stored stays in the journal: "+s.Record.CommitError)
 	}
 	field("remote", remoteText(v, s.Record))
 	if s.Record.Trouble != nil {
-		v.alarm(statusLabel, "trouble", troubleText(v, *s.Record.Trouble))
+		v.Alarm(statusLabel, "trouble", troubleText(v, *s.Record.Trouble))
 	}
 	field("bus", busAddresses(s.Bus))
 	for _, link := range s.Bus.Peers {
@@ -123,10 +124,10 @@ func showStatusFields(v view, s control.Status) {
 			s.Commands.Running, waitFor(s.Commands.Waiting, "agent")))
 	}
 	if s.Refused > 0 {
-		field("refused", count(s.Refused, "message")+" since start: "+v.command("parley record verify"))
+		field("refused", cli.Count(s.Refused, "message")+" since start: "+v.Command("parley record verify"))
 	}
 	if len(s.Flags) > 0 {
-		field("flagged", flagged(s.Flags)+": "+v.command("parley record verify"))
+		field("flagged", flagged(s.Flags)+": "+v.Command("parley record verify"))
 	}
 }
 
@@ -149,7 +150,7 @@ func flagged(flags []control.Flag) string {
 	return strings.Join(parts, ", ")
 }
 
-func remoteText(v view, r control.RecordStatus) string {
+func remoteText(v cli.View, r control.RecordStatus) string {
 	if r.Remote == "" {
 		return "none: the record is on this host alone"
 	}
@@ -166,8 +167,8 @@ func remoteText(v view, r control.RecordStatus) string {
 
 // remoteUse says when the remote was fetched from and pushed to. A node knows that of
 // itself alone, not of those that ran in its home before.
-func remoteUse(v view, r control.RecordStatus) string {
-	fetched, pushed := "fetched "+v.at(r.LastFetch, timeForm), "pushed "+v.at(r.LastPush, timeForm)
+func remoteUse(v cli.View, r control.RecordStatus) string {
+	fetched, pushed := "fetched "+v.At(r.LastFetch, cli.TimeForm), "pushed "+v.At(r.LastPush, cli.TimeForm)
 	switch {
 	case r.LastFetch.IsZero() && r.LastPush.IsZero():
 		return "neither fetched nor pushed since the start"
@@ -181,8 +182,8 @@ func remoteUse(v view, r control.RecordStatus) string {
 
 // troubleText says in one line what is wrong with the remote, since when, what waits
 // for it, when it is tried again and what to do.
-func troubleText(v view, t control.Trouble) string {
-	text := fmt.Sprintf("failing since %s (%s): %s; ", v.at(t.Since, timeForm), t.Kind, t.Text)
+func troubleText(v cli.View, t control.Trouble) string {
+	text := fmt.Sprintf("failing since %s (%s): %s; ", v.At(t.Since, cli.TimeForm), t.Kind, t.Text)
 	switch {
 	case t.Waiting == 0 && t.Pushing:
 		text += "nothing waits, other hosts have pushed it; tried again with the next message that is left to this host"
@@ -190,10 +191,10 @@ func troubleText(v view, t control.Trouble) string {
 		text += waitFor(t.Waiting, "message")
 	}
 	if !t.Next.IsZero() {
-		text += ", next try " + v.at(t.Next, timeForm)
+		text += ", next try " + v.At(t.Next, cli.TimeForm)
 	}
 	if t.Advice != "" {
-		text += "; " + t.Advice + ", then: " + v.command("parley wake")
+		text += "; " + t.Advice + ", then: " + v.Command("parley wake")
 	}
 	return text
 }
@@ -257,21 +258,21 @@ func linkState(l control.LinkStatus) string {
 	return peer + ", connecting" // the first try has not ended
 }
 
-func hostTable(v view, hosts []control.HostStatus) {
+func hostTable(v cli.View, hosts []control.HostStatus) {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), hostState(h.State), v.stampOrEmpty(h.Since), lastSeen(v, h.State, h.LastSeen),
+			h.Alias.String(), hostState(h.State), v.StampOrEmpty(h.Since), lastSeen(v, h.State, h.LastSeen),
 			term.Line(h.Version), term.Line(strings.Join(h.Agents, ", ")),
 		})
 	}
-	v.table(t, squeeze{column: 5, least: 20}, squeeze{column: 2, least: dayWidth, cut: toDay}, squeeze{column: 3, least: dayWidth, cut: toDay})
+	v.Table(t, cli.Squeeze{Column: 5, Least: 20}, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay})
 }
 
 // waitFor is "1 agent waits", "2 agents wait".
 func waitFor(n int, noun string) string {
 	if n == 1 {
-		return count(n, noun) + " waits"
+		return cli.Count(n, noun) + " waits"
 	}
-	return count(n, noun) + " wait"
+	return cli.Count(n, noun) + " wait"
 }

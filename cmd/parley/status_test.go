@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -44,9 +45,9 @@ func TestStateOfALink(t *testing.T) {
 func TestAlarmsInColour(t *testing.T) {
 	r := newRun(t)
 	r.atTerminal(60)
-	r.program.out.Color = true
+	r.program.Out.Color = true
 	r.status = control.Status{Bus: control.BusStatus{Letters: 1, Offended: time.Now(), Letter: "a subject of white: it was\x1b[2J repeated, and that is refused"}}
-	if code := r.do("status"); code != exitDone {
+	if code := r.do("status"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.err.String())
 	}
 	want := "\x1b[2mbus:    \x1b[0m \x1b[33m1 letter of hosts refused since start, 0\x1b[0m\n" +
@@ -62,7 +63,7 @@ func TestAlarmsInColour(t *testing.T) {
 func TestStatusNamesTheHome(t *testing.T) {
 	r := newRun(t)
 	r.status = someStatus()
-	if code := r.do("status", "--home", "/srv/white"); code != exitDone {
+	if code := r.do("status", "--home", "/srv/white"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.err.String())
 	}
 	for _, want := range []string{"then: parley --home /srv/white wake\n", ": parley --home /srv/white record verify\n"} {
@@ -74,7 +75,7 @@ func TestStatusNamesTheHome(t *testing.T) {
 
 // A node that was started again said that it had never pushed.
 func TestWhenTheRemoteWasUsed(t *testing.T) {
-	at, v := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC), view{zone: time.UTC}
+	at, v := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC), cli.View{Zone: time.UTC}
 	for want, r := range map[string]control.RecordStatus{
 		"neither fetched nor pushed since the start":                            {},
 		"not fetched since the start, pushed 2026-05-23 19:01:00 +00:00":        {LastPush: at},
@@ -98,7 +99,7 @@ func TestStatusSpeaksOfWhatIs(t *testing.T) {
 		Letters: 3, Unreadable: 1, Letter: "a letter", Offended: time.Now().Add(-2 * busLasts), HeldDropped: 1, GapsLeft: 1,
 		Refused: []control.BusRefusal{{From: "white", Count: 2, Last: "a message", At: time.Now().Add(-2 * busLasts)}},
 	}
-	if code := r.do("status"); code != exitDone {
+	if code := r.do("status"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.err.String())
 	}
 	if want := "; black pushes for all, and this host what is left over\n"; !strings.Contains(r.out.String(), want) {

@@ -7,43 +7,44 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
 
-func runFleetStatus(ctx context.Context, r control.HostsRequest, client control.Service, v view) error {
+func runFleetStatus(ctx context.Context, r control.HostsRequest, client control.Service, v cli.View) error {
 	f, err := control.AskFleet.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(f)
+	if v.JSON {
+		return v.WriteJSON(f)
 	}
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "ADDRESS", "ROUND TRIP", "VERSION", "CLOCK", "MESSAGES"}, Flexible: 7}
 	for _, h := range f.Hosts {
 		t.Rows = append(t.Rows, fleetRow(v, f, h))
 	}
-	v.table(t, squeeze{column: 2, least: dayWidth, cut: toDay}, squeeze{column: 5}, squeeze{column: 3}, squeeze{column: 7, least: 18},
-		squeeze{column: 2})
+	v.Table(t, cli.Squeeze{Column: 2, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3}, cli.Squeeze{Column: 7, Least: 18},
+		cli.Squeeze{Column: 2})
 	for _, note := range fleetNotes(v, f) {
-		v.note(note)
+		v.Note(note)
 	}
 	return nil
 }
 
-func fleetRow(v view, f control.FleetStatus, h control.FleetHost) []string {
+func fleetRow(v cli.View, f control.FleetStatus, h control.FleetHost) []string {
 	since := h.Since
 	if since.IsZero() {
 		since = h.LastSeen
 	}
 	row := []string{
-		h.Alias.String(), hostState(h.State), v.stampOrEmpty(since), term.Line(h.Address), "",
+		h.Alias.String(), hostState(h.State), v.StampOrEmpty(since), term.Line(h.Address), "",
 		term.Line(h.Version), clockOff(h.Clock.Duration()), "",
 	}
 	switch {
 	case h.State == control.HostHere:
-		row[7] = count(h.Messages, "message")
+		row[7] = cli.Count(h.Messages, "message")
 	case h.State != control.HostLive:
 	case !h.Answered:
 		row[7] = "no answer"
@@ -60,7 +61,7 @@ func fleetRow(v view, f control.FleetStatus, h control.FleetHost) []string {
 func howFar(h control.FleetHost, asked string) string {
 	var parts []string
 	if h.Behind > 0 {
-		parts = append(parts, count(h.Behind, "message")+" behind")
+		parts = append(parts, cli.Count(h.Behind, "message")+" behind")
 	}
 	if h.Ahead > 0 {
 		parts = append(parts, fmt.Sprintf("%d ahead of %s", h.Ahead, asked))
@@ -85,7 +86,7 @@ func clockOff(d time.Duration) string {
 }
 
 // fleetNotes are what is wrong in the fleet, a sentence each.
-func fleetNotes(v view, f control.FleetStatus) []string {
+func fleetNotes(v cli.View, f control.FleetStatus) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, h := range f.Hosts {
@@ -93,10 +94,10 @@ func fleetNotes(v view, f control.FleetStatus) []string {
 		case h.Problem != "" && h.Answered:
 			add("%s answered, but not how it fares: %s", h.Alias, h.Problem)
 		case h.Problem != "":
-			add("%s; the bus brought the last sign of it at %s", h.Problem, v.at(h.LastSeen, timeForm))
+			add("%s; the bus brought the last sign of it at %s", h.Problem, v.At(h.LastSeen, cli.TimeForm))
 		case h.State == control.HostGit:
 			add("%s is not on the bus and writes: it can be reached by git alone; see whether it can link: %s",
-				h.Alias, v.command("parley host show "+h.Alias.String()))
+				h.Alias, v.Command("parley host show "+h.Alias.String()))
 		}
 		for _, l := range h.Links {
 			if !l.Up {
@@ -104,7 +105,7 @@ func fleetNotes(v view, f control.FleetStatus) []string {
 			}
 		}
 		if h.Remote != "" {
-			add("%s cannot use the remote (%s): %s; %s not pushed yet", h.Alias, h.Remote, h.Trouble, count(h.Unrecorded+h.Unpushed, "message"))
+			add("%s cannot use the remote (%s): %s; %s not pushed yet", h.Alias, h.Remote, h.Trouble, cli.Count(h.Unrecorded+h.Unpushed, "message"))
 		}
 	}
 	return notes

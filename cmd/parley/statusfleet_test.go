@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -78,7 +79,7 @@ white cannot use the remote (unreachable): no␛ route; 3 messages not pushed
 func TestFleetAsJSON(t *testing.T) {
 	r := newRun(t)
 	r.fleet = someFleet()
-	if code := r.do("status", "--fleet", "--json"); code != exitDone {
+	if code := r.do("status", "--fleet", "--json"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.err.String())
 	}
 	out := r.out.String()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -13,7 +14,7 @@ const (
 	stopPoll   = 20 * time.Millisecond
 )
 
-func newStopCommand(p *program) *cobra.Command {
+func newStopCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop",
 		Short: "Stop the node and wait until it is gone",
@@ -21,29 +22,29 @@ func newStopCommand(p *program) *cobra.Command {
 it has begun; what it has stored stays. If no node is running, that is an error
 (1).`,
 		Example: `  parley stop && parley up`,
-		Args:    exactly(0, "nothing"),
+		Args:    cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
-			return runStop(cmd.Context(), home.Socket(), p.connect(home.Socket()), p.view())
+			return runStop(cmd.Context(), home.Socket(), p.Connect(home.Socket()), p.View())
 		},
 	}
 }
 
-func runStop(ctx context.Context, socket string, client control.Service, v view) error {
+func runStop(ctx context.Context, socket string, client control.Service, v cli.View) error {
 	if _, err := control.Stop.Ask(ctx, client); err != nil {
 		return err
 	}
-	defer v.busy("waiting until it has finished what it began")()
+	defer v.Busy("waiting until it has finished what it began")()
 	within, cancel := context.WithTimeout(ctx, stopWithin)
 	defer cancel()
 	for {
 		conn, err := control.Dial(within, socket)
 		if err != nil && within.Err() == nil {
-			v.out.Printf("stopped\n")
-			v.next("parley up", "start it again")
+			v.Out.Printf("stopped\n")
+			v.Next("parley up", "start it again")
 			return nil
 		}
 		if err == nil {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -41,7 +42,7 @@ func containers(t *testing.T, c composeFile, dir string) map[string]*container {
 		}
 		adapt(t, filepath.Join(from, "config.yaml"), fmt.Sprintf("127.0.0.%d:0", n), filepath.Join(dir, "record.git"))
 		home := configs.Home{Dir: filepath.Join(dir, name)}
-		h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), version)}
+		h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), cli.Version)}
 		t.Cleanup(h.kill)
 		all[name] = &container{h, s.Command, from}
 	}

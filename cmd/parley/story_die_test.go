@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -86,7 +87,7 @@ func TestDieWhileTheKeyChanges(t *testing.T) {
 			t.Setenv(failpoint.Variable, string(p))
 			h.start()
 			rotate := func() error { // as the command does once somebody has typed the phrase
-				_, err := control.RotateKey.Ask(t.Context(), control.NewClient(h.home.Socket(), version), control.RotateRequest{Phrase: "rotate white"})
+				_, err := control.RotateKey.Ask(t.Context(), control.NewClient(h.home.Socket(), cli.Version), control.RotateRequest{Phrase: "rotate white"})
 				return err
 			}
 			if rotate() == nil {

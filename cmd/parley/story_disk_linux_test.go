@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"golang.org/x/sys/unix"
 )
 
 // smallDisk is a file system of its own with room for a few megabytes. Root alone
@@ -55,7 +55,7 @@ func fill(t *testing.T, path string) {
 func TestDiskFullAndFreed(t *testing.T) {
 	disk := smallDisk(t)
 	home := configs.Home{Dir: filepath.Join(disk, "home")}
-	h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), version)}
+	h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), cli.Version)}
 	h.must("init", "--alias", "small", "--human", "nat")
 	t.Cleanup(h.kill)
 	h.start()

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -66,7 +67,7 @@ func newStoryHostInside(t *testing.T, inside []string, words ...string) *storyHo
 func emptyStoryHost(t *testing.T) *storyHost {
 	t.Helper()
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
-	h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), version)}
+	h := &storyHost{t: t, home: home, client: control.NewClient(home.Socket(), cli.Version)}
 	t.Cleanup(h.kill)
 	return h
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -27,7 +28,7 @@ func TestListsSayWhatNobodySigned(t *testing.T) {
 			if width > 0 {
 				r.atTerminal(width)
 			}
-			if code := r.do(strings.Fields(line)...); code != exitDone {
+			if code := r.do(strings.Fields(line)...); code != cli.ExitDone {
 				t.Errorf("%s: exit %d, %s", line, code, r.err.String())
 			}
 			out := strings.ReplaceAll(r.out.String(), "↳ ", "")

@@ -4,12 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newThreadCommand(p *program) *cobra.Command {
+func newThreadCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "thread PATH",
 		Short: "Show the whole conversation that a message is in, as a tree",
@@ -17,26 +18,26 @@ func newThreadCommand(p *program) *cobra.Command {
 each message its answers. After each stands whether it was read and answered.`,
 		Example: `  parley thread b2c3d4e5
   parley thread b2c3d4e5 --json`,
-		Args: exactly(1, "the path of a message"),
+		Args: cli.Exactly(1, "the path of a message"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runThread(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, p.view())
+			return runThread(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print an array of messages with their depth as JSON")
+	p.JSONFlag(cmd, "print an array of messages with their depth as JSON")
 	return cmd
 }
 
-func runThread(ctx context.Context, r control.ThreadRequest, client control.Service, v view) error {
+func runThread(ctx context.Context, r control.ThreadRequest, client control.Service, v cli.View) error {
 	tree, err := control.Thread.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(tree)
+	if v.JSON {
+		return v.WriteJSON(tree)
 	}
 	lines := branches(tree)
 	who := make([]string, len(tree))
@@ -52,32 +53,32 @@ func runThread(ctx context.Context, r control.ThreadRequest, client control.Serv
 		showThreadLine(v, who[i], width, m.Message)
 	}
 	if len(tree) > 0 {
-		v.next("parley reply "+v.id(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
+		v.Next("parley reply "+v.ID(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
 	}
 	return nil
 }
 
 // showThreadLine is one message of a tree: who, when, its id, what it says and how far
 // it has come with whom. The text gives way where a line would not fit.
-func showThreadLine(v view, who string, width int, m control.Message) {
+func showThreadLine(v cli.View, who string, width int, m control.Message) {
 	text := inTree(m)
-	form, reached := clockForm, reach(m)
-	if v.narrow() {
-		form, who = minuteForm, term.Cut(who, width)
+	form, reached := cli.ClockForm, reach(m)
+	if v.Narrow() {
+		form, who = cli.MinuteForm, term.Cut(who, width)
 		reached = shortReach(m) // who answered stands in the tree
 	}
-	head, id := term.Pad(who, width)+"  "+v.stamp(m.Timestamp, form)+"  ", v.id(m.Path)
+	head, id := term.Pad(who, width)+"  "+v.Stamp(m.Timestamp, form)+"  ", v.ID(m.Path)
 	if reached != "" {
 		reached = "  " + reached
 	}
-	if v.out.Width > 0 {
-		room := v.out.Width - term.Width(head+id) - 2
+	if v.Out.Width > 0 {
+		room := v.Out.Width - term.Width(head+id) - 2
 		if room-term.Width(reached) < 8 {
 			reached = ""
 		}
 		text = term.Cut(text, max(8, room-term.Width(reached)))
 	}
-	v.out.Printf("%s%s  %s%s\n", head, v.out.Dim(id), text, v.out.Dim(reached))
+	v.Out.Printf("%s%s  %s%s\n", head, v.Out.Dim(id), text, v.Out.Dim(reached))
 }
 
 // branches draws the lines that lead to each message of a tree.

@@ -7,13 +7,14 @@ import (
 	"os"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newUpCommand(p *program) *cobra.Command {
+func newUpCommand(p *cli.Program) *cobra.Command {
 	var detach, background, moved bool
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -34,19 +35,19 @@ Renaming the folder needs nothing.`,
   parley up -d
   parley up --moved
   parley --home /srv/white up`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := p.forOperator("start a node"); err != nil {
+			if err := p.ForOperator("start a node"); err != nil {
 				return err
 			}
-			home, err := p.homeDir()
+			home, err := p.HomeDir()
 			if err != nil {
 				return err
 			}
 			if detach {
-				return runDetached(cmd.Context(), home, moved, p.connect(home.Socket()), p.view())
+				return runDetached(cmd.Context(), home, moved, p.Connect(home.Socket()), p.View())
 			}
-			return runUp(cmd.Context(), home, background, moved, p.view())
+			return runUp(cmd.Context(), home, background, moved, p.View())
 		},
 	}
 	cmd.Flags().BoolVarP(&detach, "detach", "d", false, "run in the background, and return when the node answers")
@@ -56,20 +57,20 @@ Renaming the folder needs nothing.`,
 	return cmd
 }
 
-func runUp(ctx context.Context, home configs.Home, background, moved bool, v view) (err error) {
+func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli.View) (err error) {
 	cfg, err := upConfig(home, moved)
 	if err != nil {
 		return err
 	}
-	file, err := openLog(home.Log())
+	file, err := cli.OpenLog(home.Log())
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	bar := v.progress("reading the record")
+	bar := v.Progress("reading the record")
 	n, err := node.Open(ctx, node.Options{
-		Home: home, Version: version, Log: newLogger(cfg.LogLevel, file, background, v.err), Progress: bar.show, Moved: moved, Keeper: true})
-	bar.end()
+		Home: home, Version: cli.Version, Log: cli.NewLogger(cfg.LogLevel, file, background, v.Err), Progress: bar.Show, Moved: moved, Keeper: true})
+	bar.End()
 	if errors.Is(err, node.ErrLocked) {
 		return alreadyRuns(home)
 	}
@@ -79,26 +80,26 @@ func runUp(ctx context.Context, home configs.Home, background, moved bool, v vie
 	defer func() { err = errors.Join(err, n.Close()) }()
 	err = n.Run(ctx, func() {
 		showReady(ctx, n, v, false)
-		v.next("parley ls", "from another terminal: who can be reached")
+		v.Next("parley ls", "from another terminal: who can be reached")
 		go showCatchUp(ctx, n, v) // ends when the node has caught up, or with ctx
 	})
 	if err == nil {
-		v.out.Printf("%s has stopped: everything stored is in its record\n", cfg.Alias)
+		v.Out.Printf("%s has stopped: everything stored is in its record\n", cfg.Alias)
 	}
 	return err
 }
 
 // upConfig is the configuration of a home that a node can be started in.
 func upConfig(home configs.Home, moved bool) (configs.Config, error) {
-	if !configured(home) {
-		return configs.Config{}, errNotConfigured(home, "cannot start: ")
+	if !cli.Configured(home) {
+		return configs.Config{}, cli.NotConfigured(home, "cannot start: ")
 	}
 	cfg, err := configs.Load(home.Config())
 	if err != nil {
 		return cfg, fmt.Errorf("cannot start: %w", err)
 	}
 	if !moved { // before the log of the copy is written
-		if err := copiedHome(home, "cannot start"); err != nil {
+		if err := cli.CopiedHome(home, "cannot start"); err != nil {
 			return cfg, err
 		}
 	}
@@ -115,7 +116,7 @@ func alreadyRuns(home configs.Home) error {
 
 // showReady says that the node runs, and where; with warn also what the node has
 // warned of, where that does not stand on the screen already.
-func showReady(ctx context.Context, n control.Service, v view, warn bool) {
+func showReady(ctx context.Context, n control.Service, v cli.View, warn bool) {
 	s, err := control.ShowStatus.Ask(ctx, n)
 	if err != nil {
 		return // the node is stopping already

@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newUpgradeCommand(p *program) *cobra.Command {
+func newUpgradeCommand(p *cli.Program) *cobra.Command {
 	var r control.UpgradeRequest
 	cmd := &cobra.Command{
 		Use:   "upgrade",
@@ -19,27 +20,27 @@ Nothing else is touched: local/ is the fleet's own, and messages never change.
 To replace the program itself, install the new version and start the node again.`,
 		Example: `  parley upgrade --check
   parley upgrade`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runUpgrade(cmd.Context(), r, client, p.view())
+			return runUpgrade(cmd.Context(), r, client, p.View())
 		},
 	}
 	cmd.Flags().BoolVar(&r.Check, "check", false, "only say what would change")
-	p.jsonFlag(cmd, "print an array of files and their states as JSON")
+	p.JSONFlag(cmd, "print an array of files and their states as JSON")
 	return cmd
 }
 
-func runUpgrade(ctx context.Context, r control.UpgradeRequest, client control.Service, v view) error {
+func runUpgrade(ctx context.Context, r control.UpgradeRequest, client control.Service, v cli.View) error {
 	files, err := control.Upgrade.Ask(ctx, client, r)
 	if err != nil {
 		return err
 	}
-	if v.json {
-		return v.writeJSON(files)
+	if v.JSON {
+		return v.WriteJSON(files)
 	}
 	changed := 0
 	t := term.Table{Heading: []string{"FILE", "STATE"}}
@@ -49,14 +50,14 @@ func runUpgrade(ctx context.Context, r control.UpgradeRequest, client control.Se
 		}
 		t.Rows = append(t.Rows, []string{term.Line(f.Path), f.State})
 	}
-	v.out.Table(t)
+	v.Out.Table(t)
 	switch {
 	case changed == 0:
-		v.out.Printf("everything is as it comes with parley %s\n", version)
+		v.Out.Printf("everything is as it comes with parley %s\n", cli.Version)
 	case r.Check:
-		v.next("parley upgrade", "write what has changed")
+		v.Next("parley upgrade", "write what has changed")
 	default:
-		v.out.Printf("%s brought up to parley %s\n", count(changed, "file"), version)
+		v.Out.Printf("%s brought up to parley %s\n", cli.Count(changed, "file"), cli.Version)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"runtime"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -15,28 +16,28 @@ type versionInfo struct {
 	Platform string `json:"platform"` // system and processor
 }
 
-func newVersionCommand(p *program) *cobra.Command {
+func newVersionCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the version of this program",
 		Example: `  parley version --json`,
-		Args:    exactly(0, "nothing"),
+		Args:    cli.Exactly(0, "nothing"),
 		RunE: func(*cobra.Command, []string) error {
-			return runVersion(thisVersion(), p.view())
+			return runVersion(thisVersion(), p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print the version as JSON")
+	p.JSONFlag(cmd, "print the version as JSON")
 	return cmd
 }
 
 func thisVersion() versionInfo {
-	return versionInfo{version, control.API, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	return versionInfo{cli.Version, control.API, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 }
 
-func runVersion(info versionInfo, v view) error {
-	if v.json {
-		return v.writeJSON(info)
+func runVersion(info versionInfo, v cli.View) error {
+	if v.JSON {
+		return v.WriteJSON(info)
 	}
-	v.out.Printf("parley %s (%s %s)\n", info.Version, info.Go, info.Platform)
+	v.Out.Printf("parley %s (%s %s)\n", info.Version, info.Go, info.Platform)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ import (
 // waitDefault is how long wait waits where nothing else is said.
 const waitDefault = time.Minute
 
-func newWaitCommand(p *program) *cobra.Command {
+func newWaitCommand(p *cli.Program) *cobra.Command {
 	var r control.WaitRequest
 	var as string
 	cmd := &cobra.Command{
@@ -27,7 +28,7 @@ A message that is for you counts as read then, and its sender gets a receipt.
 Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 		Example: `  parley wait --re b2c3d4e5 --timeout 5m
   parley wait --to nat --timeout 1h && parley inbox`,
-		Args: exactly(0, "nothing"),
+		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			given := 0
 			for _, flag := range []string{"re", "from", "to"} {
@@ -36,32 +37,32 @@ Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
 				}
 			}
 			if given != 1 {
-				return usageErrorf(cmd, "%s needs one of --re, --from and --to", cmd.CommandPath())
+				return cli.UsageErrorf(cmd, "%s needs one of --re, --from and --to", cmd.CommandPath())
 			}
 			if r.Within <= 0 {
-				return usageErrorf(cmd, "--timeout needs a time above zero, such as 30s")
+				return cli.UsageErrorf(cmd, "--timeout needs a time above zero, such as 30s")
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runWait(cmd.Context(), r, as, client, p.view())
+			return runWait(cmd.Context(), r, as, client, p.View())
 		},
 	}
 	f := cmd.Flags()
-	asFlag(cmd, &as, "who reads it")
+	cli.AsFlag(cmd, &as, "who reads it")
 	f.StringVar(&r.Re, "re", "", "wait for an answer to this message")
 	f.StringVar(&r.From, "from", "", "wait for the next message of this participant")
 	f.StringVar(&r.To, "to", "", "wait for the next message to this participant, or all")
 	r.Within = waitDefault
-	durationFlag(f, &r.Within, "timeout", "how long")
-	p.jsonFlag(cmd, "print the message as JSON")
-	p.completeFlags(cmd, "from", "to")
+	cli.DurationFlag(f, &r.Within, "timeout", "how long")
+	p.JSONFlag(cmd, "print the message as JSON")
+	p.CompleteFlags(cmd, "from", "to")
 	return cmd
 }
 
-func runWait(ctx context.Context, r control.WaitRequest, as string, client control.Service, v view) error {
-	v.acting(ctx, as, client)
+func runWait(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) error {
+	v.Acting(ctx, as, client)
 	r.As = as
 	if r.Re != "" {
 		reply, err := awaitReply(ctx, r, as, client, v)
@@ -70,7 +71,7 @@ func runWait(ctx context.Context, r control.WaitRequest, as string, client contr
 		}
 		return showArrived(ctx, reply, as, client, v)
 	}
-	done := v.busy("waiting for a message")
+	done := v.Busy("waiting for a message")
 	m, err := control.Wait.Ask(ctx, client, r)
 	done()
 	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {

@@ -4,12 +4,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
-func newWakeCommand(p *program) *cobra.Command {
+func newWakeCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wake [AGENT]",
 		Short: "Have the node look at the remote and at what waits, at once",
@@ -17,37 +18,37 @@ func newWakeCommand(p *program) *cobra.Command {
 mail that waits for an agent (for all of them where none is named).`,
 		Example: `  parley wake
   git push && parley wake mawjs`,
-		Args: between(0, 1, "one agent"),
+		Args: cli.Between(0, 1, "one agent"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var r control.WakeRequest
 			if len(args) > 0 {
 				r.Agent = args[0]
 			}
-			client, err := p.client()
+			client, err := p.Client()
 			if err != nil {
 				return err
 			}
-			return runWake(cmd.Context(), r, client, p.view())
+			return runWake(cmd.Context(), r, client, p.View())
 		},
 	}
-	p.jsonFlag(cmd, "print what was found as JSON")
-	cmd.ValidArgsFunction = p.completeAgents
+	p.JSONFlag(cmd, "print what was found as JSON")
+	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
-func runWake(ctx context.Context, r control.WakeRequest, client control.Service, v view) error {
-	done := v.busy("looking at the remote")
+func runWake(ctx context.Context, r control.WakeRequest, client control.Service, v cli.View) error {
+	done := v.Busy("looking at the remote")
 	woken, err := control.Wake.Ask(ctx, client, r)
 	done()
 	if err != nil {
 		return err
 	}
-	if v.json {
-		if err := v.writeJSON(woken); err != nil {
+	if v.JSON {
+		if err := v.WriteJSON(woken); err != nil {
 			return err
 		}
 	} else {
-		v.out.Printf("%s\n", foundAtRemote(v, woken))
+		v.Out.Printf("%s\n", foundAtRemote(v, woken))
 		if len(woken.Agents) > 0 {
 			agentTable(v, woken.Agents)
 		}
@@ -58,7 +59,7 @@ func runWake(ctx context.Context, r control.WakeRequest, client control.Service,
 	return nil
 }
 
-func foundAtRemote(v view, w control.Woken) string {
+func foundAtRemote(v cli.View, w control.Woken) string {
 	switch {
 	case w.Remote == "":
 		return "awake; the record has no remote"
@@ -67,11 +68,11 @@ func foundAtRemote(v view, w control.Woken) string {
 	}
 	found := "nothing new at "
 	if w.Arrived > 0 {
-		found = count(w.Arrived, "message") + " came from "
+		found = cli.Count(w.Arrived, "message") + " came from "
 	}
 	text := "awake; " + found + term.Line(w.Remote)
 	if w.Unpushed > 0 {
-		text += fmt.Sprintf("; %s not pushed yet, see: %s", count(w.Unpushed, "message"), v.command("parley status"))
+		text += fmt.Sprintf("; %s not pushed yet, see: %s", cli.Count(w.Unpushed, "message"), v.Command("parley status"))
 	}
 	return text
 }

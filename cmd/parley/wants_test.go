@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 )
 
 // wantPrinted runs a command line, at a terminal of that width where it is above zero,
@@ -15,7 +16,7 @@ func (r *run) wantPrinted(t *testing.T, width int, line []string, want string) {
 	if width > 0 {
 		r.atTerminal(width)
 	}
-	if code := r.do(line...); code != exitDone {
+	if code := r.do(line...); code != cli.ExitDone {
 		t.Errorf("%q: exit %d, %s", line, code, r.err.String())
 	}
 	if diff := cmp.Diff(want, "\n"+r.out.String()); diff != "" {
@@ -26,7 +27,7 @@ func (r *run) wantPrinted(t *testing.T, width int, line []string, want string) {
 // wantAsked runs a command line and compares the one thing that it asks the node.
 func (r *run) wantAsked(t *testing.T, line []string, want string) {
 	t.Helper()
-	if code := r.do(line...); code != exitDone {
+	if code := r.do(line...); code != cli.ExitDone {
 		t.Errorf("%q: exit %d, %s", line, code, r.err.String())
 	}
 	if diff := cmp.Diff([]string{want}, r.asked); diff != "" {

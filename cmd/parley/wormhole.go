@@ -1,12 +1,13 @@
 package main
 
 import (
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
-func newWormholeCommand(p *program) *cobra.Command {
+func newWormholeCommand(p *cli.Program) *cobra.Command {
 	var flags sendFlags
 	cmd := &cobra.Command{
 		Use:   "wormhole ALIAS:AGENT TEXT|-",
@@ -15,14 +16,14 @@ func newWormholeCommand(p *program) *cobra.Command {
 hey, which takes AGENT@ALIAS too.`,
 		Example: `  parley wormhole white:mawjs 'are you there?'
   parley wormhole white:calc --wait 10s '6 * 7'`,
-		Args: atLeast(2, "ALIAS:AGENT and a text"),
+		Args: cli.AtLeast(2, "ALIAS:AGENT and a text"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return sendText(p, cmd, flags, control.SendRequest{To: args[:1], Act: protocol.ActHey, Cross: true}, args[1:])
 		},
 	}
-	takesText(cmd, 1)
+	cli.TakesText(cmd, 1)
 	flags.register(p, cmd)
 	flags.registerWait(cmd)
-	cmd.ValidArgsFunction = p.completeAddresses
+	cmd.ValidArgsFunction = p.CompleteAddresses
 	return cmd
 }

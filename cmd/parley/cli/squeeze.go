@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"strings"
@@ -6,44 +6,44 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 )
 
-// squeeze says how much of a column a narrow terminal must leave: least columns,
+// Squeeze says how much of a column a narrow terminal must leave: least columns,
 // none for one that may be left out.
-type squeeze struct {
-	column int
-	least  int
-	// cut shortens a cell; nil: at its end.
-	cut func(cell string, width int) string
+type Squeeze struct {
+	Column int
+	Least  int
+	// Cut shortens a cell; nil: at its end.
+	Cut func(cell string, width int) string
 }
 
-// table shows t. Where its lines would be wider than the terminal, columns give
+// Table shows t. Where its lines would be wider than the terminal, columns give
 // way in the order of squeezes, each no more than is needed; what is then still
 // too much is taken from t.Flexible.
-func (v view) table(t term.Table, squeezes ...squeeze) {
+func (v View) Table(t term.Table, squeezes ...Squeeze) {
 	for _, s := range squeezes {
-		over := lineWidth(t) - v.out.Width
-		if v.out.Width < 1 || over <= 0 {
+		over := lineWidth(t) - v.Out.Width
+		if v.Out.Width < 1 || over <= 0 {
 			break
 		}
 		s.apply(t, over)
 	}
-	v.out.Table(t)
+	v.Out.Table(t)
 }
 
-func (s squeeze) apply(t term.Table, over int) {
-	if s.least < 1 {
+func (s Squeeze) apply(t term.Table, over int) {
+	if s.Least < 1 {
 		for _, row := range t.Rows {
-			row[s.column] = ""
+			row[s.Column] = ""
 		}
 		return
 	}
-	cut := s.cut
+	cut := s.Cut
 	if cut == nil {
 		cut = term.Cut
 	}
-	width := max(s.least, columnWidth(t, s.column)-over)
+	width := max(s.Least, columnWidth(t, s.Column)-over)
 	for _, row := range t.Rows {
-		if term.Width(row[s.column]) > width {
-			row[s.column] = cut(row[s.column], width)
+		if term.Width(row[s.Column]) > width {
+			row[s.Column] = cut(row[s.Column], width)
 		}
 	}
 }
@@ -73,18 +73,18 @@ func lineWidth(t term.Table) int {
 	return width
 }
 
-// dayWidth is the width of the day with which shortForm begins.
-const dayWidth = len("2006-01-02")
+// DayWidth is the width of the day with which ShortForm begins.
+const DayWidth = len("2006-01-02")
 
-// toDay shortens a time to the day with which it begins.
-func toDay(cell string, _ int) string {
+// ToDay shortens a time to the day with which it begins.
+func ToDay(cell string, _ int) string {
 	day, _, _ := strings.Cut(cell, " ")
 	return day
 }
 
-// toEnd shortens the name of a folder from its beginning, because its end tells
+// ToEnd shortens the name of a folder from its beginning, because its end tells
 // it from others.
-func toEnd(cell string, width int) string {
+func ToEnd(cell string, width int) string {
 	runes := []rune(cell)
 	for i := range runes {
 		if rest := "…" + string(runes[i+1:]); term.Width(rest) <= width {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -46,12 +46,12 @@ a-name-of…  2026-05-23  …projects/parley
 `},
 	} {
 		var out bytes.Buffer
-		v := view{out: term.Screen{Writer: &out, Terminal: test.width > 0, Width: test.width}}
-		v.table(term.Table{
+		v := View{Out: term.Screen{Writer: &out, Terminal: test.width > 0, Width: test.width}}
+		v.Table(term.Table{
 			Heading:  []string{"NAME", "WHEN", "FOLDER", "PART"},
 			Rows:     [][]string{{"a-name-of-length", "2026-05-23 21:01 +02:00", "/home/nat/projects/parley", "all"}, {"世界", "", "/srv", ""}},
 			Flexible: 0,
-		}, squeeze{column: 0, least: 11}, squeeze{column: 1, least: dayWidth, cut: toDay}, squeeze{column: 2, least: 16, cut: toEnd}, squeeze{column: 3})
+		}, Squeeze{Column: 0, Least: 11}, Squeeze{Column: 1, Least: DayWidth, Cut: ToDay}, Squeeze{Column: 2, Least: 16, Cut: ToEnd}, Squeeze{Column: 3})
 		if diff := cmp.Diff(test.want, "\n"+out.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
@@ -61,9 +61,9 @@ a-name-of…  2026-05-23  …projects/parley
 func TestNextIsShortWhereItMust(t *testing.T) {
 	const letterPath = "adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md"
 	var out bytes.Buffer
-	v := view{out: term.Screen{Writer: &out, Terminal: true, Width: 40}, command: func(words string) string { return words }}
-	v.next("parley inbox", "what waits")
-	v.next("parley show "+letterPath, "a command is never cut")
+	v := View{Out: term.Screen{Writer: &out, Terminal: true, Width: 40}, Command: func(words string) string { return words }}
+	v.Next("parley inbox", "what waits")
+	v.Next("parley show "+letterPath, "a command is never cut")
 	if want := "next: parley inbox   what waits\nnext: parley show " + letterPath + "\n"; out.String() != want {
 		t.Errorf("printed %q, want %q", out.String(), want)
 	}

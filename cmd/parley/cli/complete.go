@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 const completeWithin = 500 * time.Millisecond
 
 // complete asks the node for words, and is silent where it does not answer.
-func (p *program) complete(words func(ctx context.Context, client control.Service) []string) ([]string, cobra.ShellCompDirective) {
-	client, err := p.client()
+func (p *Program) complete(words func(ctx context.Context, client control.Service) []string) ([]string, cobra.ShellCompDirective) {
+	client, err := p.Client()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -24,8 +24,8 @@ func (p *program) complete(words func(ctx context.Context, client control.Servic
 	return words(ctx, client), cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeNames completes the first word with who can be reached.
-func (p *program) completeNames(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// CompleteNames completes the first word with who can be reached.
+func (p *Program) CompleteNames(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -41,8 +41,8 @@ func participants(ctx context.Context, client control.Service) []string {
 	return words
 }
 
-// completeAddresses completes the first word with agents as wormhole names them.
-func (p *program) completeAddresses(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// CompleteAddresses completes the first word with agents as wormhole names them.
+func (p *Program) CompleteAddresses(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -56,8 +56,8 @@ func (p *program) completeAddresses(_ *cobra.Command, args []string, _ string) (
 	})
 }
 
-// completeAgents completes the first word with the agents served here.
-func (p *program) completeAgents(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// CompleteAgents completes the first word with the agents served here.
+func (p *Program) CompleteAgents(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -71,8 +71,8 @@ func (p *program) completeAgents(_ *cobra.Command, args []string, _ string) ([]s
 	})
 }
 
-// completeChannels completes the first word with the channels that have a name.
-func (p *program) completeChannels(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// CompleteChannels completes the first word with the channels that have a name.
+func (p *Program) CompleteChannels(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -90,9 +90,9 @@ func channelWords(ctx context.Context, client control.Service) []string {
 	return words
 }
 
-// completeFlags completes the values of flags: channels for those that take one,
+// CompleteFlags completes the values of flags: channels for those that take one,
 // participants for the others.
-func (p *program) completeFlags(cmd *cobra.Command, flags ...string) {
+func (p *Program) CompleteFlags(cmd *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		words := participants
 		switch flag {
@@ -106,8 +106,8 @@ func (p *program) completeFlags(cmd *cobra.Command, flags ...string) {
 	}
 }
 
-// completeHosts completes the first word with the hosts of the fleet.
-func (p *program) completeHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+// CompleteHosts completes the first word with the hosts of the fleet.
+func (p *Program) CompleteHosts(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bufio"
@@ -10,10 +10,10 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// byPhrase does what cannot be undone. Without a phrase, do says what it would do, and
+// ByPhrase does what cannot be undone. Without a phrase, do says what it would do, and
 // refuses who may not do it; ask says of that what is shown at the terminal, and the
 // phrase that has to be typed there.
-func byPhrase[T any](ctx context.Context, p *program, doing string, do func(phrase string) (T, error), ask func(T) (about, want string)) (T, error) {
+func ByPhrase[T any](ctx context.Context, p *Program, doing string, do func(phrase string) (T, error), ask func(T) (about, want string)) (T, error) {
 	plan, err := do("")
 	if err != nil {
 		return plan, err
@@ -29,8 +29,8 @@ func byPhrase[T any](ctx context.Context, p *program, doing string, do func(phra
 // phrase has whoever sits at the terminal type what is to be done, and returns it. It
 // asks at the controlling terminal, not at standard input, which anything can fill.
 // about is shown before; doing says what cannot be done without a terminal.
-func (p *program) phrase(ctx context.Context, doing, about, want string) (string, error) {
-	tty, err := p.terminal()
+func (p *Program) phrase(ctx context.Context, doing, about, want string) (string, error) {
+	tty, err := p.Terminal()
 	if err != nil {
 		return "", control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it), and type  "+want+"  there when it asks",
 			"cannot %s: nobody is there to ask: this command has no terminal, and it cannot be undone. %s", doing, about)
@@ -45,7 +45,7 @@ func (p *program) phrase(ctx context.Context, doing, about, want string) (string
 	if about != "" {
 		question = about + "\n" + question
 	}
-	if _, err := io.WriteString(tty, strings.Join(term.Wrap(question, p.err.Width), "\n")); err != nil {
+	if _, err := io.WriteString(tty, strings.Join(term.Wrap(question, p.Err.Width), "\n")); err != nil {
 		return "", err
 	}
 	select {
@@ -55,6 +55,6 @@ func (p *program) phrase(ctx context.Context, doing, about, want string) (string
 		}
 	case <-ctx.Done():
 	}
-	p.err.Printf("nothing was changed\n")
-	return "", errSaid
+	p.Err.Printf("nothing was changed\n")
+	return "", ErrSaid
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError says what is wrong with a flag, in the words of the person who typed
+// FlagError says what is wrong with a flag, in the words of the person who typed
 // it, and names the flag that they may have meant.
-func flagError(cmd *cobra.Command, err error) error {
+func FlagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
 		bare    *pflag.ValueRequiredError
@@ -24,23 +24,23 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
 		typed := unknown.GetSpecifiedShortnames()
 		if name, _, _ := strings.Cut(typed, "="); cmd.Flags().Lookup(name) != nil {
-			return usageErrorf(cmd, "%s has no flag -%s; with two dashes it has: --%s", cmd.CommandPath(), name, name)
+			return UsageErrorf(cmd, "%s has no flag -%s; with two dashes it has: --%s", cmd.CommandPath(), name, name)
 		}
-		return usageErrorf(cmd, "%s has no flag -%s%s", cmd.CommandPath(), unknown.GetSpecifiedName(), aboutDash(cmd, typed))
+		return UsageErrorf(cmd, "%s has no flag -%s%s", cmd.CommandPath(), unknown.GetSpecifiedName(), aboutDash(cmd, typed))
 	case errors.As(err, &unknown):
 		name := unknown.GetSpecifiedName()
 		if near := configs.Nearest(name, flagNames(cmd)); near != "" {
-			return usageErrorf(cmd, "%s has no flag --%s; the nearest is --%s", cmd.CommandPath(), name, near)
+			return UsageErrorf(cmd, "%s has no flag --%s; the nearest is --%s", cmd.CommandPath(), name, near)
 		}
-		return usageErrorf(cmd, "%s has no flag --%s", cmd.CommandPath(), name)
+		return UsageErrorf(cmd, "%s has no flag --%s", cmd.CommandPath(), name)
 	case errors.As(err, &bare):
-		return usageErrorf(cmd, "%s needs a value", shownFlag(bare.GetFlag()))
+		return UsageErrorf(cmd, "%s needs a value", shownFlag(bare.GetFlag()))
 	case errors.As(err, &value) && errors.As(err, &number):
-		return usageErrorf(cmd, "%s needs %s, not %q", shownFlag(value.GetFlag()), wanted(value.GetFlag()), value.GetValue())
+		return UsageErrorf(cmd, "%s needs %s, not %q", shownFlag(value.GetFlag()), wanted(value.GetFlag()), value.GetValue())
 	case errors.As(err, &value):
-		return usageErrorf(cmd, "%s: %v", shownFlag(value.GetFlag()), errors.Unwrap(value))
+		return UsageErrorf(cmd, "%s: %v", shownFlag(value.GetFlag()), errors.Unwrap(value))
 	}
-	return usageErrorf(cmd, "%v", err)
+	return UsageErrorf(cmd, "%v", err)
 }
 
 // aboutDash is what else to say of a word with one dash whose first letter is no flag.
@@ -55,12 +55,12 @@ func aboutDash(cmd *cobra.Command, typed string) string {
 	return text
 }
 
-// refuseEmpty refuses flags that were given without anything in them, as by a
+// RefuseEmpty refuses flags that were given without anything in them, as by a
 // variable of a script that is not set: what they are for would be left out unnoticed.
-func refuseEmpty(cmd *cobra.Command) (err error) {
+func RefuseEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if f.Value.String() == "" && err == nil {
-			err = usageErrorf(cmd, "%s needs a value, and is empty", shownFlag(f))
+			err = UsageErrorf(cmd, "%s needs a value, and is empty", shownFlag(f))
 		}
 	})
 	return err
@@ -93,8 +93,8 @@ func flagNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// unknownCommand refuses words that are no command, naming the nearest one.
-func unknownCommand(cmd *cobra.Command, args []string) error {
+// UnknownCommand refuses words that are no command, naming the nearest one.
+func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -106,5 +106,5 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		}
 		return control.Errorf(control.KindUsage, hint, "%s has no command %q; the nearest is %s", cmd.CommandPath(), args[0], strings.Join(near, " or "))
 	}
-	return usageErrorf(cmd, "%s has no command %q", cmd.CommandPath(), args[0])
+	return UsageErrorf(cmd, "%s has no command %q", cmd.CommandPath(), args[0])
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"sync"
@@ -8,10 +8,10 @@ import (
 // busyAfter is how long something may take before a person is told what it is.
 const busyAfter = time.Second
 
-// busy tells a person at a terminal what is being waited for, once that takes
+// Busy tells a person at a terminal what is being waited for, once that takes
 // longer than a second. done ends it.
-func (v view) busy(what string) (done func()) {
-	if !v.err.Terminal || v.json {
+func (v View) Busy(what string) (done func()) {
+	if !v.Err.Terminal || v.JSON {
 		return func() {}
 	}
 	var mu sync.Mutex // guards ended
@@ -20,7 +20,7 @@ func (v view) busy(what string) (done func()) {
 		mu.Lock()
 		defer mu.Unlock()
 		if !ended {
-			v.err.Printf("%s\n", v.err.Dim(what+" …"))
+			v.Err.Printf("%s\n", v.Err.Dim(what+" …"))
 		}
 	})
 	return func() {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// acting tells a person at a terminal in whose name a command acts, where that is an
+// Acting tells a person at a terminal in whose name a command acts, where that is an
 // agent and they did not say it there (R14): nobody is to read another's mail, or to
 // speak for somebody else, without noticing. as is what the request said.
-func (v view) acting(ctx context.Context, as string, client control.Service) {
-	if !v.err.Terminal || v.json || as != "" {
+func (v View) Acting(ctx context.Context, as string, client control.Service) {
+	if !v.Err.Terminal || v.JSON || as != "" {
 		return
 	}
 	s, err := control.ShowStatus.Ask(ctx, client)
@@ -22,14 +22,14 @@ func (v view) acting(ctx context.Context, as string, client control.Service) {
 	if v.agent == s.Speaker.String() {
 		why = "because PARLEY_AGENT says so"
 	}
-	v.err.Printf("%s\n", v.err.Dim("as "+term.Line(s.Speaker.String())+", "+why))
+	v.Err.Printf("%s\n", v.Err.Dim("as "+term.Line(s.Speaker.String())+", "+why))
 }
 
-// sayAs is the flag with which the next command acts in the same name; as is what this
+// SayAs is the flag with which the next command acts in the same name; as is what this
 // one was told.
-func sayAs(as string) string {
+func SayAs(as string) string {
 	if as == "" {
 		return ""
 	}
-	return " --as " + shellWord(as)
+	return " --as " + ShellWord(as)
 }

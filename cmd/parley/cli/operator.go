@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -8,12 +8,12 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// forOperator refuses a command to agents that works on the files of a home: no node
+// ForOperator refuses a command to agents that works on the files of a home: no node
 // is asked for it that would see who calls (R37). doing stands behind "cannot".
-func (p *program) forOperator(doing string) error {
-	name, how := p.getenv("PARLEY_AGENT"), ""
+func (p *Program) ForOperator(doing string) error {
+	name, how := p.Getenv("PARLEY_AGENT"), ""
 	switch {
-	case p.getenv("PARLEY_TOKEN") != "":
+	case p.Getenv("PARLEY_TOKEN") != "":
 		how = "PARLEY_TOKEN"
 	case name != "":
 		how = "PARLEY_AGENT"

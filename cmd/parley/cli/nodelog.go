@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 // start; one old file is kept.
 const maxLog = 10 << 20
 
-// openLog opens the log file of a home, after setting a large one aside.
-func openLog(path string) (*os.File, error) {
+// OpenLog opens the log file of a home, after setting a large one aside.
+func OpenLog(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
 		if err := os.Rename(path, path+".1"); err != nil {
 			return nil, fmt.Errorf("cannot set the old log aside: %w", err)
@@ -27,9 +27,9 @@ func openLog(path string) (*os.File, error) {
 	return file, nil
 }
 
-// newLogger logs to the file and, unless the node is in the background, what
+// NewLogger logs to the file and, unless the node is in the background, what
 // needs attention to the screen as well.
-func newLogger(level string, file io.Writer, background bool, screen term.Screen) zerolog.Logger {
+func NewLogger(level string, file io.Writer, background bool, screen term.Screen) zerolog.Logger {
 	parsed, err := zerolog.ParseLevel(level)
 	if err != nil {
 		parsed = zerolog.InfoLevel // Load has checked the level

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -25,15 +25,15 @@ func TestProgressBar(t *testing.T) {
 		"as JSON":              {terminal: true, plainly: true, json: true, waited: time.Minute},
 	} {
 		var out bytes.Buffer
-		v := view{err: term.Screen{Writer: &out, Terminal: test.terminal, Width: 80}, json: test.json}
-		b := v.progress("reading")
-		b.plainly = test.plainly
+		v := View{Err: term.Screen{Writer: &out, Terminal: test.terminal, Width: 80}, JSON: test.json}
+		b := v.Progress("reading")
+		b.Plainly = test.plainly
 		b.began = b.began.Add(-test.waited)
-		b.show(40, 100)
-		b.show(41, 100) // at once: not shown
-		b.show(1, 0)
-		b.end()
-		b.show(42, 100)
+		b.Show(40, 100)
+		b.Show(41, 100) // at once: not shown
+		b.Show(1, 0)
+		b.End()
+		b.Show(42, 100)
 		if test.want == "" && out.Len() > 0 || !strings.Contains(out.String(), test.want) || strings.Contains(out.String(), "41") {
 			t.Errorf("%s: %q, want %q", name, out.String(), test.want)
 		}

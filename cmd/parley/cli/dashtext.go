@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -14,16 +14,16 @@ import (
 // before it.
 const textAfter = "text-after"
 
-// takesText says that a command ends in a text, after so many words. People and
+// TakesText says that a command ends in a text, after so many words. People and
 // language models write texts that begin with a dash, such as "- an item" or "---";
 // there only the command's own flags are flags.
-func takesText(cmd *cobra.Command, after int) {
+func TakesText(cmd *cobra.Command, after int) {
 	cmd.Annotations = map[string]string{textAfter: strconv.Itoa(after)}
 }
 
-// sortText puts the flags of a command line that ends in a text before a "--" and its
+// SortText puts the flags of a command line that ends in a text before a "--" and its
 // words behind it. Other command lines stay as they are.
-func sortText(root *cobra.Command, args []string) ([]string, error) {
+func SortText(root *cobra.Command, args []string) ([]string, error) {
 	cmd, rest, err := root.Find(args)
 	if err != nil {
 		return args, nil // the run says it
@@ -44,7 +44,7 @@ func sortText(root *cobra.Command, args []string) ([]string, error) {
 		flag, needsNext := flagOf(cmd, word)
 		switch {
 		case needsNext && i+1 == len(rest):
-			return nil, usageErrorf(cmd, "%s needs a value", shownFlag(flag))
+			return nil, UsageErrorf(cmd, "%s needs a value", shownFlag(flag))
 		case needsNext:
 			flags = append(flags, word, rest[i+1])
 			i++
@@ -96,12 +96,12 @@ func mistypedFlag(cmd *cobra.Command, word string) error {
 	}
 	if name, two := strings.CutPrefix(name, "--"); two {
 		if near := configs.Nearest(name, flagNames(cmd)); near != "" {
-			return usageErrorf(cmd, "%s has no flag --%s; the nearest is --%s; %s", cmd.CommandPath(), name, near, asText)
+			return UsageErrorf(cmd, "%s has no flag --%s; the nearest is --%s; %s", cmd.CommandPath(), name, near, asText)
 		}
 		return nil
 	}
 	if name = name[1:]; cmd.Flags().Lookup(name) != nil {
-		return usageErrorf(cmd, "%s has no flag -%s; with two dashes it has: --%s; %s", cmd.CommandPath(), name, name, asText)
+		return UsageErrorf(cmd, "%s has no flag -%s; with two dashes it has: --%s; %s", cmd.CommandPath(), name, name, asText)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -9,43 +9,43 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// homeDir is the home that --home, PARLEY_HOME or the system's custom names.
-func (p *program) homeDir() (configs.Home, error) {
-	if p.home != "" {
-		dir, err := filepath.Abs(p.home)
+// HomeDir is the home that --home, PARLEY_HOME or the system's custom names.
+func (p *Program) HomeDir() (configs.Home, error) {
+	if p.Home != "" {
+		dir, err := filepath.Abs(p.Home)
 		return configs.Home{Dir: dir}, err
 	}
-	dir, err := configs.DefaultHome(p.getenv)
+	dir, err := configs.DefaultHome(p.Getenv)
 	return configs.Home{Dir: dir}, err
 }
 
-// client is the node of the home. No connection is made before the first call.
-func (p *program) client() (control.Service, error) {
-	home, err := p.homeDir()
+// Client is the node of the home. No connection is made before the first call.
+func (p *Program) Client() (control.Service, error) {
+	home, err := p.HomeDir()
 	if err != nil {
 		return nil, err
 	}
-	return p.connect(p.socket(home)), nil
+	return p.Connect(p.socket(home)), nil
 }
 
 // socket is the node's socket: the one that PARLEY_SOCKET names for an agent that has
 // no access to a home, unless the person names a home.
-func (p *program) socket(home configs.Home) string {
-	if socket := p.getenv("PARLEY_SOCKET"); socket != "" && p.home == "" {
+func (p *Program) socket(home configs.Home) string {
+	if socket := p.Getenv("PARLEY_SOCKET"); socket != "" && p.Home == "" {
 		return socket
 	}
 	return home.Socket()
 }
 
-// configured reports whether "parley init" was run for the home.
-func configured(home configs.Home) bool {
+// Configured reports whether "parley init" was run for the home.
+func Configured(home configs.Home) bool {
 	_, err := os.Stat(home.Config())
 	return err == nil
 }
 
-// errNotConfigured says that a home has no configuration, behind what cannot be done
+// NotConfigured says that a home has no configuration, behind what cannot be done
 // because of that, with what "parley init" would do about it.
-func errNotConfigured(home configs.Home, cannot string) *control.Error {
+func NotConfigured(home configs.Home, cannot string) *control.Error {
 	foreign := new(configs.HomeError)
 	if errors.As(home.Check(), &foreign) {
 		return control.Errorf(control.KindRefused, "name another folder with --home DIR", "%s%v", cannot, foreign)
@@ -56,9 +56,9 @@ func errNotConfigured(home configs.Home, cannot string) *control.Error {
 	return control.Errorf(control.KindNotFound, "parley init", "%sthere is no node at %s yet", cannot, home.Dir)
 }
 
-// copiedHome refuses to do what is said with a home that is a copy of another one; it
+// CopiedHome refuses to do what is said with a home that is a copy of another one; it
 // is nil for every other home.
-func copiedHome(home configs.Home, cannot string) *control.Error {
+func CopiedHome(home configs.Home, cannot string) *control.Error {
 	copied := new(configs.CopiedError)
 	if _, err := home.CheckOrigin(); !errors.As(err, &copied) {
 		return nil
@@ -66,8 +66,8 @@ func copiedHome(home configs.Home, cannot string) *control.Error {
 	return control.Errorf(control.KindConflict, copied.Hint(), "%s: %v", cannot, copied)
 }
 
-// noNodeRuns reports whether that is why a node did not answer.
-func noNodeRuns(err error) bool {
+// NoNodeRuns reports whether that is why a node did not answer.
+func NoNodeRuns(err error) bool {
 	e := control.AsError(err)
 	return e.Kind == control.KindUnavailable && e.Hint == "parley up"
 }

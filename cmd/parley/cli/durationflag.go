@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 // knows days, because some of ours are long.
 type durationValue struct{ at *time.Duration }
 
-// durationFlag gives a command a flag for a length of time, whose default is what
+// DurationFlag gives a command a flag for a length of time, whose default is what
 // d holds.
-func durationFlag(f *pflag.FlagSet, d *time.Duration, name, usage string) {
+func DurationFlag(f *pflag.FlagSet, d *time.Duration, name, usage string) {
 	f.Var(durationValue{d}, name, usage)
 }
 

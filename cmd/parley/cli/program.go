@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// Program is one run of parley: its surroundings, which tests replace, and the
+// flags that all commands share.
+type Program struct {
+	Stdin  io.Reader
+	Out    term.Screen
+	Err    term.Screen
+	Getenv func(string) string
+	Zone   *time.Location
+	Now    func() time.Time
+	// Connect makes the client of the node with this control socket.
+	Connect func(socket string) control.Service
+	// Terminal opens the terminal that the command was started from.
+	Terminal func() (io.ReadWriteCloser, error)
+
+	Home string // --home
+	JSON bool   // --json, on the commands that have it
+}
+
+// New is a run of parley in its real surroundings, with these streams and environment.
+func New(stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) *Program {
+	return &Program{
+		Stdin: stdin, Getenv: getenv, Zone: time.Local, Now: time.Now,
+		Out: term.NewScreen(stdout, getenv), Err: term.NewScreen(stderr, getenv),
+		Connect: func(socket string) control.Service {
+			return control.NewClient(socket, Version).Bearing(getenv("PARLEY_AGENT"), getenv("PARLEY_TOKEN"))
+		},
+		Terminal: controllingTerminal,
+	}
+}
+
+// Run does what args say with the commands of root and returns the exit code.
+func (p *Program) Run(ctx context.Context, root *cobra.Command, args []string) int {
+	checked := &checkedWriter{Writer: p.Out.Writer}
+	p.Out.Writer = checked
+	root.SetIn(p.Stdin)
+	root.SetOut(p.Out)
+	root.SetErr(p.Err)
+	sorted, err := SortText(root, args)
+	if err == nil {
+		root.SetArgs(sorted)
+		err = root.ExecuteContext(ctx)
+	}
+	if err == nil && checked.failed != nil {
+		err = fmt.Errorf("cannot write the output: %w", checked.failed)
+	}
+	return p.report(err, args)
+}
+
+// checkedWriter remembers the first failure, so that a full disk behind ">" is
+// noticed although nobody looks at each write.
+type checkedWriter struct {
+	io.Writer
+	failed error
+}
+
+// Write writes data unless an earlier write failed.
+func (w *checkedWriter) Write(data []byte) (int, error) {
+	if w.failed != nil {
+		return 0, w.failed
+	}
+	n, err := w.Writer.Write(data)
+	w.failed = err
+	return n, err
+}
+
+// View is how answers are shown.
+func (p *Program) View() View {
+	return View{Out: p.Out, Err: p.Err, Zone: p.Zone, Now: p.Now, JSON: p.JSON, Command: p.command, agent: p.Getenv("PARLEY_AGENT")}
+}
+
+// command is a command of parley as the person would type it here: with --home
+// where they did, unless the words name another home.
+func (p *Program) command(words string) string {
+	if p.Home == "" {
+		return words
+	}
+	with := strings.ReplaceAll(words, "parley ", "parley --home "+ShellWord(p.Home)+" ")
+	return strings.ReplaceAll(with, "parley --home "+ShellWord(p.Home)+" --home ", "parley --home ")
+}
+
+// ShellWord quotes s where a shell would take it apart.
+func ShellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// ForPeople reports whether a person looks at the output. A program that reads it
+// gets all there is; a person is spared.
+func (p *Program) ForPeople() bool { return p.Out.Terminal && !p.JSON }
+
+// Version is that of this program; the node reports it to its clients and peers.
+const Version = "0.1.0"

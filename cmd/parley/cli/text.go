@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// MaxText bounds what is read from standard input, in bytes: more than any node
+// takes as one message.
+const MaxText = 4 * protocol.MaxFile
+
+// Text is the TEXT of a command: its words joined by spaces, or all of standard
+// input where the only word is "-".
+func (p *Program) Text(cmd *cobra.Command, words []string) (string, error) {
+	text := strings.Join(words, " ")
+	if len(words) == 1 && words[0] == "-" {
+		if p.Err.Terminal && term.IsTerminal(p.Stdin) {
+			p.Err.Printf("%s\n", p.Err.Dim("reading the text from the keyboard; end it with Ctrl-D"))
+		}
+		data, err := io.ReadAll(io.LimitReader(p.Stdin, MaxText+1))
+		if err != nil {
+			return "", fmt.Errorf("cannot read the text from standard input: %w", err)
+		}
+		if len(data) > MaxText {
+			return "", UsageErrorf(cmd, "the text is larger than %d MiB", MaxText>>20)
+		}
+		text = string(data)
+	}
+	text = protocol.NormalBody(text)
+	switch {
+	case text == "":
+		return "", UsageErrorf(cmd, "the text is empty")
+	case !utf8.ValidString(text):
+		return "", UsageErrorf(cmd, "the text is not valid UTF-8: messages are text; send a file by its path or as base64")
+	}
+	return text, nil
+}

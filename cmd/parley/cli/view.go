@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// View is how answers are shown: where, in whose time zone, as JSON or for
+// people.
+type View struct {
+	Out, Err term.Screen
+	Zone     *time.Location
+	Now      func() time.Time
+	JSON     bool
+	Command  func(words string) string // as the person would type it
+	agent    string                    // whom PARLEY_AGENT names
+}
+
+// The forms of a time: whole, in a table, in a line that shows seconds, and in a line
+// where columns are few. A list at a terminal leaves day and zone of today away.
+const (
+	TimeForm   = "2006-01-02 15:04:05 -07:00"
+	ShortForm  = "2006-01-02 15:04 -07:00"
+	ClockForm  = "01-02 15:04:05 -07:00"
+	MinuteForm = "01-02 15:04 -07:00"
+)
+
+// WriteJSON prints one line.
+func (v View) WriteJSON(value any) error { return writeJSON(v.Out, value) }
+
+// writeJSON writes one line that a terminal does not obey, whoever wrote what is in it.
+func writeJSON(to term.Screen, value any) error {
+	if !to.Terminal {
+		return control.WriteJSON(to, value)
+	}
+	var line strings.Builder
+	if err := control.WriteJSON(&line, value); err != nil {
+		return err
+	}
+	_, err := io.WriteString(to, term.JSON(line.String()))
+	return err
+}
+
+// Next names the next useful command, to a person, and what it is good for where
+// that fits into the line.
+func (v View) Next(command, why string) {
+	if !v.Out.Terminal {
+		return
+	}
+	line := term.Line("next: " + v.Command(command))
+	if whole := line + "   " + term.Line(why); term.Width(whole) <= v.Out.Width {
+		line = whole
+	}
+	v.Out.Printf("%s\n", v.Out.Dim(line))
+}
+
+// Steps lists pairs of a command and what it is good for.
+func (v View) Steps(pairs ...string) {
+	var t term.Table
+	for i := 0; i+1 < len(pairs); i += 2 {
+		t.Rows = append(t.Rows, []string{" ", v.Command(pairs[i]), v.Out.Dim(pairs[i+1])})
+	}
+	screen := v.Out
+	screen.Width = 0 // a command that was cut could not be copied
+	screen.Table(t)
+}
+
+// At is a time for people: local, with its offset (R18).
+func (v View) At(t time.Time, form string) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.In(v.Zone).Format(form)
+}
+
+// Stamp is a time in a list. A person is spared what goes without saying, day and zone
+// today, in few columns the year of this year; what is piped may be read another day.
+func (v View) Stamp(t time.Time, form string) string {
+	if t.IsZero() {
+		return v.At(t, form)
+	}
+	today := v.Out.Terminal && v.At(t, time.DateOnly) == v.At(v.Now(), time.DateOnly)
+	thisYear := v.At(t, "2006") == v.At(v.Now(), "2006")
+	switch {
+	case today && form == ClockForm:
+		return v.At(t, "15:04:05")
+	case today:
+		return v.At(t, "15:04")
+	case form == MinuteForm && !thisYear:
+		return v.At(t, ShortForm)
+	case form == ClockForm && !thisYear:
+		return v.At(t, TimeForm)
+	}
+	return v.At(t, form)
+}
+
+// LineForm is the form of the time in a list of messages.
+func (v View) LineForm() string {
+	if v.Narrow() {
+		return MinuteForm
+	}
+	return ShortForm
+}
+
+// wideEnough is the width from which full paths leave room for the text.
+const wideEnough = 150
+
+// Narrow reports whether the screen is a terminal with few columns.
+func (v View) Narrow() bool { return v.Out.Terminal && v.Out.Width < wideEnough }
+
+// ID is what a message is called in a list, and what can be given to read or reply: the
+// eight hex digits of its name, or its path where the name has another form (R2).
+func (v View) ID(p protocol.Path) string {
+	if p.Strict() && len(p.Suffix()) == 8 {
+		return p.Suffix()
+	}
+	return p.String()
+}
+
+// Path is ID at a terminal with few columns, else the whole path, which stays unique.
+func (v View) Path(p protocol.Path) string {
+	if v.Narrow() {
+		return v.ID(p)
+	}
+	return p.String()
+}
+
+// Named is what a person called a message, with a path as Path has it.
+func (v View) Named(text string) string {
+	if p, err := protocol.ParsePath(text); err == nil {
+		return v.Path(p)
+	}
+	return text
+}
+
+// AtOrEmpty is a time in the given form, empty where there is none.
+func (v View) AtOrEmpty(t time.Time, form string) string {
+	if t.IsZero() {
+		return ""
+	}
+	return v.At(t, form)
+}
+
+// StampOrEmpty is a time as a cell of a table, empty where there is none.
+func (v View) StampOrEmpty(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return v.Stamp(t, ShortForm)
+}
