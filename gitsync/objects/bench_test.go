@@ -49,7 +49,7 @@ func BenchmarkRepair(b *testing.B) {
 func BenchmarkFind(b *testing.B) {
 	for _, n := range []int{10_000, 1_000_000} {
 		s := manyObjects(b, n)
-		p := s.packs[0]
+		p := s.packs.all()[0]
 		var names []Hash
 		if err := p.Names(func(h Hash) { names = append(names, h) }); err != nil {
 			b.Fatal(err)

@@ -42,10 +42,8 @@ func (c *Checked) Has(h Hash) bool {
 
 // Objects is about how many objects Check reads.
 func (s *Store) Objects() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	all := 0
-	for _, p := range s.packs {
+	for _, p := range s.packs.all() {
 		all += int(p.Count)
 	}
 	return all
@@ -59,14 +57,11 @@ const checkStep = 512
 // in them. It heals nothing. The objects of a pack are read by all processors; step is
 // told how many have been read since it was last called, by several goroutines at once.
 func (s *Store) Check(ctx context.Context, step func(objects int), found func(Damage)) (*Checked, error) {
-	if err := s.rescan(); err != nil {
+	if err := s.packs.rescan(); err != nil {
 		return nil, err
 	}
-	s.mu.RLock()
-	packs := s.packs
-	s.mu.RUnlock()
 	checked := &Checked{loose: map[Hash]bool{}}
-	for _, p := range packs {
+	for _, p := range s.packs.all() {
 		clean, err := s.checkPack(ctx, p, step, found)
 		if err != nil {
 			return nil, fmt.Errorf("cannot check the packs: %w", err)
@@ -75,9 +70,8 @@ func (s *Store) Check(ctx context.Context, step func(objects int), found func(Da
 			checked.packs = append(checked.packs, clean)
 		}
 	}
-	err := s.eachLoose(func(h Hash, e fs.DirEntry) error {
-		typ, data, err := readLoose(s.dir, h)
-		if pack.IsLarge(err) || err == nil && hashOf(typ, data) == h {
+	err := s.loose.each(func(h Hash, _ fs.DirEntry) error {
+		if _, _, err := s.loose.read(h); err == nil || pack.IsLarge(err) {
 			checked.loose[h] = true
 		} else if !errors.Is(err, ErrNotFound) {
 			name := h.String()
@@ -106,7 +100,7 @@ func (s *Store) checkPack(ctx context.Context, p *pack.Pack, step func(int), fou
 	}
 	if sum != nil {
 		found(Damage{File: below(s.dir, p.Base+".pack"), Text: "its check sum is wrong"})
-		s.noteDamaged(p)
+		s.packs.noteDamaged(p)
 	}
 	inMemory, err := p.InMemory()
 	if errors.Is(err, os.ErrNotExist) {
@@ -217,10 +211,7 @@ func (r *Reader) Close() {
 
 // Blob is Store.Blob.
 func (r *Reader) Blob(h Hash) ([]byte, error) {
-	r.store.mu.RLock()
-	packs := r.store.packs
-	r.store.mu.RUnlock()
-	for _, p := range packs {
+	for _, p := range r.store.packs.all() {
 		offset, ok, err := p.Find(h)
 		if err != nil || !ok {
 			continue

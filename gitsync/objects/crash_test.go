@@ -114,7 +114,7 @@ func TestKillDuringJoins(t *testing.T) {
 	}
 	t.Logf("%d commits were named", len(all))
 	git(t, s.dir, "", "fsck", "--strict", "--no-dangling")
-	if left, err := filepath.Glob(filepath.Join(s.packDir(), "tmp_*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(string(s.folder), "tmp_*")); err != nil || len(left) > 0 {
 		t.Errorf("left: %q, %v", left, err)
 	}
 	if packs := s.files(t, ".pack"); len(packs) > 3*joinAbove {

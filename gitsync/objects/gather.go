@@ -41,7 +41,7 @@ func (s *Store) hasManyLoose() bool {
 func (s *Store) gatherLoose(ctx context.Context) error {
 	var g gathering
 	g.begin(s)
-	err := s.eachLoose(func(h Hash, e fs.DirEntry) error {
+	err := s.loose.each(func(h Hash, e fs.DirEntry) error {
 		info, err := e.Info()
 		if err != nil || time.Since(info.ModTime()) < looseAge {
 			return nil
@@ -72,8 +72,8 @@ func (g *gathering) begin(s *Store) { *g = gathering{store: s, trees: map[string
 
 // add takes an object in; one that is damaged, or too large to be read, stays as it is.
 func (g *gathering) add(h Hash) error {
-	typ, data, err := readLoose(g.store.dir, h)
-	if errors.Is(err, ErrNotFound) || errors.Is(err, pack.ErrCorrupt) || pack.IsLarge(err) || err == nil && hashOf(typ, data) != h {
+	typ, data, err := g.store.loose.read(h)
+	if errors.Is(err, ErrNotFound) || errors.Is(err, pack.ErrCorrupt) || pack.IsLarge(err) {
 		return nil
 	}
 	if err != nil {
@@ -120,8 +120,7 @@ func (g *gathering) flush() error {
 	g.store.Hold()
 	err = g.store.InstallPack(bytes.NewReader(data))
 	for i := 0; err == nil && i < len(g.builder.objects); i++ {
-		name := g.builder.objects[i].hash.String()
-		err = removeFile(filepath.Join(g.store.dir, "objects", name[:2], name[2:]))
+		err = g.store.loose.remove(g.builder.objects[i].hash)
 	}
 	err = errors.Join(err, g.store.Release())
 	g.begin(g.store)

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func (s *Store) loose(t testing.TB) []string {
+func (s *Store) looseFiles(t testing.TB) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(s.dir, "objects", "??", "*"))
 	if err != nil {
@@ -37,7 +37,7 @@ func TestManyLooseObjectsAreGathered(t *testing.T) {
 		}
 		git(t, h.dir, string(data), "unpack-objects", "-q")
 	}
-	if got := len(h.loose(t)); got != len(h.all) {
+	if got := len(h.looseFiles(t)); got != len(h.all) {
 		t.Fatalf("%d loose objects, want %d", got, len(h.all))
 	}
 	again := func() {
@@ -51,16 +51,16 @@ func TestManyLooseObjectsAreGathered(t *testing.T) {
 		}
 	}
 	again()
-	if got := len(h.loose(t)); got != len(h.all) {
+	if got := len(h.looseFiles(t)); got != len(h.all) {
 		t.Errorf("%d loose objects are left of %d that are young", got, len(h.all))
 	}
 	old := time.Now().Add(-time.Hour)
-	for _, name := range h.loose(t) {
+	for _, name := range h.looseFiles(t) {
 		if err := os.Chtimes(name, old, old); err != nil {
 			t.Fatal(err)
 		}
 	}
-	damaged := h.loose(t)[0]
+	damaged := h.looseFiles(t)[0]
 	if err := os.Chmod(damaged, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestManyLooseObjectsAreGathered(t *testing.T) {
 		t.Fatal(err)
 	}
 	again()
-	if left := h.loose(t); len(left) != 1 || left[0] != damaged {
+	if left := h.looseFiles(t); len(left) != 1 || left[0] != damaged {
 		t.Errorf("%d loose objects are left, want the damaged one", len(left))
 	}
 	if err := os.WriteFile(damaged, data, 0o600); err != nil {

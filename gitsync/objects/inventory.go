@@ -12,7 +12,7 @@ import (
 // be found is missing only if that text was the same before and after the look.
 func (s *Store) Inventory() string {
 	var text strings.Builder
-	for _, folder := range []string{filepath.Join(s.dir, "objects"), s.packDir()} {
+	for _, folder := range []string{filepath.Join(s.dir, "objects"), string(s.folder)} {
 		entries, _ := os.ReadDir(folder) // none that can be read: none
 		for _, e := range entries {
 			if info, err := e.Info(); err == nil {

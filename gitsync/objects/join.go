@@ -164,13 +164,13 @@ func (s *Store) join(ctx context.Context, sources []candidate) error {
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	if err := s.addPack(base); err != nil {
+	if err := s.packs.add(base); err != nil {
 		return fmt.Errorf("cannot join %d packs: %w", len(sources), err)
 	}
 	s.kept[base] = true
 	now := time.Now()
 	for _, c := range sources {
-		s.replace(c.base)
+		s.packs.replace(c.base)
 		s.retired = append(s.retired, retired{base: c.base, since: now})
 	}
 	s.retired = append(s.retired, retired{base: base, since: now, stays: true})

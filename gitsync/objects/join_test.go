@@ -100,7 +100,7 @@ func (h *history) wantAll(t testing.TB) {
 
 func (s *Store) files(t testing.TB, ending string) []string {
 	t.Helper()
-	names, err := filepath.Glob(filepath.Join(s.packDir(), "*"+ending))
+	names, err := filepath.Glob(filepath.Join(string(s.folder), "*"+ending))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -374,13 +374,13 @@ func TestMultiPackIndexNamesNoPackThatGoes(t *testing.T) {
 		h.wantAll(t)
 		h.commit(t, "data", 5)
 		git(t, h.dir, "", write...)
-		if did, err := h.dropStaleMultiIndex(); err != nil || len(did) > 0 {
+		if did, err := h.folder.dropStaleMultiIndex(); err != nil || len(did) > 0 {
 			t.Errorf("one that is right: %q, %v", did, err)
 		}
 		if err := removePack(h.rolling.base); err != nil {
 			t.Fatal(err)
 		}
-		if did, err := h.dropStaleMultiIndex(); err != nil || len(did) != 1 {
+		if did, err := h.folder.dropStaleMultiIndex(); err != nil || len(did) != 1 {
 			t.Errorf("one that names what is gone: %q, %v", did, err)
 		}
 	}

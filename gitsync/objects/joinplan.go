@@ -51,7 +51,7 @@ func (s *Store) plan() ([]candidate, error) {
 // candidates are the packs that may be joined: whole, not replaced already, not
 // kept by others, not very large.
 func (s *Store) candidates() ([]candidate, error) {
-	entries, err := os.ReadDir(s.packDir())
+	entries, err := os.ReadDir(string(s.folder))
 	if err != nil {
 		return nil, fmt.Errorf("cannot list packs: %w", err)
 	}
@@ -63,8 +63,8 @@ func (s *Store) candidates() ([]candidate, error) {
 	var all []candidate
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".idx")
-		base := filepath.Join(s.packDir(), name)
-		if !ok || !strings.HasPrefix(name, "pack-") || !there[name+".pack"] || passing[base] || s.unfit[base] {
+		base := filepath.Join(string(s.folder), name)
+		if !ok || !strings.HasPrefix(name, "pack-") || !there[name+".pack"] || passing[base] || s.packs.isDamaged(base) || s.unfit[base] {
 			continue
 		}
 		// Packs of a partial clone, and those of what a gc would drop, stay apart.
@@ -87,8 +87,7 @@ func (s *Store) candidates() ([]candidate, error) {
 	return all, nil
 }
 
-// passing are the packs that are about to be replaced or removed anyway, and the
-// damaged ones.
+// passing are the packs that are about to be replaced or removed anyway.
 func (s *Store) passing() map[string]bool {
 	all := map[string]bool{}
 	if s.rolling != nil {
@@ -98,11 +97,6 @@ func (s *Store) passing() map[string]bool {
 		if !r.stays {
 			all[r.base] = true
 		}
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for base := range s.damaged {
-		all[base] = true
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package objects
 
 import (
 	"bufio"
+	"bytes"
 	"compress/zlib"
 	"errors"
 	"fmt"
@@ -11,16 +12,32 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
-// readLoose reads an object that the git program wrote as a file of its own.
-func readLoose(dir string, h Hash) (plumbing.ObjectType, []byte, error) {
+// looseObjects are the objects of a repository that are files of their own.
+type looseObjects struct {
+	dir string // the folder of objects
+
+	looking sync.Mutex          // guards what follows; see look
+	root    time.Time           // when a folder of loose objects last came or went
+	listed  map[string]looseDir // by the two digits that name a folder
+}
+
+// path is where an object would be.
+func (l *looseObjects) path(h Hash) string {
 	name := h.String()
-	f, err := os.Open(filepath.Join(dir, "objects", name[:2], name[2:]))
+	return filepath.Join(l.dir, name[:2], name[2:])
+}
+
+// read reads an object; the error is ErrNotFound where it has no file of its own.
+func (l *looseObjects) read(h Hash) (plumbing.ObjectType, []byte, error) {
+	f, err := os.Open(l.path(h))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, ErrNotFound
 	}
@@ -32,13 +49,43 @@ func readLoose(dir string, h Hash) (plumbing.ObjectType, []byte, error) {
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot read loose object %s: %w", h, err)
 	}
+	if hashOf(typ, data) != h {
+		return 0, nil, fmt.Errorf("%w: the file of loose object %s holds another one", pack.ErrCorrupt, h)
+	}
 	return typ, data, nil
 }
 
-// eachLoose calls visit with every loose object. visit's error ends it.
-func (s *Store) eachLoose(visit func(Hash, fs.DirEntry) error) error {
+// has reports whether an object has a file of its own with something in it.
+func (l *looseObjects) has(h Hash) bool {
+	info, err := os.Stat(l.path(h))
+	return err == nil && info.Size() > 0
+}
+
+// remove removes the file of an object.
+func (l *looseObjects) remove(h Hash) error { return removeFile(l.path(h)) }
+
+// put makes an object durable as a file of its own, in place of a damaged one.
+func (l *looseObjects) put(typ plumbing.ObjectType, data []byte) error {
+	var out bytes.Buffer
+	z := zlib.NewWriter(&out)
+	_, err := fmt.Fprintf(z, "%s %d\x00", typ, len(data))
+	if err == nil {
+		_, err = z.Write(data)
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		return fmt.Errorf("cannot compress: %w", err)
+	}
+	path := l.path(hashOf(typ, data))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fmt.Errorf("cannot write a loose object: %w", err)
+	}
+	return WriteFile(path, out.Bytes())
+}
+
+// each calls visit with every loose object. visit's error ends it.
+func (l *looseObjects) each(visit func(Hash, fs.DirEntry) error) error {
 	for first := range 256 {
-		entries, err := os.ReadDir(filepath.Join(s.dir, "objects", fmt.Sprintf("%02x", first)))
+		entries, err := os.ReadDir(filepath.Join(l.dir, fmt.Sprintf("%02x", first)))
 		if err != nil {
 			continue // there are none that begin so
 		}
@@ -53,6 +100,36 @@ func (s *Store) eachLoose(visit func(Hash, fs.DirEntry) error) error {
 		}
 	}
 	return nil
+}
+
+// removeEmpty removes loose objects that a crash of the system left
+// without any content: they hold nothing, and git would not write them again.
+func (l *looseObjects) removeEmpty() ([]string, error) {
+	removed := 0
+	for first := range 256 {
+		dir := filepath.Join(l.dir, fmt.Sprintf("%02x", first))
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			info, err := e.Info()
+			if err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+				continue
+			}
+			if err := removeFile(filepath.Join(dir, e.Name())); err != nil {
+				return nil, err
+			}
+			removed++
+		}
+	}
+	if removed == 0 {
+		return nil, nil
+	}
+	return []string{fmt.Sprintf("removed %d loose objects without content", removed)}, nil
 }
 
 func decodeLoose(in io.Reader) (plumbing.ObjectType, []byte, error) {

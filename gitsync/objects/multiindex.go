@@ -15,8 +15,8 @@ import (
 // dropMultiIndex removes git's index over many packs if it names one of the packs,
 // as "git repack -d" does: an object that it finds in a pack that is gone counts
 // as lost. Without it, git looks into each pack's own index.
-func (s *Store) dropMultiIndex(packs []string) error {
-	paths, err := s.multiIndexes()
+func (f packFolder) dropMultiIndex(packs []string) error {
+	paths, err := f.multiIndexes()
 	if err != nil || len(paths) == 0 || len(packs) == 0 {
 		return err
 	}
@@ -26,7 +26,7 @@ func (s *Store) dropMultiIndex(packs []string) error {
 			continue
 		}
 		if err != nil || slices.ContainsFunc(packs, func(base string) bool { return names[filepath.Base(base)] }) {
-			return s.removeMultiIndexes() // nor is one of use that cannot be read
+			return f.removeMultiIndexes() // nor is one of use that cannot be read
 		}
 	}
 	return nil
@@ -34,8 +34,8 @@ func (s *Store) dropMultiIndex(packs []string) error {
 
 // dropStaleMultiIndex removes an index over many packs that names one which is not
 // there: somebody wrote it while the pack went.
-func (s *Store) dropStaleMultiIndex() ([]string, error) {
-	paths, err := s.multiIndexes()
+func (f packFolder) dropStaleMultiIndex() ([]string, error) {
+	paths, err := f.multiIndexes()
 	if err != nil {
 		return nil, err
 	}
@@ -46,12 +46,12 @@ func (s *Store) dropStaleMultiIndex() ([]string, error) {
 		}
 		stale := err != nil
 		for name := range names {
-			if _, err := os.Stat(filepath.Join(s.packDir(), name+".pack")); errors.Is(err, fs.ErrNotExist) {
+			if _, err := os.Stat(filepath.Join(string(f), name+".pack")); errors.Is(err, fs.ErrNotExist) {
 				stale = true
 			}
 		}
 		if stale {
-			return []string{"removed the index over many packs, which names one that is gone"}, s.removeMultiIndexes()
+			return []string{"removed the index over many packs, which names one that is gone"}, f.removeMultiIndexes()
 		}
 	}
 	return nil, nil
@@ -59,10 +59,10 @@ func (s *Store) dropStaleMultiIndex() ([]string, error) {
 
 // multiIndexes are the files of the index over many packs: one, or a chain in a
 // folder of their own.
-func (s *Store) multiIndexes() ([]string, error) {
+func (f packFolder) multiIndexes() ([]string, error) {
 	var all []string
 	for _, pattern := range []string{"multi-pack-index", "multi-pack-index.d/*.midx"} {
-		paths, err := filepath.Glob(filepath.Join(s.packDir(), filepath.FromSlash(pattern)))
+		paths, err := filepath.Glob(filepath.Join(string(f), filepath.FromSlash(pattern)))
 		if err != nil {
 			return nil, fmt.Errorf("cannot look for an index over many packs: %w", err)
 		}
@@ -72,9 +72,9 @@ func (s *Store) multiIndexes() ([]string, error) {
 }
 
 // removeMultiIndexes removes what names the others first.
-func (s *Store) removeMultiIndexes() error {
+func (f packFolder) removeMultiIndexes() error {
 	for _, pattern := range []string{"multi-pack-index.d/multi-pack-index-chain", "multi-pack-index", "multi-pack-index.d/*", "multi-pack-index-*"} {
-		paths, err := filepath.Glob(filepath.Join(s.packDir(), filepath.FromSlash(pattern)))
+		paths, err := filepath.Glob(filepath.Join(string(f), filepath.FromSlash(pattern)))
 		if err != nil {
 			return fmt.Errorf("cannot look for an index over many packs: %w", err)
 		}

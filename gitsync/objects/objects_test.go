@@ -199,7 +199,7 @@ func TestReadWhatGitPacked(t *testing.T) {
 	git(t, s.dir, names.String(), "pack-objects", "--quiet", "--delta-base-offset", "objects/pack/pack")
 	git(t, s.dir, "", "prune-packed", "--quiet")
 	check("offset deltas")
-	old, err := filepath.Glob(filepath.Join(s.packDir(), "*"))
+	old, err := filepath.Glob(filepath.Join(string(s.folder), "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestRollingPackAndItsKeep(t *testing.T) {
 	h := b.Blob([]byte("one"))
 	install(t, s, &b)
 	files := func(ending string) int {
-		names, err := filepath.Glob(filepath.Join(s.packDir(), "*"+ending))
+		names, err := filepath.Glob(filepath.Join(string(s.folder), "*"+ending))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -298,7 +298,7 @@ func TestGcOfAFullPackKeepsWhatItReplaced(t *testing.T) {
 		}
 		git(t, s.dir, "", "fsck", "--strict", "--no-dangling")
 	}
-	kept, err := s.packNames(".keep")
+	kept, err := s.folder.packs(".keep")
 	if err != nil || len(kept) != 1 {
 		t.Errorf("packs with a .keep: %q, %v; want the rolling one", kept, err)
 	}
@@ -315,11 +315,11 @@ func TestKeepComesBeforeThePack(t *testing.T) {
 		t.Fatal(err)
 	}
 	data, name, idx := pack.Encode(next.body, next.entries)
-	base := filepath.Join(s.packDir(), "pack-"+name.String())
+	base := filepath.Join(string(s.folder), "pack-"+name.String())
 	if err := os.MkdirAll(filepath.Join(base+".pack", "in the way"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.placeFiles(base, data, idx); err == nil {
+	if err := s.folder.placeFiles(base, data, idx); err == nil {
 		t.Fatal("the pack was placed")
 	}
 	if _, err := os.Stat(base + ".keep"); err != nil {
@@ -434,11 +434,11 @@ func TestRepairPacks(t *testing.T) {
 	b = Builder{}
 	b.Blob([]byte("two"))
 	install(t, s, &b)
-	if err := os.WriteFile(filepath.Join(s.packDir(), "pack-torn.pack"), []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01x"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(string(s.folder), "pack-torn.pack"), []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	old := time.Now().Add(-time.Minute)
-	for _, base := range []string{filepath.Join(s.packDir(), "pack-torn"), s.rolling.base} {
+	for _, base := range []string{filepath.Join(string(s.folder), "pack-torn"), s.rolling.base} {
 		if err := os.Chtimes(base+".pack", old, old); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ type Outgoing struct {
 // temporary file, so that it may be larger than the memory. An error of check,
 // which is called now and then, ends it.
 func (s *Store) MissingPack(tip, have Hash, check func() error) (*Outgoing, error) {
-	f, err := os.CreateTemp(s.packDir(), tempPrefix)
+	f, err := os.CreateTemp(string(s.folder), tempPrefix)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write a pack: %w", err)
 	}

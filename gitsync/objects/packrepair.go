@@ -19,7 +19,7 @@ import (
 // removeBadIndexes removes indexes that are damaged, or whose pack is not there.
 // What an index says can be read from its pack again.
 func (s *Store) removeBadIndexes() ([]string, error) {
-	bases, err := s.packNames(".idx")
+	bases, err := s.folder.packs(".idx")
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Store) removeBadIndexes() ([]string, error) {
 // indexPacks writes the index of packs that have none. One of another program may
 // be about to get it, if it is very young.
 func (s *Store) indexPacks() ([]string, error) {
-	bases, err := s.packNames(".pack")
+	bases, err := s.folder.packs(".pack")
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *Store) indexPacks() ([]string, error) {
 	if len(did) == 0 {
 		return nil, nil
 	}
-	return did, durable.Folder(s.packDir())
+	return did, durable.Folder(string(s.folder))
 }
 
 // indexNow writes the index of a pack. A pack that cannot be read to its end is
@@ -87,7 +87,7 @@ func (s *Store) indexNow(base string, did *[]string) error {
 		*did = append(*did, "wrote the missing index of "+filepath.Base(base))
 		return writeAtomically(base+".idx", idx)
 	}
-	aside := filepath.Join(s.packDir(), "torn-"+filepath.Base(base)+".pack")
+	aside := filepath.Join(string(s.folder), "torn-"+filepath.Base(base)+".pack")
 	if err := os.Rename(base+".pack", aside); err != nil {
 		return fmt.Errorf("cannot set a torn pack aside: %w", err)
 	}
@@ -157,7 +157,7 @@ func (g *gathering) keep() error {
 	if err != nil {
 		return err
 	}
-	r, err := g.store.receive(bytes.NewReader(data))
+	r, err := g.store.folder.receive(bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("cannot keep what a torn pack held: %w", err)
 	}
@@ -170,7 +170,7 @@ func (g *gathering) keep() error {
 // removeReplaced looks at the packs that this program kept. Those whose objects
 // are all in another kept pack were about to be removed; the others are sealed.
 func (s *Store) removeReplaced() ([]string, error) {
-	bases, err := s.packNames(".keep")
+	bases, err := s.folder.packs(".keep")
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ func (s *Store) removeReplaced() ([]string, error) {
 			continue
 		}
 		delete(packs, base)
-		if err := errors.Join(s.dropMultiIndex([]string{base}), removePack(base)); err != nil {
+		if err := errors.Join(s.folder.dropMultiIndex([]string{base}), removePack(base)); err != nil {
 			return did, err
 		}
 		did = append(did, "removed the replaced pack "+filepath.Base(base))

@@ -23,14 +23,14 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 		func() ([]string, error) { return s.removeLocks(refs) },
 		s.RemoveForgottenLocks,
 		s.removeTemps,
-		s.forgetGitKeeps,
-		s.removeEmptyObjects,
+		s.folder.forgetGitKeeps,
+		s.loose.removeEmpty,
 		s.finishJoins, // before packs that are half gone get an index again
 		s.removeBadIndexes,
 		s.indexPacks,
 		s.finishJoins,
 		s.removeReplaced,
-		s.dropStaleMultiIndex,
+		s.folder.dropStaleMultiIndex,
 		s.repairHead,
 		s.repairPackedRefs,
 		s.removeEmptyRefs,
@@ -41,7 +41,7 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 			return did, fmt.Errorf("cannot repair the record: %w", err)
 		}
 	}
-	return did, s.rescan()
+	return did, s.packs.rescan()
 }
 
 // RepairPacks does for packs and their indexes what Repair does, while this program
@@ -58,5 +58,5 @@ func (s *Store) RepairPacks() ([]string, error) {
 	if err != nil {
 		return did, fmt.Errorf("cannot repair the packs: %w", err)
 	}
-	return did, s.rescan()
+	return did, s.packs.rescan()
 }

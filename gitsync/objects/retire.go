@@ -59,7 +59,7 @@ func (s *Store) Retire() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if time.Since(s.tended) > tendApart {
-		if _, err := s.dropStaleMultiIndex(); err != nil {
+		if _, err := s.folder.dropStaleMultiIndex(); err != nil {
 			return err
 		}
 		s.tend()
@@ -103,7 +103,7 @@ func (s *Store) removeFirst(n int) error {
 		}
 	}
 	// A pack may be named by an index over many packs, or come to be just now.
-	if err := s.dropMultiIndex(gone); err != nil {
+	if err := s.folder.dropMultiIndex(gone); err != nil {
 		return err
 	}
 	for range n {
@@ -112,7 +112,7 @@ func (s *Store) removeFirst(n int) error {
 		}
 		s.retired = s.retired[1:]
 	}
-	return s.dropMultiIndex(gone)
+	return s.folder.dropMultiIndex(gone)
 }
 
 func (s *Store) retireNow(r retired) error {
@@ -125,22 +125,9 @@ func (s *Store) retireNow(r retired) error {
 	case !s.kept[r.base] && isKept(r.base):
 		return nil // somebody wants it to stay
 	}
-	if err := s.dropPack(r.base, func() error { return removePack(r.base) }); err != nil {
+	if err := s.packs.drop(r.base, func() error { return removePack(r.base) }); err != nil {
 		return err
 	}
 	delete(s.kept, r.base)
-	return nil
-}
-
-// removePack removes a pack whose objects are all elsewhere: the .idx first, so
-// that nobody opens what is about to go, the .keep last, so that a crash leaves
-// something that Repair recognises as ours.
-func removePack(base string) error {
-	for _, ending := range []string{".idx", ".rev", ".bitmap", ".pack", ".keep"} {
-		if err := removeFile(base + ending); err != nil {
-			return fmt.Errorf("cannot remove a replaced pack: %w", err)
-		}
-		failpoint.Hit(failpoint.PackRemoving)
-	}
 	return nil
 }

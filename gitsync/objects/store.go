@@ -1,9 +1,11 @@
 package objects
 
 import (
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -17,6 +19,14 @@ type Hash = plumbing.Hash
 
 // Zero is the hash that names nothing.
 var Zero = plumbing.ZeroHash
+
+// hashOf is the name of an object.
+func hashOf(typ plumbing.ObjectType, data []byte) Hash {
+	sum := sha1.New()
+	sum.Write(append(strconv.AppendInt(append(typ.Bytes(), ' '), int64(len(data)), 10), 0))
+	sum.Write(data)
+	return Hash(sum.Sum(nil))
+}
 
 // ErrNotFound says that an object or ref is not in the repository.
 var ErrNotFound = errors.New("not in the repository")
@@ -38,9 +48,9 @@ type Store struct {
 
 	heal func(Hash) error // see HealBy
 
-	mu      sync.RWMutex    // guards the fields below it
-	packs   []*pack.Pack    // newest first
-	damaged map[string]bool // packs that hold what cannot be read
+	folder packFolder
+	packs  *packSet
+	loose  looseObjects
 
 	writing  sync.Mutex // guards all below: one writer at a time
 	rolling  *rolling
@@ -49,15 +59,17 @@ type Store struct {
 	holding  int             // see Hold
 	received []string        // packs that lose their .keep at Release
 	joins
-
-	footing
 }
 
 // Open reads the list of packs of the bare repository at dir.
 func Open(dir string, log zerolog.Logger) (*Store, error) {
-	s := &Store{Refs: &Refs{dir: dir, log: log}, dir: dir, log: log, trees: newTreeCache(treeCacheBytes), kept: map[string]bool{}}
-	s.replaced, s.leaving = map[string]bool{}, map[string]bool{}
-	if err := s.rescan(); err != nil {
+	objects := filepath.Join(dir, "objects")
+	folder := packFolder(filepath.Join(objects, "pack"))
+	s := &Store{
+		Refs: &Refs{dir: dir, log: log}, dir: dir, log: log, trees: newTreeCache(treeCacheBytes),
+		folder: folder, packs: newPackSet(folder, log), loose: looseObjects{dir: objects}, kept: map[string]bool{},
+	}
+	if err := s.packs.rescan(); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -68,8 +80,6 @@ func (s *Store) Logger() zerolog.Logger { return s.log }
 
 // Dir is the folder of the repository.
 func (s *Store) Dir() string { return s.dir }
-
-func (s *Store) packDir() string { return filepath.Join(s.dir, "objects", "pack") }
 
 // HealBy has a damaged object brought back by heal, which calls PutLoose, before
 // it is read once more. Call it before anybody else uses the store.
@@ -90,7 +100,7 @@ func (s *Store) read(h Hash, needed bool) (plumbing.ObjectType, []byte, error) {
 		return 0, nil, fmt.Errorf("cannot read object %s: %w", h, err)
 	}
 	// A gc, a repack or a push may have moved the object meanwhile.
-	if scanErr := s.rescan(); scanErr != nil {
+	if scanErr := s.packs.rescan(); scanErr != nil {
 		return 0, nil, scanErr
 	}
 	typ, data, err = s.readOnce(h)
@@ -135,47 +145,22 @@ func (s *Store) typed(h Hash, want plumbing.ObjectType) ([]byte, error) {
 // readOnce looks for a good copy of an object in all packs and among the loose
 // objects.
 func (s *Store) readOnce(h Hash) (plumbing.ObjectType, []byte, error) {
-	s.mu.RLock()
-	packs := s.packs
-	s.mu.RUnlock()
-	var broken error
-	for _, p := range packs {
-		offset, ok, err := p.Find(h)
-		if err != nil {
-			broken = err
-			continue
-		}
-		if !ok {
-			continue
-		}
-		typ, data, err := p.Read(offset, s.readOnce)
-		if err == nil && hashOf(typ, data) != h {
-			err = fmt.Errorf("%w: %s.pack has another object at %d", pack.ErrCorrupt, p.Base, offset)
-		}
-		if err == nil || pack.IsLarge(err) {
-			return typ, data, err
-		}
-		if errors.Is(err, pack.ErrCorrupt) {
-			s.noteDamaged(p)
-		}
-		broken = err
+	typ, data, broken := s.packs.read(h, s.readOnce)
+	if broken == nil || pack.IsLarge(broken) {
+		return typ, data, broken
 	}
-	typ, data, err := readLoose(s.dir, h)
-	if err == nil && hashOf(typ, data) != h {
-		err = fmt.Errorf("%w: the file of loose object %s holds another one", pack.ErrCorrupt, h)
-	}
-	if errors.Is(err, ErrNotFound) && broken != nil {
+	typ, data, err := s.loose.read(h)
+	if errors.Is(err, ErrNotFound) {
 		return 0, nil, broken
 	}
-	if err != nil {
-		return 0, nil, err
-	}
-	return typ, data, nil
+	return typ, data, err
 }
 
+// PutLoose makes an object durable as a file of its own, in place of a damaged one.
+func (s *Store) PutLoose(typ plumbing.ObjectType, data []byte) error { return s.loose.put(typ, data) }
+
+// Rescan makes packs known that another program installed since.
+func (s *Store) Rescan() error { return s.packs.rescan() }
+
 // Packs is the number of packs that were there when the folder was last read.
-func (s *Store) Packs() int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.packs)
-}
+func (s *Store) Packs() int { return len(s.packs.all()) }

@@ -247,15 +247,12 @@ func (v *Survey) Trees(is func([]Entry) bool) ([]Hash, error) {
 
 // each calls visit with what is in packs of a type, and with every loose object.
 func (v *Survey) each(typ plumbing.ObjectType, visit func(Hash)) error {
-	v.store.mu.RLock()
-	packs := v.store.packs
-	v.store.mu.RUnlock()
-	for _, p := range packs {
+	for _, p := range v.store.packs.all() {
 		if err := p.OfType(typ, visit); err != nil {
 			v.store.log.Warn().Err(err).Msg("a pack of the record is left out")
 		}
 	}
-	return v.store.eachLoose(func(h Hash, _ fs.DirEntry) error {
+	return v.store.loose.each(func(h Hash, _ fs.DirEntry) error {
 		visit(h)
 		return nil
 	})

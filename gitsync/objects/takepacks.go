@@ -15,13 +15,13 @@ import (
 // uses, into this one. One that has the name of a pack which is here takes its place:
 // it has the same content, and the other may be damaged.
 func (s *Store) TakePacks(other *Store) error {
-	if err := errors.Join(other.Seal(), other.rescan()); err != nil {
+	if err := errors.Join(other.Seal(), other.packs.rescan()); err != nil {
 		return fmt.Errorf("cannot take over packs: %w", err)
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	for _, p := range other.packs {
-		base := filepath.Join(s.packDir(), filepath.Base(p.Base))
+	for _, p := range other.packs.all() {
+		base := filepath.Join(string(s.folder), filepath.Base(p.Base))
 		if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
 			return fmt.Errorf("cannot take over a pack: %w", err)
 		}
@@ -33,10 +33,10 @@ func (s *Store) TakePacks(other *Store) error {
 			}
 		}
 	}
-	if err := durable.Folder(s.packDir()); err != nil {
+	if err := durable.Folder(string(s.folder)); err != nil {
 		return fmt.Errorf("cannot take over packs: %w", err)
 	}
-	return s.rescan()
+	return s.packs.rescan()
 }
 
 // PackAll is a pack of a commit, its tree and all below that, and none of what the
@@ -59,16 +59,14 @@ func (s *Store) PackAll(commit Hash, most int) ([]byte, error) {
 }
 
 // SealedPacks are the names and sizes of the packs that stay as they are: all but the
-// rolling one and those that are about to be removed.
+// rolling one, those that are about to be removed and the damaged ones.
 func (s *Store) SealedPacks() map[string]int64 {
 	s.writing.Lock()
 	passing := s.passing()
 	s.writing.Unlock()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	all := map[string]int64{}
-	for _, p := range s.packs {
-		if !passing[p.Base] {
+	for _, p := range s.packs.all() {
+		if !passing[p.Base] && !s.packs.isDamaged(p.Base) {
 			all[filepath.Base(p.Base)] = p.Size()
 		}
 	}
@@ -77,10 +75,8 @@ func (s *Store) SealedPacks() map[string]int64 {
 
 // WholePacks are the names and sizes of the packs that are there to their end.
 func (s *Store) WholePacks() map[string]int64 {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
 	all := map[string]int64{}
-	for _, p := range s.packs {
+	for _, p := range s.packs.all() {
 		if p.Whole {
 			all[filepath.Base(p.Base)] = p.Size()
 		}

@@ -152,7 +152,7 @@ func (m *missing) entry(e, old Entry) error {
 // what it holds. A pack without objects is nothing. No gc removes the pack before
 // Release.
 func (s *Store) InstallPack(in io.Reader) error {
-	r, err := s.receive(in)
+	r, err := s.folder.receive(in)
 	if err != nil {
 		return fmt.Errorf("cannot take in a pack: %w", err)
 	}
@@ -162,29 +162,9 @@ func (s *Store) InstallPack(in io.Reader) error {
 	return s.takePack(r)
 }
 
-// receivedPack is a pack from elsewhere in a temporary file.
-type receivedPack struct {
-	temp string
-	idx  []byte
-}
-
-func (r receivedPack) discard() { _ = removeFile(r.temp) } // gone already where all went well
-
-// receive reads a pack to its end and indexes it.
-func (s *Store) receive(in io.Reader) (r receivedPack, err error) {
-	r.temp, err = s.receivePack(in)
-	if err == nil {
-		r.idx, err = pack.IndexOf(r.temp)
-	}
-	if err != nil && r.temp != "" {
-		r.discard()
-	}
-	return r, err
-}
-
 // takePack gives a pack its place. The caller holds writing.
 func (s *Store) takePack(r receivedPack) error {
-	base := filepath.Join(s.packDir(), "pack-"+pack.NameOf(r.idx).String())
+	base := filepath.Join(string(s.folder), "pack-"+pack.NameOf(r.idx).String())
 	if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
 		return err
 	}
@@ -198,10 +178,10 @@ func (s *Store) takePack(r receivedPack) error {
 	if err := writeAtomically(base+".idx", r.idx); err != nil {
 		return err
 	}
-	if err := durable.Folder(s.packDir()); err != nil {
+	if err := durable.Folder(string(s.folder)); err != nil {
 		return err
 	}
-	return s.rescan()
+	return s.packs.rescan()
 }
 
 // Hold keeps all that is installed from the operator's gc until Release, however
@@ -227,20 +207,4 @@ func (s *Store) Release() error {
 		s.received = s.received[1:]
 	}
 	return nil
-}
-
-// receivePack writes a pack to a temporary file beside its place.
-func (s *Store) receivePack(in io.Reader) (path string, err error) {
-	f, err := os.CreateTemp(s.packDir(), tempPrefix)
-	if err != nil {
-		return "", err
-	}
-	_, err = io.Copy(f, in)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return f.Name(), errors.Join(err, f.Close())
 }

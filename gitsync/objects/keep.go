@@ -1,0 +1,78 @@
+package objects
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// keepText begins the .keep of a pack of this program: who packs the repository leaves
+// the pack alone.
+const keepText = "parley: the rolling pack, see gitsync/objects\n"
+
+// isOurKeep reports whether a pack has the .keep that this program writes.
+func isOurKeep(base string) bool {
+	text, err := os.ReadFile(base + ".keep")
+	return err == nil && strings.HasPrefix(string(text), keepText)
+}
+
+const keepReplaces = "replaces "
+
+// joinedKeep is the .keep of a pack that was joined.
+func joinedKeep(sources []candidate) []byte {
+	text := []byte(keepText)
+	for _, c := range sources {
+		text = fmt.Appendf(text, "%s%s\n", keepReplaces, filepath.Base(c.base))
+	}
+	return text
+}
+
+// replacedBy are the packs that a joined pack says it replaces.
+func replacedBy(base string) []string {
+	text, err := os.ReadFile(base + ".keep")
+	rest, ours := strings.CutPrefix(string(text), keepText)
+	if err != nil || !ours {
+		return nil
+	}
+	var all []string
+	for line := range strings.Lines(rest) {
+		name, ok := strings.CutPrefix(strings.TrimSpace(line), keepReplaces)
+		source := filepath.Join(filepath.Dir(base), name)
+		if ok && strings.HasPrefix(name, "pack-") && filepath.Base(source) == name && source != base {
+			all = append(all, source)
+		}
+	}
+	return all
+}
+
+// isKept reports whether a pack has a .keep, whoever made it.
+func isKept(base string) bool {
+	_, err := os.Stat(base + ".keep")
+	return err == nil
+}
+
+// gitKeep is what git writes into the .keep of a pack that it receives, until a ref
+// names what the pack holds.
+var gitKeep = regexp.MustCompile(`^(fetch|receive)-pack [0-9]+ on `)
+
+// forgetGitKeeps removes the .keep that a fetch or push of the git program left an
+// hour ago, when it was killed. Nobody would ever join or repack such a pack.
+func (f packFolder) forgetGitKeeps() ([]string, error) {
+	var did []string
+	err := eachFile(string(f), false, func(path string, d fs.DirEntry) error {
+		info, err := d.Info()
+		if err != nil || !strings.HasSuffix(path, ".keep") || time.Since(info.ModTime()) < tempAge {
+			return nil
+		}
+		if text, err := os.ReadFile(path); err != nil || !gitKeep.Match(text) {
+			return nil
+		}
+		did = append(did, "removed the forgotten "+d.Name())
+		return removeFile(path)
+	})
+	return did, err
+}

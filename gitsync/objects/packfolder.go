@@ -1,0 +1,130 @@
+package objects
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
+	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/failpoint"
+)
+
+// packFolder is the folder of packs of a repository, which the git program reads and
+// changes as well at any time. It knows in which order files of packs come and go.
+type packFolder string
+
+// packs are the packs that have a file with an ending, by their paths without it, sorted.
+func (f packFolder) packs(ending string) ([]string, error) {
+	names, err := filepath.Glob(filepath.Join(string(f), "pack-*"+ending))
+	if err != nil {
+		return nil, fmt.Errorf("cannot list packs: %w", err)
+	}
+	for i, name := range names {
+		names[i] = strings.TrimSuffix(name, ending)
+	}
+	slices.SortFunc(names, cmp.Compare)
+	return names, nil
+}
+
+// place puts the three files of a pack there and syncs the folder. What cannot be
+// finished is taken away again.
+func (f packFolder) place(base string, pack, idx []byte) error {
+	_, known := os.Stat(base + ".idx")
+	err := f.placeFiles(base, pack, idx)
+	if err == nil || known == nil {
+		return err
+	}
+	for _, ending := range []string{".idx", ".pack", ".keep"} {
+		err = errors.Join(err, removeFile(base+ending))
+	}
+	return err
+}
+
+// placeFiles writes the .keep first, because "git repack -d" decides by the .pack
+// and the .keep what to remove at its end; the .idx last, because it makes the pack
+// readable.
+func (f packFolder) placeFiles(base string, pack, idx []byte) error {
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{{base + ".keep", []byte(keepText)}, {base + ".pack", pack}, {base + ".idx", idx}} {
+		if err := writeAtomically(file.name, file.data); err != nil {
+			return err
+		}
+		failpoint.Hit(failpoint.PackPlacing)
+	}
+	failpoint.Hit(failpoint.PackPlaced)
+	return durable.Folder(string(f))
+}
+
+// removePack removes a pack whose objects are all elsewhere: the .idx first, so
+// that nobody opens what is about to go, the .keep last, so that a crash leaves
+// something that Repair recognises as ours.
+func removePack(base string) error {
+	for _, ending := range []string{".idx", ".rev", ".bitmap", ".pack", ".keep"} {
+		if err := removeFile(base + ending); err != nil {
+			return fmt.Errorf("cannot remove a replaced pack: %w", err)
+		}
+		failpoint.Hit(failpoint.PackRemoving)
+	}
+	return nil
+}
+
+// putAside gives a damaged pack a name that git does not look at.
+func (f packFolder) putAside(base string) error {
+	aside := filepath.Join(string(f), "damaged-"+filepath.Base(base)+".pack")
+	if err := errors.Join(f.dropMultiIndex([]string{base}), removeFile(base+".idx")); err != nil {
+		return err
+	}
+	if err := os.Rename(base+".pack", aside); err != nil {
+		return err
+	}
+	for _, ending := range []string{".rev", ".bitmap", ".keep"} {
+		if err := removeFile(base + ending); err != nil {
+			return err
+		}
+	}
+	return durable.Folder(string(f))
+}
+
+// receivedPack is a pack from elsewhere in a temporary file.
+type receivedPack struct {
+	temp string
+	idx  []byte
+}
+
+func (r receivedPack) discard() { _ = removeFile(r.temp) } // gone already where all went well
+
+// receive reads a pack to its end and indexes it.
+func (f packFolder) receive(in io.Reader) (r receivedPack, err error) {
+	r.temp, err = f.receivePack(in)
+	if err == nil {
+		r.idx, err = pack.IndexOf(r.temp)
+	}
+	if err != nil && r.temp != "" {
+		r.discard()
+	}
+	return r, err
+}
+
+// receivePack writes a pack to a temporary file beside its place.
+func (f packFolder) receivePack(in io.Reader) (path string, err error) {
+	file, err := os.CreateTemp(string(f), tempPrefix)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(file, in)
+	if err == nil {
+		err = file.Chmod(0o644)
+	}
+	if err == nil {
+		err = file.Sync()
+	}
+	return file.Name(), errors.Join(err, file.Close())
+}

@@ -1,0 +1,260 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
+)
+
+// packSet is which packs of a folder are known, and what became of those that were.
+// Somebody may remove packs under a running program, which goes on with what it
+// remembers of their indexes; what it removes itself, because newer packs have all that
+// is in them, is no loss.
+type packSet struct {
+	folder packFolder
+	log    zerolog.Logger
+
+	mu       sync.RWMutex    // guards all below
+	known    []*pack.Pack    // newest first; replaced, never changed
+	damaged  map[string]bool // packs that hold what cannot be read; false: that was taken care of
+	replaced map[string]bool // packs whose objects are all in newer ones, and that go soon
+	leaving  map[string]bool // those of them that are removed just now
+	shaken   string          // what was seen to be gone, "" where nothing was
+}
+
+func newPackSet(folder packFolder, log zerolog.Logger) *packSet {
+	return &packSet{folder: folder, log: log, damaged: map[string]bool{}, replaced: map[string]bool{}, leaving: map[string]bool{}}
+}
+
+// all are the packs that are known, the newest first.
+func (s *packSet) all() []*pack.Pack {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.known
+}
+
+// rescan reads the folder again; indexes that it knows are kept.
+func (s *packSet) rescan() error {
+	names, err := os.ReadDir(string(s.folder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot list packs: %w", err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := make(map[string]*pack.Pack, len(s.known))
+	for _, p := range s.known {
+		known[p.Base] = p
+	}
+	var packs []*pack.Pack
+	for _, entry := range names {
+		base, ok := strings.CutSuffix(entry.Name(), ".idx")
+		if !ok {
+			continue
+		}
+		base = filepath.Join(string(s.folder), base)
+		if s.leaving[base] {
+			continue
+		}
+		if p := known[base]; p != nil && p.IsStill(entry) {
+			packs = append(packs, p)
+			continue
+		}
+		p, err := pack.Open(base)
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				s.log.Warn().Err(err).Msg("a pack of the record is left out")
+			}
+			continue
+		}
+		packs = append(packs, p)
+	}
+	slices.SortStableFunc(packs, newestFirst)
+	s.noteGone(packs)
+	s.known = packs
+	return nil
+}
+
+func newestFirst(a, b *pack.Pack) int { return b.Modified.Compare(a.Modified) }
+
+// noteGone notes which of the packs that were known are not among those that are
+// there now, or are other files. Those that this program removes itself do not count.
+// The caller holds mu.
+func (s *packSet) noteGone(now []*pack.Pack) {
+	still := make(map[string]*pack.Pack, len(now))
+	for _, p := range now {
+		still[p.Base] = p
+	}
+	for _, p := range s.known {
+		name := filepath.Base(p.Base)
+		switch next := still[p.Base]; {
+		case s.leaving[p.Base] || s.replaced[p.Base]:
+		case next == nil:
+			s.shakeLocked("the pack %s is gone", name)
+		case next != p && p.Whole && !next.Whole:
+			s.shakeLocked("the pack %s is damaged", name)
+		}
+	}
+}
+
+// look looks whether the packs are still the files that were opened, and reads the
+// folder again where one is not. An index that is gone loses nothing, because its pack
+// says the same.
+func (s *packSet) look() error {
+	s.mu.RLock()
+	moved := s.shaken != ""
+	for _, p := range s.known {
+		moved = moved || !s.replaced[p.Base] && !p.IsThere()
+	}
+	s.mu.RUnlock()
+	if !moved {
+		return nil
+	}
+	return s.rescan()
+}
+
+// shake notes that something of the repository is gone.
+func (s *packSet) shake(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shakeLocked(format, args...)
+}
+
+// shakeLocked is shake for who holds mu.
+func (s *packSet) shakeLocked(format string, args ...any) {
+	if s.shaken == "" {
+		s.shaken = fmt.Sprintf(format, args...)
+	}
+}
+
+// lost is the first that was seen to be gone since settle, "" where nothing was.
+func (s *packSet) lost() string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.shaken
+}
+
+// settle forgets what was seen to be gone.
+func (s *packSet) settle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shaken = ""
+}
+
+// add makes a pack that was just installed known, without reading the folder.
+func (s *packSet) add(base string) error {
+	p, err := pack.Open(base)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known = append([]*pack.Pack{p}, s.known...)
+	slices.SortStableFunc(s.known, newestFirst)
+	return nil
+}
+
+// drop forgets a pack whose objects are all elsewhere while remove removes its files,
+// which is no loss.
+func (s *packSet) drop(base string, remove func() error) error {
+	s.mu.Lock()
+	s.leaving[base] = true
+	s.known = slices.DeleteFunc(slices.Clone(s.known), func(p *pack.Pack) bool { return p.Base == base })
+	s.mu.Unlock()
+	err := remove()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.leaving, base)
+	delete(s.replaced, base)
+	return err
+}
+
+// replace notes that the objects of a pack are all in a newer one.
+func (s *packSet) replace(base string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replaced[base] = true
+}
+
+// noteDamaged notes that something in a pack cannot be read.
+func (s *packSet) noteDamaged(p *pack.Pack) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.damaged[p.Base]; !known {
+		s.damaged[p.Base] = true
+		s.log.Warn().Str("pack", filepath.Base(p.Base)).Msg("a pack of the record is damaged")
+	}
+}
+
+// isDamaged reports whether something in a pack could not be read.
+func (s *packSet) isDamaged(base string) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, ok := s.damaged[base]
+	return ok
+}
+
+// takeDamaged are the packs that were found damaged since it was last called, but
+// for those that pass reports.
+func (s *packSet) takeDamaged(pass func(base string) bool) []*pack.Pack {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found []*pack.Pack
+	for _, p := range s.known {
+		if s.damaged[p.Base] && !pass(p.Base) {
+			s.damaged[p.Base] = false // once
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// has reports whether an object is in a pack that is there to its end.
+func (s *packSet) has(h Hash) bool {
+	for _, p := range s.all() {
+		if !p.Whole {
+			continue
+		}
+		if _, ok, err := p.Find(h); err == nil && ok {
+			return true
+		}
+	}
+	return false
+}
+
+// read looks for a good copy of an object in all packs. The error is ErrNotFound where
+// none has one. What an object is made of may be asked of other.
+func (s *packSet) read(h Hash, other pack.ReadFunc) (plumbing.ObjectType, []byte, error) {
+	err := ErrNotFound
+	for _, p := range s.all() {
+		offset, ok, findErr := p.Find(h)
+		if findErr != nil {
+			err = findErr
+			continue
+		}
+		if !ok {
+			continue
+		}
+		typ, data, readErr := p.Read(offset, other)
+		if readErr == nil && hashOf(typ, data) != h {
+			readErr = fmt.Errorf("%w: %s.pack has another object at %d", pack.ErrCorrupt, p.Base, offset)
+		}
+		if readErr == nil || pack.IsLarge(readErr) {
+			return typ, data, readErr
+		}
+		if errors.Is(readErr, pack.ErrCorrupt) {
+			s.noteDamaged(p)
+		}
+		err = readErr
+	}
+	return 0, nil, err
+}
