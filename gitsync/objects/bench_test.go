@@ -83,7 +83,7 @@ func BenchmarkJoin(b *testing.B) {
 			}
 			h.seal(b)
 		}
-		sources, err := h.plan()
+		sources, err := h.joins.plan()
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -52,16 +52,16 @@ func (b *Builder) Append(other *Builder) {
 }
 
 // tree adds a tree that came from another one, or from Zero.
-func (b *Builder) tree(s *Store, base Hash, entries []Entry) Hash {
-	h := b.addTree(s, base, entries, encodeTree(entries))
-	s.trees.put(h, entries)
+func (b *Builder) tree(trees *treeCache, base Hash, entries []Entry) Hash {
+	h := b.addTree(trees, base, entries, encodeTree(entries))
+	trees.put(h, entries)
 	return h
 }
 
 // addTree adds a tree whose bytes are data.
-func (b *Builder) addTree(s *Store, base Hash, entries []Entry, data []byte) Hash {
+func (b *Builder) addTree(trees *treeCache, base Hash, entries []Entry, data []byte) Hash {
 	o := object{hash: plumbing.ComputeHash(plumbing.TreeObject, data), typ: plumbing.TreeObject, data: data}
-	if old, ok := s.trees.get(base); ok && len(data) >= deltaLeast {
+	if old, ok := trees.get(base); ok && len(data) >= deltaLeast {
 		if delta := treeDelta(old, entries); len(delta) < len(data)/2 {
 			o.base, o.delta = base, delta
 		}

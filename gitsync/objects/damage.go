@@ -11,22 +11,23 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 )
 
-// isPassing reports whether a pack is about to be replaced anyway. The caller holds
-// writing.
-func (s *Store) isPassing(base string) bool {
-	return s.rolling != nil && s.rolling.base == base ||
-		slices.ContainsFunc(s.retired, func(r retired) bool { return r.base == base })
+// takeDamaged are the packs that were found damaged since it was last called, but for
+// those that are about to be replaced anyway.
+func (w *Writer) takeDamaged() []*pack.Pack {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.packs.takeDamaged(func(base string) bool {
+		return w.rolling != nil && w.rolling.base == base ||
+			slices.ContainsFunc(w.retired, func(r retired) bool { return r.base == base })
+	})
 }
 
 // ReplaceDamaged puts packs in which damage was found aside, under a name that git
 // does not look at, and another in the place of each with the same objects, once
 // good copies of all of them are there. It returns what it did, a sentence each.
 func (s *Store) ReplaceDamaged() ([]string, error) {
-	s.writing.Lock()
-	packs := s.packs.takeDamaged(s.isPassing)
-	s.writing.Unlock()
 	var did []string
-	for _, p := range packs {
+	for _, p := range s.Writer.takeDamaged() {
 		name := filepath.Base(p.Base)
 		if err := s.copyPack(p); err != nil {
 			did = append(did, fmt.Sprintf("the damaged pack %s stays, because a part of it is nowhere else: %v", name, err))

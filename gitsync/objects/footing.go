@@ -1,6 +1,9 @@
 package objects
 
-import "fmt"
+import (
+	"fmt"
+	"path/filepath"
+)
 
 // Shaken says what was removed or changed behind the store's back since Settle, ""
 // where nothing was. Before anything is given up because it is in this store, it looks
@@ -43,3 +46,14 @@ func (s *Store) Fresh(commit Hash) error {
 // Has reports whether an object is in a pack that is there to its end, or in a file
 // of its own. It does not read it.
 func (s *Store) Has(h Hash) bool { return s.packs.has(h) || s.loose.has(h) }
+
+// WholePacks are the names and sizes of the packs that are there to their end.
+func (s *Store) WholePacks() map[string]int64 {
+	all := map[string]int64{}
+	for _, p := range s.packs.all() {
+		if p.Whole {
+			all[filepath.Base(p.Base)] = p.Size()
+		}
+	}
+	return all
+}

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -25,23 +23,27 @@ const (
 	looseApart = time.Minute
 )
 
-// hasManyLoose counts loose objects in one of 256 folders, as git does: their names
-// are spread evenly. The caller holds writing.
-func (s *Store) hasManyLoose() bool {
-	if time.Since(s.counted) < looseApart {
+// hasManyLoose counts loose objects now and then. The caller holds mu.
+func (j *joins) hasManyLoose() bool {
+	if time.Since(j.counted) < looseApart {
 		return false
 	}
-	s.counted = time.Now()
-	entries, err := os.ReadDir(filepath.Join(s.dir, "objects", "17"))
-	return err == nil && len(entries) > looseAbove/256
+	j.counted = time.Now()
+	return j.loose.areMoreThan(looseAbove)
 }
 
 // gatherLoose puts loose objects that are old enough into packs and removes them.
 // Each pack is durable and has its .keep before any of them goes.
-func (s *Store) gatherLoose(ctx context.Context) error {
-	var g gathering
-	g.begin(s)
-	err := s.loose.each(func(h Hash, e fs.DirEntry) error {
+func (j *joins) gatherLoose(ctx context.Context) error {
+	g := newGathering(j.trees, func(data []byte, names []Hash) error {
+		j.packs.Hold()
+		err := j.packs.InstallPack(bytes.NewReader(data))
+		for i := 0; err == nil && i < len(names); i++ {
+			err = j.loose.remove(names[i])
+		}
+		return errors.Join(err, j.packs.Release())
+	})
+	err := j.loose.each(func(h Hash, e fs.DirEntry) error {
 		info, err := e.Info()
 		if err != nil || time.Since(info.ModTime()) < looseAge {
 			return nil
@@ -49,7 +51,14 @@ func (s *Store) gatherLoose(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return g.add(h)
+		typ, data, err := j.loose.read(h)
+		if errors.Is(err, ErrNotFound) || errors.Is(err, pack.ErrCorrupt) || pack.IsLarge(err) {
+			return nil // it stays as it is
+		}
+		if err != nil {
+			return err
+		}
+		return g.add(typ, h, data)
 	})
 	if err == nil {
 		err = g.flush()
@@ -60,37 +69,29 @@ func (s *Store) gatherLoose(ctx context.Context) error {
 	return err
 }
 
-// gathering is one pack on its way.
+// gathering makes packs of bounded size of objects that come one by one.
 type gathering struct {
-	store   *Store
+	known *treeCache
+	take  func(pack []byte, names []Hash) error // takes in a pack and what it is made of
+
 	builder Builder
 	size    int
 	trees   map[string]Hash // the last one that began with that name
 }
 
-func (g *gathering) begin(s *Store) { *g = gathering{store: s, trees: map[string]Hash{}} }
-
-// add takes an object in; one that is damaged, or too large to be read, stays as it is.
-func (g *gathering) add(h Hash) error {
-	typ, data, err := g.store.loose.read(h)
-	if errors.Is(err, ErrNotFound) || errors.Is(err, pack.ErrCorrupt) || pack.IsLarge(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if g.put(typ, h, data); g.size > transferBytes {
-		return g.flush()
-	}
-	return nil
+func newGathering(known *treeCache, take func(pack []byte, names []Hash) error) *gathering {
+	return &gathering{known: known, take: take, trees: map[string]Hash{}}
 }
 
-// put takes in an object that was read.
-func (g *gathering) put(typ plumbing.ObjectType, h Hash, data []byte) {
+// add takes an object in.
+func (g *gathering) add(typ plumbing.ObjectType, h Hash, data []byte) error {
 	if !g.addTree(typ, h, data) {
 		g.builder.add(typ, data)
 	}
-	g.size += len(data)
+	if g.size += len(data); g.size > transferBytes {
+		return g.flush()
+	}
+	return nil
 }
 
 // addTree adds a tree that may be a delta of the one before it.
@@ -103,12 +104,13 @@ func (g *gathering) addTree(typ plumbing.ObjectType, h Hash, data []byte) bool {
 		return false
 	}
 	key := entries[0].Name
-	g.builder.addTree(g.store, g.trees[key], entries, data)
-	g.store.trees.put(h, entries)
+	g.builder.addTree(g.known, g.trees[key], entries, data)
+	g.known.put(h, entries)
 	g.trees[key] = h
 	return true
 }
 
+// flush makes a pack of what came since it was last called.
 func (g *gathering) flush() error {
 	if len(g.builder.objects) == 0 {
 		return nil
@@ -117,12 +119,10 @@ func (g *gathering) flush() error {
 	if err != nil {
 		return err
 	}
-	g.store.Hold()
-	err = g.store.InstallPack(bytes.NewReader(data))
-	for i := 0; err == nil && i < len(g.builder.objects); i++ {
-		err = g.store.loose.remove(g.builder.objects[i].hash)
+	names := make([]Hash, len(g.builder.objects))
+	for i, o := range g.builder.objects {
+		names[i] = o.hash
 	}
-	err = errors.Join(err, g.store.Release())
-	g.begin(g.store)
-	return err
+	g.builder, g.size, g.trees = Builder{}, 0, map[string]Hash{}
+	return g.take(data, names)
 }

@@ -41,11 +41,13 @@ func TestManyLooseObjectsAreGathered(t *testing.T) {
 		t.Fatalf("%d loose objects, want %d", got, len(h.all))
 	}
 	again := func() {
-		h.writing.Lock()
-		h.counted = time.Time{}
-		h.tend()
-		run := h.running
-		h.writing.Unlock()
+		h.joins.mu.Lock()
+		h.joins.counted = time.Time{}
+		h.joins.mu.Unlock()
+		h.joins.tend()
+		h.joins.mu.Lock()
+		run := h.joins.running
+		h.joins.mu.Unlock()
 		if run != nil {
 			<-run.done
 		}

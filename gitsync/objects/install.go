@@ -3,11 +3,26 @@ package objects
 import (
 	"fmt"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects/pack"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
+
+// Writer puts packs into a repository and takes those away that newer ones replace. What
+// it installs is durable and has its .keep until a ref may name it.
+type Writer struct {
+	folder packFolder
+	packs  *packSet
+
+	mu       sync.Mutex // guards all below: one writer at a time
+	rolling  *rolling   // nil where the next Install begins another
+	retired  []retired
+	kept     map[string]bool // packs that have a .keep of ours
+	holding  int             // see Hold
+	received []string        // packs that lose their .keep at Release
+}
 
 // Install writes the objects of b into the rolling pack and makes it durable;
 // after that, and only then, a ref may name them.
@@ -20,39 +35,48 @@ import (
 // earlier, a gc could leave out what the replaced ones hold, remove the full one,
 // and the rest would go with the replaced.
 func (s *Store) Install(b *Builder) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.rolling != nil && s.rolling.full() && !s.mustWait() {
-		s.retired = append(s.retired, retired{base: s.rolling.base, since: time.Now(), stays: true})
-		s.rolling = nil
-		s.sealed++
-		s.tend()
+	sealed, err := s.Writer.install(b, s.joins.areBehind())
+	if sealed {
+		s.joins.packSealed()
 	}
-	old := s.rolling
+	return err
+}
+
+// install is Install, where behind says that joins of packs are far behind: then a full
+// pack grows on, but not beyond growBytes. sealed says that it began another one.
+func (w *Writer) install(b *Builder, behind bool) (sealed bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r := w.rolling; r != nil && r.full() && !(behind && len(r.body) < growBytes) {
+		w.retired = append(w.retired, retired{base: r.base, since: time.Now(), stays: true})
+		w.rolling = nil
+		sealed = true
+	}
+	old := w.rolling
 	if old == nil {
 		old = &rolling{}
 	}
 	next, err := old.with(b)
 	if err != nil {
-		return err
+		return sealed, err
 	}
 	if len(next.entries) == len(old.entries) {
-		return nil
+		return sealed, nil
 	}
 	data, name, idx := pack.Encode(next.body, next.entries)
-	next.base = filepath.Join(string(s.folder), "pack-"+name.String())
-	if err := s.folder.place(next.base, data, idx); err != nil {
-		return fmt.Errorf("cannot install a pack: %w", err)
+	next.base = filepath.Join(string(w.folder), "pack-"+name.String())
+	if err := w.folder.place(next.base, data, idx); err != nil {
+		return sealed, fmt.Errorf("cannot install a pack: %w", err)
 	}
-	s.kept[next.base] = true
+	w.kept[next.base] = true
 	failpoint.Hit(failpoint.PackSynced)
-	if err := s.packs.add(next.base); err != nil {
-		return fmt.Errorf("cannot install a pack: %w", err)
+	if err := w.packs.add(next.base); err != nil {
+		return sealed, fmt.Errorf("cannot install a pack: %w", err)
 	}
 	if old.base != "" {
-		s.packs.replace(old.base)
-		s.retired = append(s.retired, retired{base: old.base, since: time.Now()})
+		w.packs.replace(old.base)
+		w.retired = append(w.retired, retired{base: old.base, since: time.Now()})
 	}
-	s.rolling = next
-	return s.removeRetired(time.Now().Add(-retireAfter))
+	w.rolling = next
+	return sealed, w.removeRetired(time.Now().Add(-retireAfter))
 }

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 const (
@@ -31,8 +34,14 @@ const (
 	tendApart = 200 * time.Millisecond
 )
 
-// joins is what a store knows of the joining of its packs.
+// joins joins packs in the background, and gathers loose objects where they are many.
 type joins struct {
+	packs *Writer
+	loose *looseObjects
+	trees *treeCache
+	log   zerolog.Logger
+
+	mu      sync.Mutex      // guards all below; the writer's is taken after it
 	running *joining        // nil while none is
 	sealed  int             // packs since it began
 	tended  time.Time       // when the pack folder was last looked at for it
@@ -48,109 +57,152 @@ type joining struct {
 	done   chan struct{}
 }
 
-// mustWait says that sealing the rolling pack must wait for a join. The caller
-// holds writing.
-func (s *Store) mustWait() bool {
-	return s.running != nil && s.sealed >= maxBehind && len(s.rolling.body) < growBytes
+// areBehind says that sealing the rolling pack should wait for a join.
+func (j *joins) areBehind() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.running != nil && j.sealed >= maxBehind
 }
 
-// tend begins to join packs if there are too many. It does not wait for it. The
-// caller holds writing.
-func (s *Store) tend() {
-	s.tended = time.Now()
-	if s.running != nil || s.tended.Before(s.resume) {
+// packSealed tells that there is one more pack.
+func (j *joins) packSealed() {
+	j.mu.Lock()
+	j.sealed++
+	j.mu.Unlock()
+	j.tend()
+}
+
+// areDue reports whether it is time to look for packs of other programs.
+func (j *joins) areDue() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return time.Since(j.tended) > tendApart
+}
+
+// tend begins to join packs if there are too many. It does not wait for it.
+func (j *joins) tend() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.tended = time.Now()
+	if j.running != nil || j.tended.Before(j.resume) {
 		return
 	}
-	sources, err := s.plan()
+	sources, err := j.plan()
 	if err != nil {
-		s.noteJoinFailed(err)
+		j.noteFailed(err)
 	}
-	loose := s.hasManyLoose()
+	loose := j.hasManyLoose()
 	if len(sources) == 0 && !loose {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	run := &joining{cancel: cancel, done: make(chan struct{})}
-	s.running, s.sealed = run, 0
+	j.running, j.sealed = run, 0
 	go func() {
 		defer close(run.done)
 		defer cancel()
-		s.joinWhile(ctx, sources, loose)
+		j.work(ctx, sources, loose)
 	}()
+}
+
+// plan chooses the packs to be joined next, none if there are few. The caller holds mu.
+func (j *joins) plan() ([]candidate, error) {
+	all, err := j.packs.candidates(j.unfit)
+	return chooseJoin(all), err
 }
 
 // Join joins packs until there are few, and waits for it. It is for a repository
 // that is worked on for a moment only; for others see Retire.
 func (s *Store) Join(ctx context.Context) error {
-	s.stopJoining()
-	s.writing.Lock()
-	sources, err := s.plan()
-	for ; err == nil && len(sources) > 0; sources, err = s.plan() {
-		s.writing.Unlock()
-		err = s.join(ctx, sources)
-		s.writing.Lock()
-		if err != nil {
-			break
+	s.joins.stop()
+	for {
+		s.joins.mu.Lock()
+		sources, err := s.joins.plan()
+		s.joins.mu.Unlock()
+		if err != nil || len(sources) == 0 {
+			return err
+		}
+		if err := s.Writer.join(ctx, sources); err != nil {
+			return err
 		}
 	}
-	s.writing.Unlock()
-	return err
 }
 
-// joinWhile gathers loose objects, and joins packs until there are few.
-func (s *Store) joinWhile(ctx context.Context, sources []candidate, loose bool) {
+// work gathers loose objects, and joins packs until there are few.
+func (j *joins) work(ctx context.Context, sources []candidate, loose bool) {
+	var err error
+	if loose {
+		err = j.gatherLoose(ctx)
+	}
 	for {
-		var err error
-		if loose {
-			err = s.gatherLoose(ctx)
-		}
 		if err == nil && len(sources) > 0 {
-			err = s.join(ctx, sources)
+			err = j.packs.join(ctx, sources)
 		}
-		loose = false
-		s.writing.Lock()
-		s.sealed = 0
-		if broken := (*sourceError)(nil); errors.As(err, &broken) {
-			s.setUnfit(broken)
-			err = nil
-		}
-		if err == nil && ctx.Err() == nil {
-			sources, err = s.plan()
-		}
-		if err != nil && ctx.Err() == nil {
-			s.noteJoinFailed(err)
-		}
-		if err != nil || len(sources) == 0 || ctx.Err() != nil {
-			s.running = nil
-			s.writing.Unlock()
+		if sources = j.next(ctx, err); len(sources) == 0 {
 			return
 		}
-		s.writing.Unlock()
+		err = nil
 	}
 }
 
-func (s *Store) noteJoinFailed(err error) {
-	s.resume = time.Now().Add(joinRetry)
-	s.log.Warn().Err(err).Msg("packs and loose objects stay as they are for the moment")
+// next is what to join after a join that ended with an error, or with none: where it is
+// nothing, none is running any more.
+func (j *joins) next(ctx context.Context, err error) []candidate {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.sealed = 0
+	if broken := (*sourceError)(nil); errors.As(err, &broken) {
+		j.setUnfit(broken)
+		err = nil
+	}
+	var sources []candidate
+	if err == nil && ctx.Err() == nil {
+		sources, err = j.plan()
+	}
+	if err != nil && ctx.Err() == nil {
+		j.noteFailed(err)
+	}
+	if len(sources) == 0 {
+		j.running = nil
+	}
+	return sources
 }
 
-// stopJoining ends a join that is under way and waits for its end. What it has
-// written so far goes.
-func (s *Store) stopJoining() {
-	s.writing.Lock()
-	run := s.running
-	s.writing.Unlock()
+func (j *joins) noteFailed(err error) {
+	j.resume = time.Now().Add(joinRetry)
+	j.log.Warn().Err(err).Msg("packs and loose objects stay as they are for the moment")
+}
+
+// stop ends a join that is under way and waits for its end. What it has written so far
+// goes.
+func (j *joins) stop() {
+	j.mu.Lock()
+	run := j.running
+	j.mu.Unlock()
 	if run != nil {
 		run.cancel()
 		<-run.done
 	}
 }
 
+// setUnfit has a pack left out of all joins that follow: nothing is lost by it. The
+// caller holds mu.
+func (j *joins) setUnfit(broken *sourceError) {
+	if errors.Is(broken, fs.ErrNotExist) {
+		return // a gc was faster
+	}
+	j.log.Warn().Err(broken).Msg("a pack cannot be joined with others")
+	if j.unfit == nil {
+		j.unfit = map[string]bool{}
+	}
+	j.unfit[broken.base] = true
+}
+
 // join makes one pack of several and retires them. The new one has its .keep from
 // its beginning until those that it replaces are gone, for the reason that Install
 // gives; the .keep names them, so that Repair can bring it to its end.
-func (s *Store) join(ctx context.Context, sources []candidate) error {
-	j, err := newJoiner(s, sources)
+func (w *Writer) join(ctx context.Context, sources []candidate) error {
+	j, err := newJoiner(w.folder, sources)
 	if err != nil {
 		return err
 	}
@@ -162,30 +214,17 @@ func (s *Store) join(ctx context.Context, sources []candidate) error {
 	if err != nil {
 		return fmt.Errorf("cannot join %d packs: %w", len(sources), err)
 	}
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if err := s.packs.add(base); err != nil {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.packs.add(base); err != nil {
 		return fmt.Errorf("cannot join %d packs: %w", len(sources), err)
 	}
-	s.kept[base] = true
+	w.kept[base] = true
 	now := time.Now()
 	for _, c := range sources {
-		s.packs.replace(c.base)
-		s.retired = append(s.retired, retired{base: c.base, since: now})
+		w.packs.replace(c.base)
+		w.retired = append(w.retired, retired{base: c.base, since: now})
 	}
-	s.retired = append(s.retired, retired{base: base, since: now, stays: true})
-	return s.removeRetired(now.Add(-retireAfter))
-}
-
-// setUnfit has a pack left out of all joins that follow: nothing is lost by it. The
-// caller holds writing.
-func (s *Store) setUnfit(broken *sourceError) {
-	if errors.Is(broken, fs.ErrNotExist) {
-		return // a gc was faster
-	}
-	s.log.Warn().Err(broken).Msg("a pack cannot be joined with others")
-	if s.unfit == nil {
-		s.unfit = map[string]bool{}
-	}
-	s.unfit[broken.base] = true
+	w.retired = append(w.retired, retired{base: base, since: now, stays: true})
+	return w.removeRetired(now.Add(-retireAfter))
 }

@@ -76,8 +76,8 @@ func (s *Store) joinAll(t testing.TB) {
 // settle removes what was replaced, as if it had stood for long.
 func (s *Store) settle(t testing.TB) {
 	t.Helper()
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	s.Writer.mu.Lock()
+	defer s.Writer.mu.Unlock()
 	if err := s.removeFirst(len(s.retired)); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestJoinNeverBringsAPackBack(t *testing.T) {
 		h.commit(t, "data", 3)
 		h.seal(t)
 	}
-	sources, err := h.plan()
+	sources, err := h.joins.plan()
 	if err != nil || len(sources) != joinAbove+1 {
 		t.Fatal(len(sources), err)
 	}
@@ -245,10 +245,10 @@ func TestJoinDoesNotCopyDamage(t *testing.T) {
 	if err := os.WriteFile(name, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	h.writing.Lock()
-	h.tend()
-	run := h.running
-	h.writing.Unlock()
+	h.joins.tend()
+	h.joins.mu.Lock()
+	run := h.joins.running
+	h.joins.mu.Unlock()
 	<-run.done
 	h.settle(t)
 	if now := h.files(t, ".pack"); !slices.Contains(now, name) || len(now) != 2 {
@@ -431,7 +431,7 @@ func TestAnyOrderOfWork(t *testing.T) {
 		"seal":     func() { h.seal(t) },
 		"settle":   func() { h.settle(t) },
 		"join":     func() { h.joinAll(t) },
-		"crash":    func() { h.stopJoining(); reopen() },
+		"crash":    func() { h.joins.stop(); reopen() },
 		"restart":  func() { h.seal(t); reopen() },
 		"gc":       func() { git(t, h.dir, "", "gc", "--quiet", "--prune=now") },
 		"repack":   func() { git(t, h.dir, "", "repack", "-adq") },

@@ -30,7 +30,7 @@ const (
 // stand. Only trees that stand whole in more than one of the packs are made deltas
 // of each other: the newest stays whole, because most of the older ones is in it.
 type joiner struct {
-	store    *Store
+	folder   packFolder
 	sources  []candidate // newest first
 	at       map[Hash]uint32
 	entries  []pack.Placed
@@ -62,8 +62,8 @@ type sourceError struct {
 func (e *sourceError) Error() string { return filepath.Base(e.base) + ": " + e.err.Error() }
 func (e *sourceError) Unwrap() error { return e.err }
 
-func newJoiner(s *Store, sources []candidate) (*joiner, error) {
-	j := &joiner{store: s, sources: slices.Clone(sources), own: pack.NewWriter(nil)}
+func newJoiner(folder packFolder, sources []candidate) (*joiner, error) {
+	j := &joiner{folder: folder, sources: slices.Clone(sources), own: pack.NewWriter(nil)}
 	slices.SortFunc(j.sources, func(a, b candidate) int {
 		return cmp.Or(b.modified.Compare(a.modified), cmp.Compare(b.base, a.base))
 	})

@@ -23,7 +23,7 @@ const syncEvery = 8 << 20
 
 // begin opens a new temporary file.
 func (j *joiner) begin() error {
-	f, err := os.CreateTemp(string(j.store.folder), tempPrefix)
+	f, err := os.CreateTemp(string(j.folder), tempPrefix)
 	if err != nil {
 		return fmt.Errorf("cannot create a file: %w", err)
 	}
@@ -66,7 +66,7 @@ func (j *joiner) sync() error {
 	return nil
 }
 
-// place gives the pack its name and its place, in the order that Store.place has.
+// place gives the pack its name and its place, in the order that packFolder.place has.
 // A pack of that name must not be there: it could be one that a gc is about to
 // remove.
 func (j *joiner) place(ctx context.Context) (base string, err error) {
@@ -74,7 +74,7 @@ func (j *joiner) place(ctx context.Context) (base string, err error) {
 	if err != nil {
 		return "", err
 	}
-	base = filepath.Join(string(j.store.folder), "pack-"+name.String())
+	base = filepath.Join(string(j.folder), "pack-"+name.String())
 	if _, err := os.Stat(base + ".pack"); err == nil {
 		if base, err = j.again(ctx); err != nil {
 			return "", err
@@ -92,7 +92,7 @@ func (j *joiner) place(ctx context.Context) (base string, err error) {
 		return "", fmt.Errorf("cannot put a pack in place: %w", err)
 	}
 	failpoint.Hit(failpoint.PackPlaced)
-	if err := durable.Folder(string(j.store.folder)); err != nil {
+	if err := durable.Folder(string(j.folder)); err != nil {
 		return "", err
 	}
 	failpoint.Hit(failpoint.PackJoined)
@@ -114,7 +114,7 @@ func (j *joiner) again(ctx context.Context) (base string, err error) {
 		if err != nil {
 			return "", err
 		}
-		base = filepath.Join(string(j.store.folder), "pack-"+name.String())
+		base = filepath.Join(string(j.folder), "pack-"+name.String())
 		if _, err := os.Stat(base + ".pack"); err != nil {
 			return base, nil
 		}

@@ -9,8 +9,8 @@ import (
 
 // finishJoins brings to an end what a join before a crash had left to do: a joined
 // pack is durable before those that it replaces begin to go.
-func (s *Store) finishJoins() ([]string, error) {
-	bases, err := s.folder.packs(".keep")
+func (r packRepair) finishJoins() ([]string, error) {
+	bases, err := r.folder.packs(".keep")
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (s *Store) finishJoins() ([]string, error) {
 		if sum, err := pack.WrongSum(base + ".pack"); err != nil || sum != nil {
 			continue // the others may be all that is readable
 		}
-		if err := s.folder.dropMultiIndex(sources); err != nil {
+		if err := r.folder.dropMultiIndex(sources); err != nil {
 			return did, err
 		}
 		for _, source := range sources {
@@ -34,7 +34,7 @@ func (s *Store) finishJoins() ([]string, error) {
 				return did, err
 			}
 		}
-		if err := s.unkeep(base); err != nil {
+		if err := r.writer.unkeep(base); err != nil {
 			return did, err
 		}
 		did = append(did, fmt.Sprintf("removed %d packs that were joined into %s", len(sources), filepath.Base(base)))

@@ -22,12 +22,10 @@ type candidate struct {
 
 func (c candidate) weight() int64 { return max(c.size, joinFloor) }
 
-// plan chooses the packs to be joined next, none if there are few. The caller
-// holds writing.
-func (s *Store) plan() ([]candidate, error) {
-	all, err := s.candidates()
-	if err != nil || len(all) <= joinAbove {
-		return nil, err
+// chooseJoin chooses the packs to be joined next, none if there are few.
+func chooseJoin(all []candidate) []candidate {
+	if len(all) <= joinAbove {
+		return nil
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.base, b.base))
@@ -43,15 +41,17 @@ func (s *Store) plan() ([]candidate, error) {
 		n++
 	}
 	if n < 2 {
-		return nil, nil
+		return nil
 	}
-	return all[:n], nil
+	return all[:n]
 }
 
 // candidates are the packs that may be joined: whole, not replaced already, not
-// kept by others, not very large.
-func (s *Store) candidates() ([]candidate, error) {
-	entries, err := os.ReadDir(string(s.folder))
+// kept by others, not unfit, not very large.
+func (w *Writer) candidates(unfit map[string]bool) ([]candidate, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	entries, err := os.ReadDir(string(w.folder))
 	if err != nil {
 		return nil, fmt.Errorf("cannot list packs: %w", err)
 	}
@@ -59,16 +59,16 @@ func (s *Store) candidates() ([]candidate, error) {
 	for _, e := range entries {
 		there[e.Name()] = true
 	}
-	passing := s.passing()
+	passing := w.passing()
 	var all []candidate
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".idx")
-		base := filepath.Join(string(s.folder), name)
-		if !ok || !strings.HasPrefix(name, "pack-") || !there[name+".pack"] || passing[base] || s.packs.isDamaged(base) || s.unfit[base] {
+		base := filepath.Join(string(w.folder), name)
+		if !ok || !strings.HasPrefix(name, "pack-") || !there[name+".pack"] || passing[base] || w.packs.isDamaged(base) || unfit[base] {
 			continue
 		}
 		// Packs of a partial clone, and those of what a gc would drop, stay apart.
-		if there[name+".promisor"] || there[name+".mtimes"] || there[name+".keep"] && !s.kept[base] {
+		if there[name+".promisor"] || there[name+".mtimes"] || there[name+".keep"] && !w.kept[base] {
 			continue
 		}
 		idx, err := e.Info()
@@ -85,18 +85,4 @@ func (s *Store) candidates() ([]candidate, error) {
 		}
 	}
 	return all, nil
-}
-
-// passing are the packs that are about to be replaced or removed anyway.
-func (s *Store) passing() map[string]bool {
-	all := map[string]bool{}
-	if s.rolling != nil {
-		all[s.rolling.base] = true
-	}
-	for _, r := range s.retired {
-		if !r.stays {
-			all[r.base] = true
-		}
-	}
-	return all
 }

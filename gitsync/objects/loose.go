@@ -82,6 +82,13 @@ func (l *looseObjects) put(typ plumbing.ObjectType, data []byte) error {
 	return WriteFile(path, out.Bytes())
 }
 
+// areMoreThan reports whether there are about as many as n or more. It counts those in
+// one of 256 folders, as git does: their names are spread evenly.
+func (l *looseObjects) areMoreThan(n int) bool {
+	entries, err := os.ReadDir(filepath.Join(l.dir, "17"))
+	return err == nil && len(entries) > n/256
+}
+
 // each calls visit with every loose object. visit's error ends it.
 func (l *looseObjects) each(visit func(Hash, fs.DirEntry) error) error {
 	for first := range 256 {

@@ -16,10 +16,19 @@ import (
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
+// packRepair puts packs right that a crash or a failing disk left behind. Whoever uses it
+// holds the writer's mu.
+type packRepair struct {
+	folder packFolder
+	writer *Writer
+	trees  *treeCache
+	read   pack.ReadFunc // reads what is in the repository
+}
+
 // removeBadIndexes removes indexes that are damaged, or whose pack is not there.
 // What an index says can be read from its pack again.
-func (s *Store) removeBadIndexes() ([]string, error) {
-	bases, err := s.folder.packs(".idx")
+func (r packRepair) removeBadIndexes() ([]string, error) {
+	bases, err := r.folder.packs(".idx")
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +51,7 @@ func (s *Store) removeBadIndexes() ([]string, error) {
 				return did, err
 			}
 		}
-		if err := s.indexNow(base, &did); err != nil {
+		if err := r.indexNow(base, &did); err != nil {
 			return did, err
 		}
 	}
@@ -51,8 +60,8 @@ func (s *Store) removeBadIndexes() ([]string, error) {
 
 // indexPacks writes the index of packs that have none. One of another program may
 // be about to get it, if it is very young.
-func (s *Store) indexPacks() ([]string, error) {
-	bases, err := s.folder.packs(".pack")
+func (r packRepair) indexPacks() ([]string, error) {
+	bases, err := r.folder.packs(".pack")
 	if err != nil {
 		return nil, err
 	}
@@ -65,20 +74,20 @@ func (s *Store) indexPacks() ([]string, error) {
 		if _, err := os.Stat(base + ".idx"); err == nil || time.Since(info.ModTime()) < lockAge && !isOurKeep(base) {
 			continue
 		}
-		if err := s.indexNow(base, &did); err != nil {
+		if err := r.indexNow(base, &did); err != nil {
 			return did, err
 		}
 	}
 	if len(did) == 0 {
 		return nil, nil
 	}
-	return did, durable.Folder(string(s.folder))
+	return did, durable.Folder(string(r.folder))
 }
 
 // indexNow writes the index of a pack. A pack that cannot be read to its end is
 // set aside under a name that git does not look at, and what of it can be read is
 // kept as objects of their own.
-func (s *Store) indexNow(base string, did *[]string) error {
+func (r packRepair) indexNow(base string, did *[]string) error {
 	if _, err := os.Stat(base + ".pack"); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -87,18 +96,18 @@ func (s *Store) indexNow(base string, did *[]string) error {
 		*did = append(*did, "wrote the missing index of "+filepath.Base(base))
 		return writeAtomically(base+".idx", idx)
 	}
-	aside := filepath.Join(string(s.folder), "torn-"+filepath.Base(base)+".pack")
+	aside := filepath.Join(string(r.folder), "torn-"+filepath.Base(base)+".pack")
 	if err := os.Rename(base+".pack", aside); err != nil {
 		return fmt.Errorf("cannot set a torn pack aside: %w", err)
 	}
-	saved, err := s.salvage(aside)
+	saved, err := r.salvage(aside)
 	*did = append(*did, fmt.Sprintf("set the torn pack %s aside; %d of its objects are kept", filepath.Base(base), saved))
 	return err
 }
 
 // salvage puts every object of a torn pack that can be read from its beginning into
-// another pack, unless it is there already. The caller holds writing.
-func (s *Store) salvage(path string) (saved int, err error) {
+// another pack, unless it is there already.
+func (r packRepair) salvage(path string) (saved int, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, fmt.Errorf("cannot open a pack: %w", err)
@@ -115,12 +124,11 @@ func (s *Store) salvage(path string) (saved int, err error) {
 	}
 	// Names that deltas give their base are looked for in this pack first.
 	here := map[Hash]int64{}
-	r := pack.Reader{In: f, End: info.Size(), Other: s.readOnce, Find: func(h Hash) (int64, bool, error) {
+	in := pack.Reader{In: f, End: info.Size(), Other: r.read, Find: func(h Hash) (int64, bool, error) {
 		at, ok := here[h]
 		return at, ok, nil
 	}}
-	var g gathering
-	g.begin(s)
+	g := newGathering(r.trees, r.take)
 	for range count {
 		entry, err := scanner.NextObjectHeader()
 		if err != nil {
@@ -129,48 +137,37 @@ func (s *Store) salvage(path string) (saved int, err error) {
 		if _, _, err := scanner.NextObject(io.Discard); err != nil {
 			break
 		}
-		typ, data, err := r.Object(entry.Offset)
+		typ, data, err := in.Object(entry.Offset)
 		if err != nil {
 			continue
 		}
 		h := hashOf(typ, data)
 		here[h] = entry.Offset
-		if _, _, err := s.readOnce(h); err == nil {
+		if _, _, err := r.read(h); err == nil {
 			continue
 		}
 		saved++
-		if g.put(typ, h, data); g.size > transferBytes {
-			if err := g.keep(); err != nil {
-				return saved, err
-			}
+		if err := g.add(typ, h, data); err != nil {
+			return saved, err
 		}
 	}
-	return saved, g.keep()
+	return saved, g.flush()
 }
 
-// keep makes a pack of what was gathered. The caller holds writing.
-func (g *gathering) keep() error {
-	if len(g.builder.objects) == 0 {
-		return nil
-	}
-	data, err := packOf(&g.builder)
-	if err != nil {
-		return err
-	}
-	r, err := g.store.folder.receive(bytes.NewReader(data))
+// take takes in a pack of what was kept of a torn one.
+func (r packRepair) take(data []byte, _ []Hash) error {
+	received, err := r.folder.receive(bytes.NewReader(data))
 	if err != nil {
 		return fmt.Errorf("cannot keep what a torn pack held: %w", err)
 	}
-	defer r.discard()
-	err = g.store.takePack(r)
-	g.begin(g.store)
-	return err
+	defer received.discard()
+	return r.writer.takePack(received)
 }
 
 // removeReplaced looks at the packs that this program kept. Those whose objects
 // are all in another kept pack were about to be removed; the others are sealed.
-func (s *Store) removeReplaced() ([]string, error) {
-	bases, err := s.folder.packs(".keep")
+func (r packRepair) removeReplaced() ([]string, error) {
+	bases, err := r.folder.packs(".keep")
 	if err != nil {
 		return nil, err
 	}
@@ -203,14 +200,14 @@ func (s *Store) removeReplaced() ([]string, error) {
 			continue
 		}
 		delete(packs, base)
-		if err := errors.Join(s.folder.dropMultiIndex([]string{base}), removePack(base)); err != nil {
+		if err := errors.Join(r.folder.dropMultiIndex([]string{base}), removePack(base)); err != nil {
 			return did, err
 		}
 		did = append(did, "removed the replaced pack "+filepath.Base(base))
 	}
 	// Not before all of the others are gone: see Install.
 	for base := range packs {
-		if err := s.unkeep(base); err != nil {
+		if err := r.writer.unkeep(base); err != nil {
 			return did, err
 		}
 	}

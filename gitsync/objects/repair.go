@@ -16,8 +16,9 @@ const tempAge = time.Hour
 // anything else of this program uses the repository. It returns what it did, a
 // sentence each.
 func (s *Store) Repair(refs ...string) ([]string, error) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	s.Writer.mu.Lock()
+	defer s.Writer.mu.Unlock()
+	packs := packRepair{s.folder, s.Writer, s.trees, s.readOnce}
 	var did []string
 	for _, step := range []func() ([]string, error){
 		func() ([]string, error) { return s.removeLocks(refs) },
@@ -25,11 +26,11 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 		s.removeTemps,
 		s.folder.forgetGitKeeps,
 		s.loose.removeEmpty,
-		s.finishJoins, // before packs that are half gone get an index again
-		s.removeBadIndexes,
-		s.indexPacks,
-		s.finishJoins,
-		s.removeReplaced,
+		packs.finishJoins, // before packs that are half gone get an index again
+		packs.removeBadIndexes,
+		packs.indexPacks,
+		packs.finishJoins,
+		packs.removeReplaced,
 		s.folder.dropStaleMultiIndex,
 		s.repairHead,
 		s.repairPackedRefs,
@@ -47,12 +48,13 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 // RepairPacks does for packs and their indexes what Repair does, while this program
 // uses the repository. It returns what it did, a sentence each.
 func (s *Store) RepairPacks() ([]string, error) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	did, err := s.removeBadIndexes()
+	s.Writer.mu.Lock()
+	defer s.Writer.mu.Unlock()
+	packs := packRepair{s.folder, s.Writer, s.trees, s.readOnce}
+	did, err := packs.removeBadIndexes()
 	if err == nil {
 		var more []string
-		more, err = s.indexPacks()
+		more, err = packs.indexPacks()
 		did = append(did, more...)
 	}
 	if err != nil {

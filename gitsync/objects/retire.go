@@ -27,53 +27,83 @@ type retired struct {
 // Seal ends joining, removes the replaced packs and ends the rolling one, so that
 // the operator's gc may take it. Call it when a ref names all that was installed.
 func (s *Store) Seal() error {
-	s.stopJoining()
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if err := s.removeFirst(len(s.retired)); err != nil {
-		return err
-	}
-	if s.rolling == nil {
-		return nil
-	}
-	if err := s.unkeep(s.rolling.base); err != nil {
-		return err
-	}
-	s.rolling = nil
-	return nil
+	s.joins.stop()
+	return s.Writer.seal()
 }
 
-// unkeep gives a pack to the operator's gc. The caller holds writing.
-func (s *Store) unkeep(base string) error {
-	if err := removeFile(base + ".keep"); err != nil {
-		return fmt.Errorf("cannot give a pack to the operator's gc: %w", err)
+func (w *Writer) seal() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.removeFirst(len(w.retired)); err != nil {
+		return err
 	}
-	delete(s.kept, base)
-	failpoint.Hit(failpoint.PackUnkept)
+	if w.rolling == nil {
+		return nil
+	}
+	if err := w.unkeep(w.rolling.base); err != nil {
+		return err
+	}
+	w.rolling = nil
 	return nil
 }
 
 // Retire removes replaced packs that nobody can be reading any more, and has packs
 // joined that others installed. Call it now and then.
 func (s *Store) Retire() error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if time.Since(s.tended) > tendApart {
-		if _, err := s.folder.dropStaleMultiIndex(); err != nil {
+	look := s.joins.areDue()
+	if err := s.Writer.retire(look); err != nil {
+		return err
+	}
+	if look {
+		s.joins.tend()
+	}
+	return nil
+}
+
+// retire removes replaced packs that nobody can be reading any more, and with look an
+// index over many packs that names one which is gone.
+func (w *Writer) retire(look bool) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if look {
+		if _, err := w.folder.dropStaleMultiIndex(); err != nil {
 			return err
 		}
-		s.tend()
 	}
-	return s.removeRetired(time.Now().Add(-retireAfter))
+	return w.removeRetired(time.Now().Add(-retireAfter))
+}
+
+// unkeep gives a pack to the operator's gc. The caller holds mu.
+func (w *Writer) unkeep(base string) error {
+	if err := removeFile(base + ".keep"); err != nil {
+		return fmt.Errorf("cannot give a pack to the operator's gc: %w", err)
+	}
+	delete(w.kept, base)
+	failpoint.Hit(failpoint.PackUnkept)
+	return nil
+}
+
+// passing are the packs that are about to be replaced or removed anyway.
+func (w *Writer) passing() map[string]bool {
+	all := map[string]bool{}
+	if w.rolling != nil {
+		all[w.rolling.base] = true
+	}
+	for _, r := range w.retired {
+		if !r.stays {
+			all[r.base] = true
+		}
+	}
+	return all
 }
 
 // removeRetired removes what was replaced before that time, once the oldest has
 // stood twice as long: many at a moment instead of one at every commit, because
 // a program that has just listed the packs may complain about one that goes. Where
 // they would become too many the oldest go at once.
-func (s *Store) removeRetired(before time.Time) error {
+func (w *Writer) removeRetired(before time.Time) error {
 	packs, n := 0, 0
-	for i, r := range slices.Backward(s.retired) {
+	for i, r := range slices.Backward(w.retired) {
 		if r.stays {
 			continue
 		}
@@ -82,52 +112,52 @@ func (s *Store) removeRetired(before time.Time) error {
 			break
 		}
 	}
-	if len(s.retired) > 0 && s.retired[0].since.Before(before.Add(-retireAfter)) {
-		for n < len(s.retired) && s.retired[n].since.Before(before) {
+	if len(w.retired) > 0 && w.retired[0].since.Before(before.Add(-retireAfter)) {
+		for n < len(w.retired) && w.retired[n].since.Before(before) {
 			n++
 		}
 	}
-	return s.removeFirst(n)
+	return w.removeFirst(n)
 }
 
 // removeFirst removes the n packs that were retired first; those that stay lose
 // their .keep, or will at Release.
-func (s *Store) removeFirst(n int) error {
+func (w *Writer) removeFirst(n int) error {
 	if n == 0 {
 		return nil
 	}
 	var gone []string
-	for _, r := range s.retired[:n] {
+	for _, r := range w.retired[:n] {
 		if !r.stays {
 			gone = append(gone, r.base)
 		}
 	}
 	// A pack may be named by an index over many packs, or come to be just now.
-	if err := s.folder.dropMultiIndex(gone); err != nil {
+	if err := w.folder.dropMultiIndex(gone); err != nil {
 		return err
 	}
 	for range n {
-		if err := s.retireNow(s.retired[0]); err != nil {
+		if err := w.retireNow(w.retired[0]); err != nil {
 			return err
 		}
-		s.retired = s.retired[1:]
+		w.retired = w.retired[1:]
 	}
-	return s.folder.dropMultiIndex(gone)
+	return w.folder.dropMultiIndex(gone)
 }
 
-func (s *Store) retireNow(r retired) error {
+func (w *Writer) retireNow(r retired) error {
 	switch {
-	case r.stays && s.holding > 0:
-		s.received = append(s.received, r.base)
+	case r.stays && w.holding > 0:
+		w.received = append(w.received, r.base)
 		return nil
 	case r.stays:
-		return s.unkeep(r.base)
-	case !s.kept[r.base] && isKept(r.base):
+		return w.unkeep(r.base)
+	case !w.kept[r.base] && isKept(r.base):
 		return nil // somebody wants it to stay
 	}
-	if err := s.packs.drop(r.base, func() error { return removePack(r.base) }); err != nil {
+	if err := w.packs.drop(r.base, func() error { return removePack(r.base) }); err != nil {
 		return err
 	}
-	delete(s.kept, r.base)
+	delete(w.kept, r.base)
 	return nil
 }

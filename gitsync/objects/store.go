@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/rs/zerolog"
@@ -38,27 +37,21 @@ type LargeError = pack.LargeError
 // damaged one.
 func IsDamage(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(err, pack.ErrCorrupt) }
 
-// Store is one bare repository.
+// Store is one bare repository. It is itself what reads: objects are looked for in all
+// packs and beside them, and brought back where they are damaged. Its parts know nothing of
+// it.
 type Store struct {
 	*Refs
+	*Writer
 
 	dir   string
 	log   zerolog.Logger
-	trees *treeCache
+	packs *packSet
+	loose *looseObjects
+	trees *treeCache // that were read last
+	joins *joins
 
 	heal func(Hash) error // see HealBy
-
-	folder packFolder
-	packs  *packSet
-	loose  looseObjects
-
-	writing  sync.Mutex // guards all below: one writer at a time
-	rolling  *rolling
-	retired  []retired
-	kept     map[string]bool // packs that have a .keep of ours
-	holding  int             // see Hold
-	received []string        // packs that lose their .keep at Release
-	joins
 }
 
 // Open reads the list of packs of the bare repository at dir.
@@ -66,9 +59,11 @@ func Open(dir string, log zerolog.Logger) (*Store, error) {
 	objects := filepath.Join(dir, "objects")
 	folder := packFolder(filepath.Join(objects, "pack"))
 	s := &Store{
-		Refs: &Refs{dir: dir, log: log}, dir: dir, log: log, trees: newTreeCache(treeCacheBytes),
-		folder: folder, packs: newPackSet(folder, log), loose: looseObjects{dir: objects}, kept: map[string]bool{},
+		Refs: &Refs{dir: dir, log: log}, dir: dir, log: log,
+		packs: newPackSet(folder, log), loose: &looseObjects{dir: objects}, trees: newTreeCache(treeCacheBytes),
 	}
+	s.Writer = &Writer{folder: folder, packs: s.packs, kept: map[string]bool{}}
+	s.joins = &joins{packs: s.Writer, loose: s.loose, trees: s.trees, log: log}
 	if err := s.packs.rescan(); err != nil {
 		return nil, err
 	}

@@ -37,8 +37,10 @@ func (s *Store) removeTemps() ([]string, error) {
 // Forget gives the packs of this program that are an hour old to the operator's
 // gc, and removes unfinished files of that age. It is for a repository that others
 // push to as well: who was killed there does not come back to tidy up.
-func (s *Store) Forget() error {
-	return eachFile(string(s.folder), false, func(path string, d fs.DirEntry) error {
+func (w *Writer) Forget() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return eachFile(string(w.folder), false, func(path string, d fs.DirEntry) error {
 		info, err := d.Info()
 		if err != nil || time.Since(info.ModTime()) < tempAge {
 			return nil
@@ -47,7 +49,7 @@ func (s *Store) Forget() error {
 			return removeFile(path)
 		}
 		if base, ok := strings.CutSuffix(path, ".keep"); ok && isOurKeep(base) {
-			return s.unkeep(base)
+			return w.unkeep(base)
 		}
 		return nil
 	})

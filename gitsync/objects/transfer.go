@@ -2,17 +2,9 @@ package objects
 
 import (
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
-
-	"github.com/parleyfleet/parley/gitsync/objects/pack"
-	"github.com/parleyfleet/parley/internal/durable"
-	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
 // transferBytes bounds how much of a transfer is in memory at a time.
@@ -120,7 +112,7 @@ func (m *missing) tree(tree, before Hash) error {
 		m.add(plumbing.TreeObject, data)
 		return nil
 	}
-	m.builder.addTree(m.store, before, entries, data)
+	m.builder.addTree(m.store.trees, before, entries, data)
 	m.size += len(data)
 	return nil
 }
@@ -147,64 +139,21 @@ func (m *missing) entry(e, old Entry) error {
 	return nil
 }
 
-// InstallPack takes in a whole pack from elsewhere: it is read to its end,
-// checked, indexed and made durable; after that, and only then, a ref may name
-// what it holds. A pack without objects is nothing. No gc removes the pack before
-// Release.
-func (s *Store) InstallPack(in io.Reader) error {
-	r, err := s.folder.receive(in)
+// PackAll is a pack of a commit, its tree and all below that, and none of what the
+// commit follows. The error is a *LargeError where they have more than most bytes.
+func (s *Store) PackAll(commit Hash, most int) ([]byte, error) {
+	m := missing{store: s, builder: &Builder{}, most: most}
+	c, err := s.CommitAt(commit)
 	if err != nil {
-		return fmt.Errorf("cannot take in a pack: %w", err)
+		return nil, err
 	}
-	defer r.discard()
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	return s.takePack(r)
-}
-
-// takePack gives a pack its place. The caller holds writing.
-func (s *Store) takePack(r receivedPack) error {
-	base := filepath.Join(string(s.folder), "pack-"+pack.NameOf(r.idx).String())
-	if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
-		return err
+	data, err := s.typed(commit, plumbing.CommitObject)
+	if err != nil {
+		return nil, err
 	}
-	s.received = append(s.received, base)
-	s.kept[base] = true
-	failpoint.Hit(failpoint.PackReceived)
-	if err := os.Rename(r.temp, base+".pack"); err != nil {
-		return fmt.Errorf("cannot take in a pack: %w", err)
+	if err := m.tree(c.Tree, Zero); err != nil {
+		return nil, err
 	}
-	failpoint.Hit(failpoint.PackTaken)
-	if err := writeAtomically(base+".idx", r.idx); err != nil {
-		return err
-	}
-	if err := durable.Folder(string(s.folder)); err != nil {
-		return err
-	}
-	return s.packs.rescan()
-}
-
-// Hold keeps all that is installed from the operator's gc until Release, however
-// long it takes until a ref names it. Each Hold needs its Release.
-func (s *Store) Hold() {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	s.holding++
-}
-
-// Release gives what was kept for Hold, and the packs that InstallPack brought, to
-// the operator's gc. Call it once a ref names what they hold, or once none will.
-func (s *Store) Release() error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	if s.holding = max(0, s.holding-1); s.holding > 0 {
-		return nil
-	}
-	for len(s.received) > 0 {
-		if err := s.unkeep(s.received[0]); err != nil {
-			return err
-		}
-		s.received = s.received[1:]
-	}
-	return nil
+	m.add(plumbing.CommitObject, data)
+	return packOf(m.builder)
 }

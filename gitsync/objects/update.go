@@ -49,7 +49,7 @@ func (s *Store) Update(base Hash, changes map[string]Change, b *Builder) (Hash, 
 	if entries = updateFiles(entries, here); len(entries) == 0 {
 		return emptyTree, nil
 	}
-	return b.tree(s, base, entries), nil
+	return b.tree(s.trees, base, entries), nil
 }
 
 func (s *Store) updateDirs(entries []Entry, below map[string]map[string]Change, b *Builder) ([]Entry, error) {

@@ -1,0 +1,118 @@
+package objects
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/parleyfleet/parley/gitsync/objects/pack"
+	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/failpoint"
+)
+
+// InstallPack takes in a whole pack from elsewhere: it is read to its end,
+// checked, indexed and made durable; after that, and only then, a ref may name
+// what it holds. A pack without objects is nothing. No gc removes the pack before
+// Release.
+func (w *Writer) InstallPack(in io.Reader) error {
+	r, err := w.folder.receive(in)
+	if err != nil {
+		return fmt.Errorf("cannot take in a pack: %w", err)
+	}
+	defer r.discard()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.takePack(r)
+}
+
+// takePack gives a pack its place. The caller holds mu.
+func (w *Writer) takePack(r receivedPack) error {
+	base := filepath.Join(string(w.folder), "pack-"+pack.NameOf(r.idx).String())
+	if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
+		return err
+	}
+	w.received = append(w.received, base)
+	w.kept[base] = true
+	failpoint.Hit(failpoint.PackReceived)
+	if err := os.Rename(r.temp, base+".pack"); err != nil {
+		return fmt.Errorf("cannot take in a pack: %w", err)
+	}
+	failpoint.Hit(failpoint.PackTaken)
+	if err := writeAtomically(base+".idx", r.idx); err != nil {
+		return err
+	}
+	if err := durable.Folder(string(w.folder)); err != nil {
+		return err
+	}
+	return w.packs.rescan()
+}
+
+// Hold keeps all that is installed from the operator's gc until Release, however
+// long it takes until a ref names it. Each Hold needs its Release.
+func (w *Writer) Hold() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.holding++
+}
+
+// Release gives what was kept for Hold, and the packs that InstallPack brought, to
+// the operator's gc. Call it once a ref names what they hold, or once none will.
+func (w *Writer) Release() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.holding = max(0, w.holding-1); w.holding > 0 {
+		return nil
+	}
+	for len(w.received) > 0 {
+		if err := w.unkeep(w.received[0]); err != nil {
+			return err
+		}
+		w.received = w.received[1:]
+	}
+	return nil
+}
+
+// TakePacks moves all packs of another repository on the same disk, which nobody
+// uses, into this one. One that has the name of a pack which is here takes its place:
+// it has the same content, and the other may be damaged.
+func (w *Writer) TakePacks(other *Store) error {
+	if err := errors.Join(other.Seal(), other.packs.rescan()); err != nil {
+		return fmt.Errorf("cannot take over packs: %w", err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range other.packs.all() {
+		base := filepath.Join(string(w.folder), filepath.Base(p.Base))
+		if err := writeAtomically(base+".keep", []byte(keepText)); err != nil {
+			return fmt.Errorf("cannot take over a pack: %w", err)
+		}
+		w.received = append(w.received, base)
+		w.kept[base] = true
+		for _, ending := range []string{".pack", ".idx"} {
+			if err := os.Rename(p.Base+ending, base+ending); err != nil {
+				return fmt.Errorf("cannot take over a pack: %w", err)
+			}
+		}
+	}
+	if err := durable.Folder(string(w.folder)); err != nil {
+		return fmt.Errorf("cannot take over packs: %w", err)
+	}
+	return w.packs.rescan()
+}
+
+// SealedPacks are the names and sizes of the packs that stay as they are: all but the
+// rolling one, those that are about to be removed and the damaged ones.
+func (w *Writer) SealedPacks() map[string]int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	passing := w.passing()
+	all := map[string]int64{}
+	for _, p := range w.packs.all() {
+		if !passing[p.Base] && !w.packs.isDamaged(p.Base) {
+			all[filepath.Base(p.Base)] = p.Size()
+		}
+	}
+	return all
+}
