@@ -165,7 +165,7 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	work := t.TempDir()
 	gitOut(t, work, "clone", "--quiet", "--no-local", remote, ".")
 	into := carrier.New(h.store, work, true)
-	tip, _ := h.mainTip()
+	tip, _ := h.progress.main()
 	older, _, err := h.store.Ref(carrier.RemoteRef)
 	if err != nil || older != tip {
 		t.Fatalf("%s, %v", older, err)
@@ -174,7 +174,7 @@ func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.sync(t)
-	tip, _ = h.mainTip()
+	tip, _ = h.progress.main()
 	if err := into.Push(t.Context(), tip); !errors.Is(err, ErrRemote) || !strings.Contains(err.Error(), "bare") {
 		t.Errorf("into a work tree: %v", err)
 	}
@@ -283,7 +283,7 @@ func TestMissingIsEnough(t *testing.T) {
 		}
 		a.sync(t)
 	}
-	tip, _ := a.mainTip()
+	tip, _ := a.progress.main()
 	dir := bareRemote(t)
 	to, err := objects.Open(dir, a.store.Logger())
 	if err != nil {

@@ -53,7 +53,7 @@ func (r *Record) Objects() int { return r.store.Objects() }
 
 // checkMain looks for every commit of main, and for everything in its newest tree.
 func (r *Record) checkMain(ctx context.Context, restore func(objects.Hash) error) ([]Damage, error) {
-	tip, tree := r.mainTip()
+	tip, tree := r.progress.main()
 	var all []Damage
 	lost := func(what string, err error) {
 		all = append(all, Damage{Text: fmt.Sprintf("%s cannot be read: %v", what, err)})

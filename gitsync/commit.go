@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
-	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
@@ -27,9 +25,9 @@ func (r *Record) commit(ctx context.Context, all bool) error {
 		if err := r.takeInMain(); err != nil {
 			return r.because(err)
 		}
-		letters, files := r.choose(all)
+		letters, files := r.progress.choose(all, r.peerGrace()), r.updates.all()
 		if len(letters) == 0 && len(files) == 0 || r.broken() != "" {
-			tip, _ := r.mainTip()
+			tip, _ := r.progress.main()
 			if err := r.stands(tip); err != nil || len(letters) == 0 && len(files) == 0 {
 				return err
 			}
@@ -46,7 +44,7 @@ func (r *Record) commit(ctx context.Context, all bool) error {
 // because is why a commit failed: what the disk has lost, where it has. The caller
 // holds work.
 func (r *Record) because(err error) error {
-	tip, _ := r.mainTip()
+	tip, _ := r.progress.main()
 	if damage := r.stands(tip); damage != nil {
 		return damage
 	}
@@ -54,41 +52,9 @@ func (r *Record) because(err error) error {
 	return err
 }
 
-// choose takes what is to be committed now.
-func (r *Record) choose(all bool) ([]*heldLetter, map[string]*fileUpdate) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	var chosen []*heldLetter
-	size := 0
-	grace := r.peerGrace()
-	for _, h := range r.state.pending {
-		if !all && h.peer && time.Since(h.since) < grace {
-			continue
-		}
-		if len(chosen) == maxCommitLetters || size > maxCommitBytes {
-			break
-		}
-		chosen = append(chosen, h)
-		size += len(h.data)
-	}
-	return chosen, maps.Clone(r.state.files)
-}
-
-// nextGrace is how long until a letter of a peer becomes ours to commit.
-func (r *Record) nextGrace() (time.Duration, bool) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	for _, h := range r.state.pending {
-		if h.peer {
-			return max(0, r.peerGrace()-time.Since(h.since)), true
-		}
-	}
-	return 0, false
-}
-
 // commitChosen makes one commit on main. The caller holds work.
 func (r *Record) commitChosen(letters []*heldLetter, files map[string]*fileUpdate) error {
-	before, base := r.mainTip()
+	before, base := r.progress.main()
 	tip := before
 	d := draft{r: r, base: base, changes: map[string]objects.Change{}}
 	var said []Letter
@@ -121,19 +87,14 @@ func (r *Record) commitChosen(letters []*heldLetter, files map[string]*fileUpdat
 		}
 	}
 	failpoint.Hit(failpoint.MainMoved)
-	r.updatesDone(files, put)
-	r.committed(tip, tree, said, changed)
+	r.updates.done(files, put)
+	r.progress.committed(tip, tree, said, changed)
+	ring(r.shareBell)
 	if err := r.stands(before); err != nil {
 		return err // they are in main and cannot be read from it: the journal keeps them
 	}
-	r.recorded(letters)
+	r.progress.recorded(letters)
 	return nil
-}
-
-func (r *Record) mainTip() (tip, tree objects.Hash) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	return r.state.tip, r.state.tree
 }
 
 func (r *Record) describe(letters []Letter, files []string) string {

@@ -31,8 +31,10 @@ func (r *Record) courierWait() time.Duration {
 }
 
 // peerGrace is how long a letter of a peer is left to others before it is
-// committed here. The caller holds state.mu.
+// committed here.
 func (r *Record) peerGrace() time.Duration {
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
 	if r.opts.Remote == "" || r.state.place == 1 {
 		return 0
 	}
@@ -43,23 +45,25 @@ func (r *Record) peerGrace() time.Duration {
 // false where it lacks nothing. Files that are no messages, and what an operator
 // committed, are known to nobody else, and wait for nobody.
 func (r *Record) pushFrom() (time.Time, bool) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
+	lag := r.progress.lag()
 	switch {
-	case r.opts.Remote == "" || r.state.tip == r.state.remoteTip:
+	case !lag.behind:
 		return time.Time{}, false
-	case r.state.otherFiles || len(r.state.unpushed) == 0:
+	case lag.otherFiles || lag.unpushed == 0:
 		return time.Time{}, true
 	}
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
 	// What waited for the remote does not rush to it from all hosts at once.
-	return later(r.state.oldest, r.state.usable).Add(r.courierWait()), true
+	return later(lag.oldest, r.state.usable).Add(r.courierWait()), true
 }
 
 // waitsForCourier reports whether another host is to push what this one has.
 func (r *Record) waitsForCourier() bool {
+	unpushed := r.progress.lag().unpushed
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
-	return r.state.place > 1 && len(r.state.unpushed) > 0
+	return r.state.place > 1 && unpushed > 0
 }
 
 // CanPush reports whether this node can be a courier: the remote was reached, and

@@ -122,7 +122,7 @@ func (r *Record) AcceptLoss() error {
 	if lost.isEmpty() {
 		return nil
 	}
-	tip, base := r.mainTip()
+	tip, base := r.progress.main()
 	d := draft{r: r, base: base, changes: map[string]objects.Change{}}
 	for file := range lost.files {
 		if _, there, err := d.at(file); err != nil {
@@ -148,19 +148,21 @@ func (r *Record) AcceptLoss() error {
 	if err != nil {
 		return fmt.Errorf("cannot go on without what is lost: %w", err)
 	}
-	r.committed(tip, tree, nil, nil)
+	r.progress.committed(tip, tree, nil, nil)
+	ring(r.shareBell)
 	return r.setLost(newLosses())
 }
 
 // NameLost says which messages the record has had, as who folds them remembers. Those
 // of them that were in a folder that is lost, and are nowhere else, are lost.
 func (r *Record) NameLost(known []protocol.Path) error {
+	tree := r.progress.mainTree()
 	r.state.mu.Lock()
-	tree, lost := r.state.tree, r.state.lost.clone()
+	lost := r.state.lost.clone()
 	r.state.mu.Unlock()
 	for _, p := range known {
 		path := p.RepoPath()
-		if !lost.covers(path) || r.isHeld(p) {
+		if !lost.covers(path) || r.progress.isHeld(p) {
 			continue
 		}
 		if e, ok, err := r.store.Lookup(tree, path); err != nil || !ok || !r.store.Has(e.Hash) {
@@ -168,12 +170,6 @@ func (r *Record) NameLost(known []protocol.Path) error {
 		}
 	}
 	return r.setLost(lost)
-}
-
-func (r *Record) isHeld(p protocol.Path) bool {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	return len(r.state.held[p]) > 0
 }
 
 // covers reports whether a file was in a folder that is lost.

@@ -43,7 +43,7 @@ type mender struct {
 func (m *mender) mend(h objects.Hash) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if data, ok := m.r.journaled(h); ok {
+	if data, ok := m.r.progress.journaled(h); ok {
 		return m.put(h, plumbing.BlobObject, data, "the journal")
 	}
 	if m.r.opts.Remote == "" {
@@ -142,30 +142,6 @@ func (m *mender) rest(now bool) error {
 	}
 	m.copy, m.fetched, m.failed = nil, time.Time{}, nil
 	return os.RemoveAll(filepath.Join(m.r.opts.Dir, mendName))
-}
-
-// journaled is the content of a blob that is still in the journal.
-func (r *Record) journaled(blob objects.Hash) ([]byte, bool) {
-	r.state.mu.Lock()
-	var held *heldLetter
-	for _, letters := range r.state.held {
-		for _, h := range letters {
-			if h.blob == blob {
-				held = h
-			}
-		}
-	}
-	if held == nil || held.data != nil {
-		defer r.state.mu.Unlock()
-		if held == nil {
-			return nil, false
-		}
-		return held.data, true
-	}
-	r.state.mu.Unlock()
-	entries, err := r.journal.Read(held.id)
-	data := entries[held.id].Data
-	return data, err == nil && objects.BlobHash(data) == blob
 }
 
 // replaceDamaged puts other packs in the place of those in which damage was found.

@@ -22,26 +22,13 @@ func messagePath(repoPath string) (protocol.Path, bool) {
 	return p, err == nil && p.RepoPath() == repoPath
 }
 
-// mainTree is the tree of main at this moment.
-func (r *Record) mainTree() objects.Hash {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	return r.state.tree
-}
-
 // Get returns the bytes of a message, from main or else from the journal; the
 // error is ErrNotFound if it is in neither.
 func (r *Record) Get(p protocol.Path) ([]byte, error) {
-	r.state.mu.Lock()
-	tree := r.state.tree
-	for _, h := range r.state.held[p] {
-		if !h.recorded {
-			data := h.data
-			r.state.mu.Unlock()
-			return data, nil
-		}
+	data, ok, tree := r.progress.waiting(p)
+	if ok {
+		return data, nil
 	}
-	r.state.mu.Unlock()
 	e, ok, err := r.store.Lookup(tree, p.RepoPath())
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", p, err)
@@ -49,8 +36,7 @@ func (r *Record) Get(p protocol.Path) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("cannot read %s: %w", p, ErrNotFound)
 	}
-	data, err := letterData(r.store, e.Hash)
-	if err != nil {
+	if data, err = letterData(r.store, e.Hash); err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", p, err)
 	}
 	return data, nil
@@ -58,30 +44,16 @@ func (r *Record) Get(p protocol.Path) ([]byte, error) {
 
 // Place says how far a message has come. It reads no message.
 func (r *Record) Place(p protocol.Path) Place {
-	r.state.mu.Lock()
-	tree := r.state.tree
-	held := len(r.state.held[p]) > 0
-	_, unpushed := r.state.unpushed[p]
-	r.state.mu.Unlock()
-	_, ok, err := r.store.Lookup(tree, p.RepoPath())
+	at, err := r.progress.place(p)
 	if err != nil {
 		r.log.Error().Err(err).Stringer("path", p).Msg("cannot look a message up")
 	}
-	switch {
-	case err != nil || !ok:
-		if held {
-			return Stored
-		}
-		return Absent
-	case unpushed || r.opts.Remote == "":
-		return Recorded
-	}
-	return Pushed
+	return at
 }
 
 // ReadFile returns a file of main; ok is false if there is none.
 func (r *Record) ReadFile(path string) (data []byte, ok bool, err error) {
-	return readFile(r.store, r.mainTree(), path)
+	return readFile(r.store, r.progress.mainTree(), path)
 }
 
 // RootFile returns a file of the record's first commit, which names the record: what
@@ -110,7 +82,7 @@ func readFile(store *objects.Store, tree objects.Hash, path string) ([]byte, boo
 // their whole paths, sorted.
 func (r *Record) ListFiles(dir string) ([]string, error) {
 	dir = strings.Trim(dir, "/")
-	tree, ok, err := r.store.Subtree(r.mainTree(), dir)
+	tree, ok, err := r.store.Subtree(r.progress.mainTree(), dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list %s: %w", dir, err)
 	}
@@ -136,7 +108,7 @@ func (r *Record) ListFiles(dir string) ([]string, error) {
 // ListFolders lists the names of the folders that are directly in a folder of
 // main, sorted.
 func (r *Record) ListFolders(dir string) ([]string, error) {
-	tree, ok, err := r.store.Subtree(r.mainTree(), strings.Trim(dir, "/"))
+	tree, ok, err := r.store.Subtree(r.progress.mainTree(), strings.Trim(dir, "/"))
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -165,7 +137,7 @@ func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
 // WalkDamaged is Walk that calls damaged instead of visit for a message that the
 // repository holds but cannot give. damaged's error ends it.
 func (r *Record) WalkDamaged(ctx context.Context, visit func(Letter) error, damaged func(protocol.Path, error) error) error {
-	tree, stored := r.held()
+	tree, stored := r.progress.snapshot()
 	read := func(p protocol.Path, e objects.Entry) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -228,7 +200,7 @@ func (r *Record) Count(ctx context.Context) (n int, err error) {
 // EachFile calls visit with the path of every file of main, as main was when it
 // began. plain is false for links and other repositories. visit's error ends it.
 func (r *Record) EachFile(ctx context.Context, visit func(path string, plain bool) error) error {
-	err := r.store.Files(r.mainTree(), "", func(path string, e objects.Entry) error {
+	err := r.store.Files(r.progress.mainTree(), "", func(path string, e objects.Entry) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -256,7 +228,7 @@ func (r *Record) GetConflict(p protocol.Path, hash string) ([]byte, bool, error)
 // Export calls write with every file of main, as main was when it began, and
 // returns the commit. Links and other repositories are left out.
 func (r *Record) Export(ctx context.Context, write func(path string, data []byte) error) (commit string, err error) {
-	tip, tree := r.mainTip()
+	tip, tree := r.progress.main()
 	err = r.store.Files(tree, "", func(path string, e objects.Entry) error {
 		if ctx.Err() != nil {
 			return ctx.Err()

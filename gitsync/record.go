@@ -64,8 +64,10 @@ type Record struct {
 	standing standing // work guards it
 	noted    string   // what notePacks noted; the commit loop's alone
 
-	tell  *teller
-	state state
+	tell     *teller
+	progress *progress
+	updates  *updates
+	state    state
 
 	closing  sync.Once
 	closeErr error
@@ -75,26 +77,7 @@ type Record struct {
 type state struct {
 	mu sync.Mutex // guards all fields
 
-	tip, tree             objects.Hash // main
-	remoteTip, remoteTree objects.Hash // the remote's main as last taken in, or Zero
-
-	// held has every letter of the journal, by path; more than one only where
-	// a path was stored with different contents.
-	held map[protocol.Path][]*heldLetter
-	// pending are those that are in no commit yet, in the order of the journal.
-	pending []*heldLetter
-	// unpushed are the messages in main that are not at their path in the
-	// remote's, with the moment since when; nil without a remote.
-	unpushed map[protocol.Path]time.Time
-	// oldest is the earliest moment in unpushed; otherFiles says that main has
-	// files besides that the remote lacks.
-	oldest     time.Time
-	otherFiles bool
-	place      int // among the couriers, as SetPlace says
-
-	files map[string]*fileUpdate  // put and not yet committed
-	mine  map[string]objects.Hash // files that this run committed
-
+	place               int // among the couriers, as SetPlace says
 	lastFetch, lastPush time.Time
 	pushes, rejected    int       // that the remote took, and those that came after another's
 	commitErr           string    // why the last commit failed
@@ -107,17 +90,6 @@ type state struct {
 
 	fetchTrouble, pushTrouble *Trouble  // why the last one failed, or nil
 	usable                    time.Time // since when the remote can be used again
-}
-
-// heldLetter is a letter that is in the journal.
-type heldLetter struct {
-	path     protocol.Path
-	blob     objects.Hash
-	data     []byte // nil once it is in a commit
-	peer     bool
-	since    time.Time
-	id       journal.ID
-	recorded bool
 }
 
 // Open opens the record below opts.Dir, and what an earlier run left in the
@@ -141,16 +113,15 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		shareBell:  make(chan struct{}, 1),
 		fetchBell:  make(chan struct{}, 1),
 		retryBell:  make(chan struct{}, 1),
+		updates:    newUpdates(),
 		tell:       &teller{events: opts.Events, log: opts.Log, queue: eventQueue{wake: make(chan struct{}, 1)}},
 	}
+	r.progress = newProgress(opts.Remote != "", r.tell, r.log)
 	if err := r.isThere(); err != nil {
 		return nil, fmt.Errorf("cannot open the record: %w", err)
 	}
 	r.goOnline(ctx)
-	r.state.held = map[protocol.Path][]*heldLetter{}
 	r.state.lost = newLosses()
-	r.state.files = map[string]*fileUpdate{}
-	r.state.mine = map[string]objects.Hash{}
 	if err := r.open(ctx, dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open the record: %w", err), r.Close())
 	}
@@ -175,7 +146,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if r.store, err = objects.Open(dir, r.log); err != nil {
 		return err
 	}
-	r.tell.store = r.store
+	r.tell.store, r.progress.store = r.store, r.store
 	r.mender.r = r
 	r.store.HealBy(r.mender.mend)
 	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {
@@ -196,6 +167,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if r.journal, err = journal.Open(journalDir, journal.Options{}); err != nil {
 		return err
 	}
+	r.progress.journal = r.journal
 	if err := r.replay(ctx); err != nil {
 		return err
 	}
@@ -224,7 +196,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 
 // openBranches learns what main and the remote's are.
 func (r *Record) openBranches() error {
-	for _, step := range []func() error{r.healRemote, r.openMain, r.openRemote, r.reunite, r.recordPresent, r.settle} {
+	for _, step := range []func() error{r.healRemote, r.openMain, r.openRemote, r.reunite, r.progress.recordPresent, r.progress.settle} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -248,11 +220,11 @@ func (r *Record) openMain() error {
 	switch {
 	case errors.Is(err, errNoVersion):
 		r.log.Warn().Msg(versionFile + " was taken out of the record; it is put back")
-		r.state.files[versionFile] = &fileUpdate{data: []byte(versionText + "\n")}
+		r.updates.add(versionFile, &fileUpdate{data: []byte(versionText + "\n")})
 	case err != nil:
 		return err
 	}
-	r.state.tip, r.state.tree = tip, tree
+	r.progress.mainIs(tip, tree)
 	r.id, err = r.recordID(tip)
 	return err
 }
@@ -262,7 +234,6 @@ func (r *Record) openRemote() error {
 	if r.opts.Remote == "" {
 		return nil
 	}
-	r.state.unpushed = map[protocol.Path]time.Time{}
 	known, err := carrier.RemoteOf(r.dir)
 	if err == nil && known != carrier.Noted(known) { // an earlier version noted passwords
 		known = carrier.Noted(known)
@@ -280,7 +251,7 @@ func (r *Record) openRemote() error {
 	if err != nil {
 		return err
 	}
-	r.state.remoteTip, r.state.remoteTree = tip, tree
+	r.progress.remoteIs(tip, tree)
 	return nil
 }
 
@@ -299,7 +270,7 @@ func (r *Record) replay(ctx context.Context) error {
 			r.log.Error().Err(err).Msg("an entry of the journal is left there")
 			continue
 		}
-		r.hold(Letter{Path: p, Data: e.Data, Peer: e.Peer}, objects.BlobHash(e.Data), e.ID)
+		r.progress.hold(Letter{Path: p, Data: e.Data, Peer: e.Peer}, objects.BlobHash(e.Data), e.ID)
 	}
 	return nil
 }
@@ -338,9 +309,8 @@ func (r *Record) ID() string { return r.id.String() }
 
 // Tip is the hex name of main's commit.
 func (r *Record) Tip() string {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	return r.state.tip.String()
+	tip, _ := r.progress.main()
+	return tip.String()
 }
 
 // Status is a snapshot for people.
@@ -350,11 +320,8 @@ func (r *Record) Status() Status {
 	defer r.state.mu.Unlock()
 	s := Status{
 		Remote:       redact.Remote(r.opts.Remote),
-		Tip:          r.state.tip.String(),
-		Unrecorded:   len(r.state.pending),
 		CommitError:  r.state.commitErr,
 		StoreError:   r.state.storeErr,
-		Unpushed:     r.countUnpushed(),
 		LastFetch:    r.state.lastFetch,
 		LastPush:     r.state.lastPush,
 		Place:        r.state.place,
@@ -367,9 +334,7 @@ func (r *Record) Status() Status {
 		Arriving:     news.arriving,
 		Arrived:      news.arrived,
 	}
-	if r.state.remoteTip != objects.Zero {
-		s.RemoteTip = r.state.remoteTip.String()
-	}
+	r.progress.report(&s)
 	return s
 }
 
@@ -378,12 +343,4 @@ func ring(bell chan struct{}) {
 	case bell <- struct{}{}:
 	default:
 	}
-}
-
-// countUnpushed counts what the remote lacks. The caller holds state.mu.
-func (r *Record) countUnpushed() int {
-	if n := len(r.state.unpushed); n > 0 || r.opts.Remote == "" || r.state.tip == r.state.remoteTip {
-		return n
-	}
-	return 1 // a commit with other files, or one that is yet to be compared
 }

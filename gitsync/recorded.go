@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -9,125 +10,177 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// updatesDone notes that updates of files are in main, and as what.
-func (r *Record) updatesDone(updates map[string]*fileUpdate, put map[string][]byte) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	for file, u := range updates {
-		if r.state.files[file] == u { // no other came meanwhile
-			delete(r.state.files, file)
-		}
+// committed notes what main is now, and that the remote lacks what was added to it:
+// letters, and other files.
+func (g *progress) committed(tip, tree objects.Hash, added []Letter, files []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tip, g.tree = tip, tree
+	if !g.shared {
+		return
 	}
-	for file, data := range put {
-		r.state.mine[file] = objects.BlobHash(data)
-	}
-}
-
-// committed notes what main is now.
-func (r *Record) committed(tip, tree objects.Hash, added []Letter, changed []string) {
-	r.state.mu.Lock()
-	r.state.tip, r.state.tree = tip, tree
-	if r.state.unpushed != nil {
-		r.lacking(added, changed)
-	}
-	r.state.mu.Unlock()
-	ring(r.shareBell)
-}
-
-// lacking notes that the remote lacks what was just committed. The caller holds
-// state.mu.
-func (r *Record) lacking(added []Letter, files []string) {
 	now := time.Now()
 	for _, l := range added {
-		r.state.unpushed[l.Path] = now
+		g.unpushed[l.Path] = now
 	}
-	if len(added) > 0 && r.state.oldest.IsZero() {
-		r.state.oldest = now
+	if len(added) > 0 && g.oldest.IsZero() {
+		g.oldest = now
 	}
-	r.state.otherFiles = r.state.otherFiles || len(files) > 0
+	g.otherFiles = g.otherFiles || len(files) > 0
 }
 
 // recorded notes that these letters are in main; without a remote the journal
 // need not keep them.
-func (r *Record) recorded(letters []*heldLetter) {
+func (g *progress) recorded(letters []*heldLetter) {
 	if len(letters) == 0 {
 		return
 	}
 	paths := make([]protocol.Path, len(letters))
-	r.state.mu.Lock()
+	g.mu.Lock()
 	for i, h := range letters {
 		h.recorded = true
 		h.data = nil
 		paths[i] = h.path
 	}
-	r.state.pending = slices.DeleteFunc(r.state.pending, func(h *heldLetter) bool { return h.recorded })
-	r.state.mu.Unlock()
-	if r.opts.Remote == "" {
-		r.release(letters)
+	g.pending = slices.DeleteFunc(g.pending, func(h *heldLetter) bool { return h.recorded })
+	g.mu.Unlock()
+	if !g.shared {
+		g.release(letters)
 	}
-	r.tell.recorded(paths)
+	g.tell.recorded(paths)
 }
 
 // release lets letters go from the journal.
-func (r *Record) release(letters []*heldLetter) {
+func (g *progress) release(letters []*heldLetter) {
 	ids := make([]journal.ID, len(letters))
-	r.state.mu.Lock()
+	g.mu.Lock()
 	for i, h := range letters {
 		ids[i] = h.id
-		rest := slices.DeleteFunc(r.state.held[h.path], func(other *heldLetter) bool { return other == h })
+		rest := slices.DeleteFunc(g.held[h.path], func(other *heldLetter) bool { return other == h })
 		if len(rest) == 0 {
-			delete(r.state.held, h.path)
+			delete(g.held, h.path)
 		} else {
-			r.state.held[h.path] = rest
+			g.held[h.path] = rest
 		}
 	}
-	r.state.mu.Unlock()
-	if err := r.journal.Done(ids...); err != nil {
-		r.log.Warn().Err(err).Msg("the journal keeps what it need not keep")
+	g.mu.Unlock()
+	if err := g.journal.Done(ids...); err != nil {
+		g.log.Warn().Err(err).Msg("the journal keeps what it need not keep")
 	}
 }
 
 // recordPresent finds letters that are only waiting to be in main and are in it
 // already, because others brought them. Of what main names and the disk has lost the
 // journal has the only copy, which is put back.
-func (r *Record) recordPresent() error {
-	r.state.mu.Lock()
-	tree := r.state.tree
-	waiting := slices.Clone(r.state.pending)
-	r.state.mu.Unlock()
+func (g *progress) recordPresent() error {
+	g.mu.Lock()
+	tree := g.tree
+	waiting := slices.Clone(g.pending)
+	g.mu.Unlock()
 	var present []*heldLetter
 	for _, h := range waiting {
-		ok, err := r.inTree(tree, h)
+		ok, err := g.inTree(tree, h)
 		if err != nil {
 			return err
 		}
 		if !ok {
 			continue
 		}
-		if !r.store.Has(h.blob) {
-			if err := r.store.Restore(h.blob); err != nil {
+		if !g.store.Has(h.blob) {
+			if err := g.store.Restore(h.blob); err != nil {
 				return err
 			}
 		}
 		present = append(present, h)
 	}
-	r.recorded(present)
+	g.recorded(present)
 	return nil
 }
 
 // inTree reports whether the bytes of h are in a tree, at their path or kept as
 // a conflict.
-func (r *Record) inTree(tree objects.Hash, h *heldLetter) (bool, error) {
-	e, ok, err := r.store.Lookup(tree, h.path.RepoPath())
+func (g *progress) inTree(tree objects.Hash, h *heldLetter) (bool, error) {
+	e, ok, err := g.store.Lookup(tree, h.path.RepoPath())
 	if err != nil || !ok || e.Hash == h.blob {
 		return ok && err == nil, err
 	}
 	data := h.data
 	if h.recorded {
-		if data, err = r.store.Blob(h.blob); err != nil {
+		if data, err = g.store.Blob(h.blob); err != nil {
 			return false, err
 		}
 	}
-	e, ok, err = r.store.Lookup(tree, conflictPath(h.path, data))
+	e, ok, err = g.store.Lookup(tree, conflictPath(h.path, data))
 	return err == nil && ok && e.Hash == h.blob, err
+}
+
+// choose takes the letters that are to be committed now: those of peers when they have
+// waited for grace, or all.
+func (g *progress) choose(all bool, grace time.Duration) []*heldLetter {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var chosen []*heldLetter
+	size := 0
+	for _, h := range g.pending {
+		if !all && h.peer && time.Since(h.since) < grace {
+			continue
+		}
+		if len(chosen) == maxCommitLetters || size > maxCommitBytes {
+			break
+		}
+		chosen = append(chosen, h)
+		size += len(h.data)
+	}
+	return chosen
+}
+
+// nextGrace is how long until a letter of a peer has waited for grace.
+func (g *progress) nextGrace(grace time.Duration) (time.Duration, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, h := range g.pending {
+		if h.peer {
+			return max(0, grace-time.Since(h.since)), true
+		}
+	}
+	return 0, false
+}
+
+// unrecord has letters that were in main, and are not in its new tree, committed again.
+func (g *progress) unrecord(tree objects.Hash) error {
+	g.mu.Lock()
+	var ids []journal.ID
+	var recorded []*heldLetter
+	for _, letters := range g.held {
+		for _, h := range letters {
+			if h.recorded {
+				recorded = append(recorded, h)
+				ids = append(ids, h.id)
+			}
+		}
+	}
+	g.mu.Unlock()
+	entries, err := g.journal.Read(ids...)
+	if err != nil {
+		return err
+	}
+	var lost []*heldLetter
+	for _, h := range recorded {
+		data := entries[h.id].Data
+		there, err := g.inTree(tree, &heldLetter{path: h.path, blob: h.blob, data: data})
+		if err != nil {
+			return err
+		}
+		if !there {
+			lost = append(lost, h)
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, h := range lost {
+		h.recorded, h.data = false, entries[h.id].Data
+	}
+	g.pending = append(g.pending, lost...)
+	slices.SortFunc(g.pending, func(a, b *heldLetter) int { return cmp.Compare(a.id, b.id) })
+	return nil
 }

@@ -1,15 +1,12 @@
 package gitsync
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
-	"github.com/parleyfleet/parley/gitsync/journal"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
@@ -54,7 +51,7 @@ func (r *Record) refill(ctx context.Context) error {
 // takeInRefilled makes main anew and tells what the remote had besides. The caller
 // holds work.
 func (r *Record) takeInRefilled() error {
-	tip, _ := r.mainTip()
+	tip, _ := r.progress.main()
 	r.state.mu.Lock()
 	lost := r.state.lost.clone()
 	r.state.mu.Unlock()
@@ -75,10 +72,8 @@ func (r *Record) takeInRefilled() error {
 	}
 	// What main was cannot be compared with: all that the remote did not have when it
 	// was last looked at may be new. What is known already is nothing.
-	r.state.mu.Lock()
-	known := r.state.remoteTree
-	r.state.mu.Unlock()
-	if err := r.unrecord(tree); err != nil {
+	_, known := r.progress.remote()
+	if err := r.progress.unrecord(tree); err != nil {
 		return err
 	}
 	if err := r.movedFrom(known, next, tree); err != nil {
@@ -86,7 +81,7 @@ func (r *Record) takeInRefilled() error {
 	}
 	r.tell.arrived(r.returned(lost, tree))
 	r.remains = &lacking
-	return r.settle()
+	return r.progress.settle()
 }
 
 // endLoss says that what the disk had lost is in main again, once the remote's main is
@@ -97,10 +92,10 @@ func (r *Record) endLoss() error {
 	if r.remains == nil {
 		return nil
 	}
-	tree := r.mainTree()
+	tree := r.progress.mainTree()
 	for file := range r.lostAnd(newLosses()).files {
 		p, isMessage := messagePath(file)
-		if !isMessage || r.isHeld(p) {
+		if !isMessage || r.progress.isHeld(p) {
 			continue
 		}
 		if _, ok, err := r.store.Lookup(tree, file); err != nil || !ok {
@@ -125,43 +120,4 @@ func (r *Record) returned(lost losses, tree objects.Hash) (all []arrival) {
 		}
 	}
 	return all
-}
-
-// unrecord has letters that were in main, and are not in its new tree, committed again.
-func (r *Record) unrecord(tree objects.Hash) error {
-	r.state.mu.Lock()
-	var ids []journal.ID
-	var recorded []*heldLetter
-	for _, letters := range r.state.held {
-		for _, h := range letters {
-			if h.recorded {
-				recorded = append(recorded, h)
-				ids = append(ids, h.id)
-			}
-		}
-	}
-	r.state.mu.Unlock()
-	entries, err := r.journal.Read(ids...)
-	if err != nil {
-		return err
-	}
-	var lost []*heldLetter
-	for _, h := range recorded {
-		data := entries[h.id].Data
-		there, err := r.inTree(tree, &heldLetter{path: h.path, blob: h.blob, data: data})
-		if err != nil {
-			return err
-		}
-		if !there {
-			lost = append(lost, h)
-		}
-	}
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	for _, h := range lost {
-		h.recorded, h.data = false, entries[h.id].Data
-	}
-	r.state.pending = append(r.state.pending, lost...)
-	slices.SortFunc(r.state.pending, func(a, b *heldLetter) int { return cmp.Compare(a.id, b.id) })
-	return nil
 }

@@ -3,12 +3,10 @@ package gitsync
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
-	"github.com/parleyfleet/parley/protocol"
 )
 
 // takeInMain notices that somebody else moved main: an operator who committed
@@ -18,7 +16,7 @@ func (r *Record) takeInMain() error {
 	if err != nil {
 		return fmt.Errorf("cannot read main: %w", err)
 	}
-	tip, _ := r.mainTip()
+	tip, _ := r.progress.main()
 	if current == tip {
 		return nil
 	}
@@ -33,7 +31,7 @@ func (r *Record) takeInMain() error {
 	if err != nil {
 		return fmt.Errorf("cannot take in what another program did to main: %w", err)
 	}
-	return r.settle()
+	return r.progress.settle()
 }
 
 // reshape makes main out of what this node knows as main and another tip, which
@@ -47,7 +45,7 @@ func (r *Record) takeInMain() error {
 //     the other tip, and ONE commit on it with what it lacks
 //   - else, and where the other tip strays from the record: a merge commit
 func (r *Record) reshape(other, current objects.Hash) error {
-	tip, _ := r.mainTip()
+	tip, _ := r.progress.main()
 	base, ok, err := r.store.MergeBase(tip, other)
 	if err != nil {
 		return err
@@ -104,9 +102,8 @@ const maxStray = 100_000
 // do with it. Who joins follows first parents to learn which record this is. What
 // main and the remote were last is known to be right, so that this ends there.
 func (r *Record) strays(from objects.Hash) (bool, error) {
-	r.state.mu.Lock()
-	tip, remote := r.state.tip, r.state.remoteTip
-	r.state.mu.Unlock()
+	tip, _ := r.progress.main()
+	remote, _ := r.progress.remote()
 	for at, n := from, 0; n < maxStray && at != tip && at != remote; n++ {
 		c, err := r.store.CommitAt(at)
 		if errors.Is(err, objects.ErrNotFound) {
@@ -145,7 +142,7 @@ func (r *Record) ownOnly(tip, other objects.Hash) (bool, error) {
 // moved notes that main is another commit now, and tells what came with it. The
 // caller settles after, when it knows what the remote has.
 func (r *Record) moved(tip, tree objects.Hash) error {
-	_, before := r.mainTip()
+	_, before := r.progress.main()
 	return r.movedFrom(before, tip, tree)
 }
 
@@ -159,7 +156,7 @@ func (r *Record) movedFrom(before, tip, tree objects.Hash) error {
 			files = append(files, d.Path)
 			p, isMessage = parseConflictPath(d.Path) // what lost its path may win it by a later word
 		}
-		if isMessage && d.New.Mode.IsFile() && d.New.Hash != d.Old.Hash && !r.holds(p, d.New.Hash) {
+		if isMessage && d.New.Mode.IsFile() && d.New.Hash != d.Old.Hash && !r.progress.holds(p, d.New.Hash) {
 			arrivals = append(arrivals, arrival{path: p, blob: d.New.Hash})
 		}
 		return nil
@@ -167,18 +164,9 @@ func (r *Record) movedFrom(before, tip, tree objects.Hash) error {
 	if err != nil {
 		return err
 	}
-	r.state.mu.Lock()
-	r.state.tip, r.state.tree = tip, tree
-	r.state.mu.Unlock()
+	r.progress.mainIs(tip, tree)
 	r.tell.arrived(arrivals)
 	r.tell.files(files)
 	ring(r.shareBell)
-	return r.recordPresent()
-}
-
-// holds reports whether the journal has these bytes at the path.
-func (r *Record) holds(p protocol.Path, blob objects.Hash) bool {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	return slices.ContainsFunc(r.state.held[p], func(h *heldLetter) bool { return h.blob == blob })
+	return r.progress.recordPresent()
 }

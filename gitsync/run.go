@@ -51,7 +51,7 @@ func (r *Record) drain(ctx context.Context) error {
 	if err := r.commit(ctx, true); err != nil {
 		return err
 	}
-	if !r.needsPush() {
+	if !r.progress.lag().behind {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, r.drainTime(), stopping{})
@@ -93,7 +93,7 @@ func (r *Record) commitLoop(ctx context.Context) {
 	failures := 0
 	for {
 		pause := mainPoll
-		if grace, ok := r.nextGrace(); ok && grace < pause {
+		if grace, ok := r.progress.nextGrace(r.peerGrace()); ok && grace < pause {
 			pause = grace + time.Millisecond
 		}
 		if failures > 0 {

@@ -41,7 +41,7 @@ func (r *Record) Recover(ctx context.Context) error {
 		err = r.openMain()
 	}
 	if err == nil {
-		err = r.recordPresent()
+		err = r.progress.recordPresent()
 	}
 	if err != nil {
 		return fmt.Errorf("cannot recover the record: %w", err)
@@ -127,7 +127,7 @@ func (r *Record) reunite() error {
 		if _, unbroken := v.Unbroken(tip); !ok || !unbroken || !v.Folders(tree) {
 			continue
 		}
-		current, _ := r.mainTip()
+		current, _ := r.progress.main()
 		if err := r.reshape(tip, current); err != nil {
 			return fmt.Errorf("cannot bring back what main had lost: %w", err)
 		}
@@ -136,11 +136,11 @@ func (r *Record) reunite() error {
 	if len(lost.tips) == 0 {
 		clear(lost.folders)
 	}
-	tree := r.mainTree()
+	tree := r.progress.mainTree()
 	for file := range lost.files {
 		e, ok, err := r.store.Lookup(tree, file)
 		p, isMessage := messagePath(file)
-		if err == nil && ok && r.store.Restore(e.Hash) == nil || isMessage && r.isHeld(p) {
+		if err == nil && ok && r.store.Restore(e.Hash) == nil || isMessage && r.progress.isHeld(p) {
 			delete(lost.files, file)
 		}
 	}

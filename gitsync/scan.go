@@ -35,7 +35,7 @@ func (r *Record) Scan(ctx context.Context, visit func(Letter) error, damaged fun
 			}
 		})
 	}
-	tree, stored := r.held()
+	tree, stored := r.progress.snapshot()
 	err := r.inBatches(ctx, tree, batches)
 	close(batches)
 	working.Wait()

@@ -10,17 +10,17 @@ import (
 
 // settle compares main with the remote's tip: what is in both is pushed, and
 // the journal lets go of it.
-func (r *Record) settle() error {
-	if r.opts.Remote == "" {
+func (g *progress) settle() error {
+	if !g.shared {
 		return nil
 	}
-	r.state.mu.Lock()
-	tree, remote := r.state.tree, r.state.remoteTree
-	r.state.mu.Unlock()
+	g.mu.Lock()
+	tree, remote := g.tree, g.remoteTree
+	g.mu.Unlock()
 	now := time.Now()
 	unpushed := map[protocol.Path]time.Time{}
 	otherFiles := false
-	err := r.store.Diff(remote, tree, func(d objects.Difference) error {
+	err := g.store.Diff(remote, tree, func(d objects.Difference) error {
 		if p, isMessage := messagePath(d.Path); isMessage && d.New.Mode.IsFile() {
 			unpushed[p] = now
 		} else {
@@ -33,9 +33,9 @@ func (r *Record) settle() error {
 	}
 	pushed := map[protocol.Path]struct{}{}
 	var waiting []*heldLetter
-	r.state.mu.Lock()
+	g.mu.Lock()
 	oldest := now
-	for p, since := range r.state.unpushed {
+	for p, since := range g.unpushed {
 		if _, still := unpushed[p]; !still {
 			pushed[p] = struct{}{}
 			continue
@@ -48,22 +48,22 @@ func (r *Record) settle() error {
 	if len(unpushed) == 0 {
 		oldest = time.Time{}
 	}
-	r.state.unpushed, r.state.oldest, r.state.otherFiles = unpushed, oldest, otherFiles
-	for _, letters := range r.state.held {
+	g.unpushed, g.oldest, g.otherFiles = unpushed, oldest, otherFiles
+	for _, letters := range g.held {
 		for _, h := range letters {
 			if h.recorded {
 				waiting = append(waiting, h)
 			}
 		}
 	}
-	r.state.mu.Unlock()
-	return r.releasePushed(remote, waiting, pushed)
+	g.mu.Unlock()
+	return g.releasePushed(remote, waiting, pushed)
 }
 
-func (r *Record) releasePushed(remote objects.Hash, waiting []*heldLetter, pushed map[protocol.Path]struct{}) error {
+func (g *progress) releasePushed(remote objects.Hash, waiting []*heldLetter, pushed map[protocol.Path]struct{}) error {
 	var done []*heldLetter
 	for _, h := range waiting {
-		ok, err := r.inTree(remote, h)
+		ok, err := g.inTree(remote, h)
 		if err != nil {
 			return fmt.Errorf("cannot compare main with the remote: %w", err)
 		}
@@ -72,11 +72,46 @@ func (r *Record) releasePushed(remote objects.Hash, waiting []*heldLetter, pushe
 			pushed[h.path] = struct{}{}
 		}
 	}
-	r.release(done)
+	g.release(done)
 	paths := make([]protocol.Path, 0, len(pushed))
 	for p := range pushed {
 		paths = append(paths, p)
 	}
-	r.tell.pushed(paths)
+	g.tell.pushed(paths)
 	return nil
+}
+
+// lag is how far the remote is behind main.
+type lag struct {
+	behind     bool      // main is another commit
+	unpushed   int       // messages that the remote lacks
+	oldest     time.Time // since when it lacks the first of them
+	otherFiles bool      // it lacks other files
+}
+
+// lag compares main with the remote's; nothing is behind where there is no remote.
+func (g *progress) lag() lag {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return lag{g.shared && g.tip != g.remoteTip, len(g.unpushed), g.oldest, g.otherFiles}
+}
+
+// count is how many messages the remote lacks; 1 where it lacks a commit with other
+// files, or one that is yet to be compared.
+func (l lag) count() int {
+	if l.behind {
+		return max(l.unpushed, 1)
+	}
+	return l.unpushed
+}
+
+// report fills in what a status says of it.
+func (g *progress) report(s *Status) {
+	g.mu.Lock()
+	s.Tip, s.Unrecorded = g.tip.String(), len(g.pending)
+	if g.remoteTip != objects.Zero {
+		s.RemoteTip = g.remoteTip.String()
+	}
+	g.mu.Unlock()
+	s.Unpushed = g.lag().count() // after Unrecorded, so that nothing is in neither
 }

@@ -61,9 +61,7 @@ const mostFetched = 5_000_000
 // somebody who may push can make a few objects stand for billions of files. The
 // caller holds work.
 func (r *Record) bearable(tip objects.Hash) error {
-	r.state.mu.Lock()
-	known, before := r.state.remoteTip, r.state.remoteTree
-	r.state.mu.Unlock()
+	known, before := r.progress.remote()
 	if tip == known || tip == objects.Zero {
 		return nil
 	}
@@ -76,9 +74,7 @@ func (r *Record) bearable(tip objects.Hash) error {
 
 // takeInRemote brings a tip of the remote into main. The caller holds work.
 func (r *Record) takeInRemote(tip objects.Hash) error {
-	r.state.mu.Lock()
-	known := r.state.remoteTip
-	r.state.mu.Unlock()
+	known, _ := r.progress.remote()
 	if err := r.takeInMain(); err != nil {
 		return err
 	}
@@ -92,7 +88,7 @@ func (r *Record) takeInRemote(tip objects.Hash) error {
 	}
 	if tip != objects.Zero {
 		for {
-			current, _ := r.mainTip()
+			current, _ := r.progress.main()
 			err := r.reshape(tip, current)
 			if err == nil {
 				break
@@ -113,7 +109,7 @@ func (r *Record) related(tip objects.Hash) error {
 	if tip == objects.Zero {
 		return nil
 	}
-	ours, _ := r.mainTip()
+	ours, _ := r.progress.main()
 	_, ok, err := r.store.MergeBase(ours, tip)
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: its history does not begin with %s", ErrForeign, r.id)
@@ -123,9 +119,7 @@ func (r *Record) related(tip objects.Hash) error {
 
 // remoteIs notes the remote's tip, which main has as an ancestor.
 func (r *Record) remoteIs(tip objects.Hash) error {
-	r.state.mu.Lock()
-	known := r.state.remoteTip
-	r.state.mu.Unlock()
+	known, _ := r.progress.remote()
 	if tip != known {
 		if err := r.pinRemote(tip); err != nil {
 			return err
@@ -134,11 +128,9 @@ func (r *Record) remoteIs(tip objects.Hash) error {
 		if err != nil {
 			return err
 		}
-		r.state.mu.Lock()
-		r.state.remoteTip, r.state.remoteTree = tip, tree
-		r.state.mu.Unlock()
+		r.progress.remoteIs(tip, tree)
 	}
-	return r.settle()
+	return r.progress.settle()
 }
 
 // pinRemote writes down the remote's tip, so that the next start knows it.
@@ -162,17 +154,10 @@ func (r *Record) pinRemote(tip objects.Hash) error {
 	return carrier.SetRemote(r.dir, r.opts.Remote)
 }
 
-// needsPush reports whether main has what the remote lacks.
-func (r *Record) needsPush() bool {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	return r.opts.Remote != "" && r.state.tip != r.state.remoteTip
-}
-
 // push brings main to the remote; carrier.ErrRejected means that a fetch must come
 // first. The caller holds share.
 func (r *Record) push(ctx context.Context) error {
-	tip, _ := r.mainTip()
+	tip, _ := r.progress.main()
 	failpoint.Hit(failpoint.Pushing)
 	err := r.git.Push(ctx, tip)
 	r.countPush(err)
@@ -208,7 +193,7 @@ func (r *Record) countPush(err error) {
 // pushes again. The pause stands before the fetch: what is fetched last is what
 // the push has to fit on.
 func (r *Record) pushUntilTaken(ctx context.Context) error {
-	for attempt := 1; r.needsPush(); attempt++ {
+	for attempt := 1; r.progress.lag().behind; attempt++ {
 		err := r.push(ctx)
 		if !errors.Is(err, carrier.ErrRejected) {
 			return err

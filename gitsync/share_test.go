@@ -135,7 +135,7 @@ func TestTwoRecordsInterleaved(t *testing.T) {
 		t.Errorf("nodes alone made merge commits: %s", merges)
 	}
 	for _, h := range []*home{a, b} {
-		if s := h.Status(); s.Unpushed != 0 || s.Unrecorded != 0 || h.journal.Bytes() > 4096 && len(h.state.held) > 0 {
+		if s := h.Status(); s.Unpushed != 0 || s.Unrecorded != 0 || h.journal.Bytes() > 4096 && len(h.progress.held) > 0 {
 			t.Errorf("status = %+v", s)
 		}
 	}
@@ -322,7 +322,7 @@ func TestUnreachableRemote(t *testing.T) {
 	// What is not pushed is still in the journal after a restart.
 	a.close(t)
 	a.open(t)
-	if a.Status().Unpushed != 1 || len(a.state.held) != 1 {
+	if a.Status().Unpushed != 1 || len(a.progress.held) != 1 {
 		t.Errorf("after a restart: %+v", a.Status())
 	}
 	if err := os.Rename(remote+".away", remote); err != nil {
@@ -374,7 +374,7 @@ func TestOneMessageWithTwoContents(t *testing.T) {
 		if err != nil || !slices.Equal(walked, []string{string(winner), string(loser)}) {
 			t.Errorf("walked past %q, %v: a state that is rebuilt needs both", walked, err)
 		}
-		if n := h.Status(); n.Unpushed != 0 || len(h.state.held) != 0 {
+		if n := h.Status(); n.Unpushed != 0 || len(h.progress.held) != 0 {
 			t.Errorf("status = %+v", n)
 		}
 	}

@@ -27,7 +27,7 @@ func (r *Record) WalkSince(ctx context.Context, commit string, visit func(Letter
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotSince, err)
 	}
-	main, stored := r.held()
+	main, stored := r.progress.snapshot()
 	var fresh []arrival
 	err = r.store.Diff(before, main, func(d objects.Difference) error {
 		p, ok, err := r.since(main, d)
@@ -52,16 +52,6 @@ func (r *Record) WalkSince(ctx context.Context, commit string, visit func(Letter
 		return fmt.Errorf("cannot walk what is new in the record: %w", err)
 	}
 	return nil
-}
-
-// held is main's tree and what only the journal holds, at one moment.
-func (r *Record) held() (tree objects.Hash, stored []Letter) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	for _, h := range r.state.pending {
-		stored = append(stored, Letter{Path: h.path, Data: h.data, Peer: h.peer})
-	}
-	return r.state.tree, stored
 }
 
 // since is the message that a difference brings, if it brings one. A message may
@@ -97,7 +87,7 @@ func (r *Record) since(main objects.Hash, d objects.Difference) (p protocol.Path
 // error says that a message could not be told; Walk may bring it.
 func (r *Record) Told() (commit string, err error) {
 	r.work.Lock()
-	tip, _ := r.mainTip()
+	tip, _ := r.progress.main()
 	r.work.Unlock()
 	r.tell.queue.deliver()
 	if r.tell.untold.Load() {

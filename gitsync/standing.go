@@ -71,7 +71,7 @@ var damageSigns = []string{
 // lookAgain looks at all that main needs. why is what was seen so far; "" where main is
 // known to be broken. The caller holds work.
 func (r *Record) lookAgain(why string) error {
-	tip, _ := r.mainTip()
+	tip, _ := r.progress.main()
 	if known := r.broken(); known != "" && time.Since(r.standing.looked) < max(lookApart, lookRest*r.standing.took) {
 		return fmt.Errorf("%w: %s", ErrDamaged, known)
 	}
@@ -120,7 +120,7 @@ func (r *Record) lookAt(v *objects.Survey, tip objects.Hash) losses {
 		lost.folders[""] = true
 		return lost
 	}
-	held := r.heldBlobs()
+	held := r.progress.heldBlobs()
 	v.Lost(tree, func(path string, h objects.Hash, isFolder bool) {
 		switch {
 		case isFolder:
@@ -130,18 +130,6 @@ func (r *Record) lookAt(v *objects.Survey, tip objects.Hash) losses {
 		}
 	})
 	return lost
-}
-
-func (r *Record) heldBlobs() map[objects.Hash]bool {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	blobs := map[objects.Hash]bool{}
-	for _, letters := range r.state.held {
-		for _, h := range letters {
-			blobs[h.blob] = true
-		}
-	}
-	return blobs
 }
 
 // isKnown reports whether all that is lost was so when the record was opened.

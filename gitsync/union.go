@@ -121,9 +121,7 @@ func (u *union) isNeeded(d objects.Difference) (bool, error) {
 // this node itself put stays, else what came from elsewhere; the version that gave
 // way is kept below data/conflicts.
 func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
-	u.r.state.mu.Lock()
-	ours := u.r.state.mine[d.Path] == d.New.Hash
-	u.r.state.mu.Unlock()
+	ours := u.r.updates.isOwn(d.Path, d.New.Hash)
 	first, second, where := d.Old, d.New, "from elsewhere"
 	if ours {
 		first, second, where = d.New, d.Old, "of this host"

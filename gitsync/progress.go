@@ -1,0 +1,212 @@
+package gitsync
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/gitsync/journal"
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// progress is how far messages have come: into the journal, into main, into the remote's
+// main. One lock guards all of it, so that at every moment each message that was stored
+// is found somewhere. A letter is held from the fsync of the journal until it is in main,
+// and where there is a remote in a tip of that as well.
+type progress struct {
+	store   *objects.Store
+	journal *journal.Journal
+	tell    *teller
+	log     zerolog.Logger
+	shared  bool // there is a remote
+
+	mu sync.Mutex // guards the fields below
+
+	tip, tree             objects.Hash // main
+	remoteTip, remoteTree objects.Hash // the remote's main as last taken in, or Zero
+
+	// held has every letter of the journal, by path; more than one only where
+	// a path was stored with different contents.
+	held map[protocol.Path][]*heldLetter
+	// pending are those that are in no commit yet, in the order of the journal.
+	pending []*heldLetter
+	// unpushed are the messages in main that are not at their path in the
+	// remote's, with the moment since when; empty without a remote.
+	unpushed map[protocol.Path]time.Time
+	// oldest is the earliest moment in unpushed; otherFiles says that main has
+	// files besides that the remote lacks.
+	oldest     time.Time
+	otherFiles bool
+}
+
+func newProgress(shared bool, tell *teller, log zerolog.Logger) *progress {
+	return &progress{
+		shared: shared, tell: tell, log: log,
+		held: map[protocol.Path][]*heldLetter{}, unpushed: map[protocol.Path]time.Time{},
+	}
+}
+
+// heldLetter is a letter that is in the journal.
+type heldLetter struct {
+	path     protocol.Path
+	blob     objects.Hash
+	data     []byte // nil once it is in a commit
+	peer     bool
+	since    time.Time
+	id       journal.ID
+	recorded bool
+}
+
+// main is main's commit and its tree.
+func (g *progress) main() (tip, tree objects.Hash) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.tip, g.tree
+}
+
+// mainTree is the tree of main.
+func (g *progress) mainTree() objects.Hash {
+	_, tree := g.main()
+	return tree
+}
+
+// mainIs notes what main is.
+func (g *progress) mainIs(tip, tree objects.Hash) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tip, g.tree = tip, tree
+}
+
+// remote is the remote's main as last taken in, and its tree; Zero where none was.
+func (g *progress) remote() (tip, tree objects.Hash) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.remoteTip, g.remoteTree
+}
+
+// remoteIs notes what the remote's main is.
+func (g *progress) remoteIs(tip, tree objects.Hash) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.remoteTip, g.remoteTree = tip, tree
+}
+
+// place says how far a message has come.
+func (g *progress) place(p protocol.Path) (Place, error) {
+	g.mu.Lock()
+	tree := g.tree
+	held := len(g.held[p]) > 0
+	_, unpushed := g.unpushed[p]
+	g.mu.Unlock()
+	_, ok, err := g.store.Lookup(tree, p.RepoPath())
+	switch {
+	case err != nil || !ok:
+		if held {
+			return Stored, err
+		}
+		return Absent, err
+	case unpushed || !g.shared:
+		return Recorded, nil
+	}
+	return Pushed, nil
+}
+
+// waiting is what only the journal has of a message, and main's tree at that moment.
+func (g *progress) waiting(p protocol.Path) (data []byte, ok bool, tree objects.Hash) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, h := range g.held[p] {
+		if !h.recorded {
+			return h.data, true, g.tree
+		}
+	}
+	return nil, false, g.tree
+}
+
+// hold enters a letter that is in the journal.
+func (g *progress) hold(l Letter, blob objects.Hash, id journal.ID) {
+	h := &heldLetter{path: l.Path, blob: blob, data: l.Data, peer: l.Peer, since: time.Now(), id: id}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.held[l.Path] = append(g.held[l.Path], h)
+	g.pending = append(g.pending, h)
+}
+
+// keeps reports whether exactly these bytes are stored at the path already.
+func (g *progress) keeps(p protocol.Path, blob objects.Hash) bool {
+	g.mu.Lock()
+	tree := g.tree
+	for _, h := range g.held[p] {
+		if h.blob == blob {
+			g.mu.Unlock()
+			return true
+		}
+	}
+	g.mu.Unlock()
+	e, ok, err := g.store.Lookup(tree, p.RepoPath())
+	return err == nil && ok && e.Hash == blob
+}
+
+// snapshot is main's tree and what only the journal holds, at one moment.
+func (g *progress) snapshot() (tree objects.Hash, stored []Letter) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, h := range g.pending {
+		stored = append(stored, Letter{Path: h.path, Data: h.data, Peer: h.peer})
+	}
+	return g.tree, stored
+}
+
+// holds reports whether the journal has these bytes at the path.
+func (g *progress) holds(p protocol.Path, blob objects.Hash) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.ContainsFunc(g.held[p], func(h *heldLetter) bool { return h.blob == blob })
+}
+
+// isHeld reports whether the journal has a letter with the path.
+func (g *progress) isHeld(p protocol.Path) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.held[p]) > 0
+}
+
+// heldBlobs are the contents of all letters that are held.
+func (g *progress) heldBlobs() map[objects.Hash]bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	blobs := map[objects.Hash]bool{}
+	for _, letters := range g.held {
+		for _, h := range letters {
+			blobs[h.blob] = true
+		}
+	}
+	return blobs
+}
+
+// journaled is the content of a blob that is still in the journal.
+func (g *progress) journaled(blob objects.Hash) ([]byte, bool) {
+	g.mu.Lock()
+	var held *heldLetter
+	for _, letters := range g.held {
+		for _, h := range letters {
+			if h.blob == blob {
+				held = h
+			}
+		}
+	}
+	if held == nil || held.data != nil {
+		defer g.mu.Unlock()
+		if held == nil {
+			return nil, false
+		}
+		return held.data, true
+	}
+	g.mu.Unlock()
+	entries, err := g.journal.Read(held.id)
+	data := entries[held.id].Data
+	return data, err == nil && objects.BlobHash(data) == blob
+}
