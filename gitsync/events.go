@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -199,4 +200,18 @@ func (t *teller) notice(format string, args ...any) {
 		return
 	}
 	t.queue.add(func() { t.events.Notice(text) })
+}
+
+// Told returns main's commit once all has been told of the messages that came with
+// it. It tells what is waiting itself, so it must not be called by an event. An
+// error says that a message could not be told; Walk may bring it.
+func (r *Record) Told() (commit string, err error) {
+	r.work.Lock()
+	tip, _ := r.progress.main()
+	r.work.Unlock()
+	r.tell.queue.deliver()
+	if r.tell.untold.Load() {
+		return "", errors.New("a message that came with main could not be read")
+	}
+	return tip.String(), nil
 }

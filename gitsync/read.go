@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -22,9 +24,18 @@ func messagePath(repoPath string) (protocol.Path, bool) {
 	return p, err == nil && p.RepoPath() == repoPath
 }
 
+// Reader is what the record holds, for who asks: main's files and messages, and the
+// messages that are only in the journal. All methods may be called concurrently.
+type Reader struct {
+	store    *objects.Store
+	progress *progress
+	id       objects.Hash // the record's first commit
+	log      zerolog.Logger
+}
+
 // Get returns the bytes of a message, from main or else from the journal; the
 // error is ErrNotFound if it is in neither.
-func (r *Record) Get(p protocol.Path) ([]byte, error) {
+func (r *Reader) Get(p protocol.Path) ([]byte, error) {
 	data, ok, tree := r.progress.waiting(p)
 	if ok {
 		return data, nil
@@ -43,7 +54,7 @@ func (r *Record) Get(p protocol.Path) ([]byte, error) {
 }
 
 // Place says how far a message has come. It reads no message.
-func (r *Record) Place(p protocol.Path) Place {
+func (r *Reader) Place(p protocol.Path) Place {
 	at, err := r.progress.place(p)
 	if err != nil {
 		r.log.Error().Err(err).Stringer("path", p).Msg("cannot look a message up")
@@ -52,13 +63,13 @@ func (r *Record) Place(p protocol.Path) Place {
 }
 
 // ReadFile returns a file of main; ok is false if there is none.
-func (r *Record) ReadFile(path string) (data []byte, ok bool, err error) {
+func (r *Reader) ReadFile(path string) (data []byte, ok bool, err error) {
 	return readFile(r.store, r.progress.mainTree(), path)
 }
 
 // RootFile returns a file of the record's first commit, which names the record: what
 // it says stays, whatever main holds at that path now. ok is false if there is none.
-func (r *Record) RootFile(path string) (data []byte, ok bool, err error) {
+func (r *Reader) RootFile(path string) (data []byte, ok bool, err error) {
 	tree, err := r.store.TreeOf(r.id)
 	if err != nil {
 		return nil, false, fmt.Errorf("cannot read the first commit of the record: %w", err)
@@ -80,7 +91,7 @@ func readFile(store *objects.Store, tree objects.Hash, path string) ([]byte, boo
 
 // ListFiles lists the files of main below a folder ("" is all of main), with
 // their whole paths, sorted.
-func (r *Record) ListFiles(dir string) ([]string, error) {
+func (r *Reader) ListFiles(dir string) ([]string, error) {
 	dir = strings.Trim(dir, "/")
 	tree, ok, err := r.store.Subtree(r.progress.mainTree(), dir)
 	if err != nil {
@@ -107,7 +118,7 @@ func (r *Record) ListFiles(dir string) ([]string, error) {
 
 // ListFolders lists the names of the folders that are directly in a folder of
 // main, sorted.
-func (r *Record) ListFolders(dir string) ([]string, error) {
+func (r *Reader) ListFolders(dir string) ([]string, error) {
 	tree, ok, err := r.store.Subtree(r.progress.mainTree(), strings.Trim(dir, "/"))
 	if err != nil || !ok {
 		return nil, err
@@ -130,13 +141,13 @@ func (r *Record) ListFolders(dir string) ([]string, error) {
 // of their paths, with the contents that lost their path to another and lie below
 // data/conflicts, then with those that are only in the journal, in its order. It
 // sees the record as it was when it began. visit's error ends it.
-func (r *Record) Walk(ctx context.Context, visit func(Letter) error) error {
+func (r *Reader) Walk(ctx context.Context, visit func(Letter) error) error {
 	return r.WalkDamaged(ctx, visit, func(_ protocol.Path, err error) error { return err })
 }
 
 // WalkDamaged is Walk that calls damaged instead of visit for a message that the
 // repository holds but cannot give. damaged's error ends it.
-func (r *Record) WalkDamaged(ctx context.Context, visit func(Letter) error, damaged func(protocol.Path, error) error) error {
+func (r *Reader) WalkDamaged(ctx context.Context, visit func(Letter) error, damaged func(protocol.Path, error) error) error {
 	tree, stored := r.progress.snapshot()
 	read := func(p protocol.Path, e objects.Entry) error {
 		if err := ctx.Err(); err != nil {
@@ -171,7 +182,7 @@ func (r *Record) WalkDamaged(ctx context.Context, visit func(Letter) error, dama
 
 // walkFolder calls read with every plain file of a folder whose path is that of a
 // message.
-func (r *Record) walkFolder(
+func (r *Reader) walkFolder(
 	tree objects.Hash, prefix string, parse func(string) (protocol.Path, bool), read func(protocol.Path, objects.Entry) error,
 ) error {
 	folder, ok, err := r.store.Subtree(tree, strings.TrimSuffix(prefix, "/"))
@@ -187,7 +198,7 @@ func (r *Record) walkFolder(
 }
 
 // Count is about how many messages there are in main, by its folders alone.
-func (r *Record) Count(ctx context.Context) (n int, err error) {
+func (r *Reader) Count(ctx context.Context) (n int, err error) {
 	err = r.EachFile(ctx, func(path string, plain bool) error {
 		if plain && strings.HasPrefix(path, channelsPrefix) && strings.HasSuffix(path, ".md") {
 			n++
@@ -199,7 +210,7 @@ func (r *Record) Count(ctx context.Context) (n int, err error) {
 
 // EachFile calls visit with the path of every file of main, as main was when it
 // began. plain is false for links and other repositories. visit's error ends it.
-func (r *Record) EachFile(ctx context.Context, visit func(path string, plain bool) error) error {
+func (r *Reader) EachFile(ctx context.Context, visit func(path string, plain bool) error) error {
 	err := r.store.Files(r.progress.mainTree(), "", func(path string, e objects.Entry) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -217,7 +228,7 @@ func (r *Record) EachFile(ctx context.Context, visit func(path string, plain boo
 
 // GetConflict returns the bytes with that SHA-256, in hex, which lost the path of
 // a message to others.
-func (r *Record) GetConflict(p protocol.Path, hash string) ([]byte, bool, error) {
+func (r *Reader) GetConflict(p protocol.Path, hash string) ([]byte, bool, error) {
 	if len(hash) < conflictHex {
 		return nil, false, nil
 	}
@@ -227,7 +238,7 @@ func (r *Record) GetConflict(p protocol.Path, hash string) ([]byte, bool, error)
 
 // Export calls write with every file of main, as main was when it began, and
 // returns the commit. Links and other repositories are left out.
-func (r *Record) Export(ctx context.Context, write func(path string, data []byte) error) (commit string, err error) {
+func (r *Reader) Export(ctx context.Context, write func(path string, data []byte) error) (commit string, err error) {
 	tip, tree := r.progress.main()
 	err = r.store.Files(tree, "", func(path string, e objects.Entry) error {
 		if ctx.Err() != nil {

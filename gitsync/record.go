@@ -29,9 +29,10 @@ const (
 // Record is the messages of a fleet on this node. All methods may be called
 // concurrently.
 type Record struct {
+	*Reader
+
 	opts    Options
 	log     zerolog.Logger
-	id      objects.Hash
 	author  objects.Identity
 	store   *objects.Store
 	journal *journal.Journal
@@ -147,6 +148,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 		return err
 	}
 	r.tell.store, r.progress.store = r.store, r.store
+	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}
 	r.mender.r = r
 	r.store.HealBy(r.mender.mend)
 	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {

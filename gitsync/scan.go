@@ -16,7 +16,7 @@ const scanBatch = 128
 
 // Scan is WalkDamaged by all processors at once: visit and damaged are called by
 // several goroutines, in no order. An error ends it.
-func (r *Record) Scan(ctx context.Context, visit func(Letter) error, damaged func(protocol.Path, error) error) error {
+func (r *Reader) Scan(ctx context.Context, visit func(Letter) error, damaged func(protocol.Path, error) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	batches := make(chan []arrival)
@@ -53,7 +53,7 @@ func (r *Record) Scan(ctx context.Context, visit func(Letter) error, damaged fun
 
 // inBatches passes on which messages a tree has, and which contents that lost their
 // paths.
-func (r *Record) inBatches(ctx context.Context, tree objects.Hash, batches chan<- []arrival) error {
+func (r *Reader) inBatches(ctx context.Context, tree objects.Hash, batches chan<- []arrival) error {
 	var batch []arrival
 	pass := func() error {
 		select {
@@ -80,7 +80,7 @@ func (r *Record) inBatches(ctx context.Context, tree objects.Hash, batches chan<
 	return err
 }
 
-func (r *Record) scanOne(
+func (r *Reader) scanOne(
 	ctx context.Context, reader *objects.Reader, a arrival, visit func(Letter) error, damaged func(protocol.Path, error) error,
 ) error {
 	if ctx.Err() != nil {

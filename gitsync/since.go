@@ -19,7 +19,7 @@ var ErrNotSince = errors.New("main is not that commit and more")
 // out what they hold already. The error is ErrNotSince, perhaps after some visits,
 // where Walk alone can tell what the record says now. The commit need not be an
 // ancestor of main: what counts is what it holds.
-func (r *Record) WalkSince(ctx context.Context, commit string, visit func(Letter) error) error {
+func (r *Reader) WalkSince(ctx context.Context, commit string, visit func(Letter) error) error {
 	if !plumbing.IsHash(commit) {
 		return fmt.Errorf("%w: %q is not the name of a commit", ErrNotSince, commit)
 	}
@@ -56,7 +56,7 @@ func (r *Record) WalkSince(ctx context.Context, commit string, visit func(Letter
 
 // since is the message that a difference brings, if it brings one. A message may
 // give way to another content of its path only where it is kept as a conflict.
-func (r *Record) since(main objects.Hash, d objects.Difference) (p protocol.Path, ok bool, err error) {
+func (r *Reader) since(main objects.Hash, d objects.Difference) (p protocol.Path, ok bool, err error) {
 	p, isMessage := messagePath(d.Path)
 	if !isMessage {
 		if p, ok = parseConflictPath(d.Path); !ok {
@@ -82,28 +82,14 @@ func (r *Record) since(main objects.Hash, d objects.Difference) (p protocol.Path
 	return p, true, err
 }
 
-// Told returns main's commit once all has been told of the messages that came with
-// it. It tells what is waiting itself, so it must not be called by an event. An
-// error says that a message could not be told; Walk may bring it.
-func (r *Record) Told() (commit string, err error) {
-	r.work.Lock()
-	tip, _ := r.progress.main()
-	r.work.Unlock()
-	r.tell.queue.deliver()
-	if r.tell.untold.Load() {
-		return "", errors.New("a message that came with main could not be read")
-	}
-	return tip.String(), nil
-}
-
 // Files are those of one commit.
 type Files struct {
-	r    *Record
-	tree objects.Hash
+	store *objects.Store
+	tree  objects.Hash
 }
 
 // FilesOf are the files of a commit, given in hex.
-func (r *Record) FilesOf(commit string) (*Files, error) {
+func (r *Reader) FilesOf(commit string) (*Files, error) {
 	if !plumbing.IsHash(commit) {
 		return nil, fmt.Errorf("%q is not the name of a commit", commit)
 	}
@@ -111,12 +97,12 @@ func (r *Record) FilesOf(commit string) (*Files, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot look into commit %s: %w", commit, err)
 	}
-	return &Files{r, tree}, nil
+	return &Files{r.store, tree}, nil
 }
 
 // Have reports whether there is a message at p.
 func (f *Files) Have(p protocol.Path) (bool, error) {
-	_, ok, err := f.r.store.Lookup(f.tree, p.RepoPath())
+	_, ok, err := f.store.Lookup(f.tree, p.RepoPath())
 	if err != nil {
 		return false, fmt.Errorf("cannot look up %s: %w", p, err)
 	}
@@ -130,7 +116,7 @@ func (f *Files) Keep(p protocol.Path, hash string) (bool, error) {
 		return false, nil
 	}
 	for _, path := range []string{p.RepoPath(), conflictsPrefix + p.String() + "-" + hash[:conflictHex]} {
-		data, ok, err := readFile(f.r.store, f.tree, path)
+		data, ok, err := readFile(f.store, f.tree, path)
 		if err != nil {
 			return false, err
 		}
