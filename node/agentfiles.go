@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // AgentFiles are the agents of a host whose node does not run. What is changed counts
@@ -29,7 +30,7 @@ func OpenAgentFiles(home configs.Home) (*AgentFiles, error) {
 	if _, err := home.CheckOrigin(); errors.As(err, &copied) {
 		return nil, control.Errorf(control.KindConflict, copied.Hint(), "cannot change its agents: %v", err)
 	}
-	lock, err := takeLock(home)
+	lock, err := homes.TakeLock(home)
 	if err != nil {
 		return nil, err
 	}

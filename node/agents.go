@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -123,7 +124,7 @@ func agentFrom(r control.AddAgentRequest) (configs.Agent, error) {
 	name, err := protocol.ParseName(r.Name)
 	if err != nil {
 		hint := ""
-		if near := nameFrom(r.Name, ""); near != "" {
+		if near := homes.NameFrom(r.Name, ""); near != "" {
 			hint = "write it as: " + near
 		}
 		return usage(hint, "cannot add the agent: %v", err)

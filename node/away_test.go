@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -18,8 +19,8 @@ func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
 	t.Parallel()
 	const count = 120
 	remote := bareRemote(t)
-	hub, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote, o.Listen = "hub", remote, "127.0.0.1:0" }))
-	home := initHome(t, func(o *InitOptions) {
+	hub, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote, o.Listen = "hub", remote, "127.0.0.1:0" }))
+	home := initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote, o.Hubs = "white", remote, []string{hub.currentBus().Addresses().Links}
 	})
 	white, stop := runNode(t, home)

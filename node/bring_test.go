@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -18,7 +19,7 @@ import (
 // them than a fetch tells at a time, the receipts last.
 func TestReceiptsFromBeforeTheAgentCount(t *testing.T) {
 	t.Parallel()
-	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	n, _ := runNode(t, home)
 	ran := filepath.Join(t.TempDir(), "ran")
@@ -64,7 +65,7 @@ func TestReceiptsFromBeforeTheAgentCount(t *testing.T) {
 // could not be addressed: both were run again at each start, without answer or receipt.
 func TestSendersThatAreHardToAnswer(t *testing.T) {
 	t.Parallel()
-	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	n, stop := runNode(t, home)
 	ran := filepath.Join(t.TempDir(), "ran")

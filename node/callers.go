@@ -2,53 +2,25 @@ package node
 
 import (
 	"context"
-	"encoding/hex"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/fleet"
-	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// tokenKeyBytes is the length of the key of tokens.
-const tokenKeyBytes = 32
-
 // openCallers reads the key of tokens, or makes it, and begins to know who calls.
 func (n *Node) openCallers() error {
-	key, err := n.tokenKey()
+	key, err := homes.TokenKey(n.home)
 	if err != nil {
 		return err
 	}
 	n.callers = caller.New(caller.Options{Key: key, Human: n.cfg.Human, Serves: n.roster.since, Now: n.now})
 	return nil
-}
-
-func (n *Node) tokenKey() ([]byte, error) {
-	file := filepath.Join(n.home.Keys(), "tokens.key")
-	data, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		data = []byte(random.Hex(tokenKeyBytes) + "\n")
-		err = writeOnce(file, data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the key of agents' tokens: %w", err)
-	}
-	key, err := hex.DecodeString(strings.TrimSpace(string(data)))
-	if err != nil || len(key) != tokenKeyBytes {
-		return nil, control.Errorf(control.KindFailed, "remove the file: a new one is made, and the tokens made with it count no more",
-			"cannot read the key of agents' tokens: %s is damaged", file)
-	}
-	return key, nil
 }
 
 // logRefused logs what a caller may not do. An agent that tries again and again does not

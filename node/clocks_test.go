@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -18,7 +19,7 @@ func TestClocksADayApart(t *testing.T) {
 	hub, _ := aHub(t)
 	ahead := new(clock)
 	ahead.forward(24 * time.Hour)
-	white, _ := runNodeAt(t, initHome(t, func(o *InitOptions) {
+	white, _ := runNodeAt(t, initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote, o.Hubs = "white", hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
 	}), ahead.now)
 	awaitMeeting(t, hub, white)
@@ -76,7 +77,7 @@ func TestStartsRise(t *testing.T) {
 	now := time.Now()
 	var last uint64
 	for _, at := range []time.Time{now, now, now.Add(-24 * time.Hour), now.Add(time.Hour), {}} {
-		number, err := nextStart(home, at)
+		number, err := homes.NextStart(home, at)
 		if err != nil || number <= last {
 			t.Errorf("the start at %s is %d, %v, after %d", at, number, err, last)
 		}

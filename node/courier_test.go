@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -49,7 +50,7 @@ func fleetOf(t testing.TB, linked bool) (remote string, nodes []*Node) {
 	remote = bareRemote(t)
 	var hubs []string
 	for i := range fleetSize {
-		home := initHome(t, func(o *InitOptions) {
+		home := initHome(t, func(o *homes.Options) {
 			o.Alias, o.Remote, o.Hubs = fmt.Sprint("h", i+1), remote, hubs
 			if linked && i == 0 {
 				o.Listen = "127.0.0.1:0"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -43,7 +44,7 @@ func editPushed(t *testing.T, remote, path string, edit func(string) string) {
 func TestHostFileEditedWhileAnAgentIsAdded(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", remote })
+	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "white", remote })
 	path := protocol.HostFilePath("white")
 	fastFetch(t, home)
 	// Between two looks at the remote: the node is down for the edit.
@@ -68,7 +69,7 @@ func TestHostFileEditedWhileAnAgentIsAdded(t *testing.T) {
 func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", remote })
+	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "white", remote })
 	path := protocol.HostFilePath("white")
 	n, err := Open(t.Context(), Options{Home: home, Version: "test"})
 	if err != nil {
@@ -109,8 +110,8 @@ func TestAProfileChangedInTwoPlacesIsSaidEverywhere(t *testing.T) {
 	profile := func(role string) []byte {
 		return []byte("---\nname: reviewer\ndescription: " + role + "\n---\n\nReview.\n")
 	}
-	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", remote })
-	other := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "black", remote })
+	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "white", remote })
+	other := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "black", remote })
 	fastFetch(t, home)
 	fastFetch(t, other)
 	n, stop := runNode(t, home)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -22,8 +23,8 @@ import (
 func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	home := initHome(t, func(o *InitOptions) { o.Remote = remote })
-	second := initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "black", "eve" })
+	home := initHome(t, func(o *homes.Options) { o.Remote = remote })
+	second := initHome(t, func(o *homes.Options) { o.Remote, o.Alias, o.Human = remote, "black", "eve" })
 	fastFetch(t, home)
 	fastFetch(t, second)
 	n, _ := runNode(t, home)
@@ -61,7 +62,7 @@ func TestWhatIsWrongInTheRecordIsCountedAlike(t *testing.T) {
 	awaitHas(t, n, another.Path)
 	awaitHas(t, other, another.Path)
 
-	late, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "late", "cat" }))
+	late, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote, o.Alias, o.Human = remote, "late", "cat" }))
 	want := []control.Flag{{Kind: "conflict", Count: 1}, {Kind: "fork", Count: 1}, {Kind: "replay", Count: 2}, {Kind: "signature", Count: 2},
 		{Kind: "unreadable", Count: 1}}
 	counted := func(n *Node) {

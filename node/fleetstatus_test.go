@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -106,11 +107,11 @@ func TestFleetStatusOfOthersThatCannotSay(t *testing.T) {
 // A host that no link leads to, and that writes, is reached by git alone; what a
 // host wrote before it stopped does not make it one.
 func TestAHostIsReachedByGitAlone(t *testing.T) {
-	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	hub, _ := runNode(t, home)
 	clock := new(clock)
-	white, stop := runNodeAt(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", hub.cfg.Remote }), clock.now)
+	white, stop := runNodeAt(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "white", hub.cfg.Remote }), clock.now)
 	seenAs(t, hub, "white", control.HostAway)
 	clock.forward(2 * presenceLasts) // its next words are later than the start of the hub
 	say(t, white, "all", "by git")
@@ -131,7 +132,7 @@ func TestFleetStatusOfFiftyHosts(t *testing.T) {
 	hub, _ := aHub(t)
 	const count = 50
 	for i := range count - 1 {
-		runNode(t, initHome(t, func(o *InitOptions) {
+		runNode(t, initHome(t, func(o *homes.Options) {
 			o.Alias, o.Remote, o.Hubs = fmt.Sprintf("h%02d", i), hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
 		}))
 	}

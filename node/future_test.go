@@ -9,13 +9,14 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // Plain mail dated 9999 is answered like any other. It prevents: a host that is
 // dragged to the end of all times, where all it writes later stands too.
 func TestMailFromTheYear9999DragsNobodyAlong(t *testing.T) {
-	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	n, stop := runNode(t, home)
 	addExec(t, n, "shout", "tr a-z A-Z")
@@ -87,7 +88,7 @@ func TestThiefAtTheEndOfTimesSilencesNobody(t *testing.T) {
 	n, stop := runNode(t, home)
 	say(t, n, protocol.All, "first") // of two with one key who wrote first stays
 	thief := newGhost(t, n, n.cfg.Alias)
-	thief.key, thief.now = n.ownKey().pair, time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
+	thief.key, thief.now = n.ownKey().Pair, time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
 	thief.head.last, thief.head.suffix = thief.now, math.MaxUint32-1<<16
 	n.Receive([]gitsync.Letter{thief.say("nat", "mine")}, byBus)
 	stop()

@@ -110,7 +110,7 @@ func (n *Node) letter(m *protocol.Message) prompt.Letter {
 // fence is a word that nobody without this host's key can foresee, and that is
 // the same each time: what "parley prompt" shows is what the agent was given.
 func (n *Node) fence(about string) (string, error) {
-	seed, err := n.ownKey().pair.Seed()
+	seed, err := n.ownKey().Pair.Seed()
 	if err != nil {
 		return "", err
 	}

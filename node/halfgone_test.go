@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 func emptyFolder(t *testing.T, dir string) {
@@ -100,7 +101,7 @@ func TestRecordIsFetchedWhileTheNodeRuns(t *testing.T) {
 	for _, what := range []string{"objects/pack", "objects", "."} {
 		t.Run(what, func(t *testing.T) {
 			remote := bareRemote(t)
-			home := initHome(t, func(o *InitOptions) { o.Remote = remote })
+			home := initHome(t, func(o *homes.Options) { o.Remote = remote })
 			n, stop := runNode(t, home)
 			defer stop()
 			addExec(t, n, "echo", "cat")

@@ -8,7 +8,9 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -22,7 +24,7 @@ type ownHost struct {
 	record      fileUpdater
 	hubs        *hubs
 	roster      *roster
-	key         func() *hostKey
+	key         func() *homes.Key
 	say         func(context.Context, fleet.Command) error // stores that and tells the others
 }
 
@@ -33,7 +35,7 @@ type fileUpdater interface {
 
 // says is what this host says of itself: from its own configuration alone.
 func (o *ownHost) says() protocol.HostState {
-	h := protocol.HostState{Host: o.host, Key: o.key().public, Hostname: hostname(), Addresses: o.hubs.addresses(), Humans: []protocol.Name{o.human}}
+	h := protocol.HostState{Host: o.host, Key: o.key().Public, Hostname: whereabouts.Hostname(), Addresses: o.hubs.addresses(), Humans: []protocol.Name{o.human}}
 	for _, a := range o.roster.all() {
 		h.Agents = append(h.Agents, hosted(a))
 	}

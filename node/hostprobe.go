@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -46,7 +47,7 @@ func (n *Node) probeView(alias protocol.Name, p bus.Probed) control.ProbedAddres
 	h, _ := n.state.Host(alias)
 	n.mu.Unlock()
 	host, _, err := protocol.SplitHostPort(p.Address)
-	if !v.Works && err == nil && protocol.IsLoopback(host) && h.Joined() && h.Hostname != hostname() {
+	if !v.Works && err == nil && protocol.IsLoopback(host) && h.Joined() && h.Hostname != whereabouts.Hostname() {
 		v.Reason = "it is an address of that machine alone; " + v.Reason
 	}
 	return v

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -71,7 +72,7 @@ func TestAHostRemovesItself(t *testing.T) {
 		}
 	}
 	wantOnlyHere(t, hub)
-	if _, err := Init(t.Context(), InitOptions{Home: configs.Home{Dir: filepath.Join(t.TempDir(), "again")}, Version: "test", Alias: "white", Human: "ann", Remote: hub.cfg.Remote, Join: true}); err == nil ||
+	if _, err := Init(t.Context(), homes.Options{Home: configs.Home{Dir: filepath.Join(t.TempDir(), "again")}, Version: "test", Alias: "white", Human: "ann", Remote: hub.cfg.Remote, Join: true}); err == nil ||
 		!strings.Contains(err.Error(), "had a host called white, which was removed on 20") {
 		t.Errorf("its name was taken again: %v", err)
 	}

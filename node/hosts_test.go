@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -33,7 +34,7 @@ func linkedTo(t *testing.T, hub *Node, alias string) (n *Node, stop func(), c *c
 // homeLinkedTo is the home of a host that dials hub.
 func homeLinkedTo(t *testing.T, hub *Node, alias string) configs.Home {
 	t.Helper()
-	home := initHome(t, func(o *InitOptions) {
+	home := initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote, o.Hubs = alias, hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
 	})
 	fastFetch(t, home)
@@ -44,7 +45,7 @@ func homeLinkedTo(t *testing.T, hub *Node, alias string) configs.Home {
 func aHub(t *testing.T) (*Node, *clock) {
 	t.Helper()
 	c := new(clock)
-	home := initHome(t, func(o *InitOptions) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })
+	home := initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })
 	fastFetch(t, home)
 	n, _ := runNodeAt(t, home, c.now)
 	return n, c
@@ -68,8 +69,8 @@ func TestHostsAreShownAndPinged(t *testing.T) {
 	addExec(t, white, "shout", "cat")
 	eventually(t, "the agent is known", func() bool { return len(seenAs(t, hub, "white", control.HostLive).Agents) == 1 })
 	h := seenAs(t, hub, "white", control.HostLive)
-	print, err := protocol.Fingerprint(white.ownKey().public)
-	if err != nil || h.Key != white.ownKey().public || h.Fingerprint != print || !h.Since.Equal(white.started.Round(0)) || h.Version != "test" {
+	print, err := protocol.Fingerprint(white.ownKey().Public)
+	if err != nil || h.Key != white.ownKey().Public || h.Fingerprint != print || !h.Since.Equal(white.started.Round(0)) || h.Version != "test" {
 		t.Errorf("white is shown as %+v, %v", h, err)
 	}
 	ping, err := hub.PingHost(t.Context(), control.PingRequest{Alias: "white", Within: within})
@@ -119,7 +120,7 @@ func TestASilentHostIsAway(t *testing.T) {
 // The hub's clock stands still, so that it is not the time that does it.
 func TestAKilledHostIsAway(t *testing.T) {
 	stands := time.Now()
-	hub, _ := runNodeAt(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" }),
+	hub, _ := runNodeAt(t, initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" }),
 		func() time.Time { return stands })
 	for _, alias := range []string{"white", "black"} {
 		n, _, _ := linkedTo(t, hub, alias)
@@ -196,7 +197,7 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	hub, _ := aHub(t)
 	white, ended := runToItsEnd(t, homeLinkedTo(t, hub, "white"))
 	seenAs(t, hub, "white", control.HostLive)
-	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.ownKey().public}}
+	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.ownKey().Public}}
 	if _, err := hub.act(t.Context(), revoke, protocol.Path{}); err != nil {
 		t.Fatal(err)
 	}
@@ -205,10 +206,10 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 		t.Errorf("white: %+v, want who revoked its key and when", h)
 	}
 	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindRefused, "its key is revoked")
-	if alias, revoked := hub.revoked(white.ownKey().public); alias != "white" || !revoked {
+	if alias, revoked := hub.revoked(white.ownKey().Public); alias != "white" || !revoked {
 		t.Errorf("the revoked key is that of %q: %v", alias, revoked)
 	}
-	if alias, revoked := hub.revoked(hub.ownKey().public); revoked {
+	if alias, revoked := hub.revoked(hub.ownKey().Public); revoked {
 		t.Errorf("the key of %q is revoked", alias)
 	}
 	if row := fleetRows(t, hub)["white"]; row.State != control.HostRevoked || row.Answered || row.Problem != "" {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -70,20 +70,14 @@ func keysNow(s *fleet.State, h *fleet.Host, now time.Time) []string {
 }
 
 // reachable are the addresses of a host that can lead to it from here: one on the
-// loopback is dialled only where that host says that it is on this machine.
+// loopback is dialled only where that host says that it is on this machine. Where the
+// machine has no name, no other host is on it.
 func reachable(h *fleet.Host) []string {
-	here := hostname()
+	here := whereabouts.Hostname()
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(address string) bool {
 		host, _, err := protocol.SplitHostPort(address)
 		return err != nil || protocol.IsLoopback(host) && (here == "" || h.Hostname != here)
 	})
-}
-
-// hostname is what this machine calls itself, "" where it has no name: then no other
-// host is on this machine.
-func hostname() string {
-	name, _ := os.Hostname() // only what it says when it says something matters
-	return name
 }
 
 // addresses are where other hosts reach this one: what the bus has bound; before it

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // Who ends a join when the remote has it already keeps the key, and goes on with "parley
@@ -22,7 +23,7 @@ func TestJoinCutShortAfterThePush(t *testing.T) {
 		t.Skip("needs sh")
 	}
 	remote := bareRemote(t)
-	initHome(t, func(o *InitOptions) { o.Remote = remote })
+	initHome(t, func(o *homes.Options) { o.Remote = remote })
 	hook, reached, end := filepath.Join(remote, "hooks", "post-receive"), filepath.Join(remote, "reached"), filepath.Join(remote, "end")
 	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func TestJoinCutShortAfterThePush(t *testing.T) {
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
 	joined := make(chan error, 1)
 	go func() {
-		_, err := Init(ctx, InitOptions{Home: home, Version: "test", Alias: "black", Human: "eve", Remote: remote, Join: true, Log: zerolog.Nop()})
+		_, err := Init(ctx, homes.Options{Home: home, Version: "test", Alias: "black", Human: "eve", Remote: remote, Join: true, Log: zerolog.Nop()})
 		joined <- err
 	}()
 	eventually(t, "the remote has the join", func() bool {
@@ -59,4 +60,19 @@ func TestJoinCutShortAfterThePush(t *testing.T) {
 	n, _ := runNode(t, home)
 	m := say(t, n, "all", "here after all")
 	eventually(t, "what it says is on the remote", func() bool { return shown(t, remote, m.Path.RepoPath()) != "" })
+}
+
+// Ctrl-C while the remote was looked at was answered with advice about the URL.
+func TestInterruptedInit(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	home := configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
+	_, err := Init(ctx, homes.Options{Home: home, Version: "test", Alias: "white", Human: "nat", Remote: bareRemote(t), Log: zerolog.Nop()})
+	said := new(control.Error)
+	if !errors.As(err, &said) || said.Message != "cannot make a node: interrupted" || said.Hint != "" {
+		t.Errorf("%v, hint %q", err, said.Hint)
+	}
+	if _, err := os.Stat(home.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("something was left behind: %v", err)
+	}
 }

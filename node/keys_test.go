@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nkeys"
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
@@ -19,6 +18,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -64,8 +64,8 @@ func TestRotateWhileRunning(t *testing.T) {
 	a, b := linkedPair(t)
 	before := say(t, b, "nat", "before")
 	r := rotated(t, b, time.Hour)
-	if b.ownKey().public != r.Key || r.Old == r.Key || !strings.HasPrefix(r.Fingerprint, "SHA256:") {
-		t.Fatalf("rotated: %+v, signing with %s", r, b.ownKey().public)
+	if b.ownKey().Public != r.Key || r.Old == r.Key || !strings.HasPrefix(r.Fingerprint, "SHA256:") {
+		t.Fatalf("rotated: %+v, signing with %s", r, b.ownKey().Public)
 	}
 	after := say(t, b, "nat", "after")
 	for _, p := range []protocol.Path{before.Path, after.Path} {
@@ -93,14 +93,14 @@ func TestKeysAreKept(t *testing.T) {
 	say(t, n, "all", "x")
 	stop()
 	for _, key := range []string{first.Old, first.Key, second.Key} {
-		info, err := os.Stat(seedFile(home, key))
-		if err != nil || info.Mode() != fs.FileMode(0o600) || !hasSeed(home, key) {
+		info, err := os.Stat(homes.SeedFile(home, key))
+		if err != nil || info.Mode() != fs.FileMode(0o600) || !homes.HasSeed(home, key) {
 			t.Errorf("%s: %v, %v", key, info, err)
 		}
 	}
 	n, _ = runNode(t, home)
-	if n.ownKey().public != second.Key {
-		t.Errorf("the new start signs with %s, want %s", n.ownKey().public, second.Key)
+	if n.ownKey().Public != second.Key {
+		t.Errorf("the new start signs with %s, want %s", n.ownKey().Public, second.Key)
 	}
 	awaitClean(t, n)
 }
@@ -109,29 +109,29 @@ func TestKeysAreKept(t *testing.T) {
 // home has it is brought to its end at the next start.
 func TestRotationThatWasCutShort(t *testing.T) {
 	home := initHome(t, nil)
-	orphan, err := makeTestKey()
+	orphan, err := homes.NewKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := orphan.keepSeed(home); err != nil {
+	if err := orphan.Keep(home); err != nil {
 		t.Fatal(err)
 	}
-	old, err := os.ReadFile(keyFile(home))
+	old, err := os.ReadFile(homes.KeyFile(home))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n, stop := runNode(t, home)
-	if n.ownKey().public == orphan.public {
+	if n.ownKey().Public == orphan.Public {
 		t.Fatal("it signs with a key of which nobody was told")
 	}
 	r := rotated(t, n, 0)
 	stop()
-	if err := os.WriteFile(keyFile(home), old, 0o600); err != nil {
+	if err := os.WriteFile(homes.KeyFile(home), old, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	n, _ = runNode(t, home)
-	if own, err := readKey(keyFile(home)); n.ownKey().public != r.Key || err != nil || own.public != r.Key {
-		t.Errorf("it signs with %s, want %s; %v", n.ownKey().public, r.Key, err)
+	if own, err := homes.HostKey(home); n.ownKey().Public != r.Key || err != nil || own.Public != r.Key {
+		t.Errorf("it signs with %s, want %s; %v", n.ownKey().Public, r.Key, err)
 	}
 	m := say(t, n, "all", "x")
 	if s := signatureOn(n, m.Path); s != protocol.SignatureValid {
@@ -146,7 +146,7 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	own := say(t, n, "all", "own")
 	thief := newGhost(t, n, n.cfg.Alias)
-	thief.key, thief.now = n.ownKey().pair, own.Timestamp.Add(time.Second) // who was earlier would have this one stay out
+	thief.key, thief.now = n.ownKey().Pair, own.Timestamp.Add(time.Second) // who was earlier would have this one stay out
 	n.reading(func() bool {
 		it, _ := n.state.Item(own.Path)
 		thief.head.prev = it.Hash
@@ -174,8 +174,8 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 func TestRevokedHostIsOut(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	a, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
-	home := initHome(t, func(o *InitOptions) {
+	a, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
+	home := initHome(t, func(o *homes.Options) {
 		o.Remote, o.Alias, o.Human, o.Hubs = remote, "white", "eve", []string{"oracle-world@" + a.currentBus().Addresses().Links}
 	})
 	b, ended := runToItsEnd(t, home)
@@ -201,7 +201,7 @@ func TestRevokedHostIsOut(t *testing.T) {
 	eventually(t, "its link is gone", func() bool { return len(a.currentBus().Links()) == 0 })
 	late := lateWord(t, b)
 	late.Peer = false
-	c, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "black", "cat" }))
+	c, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote, o.Alias, o.Human = remote, "black", "cat" }))
 	for _, n := range []*Node{a, c} {
 		n.Receive([]gitsync.Letter{late}, byGit)
 		if s := signatureOn(n, before.Path); s != protocol.SignatureValid {
@@ -258,16 +258,8 @@ func runToItsEnd(t *testing.T, home configs.Home) (*Node, <-chan error) {
 func lateWord(t *testing.T, n *Node) gitsync.Letter {
 	t.Helper()
 	g := newGhost(t, n, n.cfg.Alias)
-	g.key, g.now = n.ownKey().pair, time.Now().Add(-24*time.Hour)
+	g.key, g.now = n.ownKey().Pair, time.Now().Add(-24*time.Hour)
 	return g.say("eve", "with an older date")
-}
-
-func makeTestKey() (*hostKey, error) {
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return nil, err
-	}
-	return withPublic(pair)
 }
 
 // Who has stolen a key and signs in so many runs that no message can name all of them

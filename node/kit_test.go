@@ -12,6 +12,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -19,9 +20,9 @@ import (
 const within = time.Minute
 
 // initHome makes a home with init.
-func initHome(t testing.TB, change func(*InitOptions)) configs.Home {
+func initHome(t testing.TB, change func(*homes.Options)) configs.Home {
 	t.Helper()
-	o := InitOptions{
+	o := homes.Options{
 		Home: configs.Home{Dir: filepath.Join(t.TempDir(), "home")}, Version: "test",
 		Fleet: "demo", Alias: "oracle-world", Human: "nat", Log: zerolog.Nop(),
 	}

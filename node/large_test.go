@@ -16,6 +16,7 @@ import (
 
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -102,7 +103,7 @@ func pushLarge(t *testing.T, clone string, paths ...string) {
 // damaged.
 func TestFilesTooLargeToBeRead(t *testing.T) {
 	t.Parallel()
-	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	n, stop := runNode(t, home)
 	git(t, n.cfg.Remote, "config", "receive.unpackLimit", "1") // the remote keeps what is pushed as it is

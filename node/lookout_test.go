@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // answered are the texts with which a message was answered, as a node has them.
@@ -35,10 +36,10 @@ func startPatient(t *testing.T, home configs.Home) (n *Node, ended <-chan error)
 // where they could hear each other: of what is asked while the second starts, and after.
 func TestTwinsOnABusAnswerOnce(t *testing.T) {
 	t.Parallel()
-	hub, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
+	hub, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
 	for trial := range 3 {
 		alias := fmt.Sprintf("leaf%d", trial)
-		leaf := initHome(t, func(o *InitOptions) {
+		leaf := initHome(t, func(o *homes.Options) {
 			o.Alias, o.Remote, o.Hubs = alias, hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
 		})
 		n, stop := runNode(t, leaf)
@@ -75,8 +76,8 @@ func TestTwinsOnABusAnswerOnce(t *testing.T) {
 func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	other, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "other", remote }))
-	leaf := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", remote })
+	other, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "other", remote }))
+	leaf := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", remote })
 	fastFetch(t, leaf)
 	changeConfig(t, leaf, func(c *configs.Config) { c.PushInterval = 100 * time.Millisecond })
 	n, stop := runNode(t, leaf)
@@ -114,7 +115,7 @@ func TestWhatTheRemoteHasAnsweredIsNotRunAgain(t *testing.T) {
 func TestTwinsByGitAnswerOnce(t *testing.T) {
 	t.Parallel()
 	for trial := range 3 {
-		leaf := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", bareRemote(t) })
+		leaf := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })
 		changeConfig(t, leaf, func(c *configs.Config) { c.FetchInterval = time.Second })
 		n, stop := runNode(t, leaf)
 		addExec(t, n, "echo", "git hash-object --stdin")
@@ -144,7 +145,7 @@ func TestANormalStartIsHardlySlower(t *testing.T) {
 	hub, _ := aHub(t)
 	for name, home := range map[string]configs.Home{
 		"alone":         initHome(t, nil),
-		"with a remote": initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) }),
+		"with a remote": initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) }),
 		"with a link":   homeLinkedTo(t, hub, "white"),
 	} {
 		began := time.Now()

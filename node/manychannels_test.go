@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestThousandsOfChannels(t *testing.T) {
 	t.Parallel()
 	const count = 2000
-	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	n, stop := runNode(t, home)
 	eventually(t, "the remote has the record", func() bool { return n.record.Status().RemoteTip != "" })
 	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)

@@ -21,6 +21,7 @@ import (
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -61,7 +62,7 @@ type Node struct {
 	now       func() time.Time
 	started   time.Time
 	lock      *flock.Flock
-	signsWith atomic.Pointer[hostKey] // this host's key
+	signsWith atomic.Pointer[homes.Key] // this host's key
 	callers   *caller.Book
 	verbs     control.Answers // what answers each of them
 	keepers   *keeper.Pool    // of commands; nil: they run alone
@@ -112,9 +113,6 @@ type Node struct {
 	brought int      // messages that git has brought since the start
 	indexer *indexer // nil where messages cannot be searched
 }
-
-// ErrLocked says that another node runs on the same home.
-var ErrLocked = errors.New("another node runs on this home")
 
 // Open takes the home's lock, opens its record and folds the fleet's state from
 // it. Nothing runs yet and no other host is told; Close undoes it.
@@ -180,7 +178,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if err := n.home.Check(); err != nil {
 		return nil, err
 	}
-	noted, err := checkOrigin(n.home, o.Moved)
+	noted, err := homes.CheckOrigin(n.home, o.Moved)
 	if err != nil {
 		return nil, err
 	}
@@ -193,14 +191,14 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	}
 	n.cfg, n.slots = cfg, newSlots(cfg.Commands())
 	n.twins = newTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
-	if n.lock, err = takeLock(n.home); err != nil {
+	if n.lock, err = homes.TakeLock(n.home); err != nil {
 		return nil, err
 	}
 	if opened, err = n.home.Tighten(); err != nil {
 		return nil, err
 	}
 	if !noted {
-		if err := n.noteOrigin(o.Moved); err != nil {
+		if err := homes.NoteOrigin(n.home, n.now(), o.Moved, n.log); err != nil {
 			return nil, err
 		}
 	}
@@ -219,7 +217,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if err := n.openCallers(); err != nil {
 		return nil, err
 	}
-	key, err := readKey(keyFile(n.home))
+	key, err := homes.HostKey(n.home)
 	if err != nil {
 		return nil, control.Errorf(control.KindFailed, "bring it back from a backup; without it this host cannot come back, only join with a new home "+
 			"under another name: parley --home DIR join URL --alias NAME", "%v", err)
@@ -236,7 +234,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 		host: cfg.Alias, version: n.version, started: n.started, now: n.now, log: n.log, greet: make(chan struct{}, 1),
 		bus: n.currentBus, live: n.live, lookout: n.lookout, twins: n.twins, roster: &n.roster, asker: n.asker, answerTwin: n.own.answerTwin,
 	}
-	if n.presence.start, err = nextStart(n.home, n.started); err != nil {
+	if n.presence.start, err = homes.NextStart(n.home, n.started); err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
 	}
 	return opened, nil
@@ -246,7 +244,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	record, err := n.openOrFetch(ctx, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
-		Author:        author(n.cfg),
+		Author:        homes.Author(n.cfg),
 		FetchInterval: n.cfg.FetchInterval,
 		PushInterval:  n.cfg.PushEvery(),
 		Grace:         n.cfg.CourierGrace,

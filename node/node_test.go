@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -73,13 +74,13 @@ func paths(all []control.Message) []string {
 func TestLetterThatComesByBothDoorsIsOne(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	hub := initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" })
+	hub := initHome(t, func(o *homes.Options) { o.Remote, o.Listen = remote, "127.0.0.1:0" })
 	a, _ := runNode(t, hub)
 	status, err := control.ShowStatus.Ask(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, _ := runNode(t, initHome(t, func(o *InitOptions) {
+	b, _ := runNode(t, initHome(t, func(o *homes.Options) {
 		o.Remote, o.Alias, o.Hubs = remote, "white", []string{status.Bus.Links}
 	}))
 	addExec(t, b, "shout", "tr a-z A-Z")
@@ -171,7 +172,7 @@ func TestBusyDayIsWarnedAboutOnce(t *testing.T) {
 func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote = remote }))
+	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))
 	addExec(t, n, "shout", "tr a-z A-Z")
 	clone := cloneOf(t, remote)
 	eventually(t, "the agent is in the shared host file", func() bool {
@@ -186,7 +187,7 @@ func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	}
 	pwned := filepath.Join(t.TempDir(), "pwned")
 	text := strings.Replace(string(data), "count: 1", "cli: touch "+pwned+", count: 1", 1)
-	text = strings.Replace(text, "key: "+n.ownKey().public, "key: UAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", 1)
+	text = strings.Replace(text, "key: "+n.ownKey().Public, "key: UAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", 1)
 	text = strings.Replace(text, "---\n\n", "---\n\nKept by a person.\n", 1)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -204,14 +205,14 @@ func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	}
 	eventually(t, "the host file is rendered again, with what the person wrote", func() bool {
 		data, _, err := n.record.ReadFile(protocol.HostFilePath("oracle-world"))
-		return err == nil && strings.Contains(string(data), n.ownKey().public) && strings.Contains(string(data), "Kept by a person.")
+		return err == nil && strings.Contains(string(data), n.ownKey().Public) && strings.Contains(string(data), "Kept by a person.")
 	})
 }
 
 func TestMailOlderThanTheAgentIsShownNotRun(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote = remote }))
+	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))
 	clone := cloneOf(t, remote)
 	old := plainMail(t, clone, "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "20260523T190000000", "alice", "shout", "old")
 	push(t, clone)
@@ -233,9 +234,9 @@ func TestMailOlderThanTheAgentIsShownNotRun(t *testing.T) {
 
 func TestSecondHostOfAnAliasStaysOut(t *testing.T) {
 	remote := bareRemote(t)
-	initHome(t, func(o *InitOptions) { o.Remote = remote })
+	initHome(t, func(o *homes.Options) { o.Remote = remote })
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "second")}
-	_, err := Init(t.Context(), InitOptions{Home: home, Version: "test", Alias: "oracle-world", Human: "nat", Remote: remote})
+	_, err := Init(t.Context(), homes.Options{Home: home, Version: "test", Alias: "oracle-world", Human: "nat", Remote: remote})
 	var refusal *control.Error
 	if !errors.As(err, &refusal) || refusal.Kind != control.KindConflict || refusal.Hint == "" {
 		t.Errorf("init says %v, want a conflict with a hint", err)
@@ -255,8 +256,8 @@ func TestInitRefusesWhatIsNoRecordOfOurs(t *testing.T) {
 	git(t, clone, "commit", "--quiet", "-m", "code")
 	git(t, clone, "push", "--quiet", "origin", "HEAD:main")
 	ours := bareRemote(t)
-	initHome(t, func(o *InitOptions) { o.Remote = ours })
-	for name, o := range map[string]InitOptions{
+	initHome(t, func(o *homes.Options) { o.Remote = ours })
+	for name, o := range map[string]homes.Options{
 		"other content":  {Remote: foreign},
 		"another fleet":  {Remote: ours, Fleet: "elsewhere"},
 		"nothing there":  {Remote: filepath.Join(t.TempDir(), "missing.git")},
@@ -311,7 +312,7 @@ func TestTwoInitsAtOnceMakeOneHome(t *testing.T) {
 	results := make(chan error, 4)
 	for range cap(results) {
 		go func() { // ends with its init
-			_, err := Init(t.Context(), InitOptions{Home: home, Version: "test", Alias: "white", Human: "nat"})
+			_, err := Init(t.Context(), homes.Options{Home: home, Version: "test", Alias: "white", Human: "nat"})
 			results <- err
 		}()
 	}

@@ -13,13 +13,14 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // It prevents: a home that was copied with its key runs beside the first one, and all
 // that is asked is answered twice; or it has written something before it says so.
 func TestACopyOfAHomeDoesNothing(t *testing.T) {
 	t.Parallel()
-	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })
 	copy := copied(t, home)
 	before := contents(t, copy.Dir)
 	_, err := Open(t.Context(), Options{Home: copy, Version: "test", Log: zerolog.Nop()})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -15,7 +16,7 @@ import (
 // a message, beyond it is none and named.
 func TestMessagesOverTheLimit(t *testing.T) {
 	t.Parallel()
-	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	fastFetch(t, home)
 	n, stop := runNode(t, home)
 	addExec(t, n, "shout", "tr a-z A-Z")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // wire is a TCP connection between two hosts that can be cut and joined again.
@@ -148,12 +149,12 @@ func TestPartitionHealsByTheBusAlone(t *testing.T) {
 	remote := bareRemote(t)
 	leaves := map[string]*Node{}
 	link := newWire(t)
-	hub, _ := runNode(t, initHome(t, func(o *InitOptions) {
+	hub, _ := runNode(t, initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote, o.Listen, o.Advertise = "hub", remote, "127.0.0.1:0", []string{link.address()}
 	}))
 	link.lead(hub)
 	for alias, address := range map[string]string{"left": hub.currentBus().Addresses().Links, "right": link.address()} {
-		leaves[alias], _ = runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote, o.Hubs = alias, remote, []string{address} }))
+		leaves[alias], _ = runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote, o.Hubs = alias, remote, []string{address} }))
 	}
 	all := []*Node{hub, leaves["left"], leaves["right"]}
 	for i := range all {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -78,7 +79,7 @@ func (pr *presence) announceAs(live bool) {
 	}
 	p := bus.Presence{
 		Host: pr.host, Live: live, Since: pr.started, Version: pr.version, Agents: []string{},
-		Pushes: pr.record.CanPush(), Run: pr.twins.run, Machine: hostname(), Start: pr.start,
+		Pushes: pr.record.CanPush(), Run: pr.twins.run, Machine: whereabouts.Hostname(), Start: pr.start,
 		Wants: pr.live.takeMissing(), Lost: pr.live.takeLost(),
 	}
 	for _, name := range pr.roster.names() {

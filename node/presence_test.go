@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -14,7 +15,7 @@ import (
 // others, and has all of them speak to all each time.
 func TestGreetingsArePaused(t *testing.T) {
 	t.Parallel()
-	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Listen = "127.0.0.1:0" }))
+	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Listen = "127.0.0.1:0" }))
 	conn, err := nats.Connect(n.currentBus().Addresses().Clients)
 	if err != nil {
 		t.Fatal(err)

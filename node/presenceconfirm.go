@@ -2,11 +2,17 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/protocol"
 )
+
+// tolerated is how far the clock of another host may be from this one's before that is
+// worth a warning.
+const tolerated = time.Minute
 
 // A presence letter is signed, and whoever heard it can say it again: for 36 hours its
 // time is near enough for a letter, and a node that has just started does not know which
@@ -68,4 +74,19 @@ func (l *live) setClock(p bus.Presence, off time.Duration) bool {
 	defer l.mu.Unlock()
 	l.clocks[p.Host] = off
 	return l.fresh(p) && !l.presence[p.Host].Seen.After(p.Seen)
+}
+
+// clockWarnings name the live hosts whose clocks differ much. Nothing depends on them,
+// but times that people read look wrong. They are right to what is tolerated: how long
+// the host's letter was under way is not known.
+func (l *live) clockWarnings() (warnings []string) {
+	for _, p := range l.present() {
+		switch off := p.Sent.Sub(p.Seen); {
+		case off > tolerated:
+			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s ahead of this one", p.Host, span.Text(off.Round(tolerated))))
+		case off < -tolerated:
+			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s behind this one", p.Host, span.Text((-off).Round(tolerated))))
+		}
+	}
+	return warnings
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // presence says that the host is there, as it said at that time.
@@ -25,7 +26,7 @@ func (g *ghost) presence(at time.Time, count uint64, live bool) *nats.Msg {
 // and their times alone do not tell where clocks differ. It prevents: a host that is
 // away and is shown as live, because somebody says again what it said hours ago.
 func TestOldPresenceIsBelievedOnlyOfAHostThatAnswers(t *testing.T) {
-	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Listen = "127.0.0.1:0" }))
+	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Listen = "127.0.0.1:0" }))
 	g := newGhost(t, n, "white")
 	n.Receive([]gitsync.Letter{g.join("alice")}, byBus)
 	public, err := g.key.PublicKey()

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/node/homes"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
@@ -83,8 +85,8 @@ func answersOf(t *testing.T, n *Node) map[string]any {
 func TestARunningNodeAnswersLikeAFreshOne(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", remote }))
-	late := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "late", remote })
+	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "white", remote }))
+	late := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "late", remote })
 	clone := cloneOf(t, remote)
 	all := plainFiles()
 	var paths []string

@@ -172,7 +172,7 @@ func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
 	if it.Act == protocol.ActHostRevoke {
 		n.leaveIfOut()
 	}
-	n.twins.look(it, n.state, n.ownKey().public)
+	n.twins.look(it, n.state, n.ownKey().Public)
 	n.presence.missed(it)
 	n.warnOfKey(it)
 	n.warnBusyDay(it.Path)

@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -45,7 +46,7 @@ func (n *Node) checkOurs(read func(string) ([]byte, bool, error)) error {
 	if err != nil {
 		return err
 	}
-	if says, err := protocol.ParseHostFile(data); !ok || err != nil || !hasSeed(n.home, says.Key) {
+	if says, err := protocol.ParseHostFile(data); !ok || err != nil || !homes.HasSeed(n.home, says.Key) {
 		return fmt.Errorf("the record at %s is another one: it does not know the host %s with its key", redact.Remote(n.cfg.Remote), n.cfg.Alias)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // A node whose record.git is gone fetches it anew and puts in what only its
@@ -20,7 +21,7 @@ import (
 // the repository, or that starts without what it had acknowledged.
 func TestRecordIsFetchedAnew(t *testing.T) {
 	remote := bareRemote(t)
-	home := initHome(t, func(o *InitOptions) { o.Remote = remote })
+	home := initHome(t, func(o *homes.Options) { o.Remote = remote })
 	n, stop := runNode(t, home)
 	addExec(t, n, "echo", "cat")
 	answerTo(t, n, say(t, n, "echo", "hello").Path)
@@ -72,13 +73,13 @@ func spoken(t *testing.T, n control.Service) []string {
 // for its own because record.git was lost.
 func TestAnotherRecordIsNotTaken(t *testing.T) {
 	foreign := bareRemote(t)
-	initHome(t, func(o *InitOptions) { o.Remote, o.Alias = foreign, "oracle-world" })
+	initHome(t, func(o *homes.Options) { o.Remote, o.Alias = foreign, "oracle-world" })
 	for name, test := range map[string]struct{ remote, want string }{
 		"none":    {"", "record.git is not in"},
 		"empty":   {bareRemote(t), "is empty"},
 		"foreign": {foreign, "is another one"},
 	} {
-		home := initHome(t, func(o *InitOptions) {
+		home := initHome(t, func(o *homes.Options) {
 			if o.Remote = test.remote; name != "none" {
 				o.Remote = bareRemote(t)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -21,8 +22,8 @@ import (
 func linkedPair(t testing.TB) (a, b *Node) {
 	t.Helper()
 	remote := bareRemote(t)
-	a, _ = runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
-	b, _ = runNode(t, initHome(t, func(o *InitOptions) {
+	a, _ = runNode(t, initHome(t, func(o *homes.Options) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
+	b, _ = runNode(t, initHome(t, func(o *homes.Options) {
 		o.Remote, o.Alias, o.Hubs = remote, "white", []string{a.currentBus().Addresses().Links}
 	}))
 	awaitMeeting(t, a, b)
@@ -113,12 +114,12 @@ func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {
 // nothing follows it and its host is gone.
 func TestHeadLetterTellsOfTheLastMessage(t *testing.T) {
 	t.Parallel()
-	a, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Listen, o.Remote = "127.0.0.1:0", bareRemote(t) }))
+	a, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Listen, o.Remote = "127.0.0.1:0", bareRemote(t) }))
 	g := newGhost(t, a, "gone")
 	all := g.words(5)
 	a.Receive(all[:1], byBus)
 	hear(t, a, all[1:])
-	b, _ := runNode(t, initHome(t, func(o *InitOptions) {
+	b, _ := runNode(t, initHome(t, func(o *homes.Options) {
 		o.Remote, o.Alias, o.Hubs = a.cfg.Remote, "white", []string{a.currentBus().Addresses().Links}
 	}))
 	b.Receive(all[:1], byBus)
@@ -134,8 +135,8 @@ func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
 		total, room = 50_000, 1<<20
 	}
 	remote := bareRemote(t)
-	a, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
-	home := initHome(t, func(o *InitOptions) {
+	a, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote, o.Listen = remote, "127.0.0.1:0" }))
+	home := initHome(t, func(o *homes.Options) {
 		o.Remote, o.Alias, o.Hubs = remote, "white", []string{a.currentBus().Addresses().Links}
 	})
 	b, _ := runNodeWith(t, Options{Home: home, Version: "test", queueBytes: room})
@@ -175,7 +176,7 @@ func size(n *Node) int {
 // What a live host heard reaches the record although its sender never comes back.
 func TestHeardOfADeadHostReachesTheRemote(t *testing.T) {
 	t.Parallel()
-	home := initHome(t, func(o *InitOptions) { o.Remote = bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
 	changeConfig(t, home, func(c *configs.Config) { c.CourierGrace = 100 * time.Millisecond })
 	n, stop := runNode(t, home)
 	g := newGhost(t, n, "gone")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -218,7 +219,7 @@ func TestBesideAResponderOfTheSameFormat(t *testing.T) {
 
 func besideResponder(t *testing.T, apart bool) {
 	hub, _ := aHub(t)
-	home := initHome(t, func(o *InitOptions) {
+	home := initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote, o.Hubs = "white", hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
 	})
 	fastFetch(t, home)

@@ -2,20 +2,24 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"time"
-
-	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // maxOverlap bounds how long two keys of a host may count beside each other.
 const maxOverlap = 366 * 24 * time.Hour
+
+// ownKey is the key that this host signs with now.
+func (n *Node) ownKey() *homes.Key { return n.signsWith.Load() }
 
 // RotateKey answers control.RotateKey. Both seeds are on the disk before the fleet
 // is told. Where the node ends after that, and before the home says which is the
@@ -25,7 +29,7 @@ func (n *Node) RotateKey(ctx context.Context, r control.RotateRequest) (control.
 		return control.Rotation{}, control.Errorf(control.KindUsage, "", "cannot change the key: the overlap is to be from 0 to %s, not %s", span.Text(maxOverlap), span.Text(r.Overlap))
 	}
 	if r.Try {
-		return control.Rotation{Host: n.cfg.Alias, Old: n.ownKey().public}, nil
+		return control.Rotation{Host: n.cfg.Alias, Old: n.ownKey().Public}, nil
 	}
 	if err := typed(r.Phrase, control.RotatePhrase(n.cfg.Alias), "change the key"); err != nil {
 		return control.Rotation{}, err
@@ -33,16 +37,12 @@ func (n *Node) RotateKey(ctx context.Context, r control.RotateRequest) (control.
 	n.keys.changing.Lock()
 	defer n.keys.changing.Unlock()
 	old := n.ownKey()
-	pair, err := nkeys.CreateUser()
+	next, err := homes.NewKey()
 	if err != nil {
 		return control.Rotation{}, asError(fmt.Errorf("cannot make a new key: %w", err))
 	}
-	next, err := withPublic(pair)
-	if err != nil {
-		return control.Rotation{}, asError(err)
-	}
-	for _, key := range []*hostKey{old, next} {
-		if err := key.keepSeed(n.home); err != nil {
+	for _, key := range []*homes.Key{old, next} {
+		if err := key.Keep(n.home); err != nil {
 			return control.Rotation{}, asError(err)
 		}
 	}
@@ -52,16 +52,16 @@ func (n *Node) RotateKey(ctx context.Context, r control.RotateRequest) (control.
 		return control.Rotation{}, asError(err)
 	}
 	failpoint.Hit(failpoint.KeyRotated)
-	if err := next.makeOwn(n.home); err != nil { // the next start brings it to its end
-		n.notices.News("the new key is kept in " + seedFile(n.home, next.public) + ", but not as host.nk: " + err.Error())
+	if err := next.MakeOwn(n.home); err != nil { // the next start brings it to its end
+		n.notices.News("the new key is kept in " + homes.SeedFile(n.home, next.Public) + ", but not as host.nk: " + err.Error())
 	}
 	n.afterRotation(next)
-	print, err := protocol.Fingerprint(next.public)
+	print, err := protocol.Fingerprint(next.Public)
 	if err != nil {
 		return control.Rotation{}, asError(err)
 	}
 	return control.Rotation{
-		Host: n.cfg.Alias, Old: old.public, Key: next.public, Fingerprint: print, Until: n.countsUntil(old.public), Path: said.message.Path,
+		Host: n.cfg.Alias, Old: old.Public, Key: next.Public, Fingerprint: print, Until: n.countsUntil(old.Public), Path: said.message.Path,
 	}, nil
 }
 
@@ -80,14 +80,14 @@ func (n *Node) countsUntil(key string) (until time.Time) {
 }
 
 // tellRotation writes the message by which the new key takes the place of the old.
-func (n *Node) tellRotation(ctx context.Context, old, next *hostKey, overlap time.Duration) (written, error) {
+func (n *Node) tellRotation(ctx context.Context, old, next *homes.Key, overlap time.Duration) (written, error) {
 	proof := protocol.Rotation{Host: n.cfg.Alias}
-	if err := proof.Prove(n.record.ID(), old.public, next.pair); err != nil {
+	if err := proof.Prove(n.record.ID(), old.Public, next.Pair); err != nil {
 		return written{}, err
 	}
 	now := n.now()
 	n.mu.Lock()
-	drafts, err := n.state.Decide(fleet.Rotate{Host: n.cfg.Alias, Old: old.public, Next: proof, Overlap: overlap}, now)
+	drafts, err := n.state.Decide(fleet.Rotate{Host: n.cfg.Alias, Old: old.Public, Next: proof, Overlap: overlap}, now)
 	n.mu.Unlock()
 	if err != nil {
 		return written{}, err
@@ -100,9 +100,9 @@ func (n *Node) tellRotation(ctx context.Context, old, next *hostKey, overlap tim
 }
 
 // afterRotation has the bus and the host file show the new key.
-func (n *Node) afterRotation(next *hostKey) {
+func (n *Node) afterRotation(next *homes.Key) {
 	if b := n.currentBus(); b != nil {
-		if err := b.Rekey(next.pair); err != nil {
+		if err := b.Rekey(next.Pair); err != nil {
 			n.notices.News(err.Error() + "; start the node anew")
 		}
 	}
@@ -110,4 +110,23 @@ func (n *Node) afterRotation(next *hostKey) {
 	if err := n.own.render(); err != nil {
 		n.log.Warn().Err(err).Msg("cannot render this host's file")
 	}
+}
+
+// rightKey takes the key that the record says is this host's, where this home has it:
+// the node ended after the record had its new key and before the home did.
+func (n *Node) rightKey() error {
+	h, joined := n.state.Host(n.cfg.Alias)
+	if !joined || h.Key == n.ownKey().Public {
+		return nil
+	}
+	key, err := homes.KeptKey(n.home, h.Key)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && key.Public != h.Key {
+		return nil // the name is another host's: joining says so
+	}
+	if err != nil {
+		return err
+	}
+	n.signsWith.Store(key)
+	n.log.Info().Str("key", key.Public).Msg("the change of this host's key is brought to its end")
+	return key.MakeOwn(n.home)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -148,11 +149,11 @@ func (n *Node) runRecord(down *teardown) <-chan error {
 }
 
 func (n *Node) startBus(ctx context.Context, down *teardown) error {
-	id, err := serverID(n.home)
+	id, err := homes.ServerID(n.home)
 	if err != nil {
 		return err
 	}
-	system, login, err := existingSystem(n.cfg.Bus)
+	system, login, err := homes.ExistingSystem(n.cfg.Bus)
 	if err != nil {
 		return control.Errorf(control.KindFailed, "see bus in "+n.home.Config(), "cannot start the bus: %v", err)
 	}
@@ -162,7 +163,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	o := bus.Options{
 		Config: bus.Config{
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
-		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.ownKey().pair, Trusted: n.trusted, Revoked: n.revoked,
+		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.ownKey().Pair, Trusted: n.trusted, Revoked: n.revoked,
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.count},
 		Handlers: bus.Handlers{
@@ -183,7 +184,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	b, err := bus.Start(ctx, o)
 	if err != nil {
 		hint := "see bus in " + n.home.Config()
-		if try := listenHint(err); try != "" {
+		if try := homes.ListenHint(err); try != "" {
 			hint = try + "; " + hint
 		}
 		return control.Errorf(control.KindFailed, hint, "%v", err)
@@ -223,7 +224,7 @@ func (n *Node) trusted(key string) (protocol.Name, bool) {
 	n.mu.Lock()
 	alias, ok := n.state.HostOfKey(key, n.now())
 	n.mu.Unlock()
-	if !ok && key != n.ownKey().public {
+	if !ok && key != n.ownKey().Public {
 		n.record.Ring()
 	}
 	return alias, ok

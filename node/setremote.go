@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/gitremote"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // RemoteOptions say through which repository the record of a home is to be shared.
@@ -54,7 +55,7 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 	r.Config = cfg
 	n, err := Open(ctx, Options{Home: o.Home, Version: o.Version, Log: o.Log, Now: o.Now, Progress: o.Progress, remote: &o.Remote})
 	switch {
-	case errors.Is(err, ErrLocked):
+	case errors.Is(err, homes.ErrLocked):
 		r.Running = true
 	case err != nil:
 		return r, cannotSet("", err)
@@ -66,7 +67,7 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 	if err != nil {
 		return r, cannotSet("", err)
 	}
-	found, err := gitsync.Inspect(ctx, gitsync.Options{Dir: o.Home.Dir, Remote: o.Remote, Author: author(cfg), Log: o.Log, Now: o.Now}, id)
+	found, err := gitsync.Inspect(ctx, gitsync.Options{Dir: o.Home.Dir, Remote: o.Remote, Author: homes.Author(cfg), Log: o.Log, Now: o.Now}, id)
 	if err != nil {
 		return r, refusedRemote(ctx, err)
 	}

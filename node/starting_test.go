@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // Who asks a node that reads a long record is told so, and how far it has come.
@@ -59,7 +60,7 @@ func TestRebuild(t *testing.T) {
 	t.Parallel()
 	home, n, stop := busyHome(t)
 	before := answers(t, n)
-	if _, err := Rebuild(t.Context(), Options{Home: home}, false, nil); err == nil || !strings.Contains(err.Error(), ErrLocked.Error()) {
+	if _, err := Rebuild(t.Context(), Options{Home: home}, false, nil); err == nil || !strings.Contains(err.Error(), homes.ErrLocked.Error()) {
 		t.Errorf("while the node runs: %v", err)
 	}
 	stop()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -97,7 +98,7 @@ func same(t *testing.T, what string, want []string, n *Node) {
 func busyHome(t *testing.T) (home configs.Home, n *Node, stop func()) {
 	t.Helper()
 	remote := bareRemote(t)
-	home = initHome(t, func(o *InitOptions) { o.Remote = remote })
+	home = initHome(t, func(o *homes.Options) { o.Remote = remote })
 	n, stop = runNode(t, home)
 	addExec(t, n, "echo", "cat")
 	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: "words", Inbox: true}); err != nil {
@@ -377,8 +378,8 @@ func withoutWarnings(answers []string) []string { return answers[:len(answers)-1
 func TestFreezingWhileHostsTalk(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	home := initHome(t, func(o *InitOptions) { o.Remote = remote })
-	other := initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "white", "eve" })
+	home := initHome(t, func(o *homes.Options) { o.Remote = remote })
+	other := initHome(t, func(o *homes.Options) { o.Remote, o.Alias, o.Human = remote, "white", "eve" })
 	n, stop := runNode(t, home)
 	m, stopOther := runNode(t, other)
 	addExec(t, n, "echo", "cat")

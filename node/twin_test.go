@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // startNode runs a node that may end by itself; ended has why.
@@ -138,8 +139,8 @@ func changeConfig(t *testing.T, home configs.Home, change func(*configs.Config))
 // nodes that write one host's chain.
 func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 	t.Parallel()
-	hub, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
-	leaf := initHome(t, func(o *InitOptions) {
+	hub, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote, o.Listen = "hub", bareRemote(t), "127.0.0.1:0" }))
+	leaf := initHome(t, func(o *homes.Options) {
 		o.Alias, o.Remote, o.Hubs = "leaf", hub.cfg.Remote, []string{hub.currentBus().Addresses().Links}
 	})
 	copy := imaged(t, leaf)
@@ -153,7 +154,7 @@ func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 // What a host announced before it was started anew is no other node, whoever repeats
 // it. It prevents: a replayed letter ends the node.
 func TestAnOldPresenceIsNoTwin(t *testing.T) {
-	n, ended := startNode(t, initHome(t, func(o *InitOptions) { o.Alias = "leaf" }))
+	n, ended := startNode(t, initHome(t, func(o *homes.Options) { o.Alias = "leaf" }))
 	old := bus.Presence{Host: "leaf", Live: true, Run: "0badcafe", Since: n.started.Add(-time.Hour), Sent: n.started.Add(-time.Second), Seen: n.now()}
 	n.presence.sawHost(old)
 	if n.twins.near() {
@@ -167,7 +168,7 @@ func TestAnOldPresenceIsNoTwin(t *testing.T) {
 // By git alone the one stays out whose first message was later.
 func TestACopiedHomeStaysOutOfTheRecord(t *testing.T) {
 	t.Parallel()
-	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })
 	fastFetch(t, home)
 	copy := imaged(t, home)
 	first, firstEnded := startNode(t, home)
@@ -187,7 +188,7 @@ func TestACopiedHomeStaysOutOfTheRecord(t *testing.T) {
 // A backup that is put back finds messages that its earlier life wrote: that is no
 // second node.
 func TestARestoredHomeIsNoTwin(t *testing.T) {
-	home := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "leaf", bareRemote(t) })
+	home := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "leaf", bareRemote(t) })
 	fastFetch(t, home)
 	backup := copied(t, home)
 	n, stop := runNode(t, home)
@@ -209,14 +210,14 @@ func TestTwoKeysOfOneName(t *testing.T) {
 	}{{"the second learns of the first", false}, {"the first comes late", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			remote := bareRemote(t)
-			initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "other", remote })
+			initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "other", remote })
 			apart := copied(t, configs.Home{Dir: remote}).Dir
 			where := []string{remote, apart}
 			if c.firstWaits {
 				where = []string{apart, remote}
 			}
-			first := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", where[0] })
-			second := initHome(t, func(o *InitOptions) { o.Alias, o.Remote = "white", where[1] })
+			first := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "white", where[0] })
+			second := initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "white", where[1] })
 			for _, h := range []configs.Home{first, second} {
 				changeConfig(t, h, func(c *configs.Config) { c.Remote, c.FetchInterval = remote, 100*time.Millisecond })
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -137,13 +138,13 @@ func pushFile(t *testing.T, clone, path string, data []byte) {
 func TestBackdatedJoinTakesNothing(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote = remote }))
-	white := initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "white", "eve" })
-	key, err := HostKey(white)
+	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))
+	white := initHome(t, func(o *homes.Options) { o.Remote, o.Alias, o.Human = remote, "white", "eve" })
+	key, err := homes.HostKey(white)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := key.PublicKey()
+	want, err := key.Pair.PublicKey()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestBackdatedJoinTakesNothing(t *testing.T) {
 		s, err := control.ShowStatus.Ask(t.Context(), n)
 		return err == nil && len(slices.DeleteFunc(s.Warned, func(w string) bool { return !strings.Contains(w, "it joins as") })) == 2
 	})
-	late, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote, o.Alias, o.Human = remote, "late", "cat" }))
+	late, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote, o.Alias, o.Human = remote, "late", "cat" }))
 	for _, n := range []*Node{n, late} {
 		if !n.reading(func() bool {
 			h, _ := n.state.Host("white")

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestWakeCountsOnlyWhatCame(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
-	n, _ := runNode(t, initHome(t, func(o *InitOptions) { o.Remote = remote }))
+	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote = remote }))
 	clone := cloneOf(t, remote)
 	channel := protocol.DeriveChannel(n.record.ID(), "alice", "nat").String()
 	plainMail(t, clone, channel, "20260523T190100000", "alice", "nat", "one")

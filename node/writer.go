@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/random"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -39,7 +40,7 @@ type head struct {
 // writing is one request: its drafts are stored together or not at all.
 type writing struct {
 	drafts  []fleet.Draft
-	next    *hostKey // the key that this host signs with after it, if another
+	next    *homes.Key // the key that this host signs with after it, if another
 	letters []gitsync.Letter
 	written []written
 	err     error
@@ -95,7 +96,7 @@ func (w *writer) write(ctx context.Context, drafts []fleet.Draft) ([]written, er
 
 // rotate stores the draft that gives this host another key; everything after it is
 // signed with that one, in a new run.
-func (w *writer) rotate(ctx context.Context, draft fleet.Draft, next *hostKey) ([]written, error) {
+func (w *writer) rotate(ctx context.Context, draft fleet.Draft, next *homes.Key) ([]written, error) {
 	return w.request(ctx, &writing{drafts: []fleet.Draft{draft}, next: next, done: make(chan struct{})})
 }
 
@@ -214,7 +215,7 @@ func (w *writer) sign(r *writing) error {
 		m.Path, m.Timestamp = w.head.next(d.Channel, m.Timestamp)
 		m.Chosen = d.Choose(m.Path)
 		m.Host, m.Run, m.Seq, m.Prev = w.n.cfg.Alias, w.head.run, w.head.seq, w.head.prev
-		data, err := protocol.Sign(&m, w.n.record.ID(), w.n.ownKey().pair)
+		data, err := protocol.Sign(&m, w.n.record.ID(), w.n.ownKey().Pair)
 		if err != nil {
 			return &fleet.Refusal{Reason: err.Error()}
 		}

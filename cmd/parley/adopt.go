@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/node/homes"
+
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
-	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -14,11 +15,11 @@ import (
 type adoptFlags struct{ on, yes bool }
 
 // register has o.Adopt show what is to happen, and ask.
-func (f adoptFlags) register(p *cli.Program, o *node.InitOptions) {
+func (f adoptFlags) register(p *cli.Program, o *homes.Options) {
 	if !f.on {
 		return
 	}
-	o.Adopt = func(a node.Adoption) error {
+	o.Adopt = func(a homes.Adoption) error {
 		v := p.View()
 		showAdoption(v, a)
 		switch {
@@ -38,7 +39,7 @@ func (f adoptFlags) register(p *cli.Program, o *node.InitOptions) {
 const mostUnread = 50
 
 // showAdoption shows what it means to take a record over.
-func showAdoption(v cli.View, a node.Adoption) {
+func showAdoption(v cli.View, a homes.Adoption) {
 	version := ""
 	if a.Version != "" {
 		version = "; its version is " + term.Line(a.Version)
@@ -61,7 +62,7 @@ func showAdoption(v cli.View, a node.Adoption) {
 	v.Out.Printf("\n")
 }
 
-func showAdoptedFiles(v cli.View, files []node.AdoptedFile, most int) {
+func showAdoptedFiles(v cli.View, files []homes.AdoptedFile, most int) {
 	var rows [][]string
 	for i, f := range files {
 		if i == most {

@@ -7,6 +7,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // agentFiles are the agents of a host whose node does not run.
@@ -37,7 +38,7 @@ func changeAgents[T any](ctx context.Context, p *cli.Program, online func(contro
 	}
 	f, openErr := node.OpenAgentFiles(home)
 	switch {
-	case errors.Is(openErr, node.ErrLocked):
+	case errors.Is(openErr, homes.ErrLocked):
 		return done, false, err
 	case openErr != nil:
 		return done, false, openErr

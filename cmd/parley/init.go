@@ -7,17 +7,20 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/parleyfleet/parley/node/homes"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/protocol"
-	"github.com/rs/zerolog"
-	"github.com/spf13/cobra"
 )
 
 func newInitCommand(p *cli.Program) *cobra.Command {
-	o := node.InitOptions{Version: cli.Version}
+	o := homes.Options{Version: cli.Version}
 	var adopt adoptFlags
 	cmd := &cobra.Command{
 		Use:   "init",
@@ -104,14 +107,14 @@ func looksLikePath(remote string) bool {
 	return plain && !strings.Contains(remote, ":")
 }
 
-func runInit(ctx context.Context, o node.InitOptions, v cli.View) error {
+func runInit(ctx context.Context, o homes.Options, v cli.View) error {
 	o.Log = zerolog.Nop()
 	done := func() {}
 	if o.Remote != "" {
 		done = v.Busy("looking at " + term.Line(redact.Remote(o.Remote)))
 	}
 	if agree := o.Adopt; agree != nil {
-		o.Adopt = func(a node.Adoption) error {
+		o.Adopt = func(a homes.Adoption) error {
 			done() // the line of the wait would stand in the way of the question
 			return agree(a)
 		}
@@ -151,7 +154,7 @@ func runInit(ctx context.Context, o node.InitOptions, v cli.View) error {
 
 // foundHosts shows whom the record was found to hold. They are trusted from now on,
 // so a person is told what to compare.
-func foundHosts(hosts []node.Found, v cli.View) {
+func foundHosts(hosts []homes.Found, v cli.View) {
 	if len(hosts) == 0 {
 		return
 	}
@@ -170,7 +173,7 @@ func foundHosts(hosts []node.Found, v cli.View) {
 	v.Table(t, cli.Squeeze{Column: 2}) // an address that was cut would be of no use
 }
 
-func recordOrigin(r node.InitResult) string {
+func recordOrigin(r homes.Result) string {
 	remote := redact.Remote(r.Config.Remote)
 	switch {
 	case r.Adopted:

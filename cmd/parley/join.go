@@ -3,13 +3,15 @@ package main
 import (
 	"strings"
 
-	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/node"
+	"github.com/parleyfleet/parley/node/homes"
+
 	"github.com/spf13/cobra"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 )
 
 func newJoinCommand(p *cli.Program) *cobra.Command {
-	o := node.InitOptions{Version: cli.Version, Join: true}
+	o := homes.Options{Version: cli.Version, Join: true}
 	cmd := &cobra.Command{
 		Use:   "join [URL]",
 		Short: "Make a node that joins the fleet of a shared record",

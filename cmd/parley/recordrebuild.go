@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/parleyfleet/parley/node/homes"
+
+	"github.com/spf13/cobra"
+
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/spf13/cobra"
 )
 
 func newRecordRebuildCommand(p *cli.Program) *cobra.Command {
@@ -80,7 +83,7 @@ func runRecordRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v
 	}, acceptLoss, indexing.Show)
 	reading.End()
 	indexing.End()
-	if errors.Is(err, node.ErrLocked) {
+	if errors.Is(err, homes.ErrLocked) {
 		return control.Errorf(control.KindConflict, "parley stop", "cannot rebuild: a node runs on %s", home.Dir)
 	}
 	if err != nil {

@@ -7,11 +7,14 @@ import (
 	"os"
 	"strings"
 
+	"github.com/parleyfleet/parley/node/homes"
+
+	"github.com/spf13/cobra"
+
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/spf13/cobra"
 )
 
 func newUpCommand(p *cli.Program) *cobra.Command {
@@ -71,7 +74,7 @@ func runUp(ctx context.Context, home configs.Home, background, moved bool, v cli
 	n, err := node.Open(ctx, node.Options{
 		Home: home, Version: cli.Version, Log: cli.NewLogger(cfg.LogLevel, file, background, v.Err), Progress: bar.Show, Moved: moved, Keeper: true})
 	bar.End()
-	if errors.Is(err, node.ErrLocked) {
+	if errors.Is(err, homes.ErrLocked) {
 		return alreadyRuns(home)
 	}
 	if err != nil {

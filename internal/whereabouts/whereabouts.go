@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 )
@@ -52,4 +53,10 @@ func hashed(id string) string {
 	mac := hmac.New(sha256.New, []byte(id))
 	mac.Write([]byte("parley home"))
 	return hex.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// Hostname is what this machine calls itself, "" where it has no name.
+func Hostname() string {
+	name, _ := os.Hostname() // only what it says when it says something matters
+	return name
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // The measures of sharing have fleetSize hosts, in a quick run quickFleet.
@@ -33,7 +34,7 @@ type runningNode struct {
 }
 
 // startNode makes a home and runs its node.
-func startNode(ctx context.Context, dir string, change func(*node.InitOptions)) (*runningNode, error) {
+func startNode(ctx context.Context, dir string, change func(*homes.Options)) (*runningNode, error) {
 	home, err := newHome(ctx, dir, change)
 	if err != nil {
 		return nil, err
@@ -141,7 +142,7 @@ func (s *stand) startHost(ctx context.Context, i int, want wantedHosts, shared *
 // newHost makes the home of one host of a fleet.
 func (s *stand) newHost(ctx context.Context, i int, shared *sharedRepo, hub string) (home configs.Home, human string, err error) {
 	human = fmt.Sprintf("human%d", i)
-	home, err = newHome(ctx, s.path(hostName(i).String()), func(o *node.InitOptions) {
+	home, err = newHome(ctx, s.path(hostName(i).String()), func(o *homes.Options) {
 		o.Alias, o.Human, o.Remote = hostName(i).String(), human, shared.dir
 		if hub == "" {
 			o.Listen = "127.0.0.1:0"

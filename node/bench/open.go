@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -26,8 +27,8 @@ type openRecord struct {
 }
 
 // newHome makes a home as "parley init" does.
-func newHome(ctx context.Context, dir string, change func(*node.InitOptions)) (configs.Home, error) {
-	o := node.InitOptions{Home: configs.Home{Dir: dir}, Version: version, Fleet: "bench",
+func newHome(ctx context.Context, dir string, change func(*homes.Options)) (configs.Home, error) {
+	o := homes.Options{Home: configs.Home{Dir: dir}, Version: version, Fleet: "bench",
 		Alias: hostName(0).String(), Human: "nat", Log: zerolog.Nop()}
 	if change != nil {
 		change(&o)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/gitsync"
-	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -68,7 +68,7 @@ func takeStart(ctx context.Context, s *stand, scale int) (readings, error) {
 		note = fmt.Sprintf("on %d messages only", scale)
 	}
 	began := time.Now().UTC().Add(-time.Duration(scale+1) * apart)
-	home, err := newHome(ctx, s.path("home"), func(o *node.InitOptions) { o.Now = func() time.Time { return began } })
+	home, err := newHome(ctx, s.path("home"), func(o *homes.Options) { o.Now = func() time.Time { return began } })
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +116,11 @@ func (s *stand) fill(ctx context.Context, home configs.Home, n int) (size int64,
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	key, err := node.HostKey(home)
+	key, err := homes.HostKey(home)
 	if err != nil {
 		return 0, err
 	}
-	a := newAuthor(r.ID(), hostName(0), key)
+	a := newAuthor(r.ID(), hostName(0), key.Pair)
 	if a.prev, err = lastOf(ctx, r.Record); err != nil {
 		return 0, err
 	}

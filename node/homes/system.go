@@ -1,4 +1,4 @@
-package node
+package homes
 
 import (
 	"os"
@@ -7,9 +7,9 @@ import (
 	"github.com/parleyfleet/parley/configs"
 )
 
-// existingSystem is what the configuration says about an existing NATS system,
+// ExistingSystem is what the configuration says about an existing NATS system,
 // and who this host is there as the bus wants it. What is in the files is checked.
-func existingSystem(b configs.Bus) (configs.System, bus.Login, error) {
+func ExistingSystem(b configs.Bus) (configs.System, bus.Login, error) {
 	s, err := b.System(os.Getenv)
 	if err != nil {
 		return s, bus.Login{}, err

@@ -12,9 +12,10 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
-func initIn(t *testing.T, o InitOptions) InitResult {
+func initIn(t *testing.T, o homes.Options) homes.Result {
 	t.Helper()
 	o.Home, o.Version, o.Log = configs.Home{Dir: filepath.Join(t.TempDir(), "home")}, "test", zerolog.Nop()
 	r, err := Init(t.Context(), o)
@@ -30,10 +31,10 @@ func initIn(t *testing.T, o InitOptions) InitResult {
 // first, which writes the name into it.
 func TestTheDefaultFleet(t *testing.T) {
 	remote := bareRemote(t)
-	if first := initIn(t, InitOptions{Alias: "white", Human: "nat", Remote: remote}); first.Config.Fleet != "nat" {
+	if first := initIn(t, homes.Options{Alias: "white", Human: "nat", Remote: remote}); first.Config.Fleet != "nat" {
 		t.Errorf("the fleet is called %s", first.Config.Fleet)
 	}
-	if second := initIn(t, InitOptions{Alias: "black", Human: "eve", Remote: remote}); second.Config.Fleet != "nat" {
+	if second := initIn(t, homes.Options{Alias: "black", Human: "eve", Remote: remote}); second.Config.Fleet != "nat" {
 		t.Errorf("who joins calls it %s", second.Config.Fleet)
 	}
 	clone := cloneOf(t, remote)
@@ -51,7 +52,7 @@ func TestTheDefaultFleet(t *testing.T) {
 	}
 	git(t, clone, "commit", "--quiet", "--all", "-m", "no fleet")
 	git(t, clone, "push", "--quiet")
-	for _, o := range []InitOptions{
+	for _, o := range []homes.Options{
 		{Alias: "red", Human: "ann", Remote: remote, Join: true}, {Alias: "red", Human: "ann", Remote: remote, Fleet: "team"},
 	} {
 		o.Home = configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
@@ -60,32 +61,10 @@ func TestTheDefaultFleet(t *testing.T) {
 			t.Errorf("a record that names no fleet: %v", err)
 		}
 	}
-	adopt := func(Adoption) error { return nil }
-	red := initIn(t, InitOptions{Alias: "red", Human: "ann", Remote: remote, Fleet: "team", Adopt: adopt})
-	blue := initIn(t, InitOptions{Alias: "blue", Human: "bob", Remote: remote, Join: true})
+	adopt := func(homes.Adoption) error { return nil }
+	red := initIn(t, homes.Options{Alias: "red", Human: "ann", Remote: remote, Fleet: "team", Adopt: adopt})
+	blue := initIn(t, homes.Options{Alias: "blue", Human: "bob", Remote: remote, Join: true})
 	if red.Config.Fleet != "team" || blue.Config.Fleet != "team" {
 		t.Errorf("red calls the fleet %s, blue %s", red.Config.Fleet, blue.Config.Fleet)
-	}
-}
-
-// TestANameThatIsNoneComesWithOne prevents: a person who writes a name as people do is told
-// what a name is made of and left to find one.
-func TestANameThatIsNoneComesWithOne(t *testing.T) {
-	for _, c := range []struct {
-		options InitOptions
-		hint    string
-	}{
-		{InitOptions{Human: "Nat"}, "write it as: --human nat"},
-		{InitOptions{Alias: "Nat's Laptop"}, "write it as: --alias nat-s-laptop"},
-		{InitOptions{Fleet: "My Fleet!"}, "write it as: --fleet my-fleet"},
-		{InitOptions{Human: "Zoë"}, "write it as: --human zoe"},
-		{InitOptions{Human: "ナット"}, ""},
-	} {
-		c.options.Home = configs.Home{Dir: filepath.Join(t.TempDir(), "home")}
-		_, err := Init(t.Context(), c.options)
-		said := new(control.Error)
-		if !errors.As(err, &said) || said.Kind != control.KindUsage || said.Hint != c.hint {
-			t.Errorf("%v, hint %q, want %q", err, said.Hint, c.hint)
-		}
 	}
 }

@@ -1,17 +1,20 @@
-package node
+package homes
 
 import (
 	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// checkOrigin refuses a home that is a copy, before anything is written: the node that
+// CheckOrigin refuses a home that is a copy, before anything is written: the node that
 // it was copied from may run, and both would do everything twice. With moved the
 // operator says that there is no such node. noted reports whether the home has it
 // written down that it belongs where it is.
-func checkOrigin(home configs.Home, moved bool) (noted bool, err error) {
+func CheckOrigin(home configs.Home, moved bool) (noted bool, err error) {
 	if moved {
 		return false, nil
 	}
@@ -26,13 +29,13 @@ func checkOrigin(home configs.Home, moved bool) (noted bool, err error) {
 	return noted, nil
 }
 
-// noteOrigin notes that the home belongs where it is. Where that fails the home is no
+// NoteOrigin notes that the home belongs where it is. Where that fails the home is no
 // worse than one of an earlier version, which knows nothing of it; but one that is said
 // to have been moved would be refused at its next start.
-func (n *Node) noteOrigin(moved bool) error {
-	err := n.home.NoteOrigin(n.now())
+func NoteOrigin(home configs.Home, now time.Time, moved bool, log zerolog.Logger) error {
+	err := home.NoteOrigin(now)
 	if err != nil && !moved {
-		n.log.Warn().Err(err).Msg("a copy of this home will not know that it is one")
+		log.Warn().Err(err).Msg("a copy of this home will not know that it is one")
 		return nil
 	}
 	return err

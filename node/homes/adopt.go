@@ -1,4 +1,4 @@
-package node
+package homes
 
 import (
 	"errors"
@@ -56,7 +56,7 @@ type survey struct {
 }
 
 // survey is what taking over the record of a remote means, and the files to add.
-func (o InitOptions) survey(cfg configs.Config, tree gitsync.Tree) (*survey, error) {
+func (o Options) survey(cfg configs.Config, tree gitsync.Tree) (*survey, error) {
 	s := &survey{
 		Adoption: Adoption{Fleet: cfg.Fleet}, cfg: cfg, tree: tree, there: map[string]bool{}, channels: map[protocol.ChannelID]bool{},
 		profiles: map[string]map[string]string{}, add: map[string][]byte{},

@@ -1,8 +1,7 @@
-package node
+package homes
 
 import (
 	"path/filepath"
-	"slices"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
@@ -17,7 +16,7 @@ type prepared struct {
 
 // readPrepared reads such a folder. The remote of the options, where they name
 // one, must be that of its config.yaml, or fill it.
-func (o InitOptions) readPrepared() (prepared, error) {
+func (o Options) readPrepared() (prepared, error) {
 	cfg, err := configs.Load(filepath.Join(o.From, "config.yaml"))
 	if err != nil {
 		return prepared{}, control.Errorf(control.KindUsage, "", "cannot make a node from %s: %v", o.From, err)
@@ -46,22 +45,4 @@ func (o InitOptions) readPrepared() (prepared, error) {
 		}
 	}
 	return prepared{cfg, agents}, nil
-}
-
-// stampAgents notes since when the agents that were laid ready are served: what
-// the record holds by then is old to them (R8), unless their files say otherwise.
-func (n *Node) stampAgents() error {
-	agents := slices.Clone(n.roster.all())
-	for i := range agents {
-		a := &agents[i]
-		if !a.Added.IsZero() {
-			continue
-		}
-		a.Added, a.DispatchSince = n.now(), n.record.Tip()
-		if err := configs.WriteAgent(n.home.Agents(), *a); err != nil {
-			return asError(err)
-		}
-	}
-	n.roster.set(agents)
-	return nil
 }

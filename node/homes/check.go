@@ -1,4 +1,4 @@
-package node
+package homes
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 )
 
 // noRecord is why a new node gets no record, with what to try.
-func (o InitOptions) noRecord(err error) error {
+func (o Options) noRecord(err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, gitsync.ErrNoRecord):
@@ -41,7 +41,7 @@ func (o InitOptions) noRecord(err error) error {
 
 // checkListen tries the addresses at which the new node is to listen, because the
 // record keeps for good what a host says of them.
-func (o InitOptions) checkListen(b configs.Bus) error {
+func (o Options) checkListen(b configs.Bus) error {
 	for _, port := range []struct{ setting, address, what string }{
 		{"bus.listen", b.Listen, ""},
 		{linksSetting(b), b.LinksAddress(), ", where links of hosts would come in"},
@@ -51,7 +51,7 @@ func (o InitOptions) checkListen(b configs.Bus) error {
 		}
 		l, err := net.Listen("tcp", port.address)
 		if err != nil {
-			return o.wrong(listenHint(err), fmt.Errorf("%s: cannot listen at %s%s: %w", port.setting, port.address, port.what, reason(err)))
+			return o.wrong(ListenHint(err), fmt.Errorf("%s: cannot listen at %s%s: %w", port.setting, port.address, port.what, reason(err)))
 		}
 		if err := l.Close(); err != nil {
 			return err
@@ -76,8 +76,8 @@ func reason(err error) error {
 	return err
 }
 
-// listenHint is what to try where an address cannot be listened at, or "".
-func listenHint(err error) string {
+// ListenHint is what to try where an address cannot be listened at, or "".
+func ListenHint(err error) string {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "another program or node listens there: choose another port; links of hosts take the one after that of bus.listen"

@@ -1,4 +1,4 @@
-package node
+package homes
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 // wrong says what is wrong with the options, in the words of whoever gave them: a
 // setting of the configuration is called by its flag, unless somebody has written it
 // into a file that was laid ready.
-func (o InitOptions) wrong(hint string, err error) error {
+func (o Options) wrong(hint string, err error) error {
 	text := err.Error()
 	var all *configs.Error
 	if errors.As(err, &all) {
@@ -26,7 +26,7 @@ func (o InitOptions) wrong(hint string, err error) error {
 }
 
 // settingName is how whoever made the options calls a setting.
-func (o InitOptions) settingName(key string) string {
+func (o Options) settingName(key string) string {
 	switch {
 	case o.From != "":
 		return key
@@ -41,7 +41,7 @@ func (o InitOptions) settingName(key string) string {
 // inFlags is a text with flags of the command line in place of settings; where those
 // are parts of other words, as in the name of a file, they stay. Where links are taken
 // has no flag.
-func (o InitOptions) inFlags(text string) string {
+func (o Options) inFlags(text string) string {
 	if o.From != "" {
 		return text
 	}

@@ -1,0 +1,171 @@
+package homes
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nats-io/nkeys"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/durable"
+)
+
+// Key is a key that a host signs with, with its public half.
+type Key struct {
+	Pair   nkeys.KeyPair
+	Public string
+}
+
+// KeyFile holds the seed of the key that the host signs with. Every key that it has
+// had since it first changed one has a file of its own beside it.
+func KeyFile(home configs.Home) string { return filepath.Join(home.Keys(), "host.nk") }
+
+// SeedFile is that file of a key.
+func SeedFile(home configs.Home, public string) string {
+	return filepath.Join(home.Keys(), public+".nk")
+}
+
+// HostKey reads the key that a home's host signs with, the seed of an nkey. Who has it can
+// sign as that host.
+func HostKey(home configs.Home) (*Key, error) { return readKey(KeyFile(home)) }
+
+// KeptKey reads one of the keys that the host has had since it first changed one.
+func KeptKey(home configs.Home, public string) (*Key, error) {
+	return readKey(SeedFile(home, public))
+}
+
+func readKey(file string) (*Key, error) {
+	seed, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read this host's key: %w", err)
+	}
+	pair, err := nkeys.FromSeed([]byte(strings.TrimSpace(string(seed))))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read this host's key %s: %w", file, err)
+	}
+	return withPublic(pair)
+}
+
+// NewKey makes a key that no home has yet.
+func NewKey() (*Key, error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, err
+	}
+	return withPublic(pair)
+}
+
+func withPublic(pair nkeys.KeyPair) (*Key, error) {
+	quick, err := newQuickKey(pair)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read this host's keys: %w", err)
+	}
+	return &Key{quick, quick.public}, nil
+}
+
+// makeKey creates the host's key unless it is there already.
+func makeKey(home configs.Home) (*Key, error) {
+	if key, err := HostKey(home); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return key, err
+	}
+	key, err := NewKey()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make this host's key: %w", err)
+	}
+	seed, err := key.Pair.Seed()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make this host's key: %w", err)
+	}
+	return key, writeOnce(KeyFile(home), append(seed, '\n'))
+}
+
+// Keep writes a key into the file that is its own, durably, unless it is there.
+func (k *Key) Keep(home configs.Home) error {
+	seed, err := k.Pair.Seed()
+	if err != nil {
+		return fmt.Errorf("cannot keep this host's key: %w", err)
+	}
+	if err := writeOnce(SeedFile(home, k.Public), append(seed, '\n')); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return durable.Folder(home.Keys())
+}
+
+// MakeOwn makes it the key that the next start signs with.
+func (k *Key) MakeOwn(home configs.Home) error {
+	seed, err := k.Pair.Seed()
+	if err != nil {
+		return fmt.Errorf("cannot keep this host's key: %w", err)
+	}
+	next := KeyFile(home) + ".next"
+	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot keep this host's key: %w", err)
+	}
+	if err := writeOnce(next, append(seed, '\n')); err != nil {
+		return err
+	}
+	if err := os.Rename(next, KeyFile(home)); err != nil {
+		return fmt.Errorf("cannot keep this host's key: %w", err)
+	}
+	return durable.Folder(home.Keys())
+}
+
+// HasSeed reports whether the key is, or was, this home's.
+func HasSeed(home configs.Home, public string) bool {
+	if key, err := HostKey(home); err == nil && key.Public == public {
+		return true
+	}
+	key, err := KeptKey(home, public)
+	return err == nil && key.Public == public
+}
+
+// writeOnce writes a private file that must not exist, durably.
+func writeOnce(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+// quickKey is a pair of keys that is made ready once. A pair itself derives both
+// keys from its seed for every signature, which takes twice as long as signing.
+type quickKey struct {
+	nkeys.KeyPair
+	public  string
+	private ed25519.PrivateKey
+}
+
+func newQuickKey(pair nkeys.KeyPair) (*quickKey, error) {
+	public, err := pair.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return nil, err
+	}
+	_, raw, err := nkeys.DecodeSeed(seed)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) != ed25519.SeedSize {
+		return nil, fmt.Errorf("its seed has %d bytes, not %d", len(raw), ed25519.SeedSize)
+	}
+	return &quickKey{KeyPair: pair, public: public, private: ed25519.NewKeyFromSeed(raw)}, nil
+}
+
+// PublicKey implements nkeys.KeyPair.
+func (k *quickKey) PublicKey() (string, error) { return k.public, nil }
+
+// Sign implements nkeys.KeyPair.
+func (k *quickKey) Sign(data []byte) ([]byte, error) { return ed25519.Sign(k.private, data), nil }

@@ -1,0 +1,330 @@
+package homes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/node/books"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Options say what a new node is called. Home and Version are required;
+// what is empty gets a default: the fleet's name from the record or the human's, the
+// alias from the machine's name, the human from the user's.
+type Options struct {
+	Home    configs.Home
+	Version string
+	Fleet   string
+	Alias   string
+	Human   string
+	Remote  string
+	Join    bool // the remote must hold a record already
+	// Adopt takes over a record that another program of the format began. It is told
+	// what that means before anything is written; an error ends it. nil: only a record
+	// that parley can use as it is, is taken.
+	Adopt     func(Adoption) error
+	Listen    string      // bus.listen of the configuration
+	Advertise []string    // bus.advertise of the configuration
+	Hubs      []string    // bus.hubs of the configuration
+	System    configs.Bus // its URL, Creds, NKey, CA and Context, of the configuration
+	From      string      // a folder with config.yaml and agents/, in place of all above but Remote and Join
+	Log       zerolog.Logger
+	Now       func() time.Time // nil: time.Now
+}
+
+// Result is what Make and the join have made.
+type Result struct {
+	Config  configs.Config
+	Record  string   // record id
+	Key     string   // this host's public key
+	Reached []string // where it says that other hosts reach it
+	Hosts   []Found  // the other hosts of the record, by alias
+	Adopted bool     // the remote held the record already
+	Notes   []string // what the operator should know or do
+}
+
+// Found is a host that a record was found to hold. It is trusted from then on, so
+// people compare its fingerprint with what that host itself shows.
+type Found struct {
+	Alias       protocol.Name
+	Fingerprint string
+	Founder     bool
+	Addresses   []string
+}
+
+// Make makes a home: a key, the record (adopted from the remote where that
+// holds one) and the configuration. Then join has the host join the fleet by a signed
+// message, and says so in the result. Where that or anything before it fails nothing is left
+// behind, but for one case: the remote may have taken that message, as an UnsureError of
+// join says, and nobody else could ever speak for the host.
+func Make(ctx context.Context, o Options, join func(context.Context, Options, *Result) error) (Result, error) {
+	cfg, agents, err := o.decide()
+	if err != nil {
+		return Result{}, err
+	}
+	o.Remote = cfg.Remote
+	if o.From != "" {
+		o.Fleet = cfg.Fleet.String()
+	}
+	if err := o.Home.Check(); err != nil {
+		return Result{}, control.Errorf(control.KindRefused, "choose another folder with --home DIR", "%v", err)
+	}
+	if _, err := os.Stat(o.Home.Config()); err == nil {
+		return Result{}, control.Errorf(control.KindConflict, "start it: parley up",
+			"cannot make a node: %s is one already", o.Home.Dir)
+	}
+	system, _, err := ExistingSystem(cfg.Bus)
+	if err != nil {
+		return Result{}, o.wrong("", err)
+	}
+	if err := o.checkListen(cfg.Bus); err != nil {
+		return Result{}, err
+	}
+	undo, err := o.prepare()
+	if err != nil {
+		return Result{}, err
+	}
+	result, err := o.found(ctx, cfg, agents)
+	if err == nil {
+		err = join(ctx, o, &result)
+	}
+	if err != nil {
+		unsure := new(UnsureError)
+		if errors.As(err, &unsure) {
+			return Result{}, unsure.told(cfg.Alias, o.Home)
+		}
+		if !errors.Is(err, ErrLocked) {
+			undo()
+		}
+		if ctx.Err() != nil { // git says so too, but as if the URL were to blame
+			err = errInterrupted
+		}
+		return Result{}, err
+	}
+	result.Notes = append(result.Notes, system.Warnings...)
+	return result, nil
+}
+
+// decide is what the new node is to be: as somebody has laid it ready, or as the
+// options and the machine say.
+func (o Options) decide() (configs.Config, []configs.Agent, error) {
+	if o.From != "" {
+		p, err := o.readPrepared()
+		return p.config, p.agents, err
+	}
+	cfg, err := o.config()
+	return cfg, nil, err
+}
+
+// config is the configuration that the options and the machine give.
+func (o Options) config() (configs.Config, error) {
+	cfg := configs.Default()
+	cfg.Bus = o.System
+	cfg.Remote, cfg.Bus.Listen, cfg.Bus.Advertise, cfg.Bus.Hubs = o.Remote, o.Listen, o.Advertise, o.Hubs
+	alias, _ := os.Hostname()
+	human := ""
+	if u, err := user.Current(); err == nil {
+		human = u.Username[strings.LastIndexByte(u.Username, '\\')+1:]
+	}
+	for _, field := range []struct {
+		flag, given, fallback string
+		at                    *protocol.Name
+	}{
+		{"--alias", o.Alias, NameFrom(alias, "host"), &cfg.Alias},
+		{"--human", o.Human, NameFrom(human, "human"), &cfg.Human},
+		{"--fleet", o.Fleet, "", &cfg.Fleet},
+	} {
+		text := field.given
+		if text == "" {
+			text = cmp.Or(field.fallback, cfg.Human.String())
+		}
+		name, err := protocol.ParseName(text)
+		if err != nil {
+			hint := ""
+			if near := NameFrom(text, ""); near != "" {
+				hint = "write it as: " + field.flag + " " + near
+			}
+			return cfg, control.Errorf(control.KindUsage, hint, "cannot make a node: %s: %v", field.flag, err)
+		}
+		*field.at = name
+	}
+	if err := cfg.Validate(); err != nil {
+		return cfg, o.wrong("", err)
+	}
+	return cfg, nil
+}
+
+// NameFrom makes a name of what the system, or a person, calls a machine or a user.
+func NameFrom(s, fallback string) string {
+	s, _, _ = strings.Cut(strings.ToLower(s), ".")
+	s = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1 // zoë is zoe, not zo
+		}
+		return r
+	}, norm.NFD.String(s))
+	s = strings.Trim(regexp.MustCompile(`[^a-z0-9_-]+`).ReplaceAllString(s, "-"), "-_")
+	if len(s) > 64 {
+		s = s[:64]
+	}
+	if _, err := protocol.ParseName(s); err != nil {
+		return fallback
+	}
+	return s
+}
+
+// prepare makes the home's folders and returns what removes the new ones again.
+func (o Options) prepare() (undo func(), err error) {
+	_, statErr := os.Stat(o.Home.Dir)
+	entries, _ := os.ReadDir(o.Home.Dir)
+	undo = func() {}
+	if errors.Is(statErr, fs.ErrNotExist) {
+		undo = func() { os.RemoveAll(o.Home.Dir) }
+	} else if len(entries) == 0 {
+		undo = func() {
+			made, _ := os.ReadDir(o.Home.Dir)
+			for _, e := range made {
+				os.RemoveAll(o.Home.Dir + string(os.PathSeparator) + e.Name())
+			}
+		}
+	}
+	return undo, o.Home.Create()
+}
+
+// found makes the key, the record, the agents' files and, last, the configuration, which makes the
+// folder a home. It holds the home's lock, so that of two at a time one does it.
+func (o Options) found(ctx context.Context, cfg configs.Config, agents []configs.Agent) (Result, error) {
+	lock, err := TakeLock(o.Home)
+	if err != nil {
+		return Result{}, err
+	}
+	defer lock.Unlock()
+	if _, err := os.Stat(o.Home.Config()); err == nil {
+		return Result{}, fmt.Errorf("cannot make a node: %s has just become one: %w", o.Home.Dir, ErrLocked)
+	}
+	key, err := makeKey(o.Home)
+	if err != nil {
+		return Result{}, err
+	}
+	founder, err := protocol.FormatFounder(protocol.HostState{Host: cfg.Alias, Key: key.Public, Humans: []protocol.Name{cfg.Human}})
+	if err != nil {
+		return Result{}, err
+	}
+	files := func() map[string][]byte {
+		files := books.FirstCommit(cfg)
+		files[protocol.FounderPath] = founder
+		return files
+	}
+	if o.Join || o.Adopt != nil {
+		files = nil
+	}
+	options := gitsync.Options{
+		Dir: o.Home.Dir, Remote: cfg.Remote, Author: Author(cfg), Log: o.Log, Now: o.Now,
+		Check: func(read func(string) ([]byte, bool, error)) error { return o.adopt(&cfg, key.Public, read) },
+	}
+	if o.Adopt != nil {
+		o.complete(&options, cfg)
+	}
+	found, err := gitsync.Init(ctx, options, files)
+	if err != nil {
+		return Result{}, o.noRecord(err)
+	}
+	for _, a := range agents {
+		if err := configs.WriteAgent(o.Home.Agents(), a); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := configs.WriteConfig(o.Home.Config(), cfg); err != nil {
+		return Result{}, err
+	}
+	return Result{Config: cfg, Record: found.ID, Key: key.Public, Adopted: found.Adopted, Notes: found.Notes}, nil
+}
+
+// complete has a record that another program began get what it lacks, once that was
+// shown and agreed to. If others push meanwhile it is looked at again, and asked again
+// only where that makes a difference.
+func (o Options) complete(options *gitsync.Options, cfg configs.Config) {
+	var agreed *Adoption
+	var now Adoption
+	options.Adopt = func(tree gitsync.Tree) (map[string][]byte, error) {
+		s, err := o.survey(cfg, tree)
+		if err != nil {
+			return nil, err
+		}
+		now = s.Adoption
+		return s.add, nil
+	}
+	check := options.Check
+	options.Check = func(read func(string) ([]byte, bool, error)) error {
+		if err := check(read); err != nil || agreed != nil && slices.Equal(agreed.Add, now.Add) {
+			return err
+		}
+		asked := now
+		agreed = &asked
+		return o.Adopt(now)
+	}
+}
+
+// adopt looks at a record that is about to be adopted: its fleet's name becomes
+// ours, or must be the one that was asked for, and the alias must be free.
+func (o Options) adopt(cfg *configs.Config, key string, read func(string) ([]byte, bool, error)) error {
+	id, ok, err := books.ReadIdentity(read)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return fmt.Errorf("the record has no %s, which names its fleet", books.IdentityFile)
+	}
+	switch {
+	case id.Fleet != "" && o.Fleet != "" && id.Fleet != o.Fleet:
+		return control.Errorf(control.KindRefused, "leave --fleet out to join it, or name another remote",
+			"cannot make a node: the record at %s belongs to the fleet %q, not %q", redact.Remote(o.Remote), id.Fleet, o.Fleet)
+	case id.Fleet != "":
+		if cfg.Fleet, err = protocol.ParseName(id.Fleet); err != nil {
+			return fmt.Errorf("%s of the record: fleet %w", books.IdentityFile, err)
+		}
+	default: // two hosts that call it differently would not hear each other on the bus
+		return control.Errorf(control.KindRefused, "take it over, which shows first what it writes there: parley init --remote URL --adopt",
+			"cannot make a node: the record at %s names no fleet: another program began it", redact.Remote(o.Remote))
+	}
+	host, ok, err := read(protocol.HostFilePath(cfg.Alias))
+	if err != nil || !ok {
+		return err
+	}
+	if says, err := protocol.ParseHostFile(host); err == nil && says.Key == key {
+		return nil
+	}
+	which := fmt.Sprintf("has a host called %s already", cfg.Alias)
+	if since, removed := protocol.HostFileRemoved(host); removed {
+		which = fmt.Sprintf("had a host called %s, which was removed on %s: what it wrote bears its name, so that is given to no other",
+			cfg.Alias, since.Format("2006-01-02"))
+	}
+	hint := "choose another name for this one: --alias NAME"
+	if o.From != "" {
+		hint = "choose another alias for this one in the config.yaml of " + o.From
+	}
+	return control.Errorf(control.KindConflict, hint,
+		"cannot make a node: the fleet %s", which)
+}
+
+// Author signs the commits of this host.
+func Author(c configs.Config) gitsync.Author {
+	return gitsync.Author{Name: c.Alias.String(), Email: c.Alias.String() + "@" + c.Fleet.String() + ".parley.local"}
+}
