@@ -46,7 +46,7 @@ type shapes struct {
 	*testing.T
 	printed map[string][]shape                // by command
 	types   map[reflect.Type][]reflect.Value  // every struct among them, and the values of it that there are
-	docs    map[string]map[string]declaration // by package and name
+	docs    map[string]map[string]declaration // by folder and name
 }
 
 // declaration is what the source says of a type.
@@ -58,12 +58,6 @@ type declaration struct {
 
 func newShapes(t *testing.T) *shapes {
 	s := &shapes{T: t, printed: printedShapes(), types: map[reflect.Type][]reflect.Value{}, docs: map[string]map[string]declaration{}}
-	for pkg, dir := range map[string]string{"main": ".", "control": "node/control", "bench": "node/bench", "protocol": "protocol"} {
-		if pkg != "main" {
-			dir = filepath.Join(docsRoot, dir)
-		}
-		s.docs[pkg] = declarations(t, dir)
-	}
 	for _, command := range slices.Sorted(maps.Keys(s.printed)) {
 		for _, shape := range s.printed[command] {
 			s.collect(reflect.ValueOf(shape.value))
@@ -212,11 +206,11 @@ func (s *shapes) renderType(b *strings.Builder, t reflect.Type) {
 func shapeName(t reflect.Type) string { return strings.ToUpper(t.Name()[:1]) + t.Name()[1:] }
 
 func (s *shapes) declared(t reflect.Type) declaration {
-	pkg := filepath.Base(t.PkgPath())
-	if strings.HasSuffix(t.PkgPath(), "cmd/parley") {
-		pkg = "main"
+	dir, ours := strings.CutPrefix(t.PkgPath(), "github.com/parleyfleet/parley/")
+	if ours && s.docs[dir] == nil {
+		s.docs[dir] = declarations(s.T, filepath.Join(docsRoot, dir))
 	}
-	return s.docs[pkg][t.Name()]
+	return s.docs[dir][t.Name()]
 }
 
 // sentence is a doc comment as a sentence that begins with what the shape is called.
