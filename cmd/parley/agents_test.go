@@ -112,7 +112,7 @@ func TestCommandLinesOfAgents(t *testing.T) {
 		{line: []string{"agent", "resume", "mawjs"}, want: `pause {"name":"mawjs","paused":false}`},
 		{line: []string{"agent", "test", "calc", "6", "*", "7"}, want: `test {"name":"calc","text":"6 * 7"}`},
 		{line: []string{"agent", "test", "calc", "-"}, stdin: "1\n2\n", want: `test {"name":"calc","text":"1\n2"}`},
-		{line: []string{"agent", "test", "calc"}, want: `test {"name":"calc","text":"` + testText + `"}`},
+		{line: []string{"agent", "test", "calc"}, want: `test {"name":"calc","text":"This is a test of whether you can be reached. Answer with one short sentence."}`},
 		{line: []string{"agent", "profile", "sage"}, want: `profile {"name":"sage"}`},
 		{line: []string{"agent", "profile", "sage", "--set", "-"}, stdin: "---\nname: sage\n---\n", want: `profile {"name":"sage","file":"---\nname: sage\n---"}`},
 		{line: []string{"prompt", "b2c3d4e5", "--as", "sage"}, want: `prompt {"path":"b2c3d4e5","as":"sage"}`},

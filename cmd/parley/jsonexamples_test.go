@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/node/bench"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -31,15 +32,15 @@ func printedShapes() map[string][]shape {
 	one := func(value any) []shape { return []shape{{value: value}} }
 	lines := func(value any) []shape { return []shape{{value: value, lines: true}} }
 	sending := []shape{{value: message}, {value: exchange, when: "with `--wait`"}}
-	channel, memory, agent, host := exampleChannel(), exampleMemory(), exampleAgent(), exampleHost()
+	channel, memory, served, known := exampleChannel(), exampleMemory(), exampleAgent(), exampleHost()
 	return map[string][]shape{
 		everyCommand:              one(control.Error{Message: `nobody is called "mawj"`, Kind: control.KindNotFound, Hint: "did you mean mawjs? see: parley ls"}),
-		"parley agent add":        one(agent),
-		"parley agent list":       one([]control.Agent{agent}),
-		"parley agent pause":      one(agent),
-		"parley agent resume":     one(agent),
-		"parley agent set":        one(agent),
-		"parley agent presets":    one([]presetInfo{examplePreset()}),
+		"parley agent add":        one(served),
+		"parley agent list":       one([]control.Agent{served}),
+		"parley agent pause":      one(served),
+		"parley agent resume":     one(served),
+		"parley agent set":        one(served),
+		"parley agent presets":    one([]agent.PresetInfo{examplePreset()}),
 		"parley agent profile":    one(control.Profile{Name: "mawjs", Path: "local/actors/mawjs.md", Description: "builds things", Author: "nat", Domain: "engineering", Alias: "Maw", Body: "You build things."}),
 		"parley agent test":       one(control.TestResult{Agent: "calc", Command: "bc -l", Input: "6*", Answer: "0", Problem: "the command ended with exit code 1", Stderr: "(standard_in) 1: syntax error", Elapsed: control.Seconds(2345 * time.Microsecond)}),
 		"parley agent token":      one(control.AgentToken{Agent: "mawjs", Token: "eyJhIjoibWF3anMi….9pYkq8…"}),
@@ -55,13 +56,13 @@ func printedShapes() map[string][]shape {
 		"parley config check":     one([]configProblem{{File: "/home/nat/.local/share/parley/config.yaml", Line: 12, Key: "max_hops", Problem: `"many" is not a whole number`}, {File: "/home/nat/.local/share/parley/config.yaml", Line: 20, Key: "remote", Problem: "the URL holds a password", Warning: true}}),
 		"parley config show":      one(exampleConfig()),
 		"parley hey":              sending,
-		"parley host list":        one([]control.Host{host}),
+		"parley host list":        one([]control.Host{known}),
 		"parley host ping":        one(pinged{Alias: "white", Asked: 5, Min: exampleSeconds("311µs"), Median: exampleSeconds("402µs"), Max: exampleSeconds("1.2ms"), Clock: exampleSeconds("-15ms"), Version: "0.1.0"}),
 		"parley host probe":       one(exampleProbe()),
 		"parley host remove":      one(control.HostRemoval{Host: "old", Human: "nat", Agents: []protocol.Name{"mawjs"}, Waiting: 2, Running: 1, Founder: true, Here: true, Path: examplePath("c0ffee00")}),
 		"parley host revoke":      one(control.Revocation{Host: "white", Key: exampleKey, Human: "nat", Runs: 3, Forks: 1, Later: 2, Out: true, Here: true, Path: examplePath("c0ffee00")}),
 		"parley host rotate":      one(control.Rotation{Host: "laptop", Old: exampleOldKey, Key: exampleKey, Fingerprint: exampleFingerprint, Until: exampleTime(168), Path: examplePath("c0ffee00")}),
-		"parley host show":        {{value: host}, {value: control.Certificate{Alias: "white", PEM: "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n"}, when: "with `--cert`"}},
+		"parley host show":        {{value: known}, {value: control.Certificate{Alias: "white", PEM: "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n"}, when: "with `--cert`"}},
 		"parley inbox":            one([]control.Message{exampleDirect()}),
 		"parley log":              {{value: message, lines: true}, {value: exampleReceipt(), lines: true, when: "with `--all` receipts too"}},
 		"parley logs":             one("what the node has logged, as it stands in the file: JSON with `level`, `time`, `message` and what belongs to it, one a line, and between them what the process said itself"),
@@ -91,7 +92,7 @@ func printedShapes() map[string][]shape {
 		"parley upgrade":        one([]control.UpgradedFile{{Path: "upstream/CROSSTALK.md", State: "changed"}}),
 		"parley version":        one(versionInfo{Version: "0.1.0", API: control.API, Go: "go1.25.0", Platform: "linux/amd64"}),
 		"parley wait":           one(message),
-		"parley wake":           one(control.Woken{Remote: "git@git.example.org:team/record.git", RemoteError: "cannot reach the remote: connection refused", Arrived: 2, Unpushed: 1, Agents: []control.Agent{agent}}),
+		"parley wake":           one(control.Woken{Remote: "git@git.example.org:team/record.git", RemoteError: "cannot reach the remote: connection refused", Arrived: 2, Unpushed: 1, Agents: []control.Agent{served}}),
 		"parley wormhole":       sending,
 	}
 }
@@ -205,8 +206,8 @@ func exampleAgent() control.Agent {
 	}
 }
 
-func examplePreset() presetInfo {
-	return presetInfo{
+func examplePreset() agent.PresetInfo {
+	return agent.PresetInfo{
 		Name: "claude", Title: "Claude Code", Program: "claude", Installed: true, Exec: "claude --print", Input: "prompt", Open: "claude",
 		Timeout: exampleSeconds("30m"), Install: "npm install -g @anthropic-ai/claude-code", Note: "It asks for a login once.", Source: "https://docs.example.org/claude",
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
@@ -65,7 +66,7 @@ func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 	for _, one := range all {
 		state := hostState(one.State)
 		if one.Held {
-			state += ", " + inLine
+			state += ", " + agent.InLine
 		}
 		t.Rows = append(t.Rows, []string{
 			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),

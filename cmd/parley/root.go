@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
@@ -63,7 +64,7 @@ the home), NO_COLOR.`,
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
 	addGroup(root, groupNode, "Your node:", newInitCommand(p), newJoinCommand(p), newUpCommand(p), newStopCommand(p),
 		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p), newRemoteCommand(p),
-		newAgentCommand(p), newWakeCommand(p), newUpgradeCommand(p))
+		agent.NewCommand(p), newWakeCommand(p), newUpgradeCommand(p))
 	addGroup(root, groupTalk, "Talk:", newHeyCommand(p), newWormholeCommand(p), newBroadcastCommand(p), newSendCommand(p),
 		newReplyCommand(p), newWaitCommand(p), newChatCommand(p), newOpenCommand(p))
 	addGroup(root, groupLook, "Read:", newInboxCommand(p), newReadCommand(p), newShowCommand(p), newPromptCommand(p),

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -68,7 +69,7 @@ func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 	}
 	if len(s.Agents) > 0 {
 		v.Out.Printf("\n")
-		agentTable(v, s.Agents)
+		agent.Table(v, s.Agents)
 	}
 	return nil
 }

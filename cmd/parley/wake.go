@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -50,7 +51,7 @@ func runWake(ctx context.Context, r control.WakeRequest, client control.Service,
 	} else {
 		v.Out.Printf("%s\n", foundAtRemote(v, woken))
 		if len(woken.Agents) > 0 {
-			agentTable(v, woken.Agents)
+			agent.Table(v, woken.Agents)
 		}
 	}
 	if woken.RemoteError != "" {

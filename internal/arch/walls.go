@@ -120,7 +120,7 @@ func walls() []Wall {
 				// Node only where one is started, or its home is worked on while none runs.
 				Files: []string{
 					"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/adopt.go", "cmd/parley/join.go", "cmd/parley/linkflags.go",
-					"cmd/parley/demo.go", "cmd/parley/recordrebuild.go", "cmd/parley/remoteset.go", "cmd/parley/agentoffline.go",
+					"cmd/parley/demo.go", "cmd/parley/recordrebuild.go", "cmd/parley/remoteset.go", "cmd/parley/agent/offline.go",
 				},
 				Parley: []string{"node"},
 			}, {

@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newAgentPauseCommand(p *cli.Program) *cobra.Command {
-	return newPauseCommand(p, true, &cobra.Command{
+func newPauseCommand(p *cli.Program) *cobra.Command {
+	return pauseOrResume(p, true, &cobra.Command{
 		Use:   "pause NAME",
 		Short: "Let an agent's mail wait",
 		Long: `Let an agent's mail wait: what comes is stored and queued, and nothing is run
@@ -19,25 +19,25 @@ restart, and may be said while no node runs.`,
 	})
 }
 
-func newAgentResumeCommand(p *cli.Program) *cobra.Command {
-	return newPauseCommand(p, false, &cobra.Command{
+func newResumeCommand(p *cli.Program) *cobra.Command {
+	return pauseOrResume(p, false, &cobra.Command{
 		Use:     "resume NAME",
 		Short:   "Let a paused agent go on with its mail",
 		Example: `  parley agent resume mawjs`,
 	})
 }
 
-func newPauseCommand(p *cli.Program, paused bool, cmd *cobra.Command) *cobra.Command {
+func pauseOrResume(p *cli.Program, paused bool, cmd *cobra.Command) *cobra.Command {
 	cmd.Args = cli.Exactly(1, "the agent's name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return runAgentPause(cmd.Context(), control.PauseRequest{Name: args[0], Paused: paused}, p)
+		return runPause(cmd.Context(), control.PauseRequest{Name: args[0], Paused: paused}, p)
 	}
 	p.JSONFlag(cmd, "print the agent as JSON")
 	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
-func runAgentPause(ctx context.Context, r control.PauseRequest, p *cli.Program) error {
+func runPause(ctx context.Context, r control.PauseRequest, p *cli.Program) error {
 	a, offline, err := changeAgents(ctx, p,
 		func(client control.Service) (control.Agent, error) { return control.PauseAgent.Ask(ctx, client, r) },
 		func(files agentFiles) (control.Agent, error) { return files.PauseAgent(r) })

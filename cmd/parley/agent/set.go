@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type agentChange struct {
 	inbox, answers                  bool
 }
 
-func newAgentSetCommand(p *cli.Program) *cobra.Command {
+func newSetCommand(p *cli.Program) *cobra.Command {
 	var given agentChange
 	cmd := &cobra.Command{
 		Use:   "set NAME",
@@ -43,7 +43,7 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 			if err != nil {
 				return err
 			}
-			return runAgentSet(cmd.Context(), r, p)
+			return runSet(cmd.Context(), r, p)
 		},
 	}
 	f := cmd.Flags()
@@ -116,7 +116,7 @@ func parseTiers(given []string) (tiers []control.AgentTier, err error) {
 	return tiers, nil
 }
 
-func runAgentSet(ctx context.Context, r control.SetAgentRequest, p *cli.Program) error {
+func runSet(ctx context.Context, r control.SetAgentRequest, p *cli.Program) error {
 	a, offline, err := changeAgents(ctx, p,
 		func(client control.Service) (control.Agent, error) { return control.SetAgent.Ask(ctx, client, r) },
 		func(files agentFiles) (control.Agent, error) { return files.SetAgent(r) })
@@ -128,6 +128,6 @@ func runAgentSet(ctx context.Context, r control.SetAgentRequest, p *cli.Program)
 		return v.WriteJSON(a)
 	}
 	v.Out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
-	agentTable(v, []control.Agent{a})
+	Table(v, []control.Agent{a})
 	return nil
 }

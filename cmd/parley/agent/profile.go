@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newAgentProfileCommand(p *cli.Program) *cobra.Command {
+func newProfileCommand(p *cli.Program) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "profile NAME",
@@ -46,7 +46,7 @@ reads standard input):
 			if err != nil {
 				return err
 			}
-			return runAgentProfile(cmd.Context(), r, client, p.View())
+			return runProfile(cmd.Context(), r, client, p.View())
 		},
 	}
 	cmd.Flags().StringVar(&file, "set", "", "write it from this `FILE`")
@@ -71,7 +71,7 @@ func fileText(p *cli.Program, cmd *cobra.Command, name string) (string, error) {
 	return string(data), nil
 }
 
-func runAgentProfile(ctx context.Context, r control.ProfileRequest, client control.Service, v cli.View) error {
+func runProfile(ctx context.Context, r control.ProfileRequest, client control.Service, v cli.View) error {
 	profile, err := control.ActorProfile.Ask(ctx, client, r)
 	if err != nil {
 		return err

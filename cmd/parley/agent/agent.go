@@ -1,4 +1,6 @@
-package main
+// Package agent holds the commands that say which agents a host serves and how:
+// parley agent, and the table of agents that others show too.
+package agent
 
 import (
 	"context"
@@ -14,7 +16,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newAgentCommand(p *cli.Program) *cobra.Command {
+// NewCommand is parley agent.
+func NewCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "agent",
 		Short:   "Say which agents this host serves, and how",
@@ -24,12 +27,12 @@ func newAgentCommand(p *cli.Program) *cobra.Command {
 			return cli.UsageErrorf(cmd, "%s needs add, list, set, presets, profile, test, token, pause, resume or remove", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newAgentAddCommand(p), newAgentListCommand(p), newAgentSetCommand(p), newAgentPresetsCommand(p), newAgentProfileCommand(p),
-		newAgentTestCommand(p), newAgentTokenCommand(p), newAgentPauseCommand(p), newAgentResumeCommand(p), newAgentRemoveCommand(p))
+	cmd.AddCommand(newAddCommand(p), newListCommand(p), newSetCommand(p), newPresetsCommand(p), newProfileCommand(p),
+		newTestCommand(p), newTokenCommand(p), newPauseCommand(p), newResumeCommand(p), newRemoveCommand(p))
 	return cmd
 }
 
-func newAgentAddCommand(p *cli.Program) *cobra.Command {
+func newAddCommand(p *cli.Program) *cobra.Command {
 	var r control.AddAgentRequest
 	cmd := &cobra.Command{
 		Use:   "add [NAME] --exec 'CMD …' | --preset PRESET | --inbox",
@@ -83,7 +86,7 @@ command as another user, who cannot read the home.`,
 				return err
 			}
 			r.Dir = dir
-			return runAgentAdd(cmd.Context(), r, client, p.View())
+			return runAdd(cmd.Context(), r, client, p.View())
 		},
 	}
 	f := cmd.Flags()
@@ -104,7 +107,7 @@ command as another user, who cannot read the home.`,
 	return cmd
 }
 
-func runAgentAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v cli.View) error {
+func runAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v cli.View) error {
 	a, err := control.AddAgent.Ask(ctx, client, r)
 	if err != nil {
 		return err
@@ -125,7 +128,7 @@ func runAgentAdd(ctx context.Context, r control.AddAgentRequest, client control.
 	return nil
 }
 
-func newAgentListCommand(p *cli.Program) *cobra.Command {
+func newListCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the agents that this host serves",
@@ -136,14 +139,14 @@ func newAgentListCommand(p *cli.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runAgentList(cmd.Context(), client, p.View())
+			return runList(cmd.Context(), client, p.View())
 		},
 	}
 	p.JSONFlag(cmd, "print an array of agents as JSON")
 	return cmd
 }
 
-func runAgentList(ctx context.Context, client control.Service, v cli.View) error {
+func runList(ctx context.Context, client control.Service, v cli.View) error {
 	agents, err := control.Agents.Ask(ctx, client)
 	if err != nil {
 		return err
@@ -155,16 +158,16 @@ func runAgentList(ctx context.Context, client control.Service, v cli.View) error
 		v.Next("parley agent add calc --exec 'bc -l'", "no agent is served here yet")
 		return nil
 	}
-	agentTable(v, agents)
+	Table(v, agents)
 	return nil
 }
 
-// inLine is the state of an agent whose messages wait because the host runs no more
+// InLine is the state of an agent whose messages wait because the host runs no more
 // commands at once.
-const inLine = "in line"
+const InLine = "in line"
 
-// agentTable shows the agents served here as a table.
-func agentTable(v cli.View, agents []control.Agent) {
+// Table shows the agents served here as a table.
+func Table(v cli.View, agents []control.Agent) {
 	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
 	for _, a := range agents {
 		state, input := "", ""
@@ -172,7 +175,7 @@ func agentTable(v cli.View, agents []control.Agent) {
 		case a.Paused:
 			state = "paused"
 		case a.Held:
-			state = inLine
+			state = InLine
 		}
 		if a.Input == configs.InputPrompt {
 			input = a.Input
@@ -202,21 +205,21 @@ func commandsOf(a control.Agent) string {
 	return strings.Join(tiers, ", ")
 }
 
-func newAgentRemoveCommand(p *cli.Program) *cobra.Command {
+func newRemoveCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "remove NAME",
 		Short:   "Stop serving an agent, also while no node runs",
 		Example: `  parley agent remove calc`,
 		Args:    cli.Exactly(1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runAgentRemove(cmd.Context(), control.AgentRequest{Name: args[0]}, p)
+			return runRemove(cmd.Context(), control.AgentRequest{Name: args[0]}, p)
 		},
 	}
 	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
 }
 
-func runAgentRemove(ctx context.Context, r control.AgentRequest, p *cli.Program) error {
+func runRemove(ctx context.Context, r control.AgentRequest, p *cli.Program) error {
 	_, offline, err := changeAgents(ctx, p,
 		func(client control.Service) (control.None, error) { return control.RemoveAgent.Ask(ctx, client, r) },
 		func(files agentFiles) (control.None, error) { return control.None{}, files.RemoveAgent(r) })

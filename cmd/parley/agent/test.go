@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // testText is what an agent is asked where nothing else is said.
 const testText = "This is a test of whether you can be reached. Answer with one short sentence."
 
-func newAgentTestCommand(p *cli.Program) *cobra.Command {
+func newTestCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test NAME [TEXT|-]",
 		Short: "Run an agent's command once; nothing of it is kept",
@@ -36,7 +36,7 @@ output is the answer alone. An agent that does not answer: exit code 1.`,
 			if err != nil {
 				return err
 			}
-			return runAgentTest(cmd.Context(), r, client, p.View())
+			return runTest(cmd.Context(), r, client, p.View())
 		},
 	}
 	cli.TakesText(cmd, 1)
@@ -45,7 +45,7 @@ output is the answer alone. An agent that does not answer: exit code 1.`,
 	return cmd
 }
 
-func runAgentTest(ctx context.Context, r control.TestRequest, client control.Service, v cli.View) error {
+func runTest(ctx context.Context, r control.TestRequest, client control.Service, v cli.View) error {
 	done := v.Busy("waiting for " + term.Line(r.Name))
 	result, err := control.TestAgent.Ask(ctx, client, r)
 	done()

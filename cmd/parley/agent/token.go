@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newAgentTokenCommand(p *cli.Program) *cobra.Command {
+func newTokenCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "token NAME",
 		Short: "Make a token by which an agent that you start is known",
@@ -24,7 +24,7 @@ as the agent is served here; after "parley agent remove" it is over.`,
 			if err != nil {
 				return err
 			}
-			return runAgentToken(cmd.Context(), control.AgentRequest{Name: args[0]}, client, p.View())
+			return runToken(cmd.Context(), control.AgentRequest{Name: args[0]}, client, p.View())
 		},
 	}
 	p.JSONFlag(cmd, "print agent and token as JSON")
@@ -32,7 +32,7 @@ as the agent is served here; after "parley agent remove" it is over.`,
 	return cmd
 }
 
-func runAgentToken(ctx context.Context, r control.AgentRequest, client control.Service, v cli.View) error {
+func runToken(ctx context.Context, r control.AgentRequest, client control.Service, v cli.View) error {
 	made, err := control.MakeToken.Ask(ctx, client, r)
 	if err != nil {
 		return err

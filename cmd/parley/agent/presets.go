@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"os/exec"
@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// presetInfo is a preset as "agent presets --json" prints it.
-type presetInfo struct {
+// PresetInfo is a preset as "agent presets --json" prints it.
+type PresetInfo struct {
 	Name      string          `json:"name"`      // for "agent add --preset"
 	Title     string          `json:"title"`     // what its makers call the program
 	Program   string          `json:"program"`   // what it is called in a shell
@@ -26,7 +26,7 @@ type presetInfo struct {
 	Source    string          `json:"source"`    // where this is from
 }
 
-func newAgentPresetsCommand(p *cli.Program) *cobra.Command {
+func newPresetsCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "presets [PRESET]",
 		Short: "List the agent programs that parley knows how to run",
@@ -46,7 +46,7 @@ writes it into the agent's own file in the home, where it can be changed.`,
 			if err != nil {
 				return err
 			}
-			return runAgentPresets(presets, len(args) > 0, p.View())
+			return runPresets(presets, len(args) > 0, p.View())
 		},
 	}
 	p.JSONFlag(cmd, "print an array of presets as JSON")
@@ -54,11 +54,11 @@ writes it into the agent's own file in the home, where it can be changed.`,
 	return cmd
 }
 
-func runAgentPresets(presets []configs.Preset, whole bool, v cli.View) error {
-	infos := make([]presetInfo, len(presets))
+func runPresets(presets []configs.Preset, whole bool, v cli.View) error {
+	infos := make([]PresetInfo, len(presets))
 	for i, preset := range presets {
 		_, err := exec.LookPath(preset.Program)
-		infos[i] = presetInfo{
+		infos[i] = PresetInfo{
 			Name: preset.Name, Title: preset.Title, Program: preset.Program, Installed: err == nil, Exec: preset.Exec, Input: preset.Input,
 			Open: preset.Open, Timeout: control.Seconds(preset.Timeout), Install: preset.Install, Note: preset.Note, Source: preset.Source,
 		}
@@ -86,7 +86,7 @@ func installed(yes bool) string {
 	return ""
 }
 
-func showPreset(v cli.View, info presetInfo) {
+func showPreset(v cli.View, info PresetInfo) {
 	field := func(name, value string) { v.Labelled(8, name, value) }
 	command := func(name, value string) { // whole, so that it can be copied
 		if value != "" {
