@@ -33,15 +33,15 @@ func TestInWhoseNameACommandActs(t *testing.T) {
 		{line: "inbox --as nat", agent: "volt", speaker: "mawjs", terminal: true},
 	} {
 		r := newRun(t)
-		r.status = control.Status{Human: "nat", Speaker: test.speaker}
-		r.env["PARLEY_AGENT"] = test.agent
+		r.Status = control.Status{Human: "nat", Speaker: test.speaker}
+		r.Env["PARLEY_AGENT"] = test.agent
 		if test.terminal {
-			r.atTerminal(80)
+			r.AtTerminal(80)
 		}
-		if code := r.do(strings.Fields(test.line)...); code != cli.ExitDone {
-			t.Errorf("%s: exit %d, %s", test.line, code, r.err.String())
+		if code := r.Do(strings.Fields(test.line)...); code != cli.ExitDone {
+			t.Errorf("%s: exit %d, %s", test.line, code, r.Err.String())
 		}
-		if got := r.err.String(); got != test.want {
+		if got := r.Err.String(); got != test.want {
 			t.Errorf("%s with PARLEY_AGENT=%q said %q, want %q", test.line, test.agent, got, test.want)
 		}
 	}

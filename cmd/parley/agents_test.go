@@ -9,20 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
-
-// servedHere are agents with long commands and folders.
-func servedHere() []control.Agent {
-	return []control.Agent{
-		{
-			Name: "claude", Door: "exec", Command: "claude --print --output-format text --permission-mode plan", Input: "prompt", Preset: "claude",
-			Dir: "/home/nat/projects/a-project-of-some-length", Queued: 2, Running: 1,
-		},
-		{Name: "mawjs", Door: "inbox", Unread: 3, Paused: true, Dir: "/home/nat"},
-	}
-}
 
 func TestAgentsForPeople(t *testing.T) {
 	for _, test := range []struct {
@@ -54,7 +44,7 @@ file:        local/actors/sage.md
 
 You are Sage.␛[2J
 `},
-		{"set a profile", "agent profile sage --set recorder_test.go", 80, `
+		{"set a profile", "agent profile sage --set agents_test.go", 80, `
 sage is recorded as local/actors/sage.md
 next: parley agent add sage --preset claude   serve an agent with it
 `},
@@ -73,23 +63,23 @@ mawjs   inbox  paused  3        0                               /home/nat
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.agents, r.agent = servedHere(), control.Agent{Name: "mawjs", Paused: true, Queued: 1}
-			r.profile = control.Profile{
+			r.Agents, r.Agent = clitest.ServedHere(), control.Agent{Name: "mawjs", Paused: true, Queued: 1}
+			r.Profile = control.Profile{
 				Name: "sage", Alias: "S\x1bage", Path: "local/actors/sage.md", Body: "You are Sage.\x1b[2J",
 				Description: "Knows the code of this project, all of it, and says so briefly.",
 			}
-			r.prompt = control.Prompt{Agent: "sage", Input: "prompt", Text: "You are Sage.\x1b[2J\n\nno newline at the end"}
-			r.woken = control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: servedHere()}
-			r.wantPrinted(t, test.width, strings.Fields(test.line), test.want)
+			r.Prompt = control.Prompt{Agent: "sage", Input: "prompt", Text: "You are Sage.\x1b[2J\n\nno newline at the end"}
+			r.Woken = control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: clitest.ServedHere()}
+			r.WantPrinted(t, test.width, strings.Fields(test.line), test.want)
 		})
 	}
 }
 
 func TestResumed(t *testing.T) {
 	r := newRun(t)
-	r.agent = control.Agent{Name: "mawjs", Queued: 2}
-	if code := r.do("agent", "resume", "mawjs"); code != cli.ExitDone || r.out.String() != "mawjs goes on, 2 messages waiting\n" {
-		t.Errorf("exit %d, printed %q", code, r.out.String())
+	r.Agent = control.Agent{Name: "mawjs", Queued: 2}
+	if code := r.Do("agent", "resume", "mawjs"); code != cli.ExitDone || r.Out.String() != "mawjs goes on, 2 messages waiting\n" {
+		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}
 }
 
@@ -121,9 +111,9 @@ func TestCommandLinesOfAgents(t *testing.T) {
 		{line: []string{"wake", "mawjs"}, want: `wake {"agent":"mawjs"}`},
 	} {
 		r := newRun(t)
-		r.program.Stdin = strings.NewReader(test.stdin)
-		r.env["PARLEY_AGENT"] = "volt"
-		r.wantAsked(t, test.line, test.want)
+		r.Program.Stdin = strings.NewReader(test.stdin)
+		r.Env["PARLEY_AGENT"] = "volt"
+		r.WantAsked(t, test.line, test.want)
 	}
 }
 
@@ -149,15 +139,15 @@ func TestAgentTest(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.tested = test.result
+			r.Tested = test.result
 			line := []string{"agent", "test", "calc"}
 			if test.json {
 				line = append(line, "--json")
 			}
-			if code := r.do(line...); code != test.code {
+			if code := r.Do(line...); code != test.code {
 				t.Errorf("exit %d, want %d", code, test.code)
 			}
-			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
+			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.Out.String(), r.Err.String()}); diff != "" {
 				t.Errorf("stdout and stderr (-want +got):\n%s", diff)
 			}
 		})
@@ -180,11 +170,11 @@ func TestWakeSaysWhatItFound(t *testing.T) {
 		},
 	} {
 		r := newRun(t)
-		r.woken = test.woken
-		if code := r.do("wake"); code != test.code {
+		r.Woken = test.woken
+		if code := r.Do("wake"); code != test.code {
 			t.Errorf("%+v: exit %d, want %d", test.woken, code, test.code)
 		}
-		if diff := cmp.Diff([]string{test.out, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
+		if diff := cmp.Diff([]string{test.out, test.say}, []string{r.Out.String(), r.Err.String()}); diff != "" {
 			t.Errorf("%+v: stdout and stderr (-want +got):\n%s", test.woken, diff)
 		}
 	}
@@ -203,10 +193,10 @@ func TestPresets(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRun(t)
-	r.do("agent", "presets")
-	lines := strings.Split(strings.TrimSpace(r.out.String()), "\n")
-	if len(lines) != len(presets)+1 || len(r.asked) > 0 {
-		t.Fatalf("%d lines for %d presets, asked %q:\n%s", len(lines), len(presets), r.asked, r.out.String())
+	r.Do("agent", "presets")
+	lines := strings.Split(strings.TrimSpace(r.Out.String()), "\n")
+	if len(lines) != len(presets)+1 || len(r.Asked) > 0 {
+		t.Fatalf("%d lines for %d presets, asked %q:\n%s", len(lines), len(presets), r.Asked, r.Out.String())
 	}
 	for i, preset := range presets {
 		added := newRun(t)
@@ -214,17 +204,17 @@ func TestPresets(t *testing.T) {
 		if i == 0 {
 			note = ""
 		}
-		if code := added.do("agent", "add", "x", "--preset", preset.Name); code != cli.ExitDone || added.err.String() != note {
-			t.Errorf("add %s: exit %d, said %q, want %q", preset.Name, code, added.err.String(), note)
+		if code := added.Do("agent", "add", "x", "--preset", preset.Name); code != cli.ExitDone || added.Err.String() != note {
+			t.Errorf("add %s: exit %d, said %q, want %q", preset.Name, code, added.Err.String(), note)
 		}
 		line := lines[i+1]
 		if !strings.HasPrefix(line, preset.Name+" ") || strings.Contains(line, " installed ") != (i == 0) {
 			t.Errorf("%s: %q, want only %s to be installed", preset.Name, line, first.Name)
 		}
 		r := newRun(t)
-		r.atTerminal(80)
-		if code := r.do("agent", "presets", preset.Name); code != cli.ExitDone || !strings.Contains(r.out.String(), "runs:    "+preset.Exec+"\n") {
-			t.Errorf("%s: exit %d, printed %s", preset.Name, code, r.out.String())
+		r.AtTerminal(80)
+		if code := r.Do("agent", "presets", preset.Name); code != cli.ExitDone || !strings.Contains(r.Out.String(), "runs:    "+preset.Exec+"\n") {
+			t.Errorf("%s: exit %d, printed %s", preset.Name, code, r.Out.String())
 		}
 	}
 }

@@ -7,49 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/protocol"
 )
-
-func channelID(t *testing.T, text string) protocol.ChannelID {
-	t.Helper()
-	id, err := protocol.ParseChannelID(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return id
-}
-
-// someBooks fills a run with channels and memories, wide and hostile ones among
-// them.
-func (r *run) someBooks(t *testing.T) {
-	t.Helper()
-	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
-	sprint := channelID(t, "adfe0356-0f71-49a9-80a0-fb76883cd974")
-	notes := channelID(t, "0dfe0356-0f71-49a9-80a0-fb76883cd974")
-	direct := channelID(t, "1dfe0356-0f71-49a9-80a0-fb76883cd974")
-	r.channels = []control.Channel{
-		{
-			ID: sprint, Name: "sprint", CreatedBy: "nat", CreatedAt: at, Parent: notes, About: "What we do\nthis \x1b[2Jweek", Messages: 12345,
-			Last: at, Participants: []string{"mawjs", "nat", "volt"}, Children: []protocol.ChannelID{direct},
-		},
-		{ID: notes, Name: "議事録 and release notes", Messages: 1, Last: at},
-		{ID: direct, Participants: []string{"a-reviewer-of-many-things", "nat"}},
-	}
-	r.channel = r.channels[0]
-	r.memories = []control.Memory{
-		{
-			File: "20260523T190100000Z-b2c3d4e5.md", From: "nat", Via: "parley", Timestamp: at, Subject: "language for tools and for all else that we build here",
-			Scope: "global", Tags: []string{"tools", "go"}, Session: "7f3a2b1c", Supersedes: "20260523T190000000Z-a2c3d4e5.md", Body: "Go,\n\x1bnothing else",
-		},
-		{
-			File: "20260523T190200000Z-c2c3d4e5.md", From: "a-reviewer-of-many-things", Timestamp: at, Subject: "dead\x1bline",
-			Scope: notes.String(), SupersededBy: "20260523T190300000Z-d2c3d4e5.md",
-		},
-	}
-	r.memory = r.memories[0]
-	r.files = []control.UpgradedFile{{Path: "upstream/CROSSTALK.md", State: "current"}, {Path: "upstream/JITTER.md", State: "changed"}}
-}
 
 func TestBooksForPeople(t *testing.T) {
 	for _, test := range []struct {
@@ -134,8 +92,8 @@ upstream/JITTER.md     changed
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.someBooks(t)
-			r.wantPrinted(t, test.width, strings.Fields(test.line), test.want)
+			r.SomeBooks(t)
+			r.WantPrinted(t, test.width, strings.Fields(test.line), test.want)
 		})
 	}
 }
@@ -146,11 +104,11 @@ func TestEmptyBooksNameTheFirstStep(t *testing.T) {
 		{"memory list", "nothing is remembered\n", "next: parley memory add --subject LINE TEXT   write the first\n"},
 	} {
 		r := newRun(t)
-		r.atTerminal(80)
-		if code := r.do(strings.Fields(test.line)...); code != cli.ExitDone {
+		r.AtTerminal(80)
+		if code := r.Do(strings.Fields(test.line)...); code != cli.ExitDone {
 			t.Errorf("%s: exit %d", test.line, code)
 		}
-		if diff := cmp.Diff([]string{test.say, test.next}, []string{r.err.String(), r.out.String()}); diff != "" {
+		if diff := cmp.Diff([]string{test.say, test.next}, []string{r.Err.String(), r.Out.String()}); diff != "" {
 			t.Errorf("%s: stderr and stdout (-want +got):\n%s", test.line, diff)
 		}
 	}
@@ -190,9 +148,9 @@ func TestCommandLinesOfBooks(t *testing.T) {
 		},
 	} {
 		r := newRun(t)
-		r.program.Stdin = strings.NewReader(test.stdin)
-		r.env["PARLEY_AGENT"] = "volt"
-		r.wantAsked(t, test.line, test.want)
+		r.Program.Stdin = strings.NewReader(test.stdin)
+		r.Env["PARLEY_AGENT"] = "volt"
+		r.WantAsked(t, test.line, test.want)
 	}
 }
 
@@ -223,11 +181,11 @@ func TestParseSince(t *testing.T) {
 
 func TestNothingFoundIsNoFailure(t *testing.T) {
 	r := newRun(t)
-	r.found.Pending = 3
-	if code := r.do("search", "deadline"); code != cli.ExitDone || r.out.Len() > 0 {
-		t.Errorf("exit %d, printed %q", code, r.out.String())
+	r.Found.Pending = 3
+	if code := r.Do("search", "deadline"); code != cli.ExitDone || r.Out.Len() > 0 {
+		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}
-	if want := "3 messages are still being indexed: ask again in a moment\nnothing was found\n"; r.err.String() != want {
-		t.Errorf("said %q, want %q", r.err.String(), want)
+	if want := "3 messages are still being indexed: ask again in a moment\nnothing was found\n"; r.Err.String() != want {
+		t.Errorf("said %q, want %q", r.Err.String(), want)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -15,7 +16,7 @@ import (
 // aDay is mail of today, of yesterday and of another year, in channels of all kinds.
 func aDay() []control.Message {
 	at := func(ago time.Duration, channel string, direct bool, body string, to ...string) control.Message {
-		m := letter(body)
+		m := clitest.Letter(body)
 		m.Timestamp, m.ChannelName, m.Direct, m.To = m.Timestamp.Add(-ago), channel, direct, to
 		return m
 	}
@@ -65,16 +66,16 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 `},
 	} {
 		r := newRun(t)
-		r.mail = aDay()
-		r.program.Now = func() time.Time { return letter("").Timestamp.Add(time.Hour) }
-		r.atTerminal(80)
-		if code := r.do(strings.Fields(test.line)...); code != cli.ExitDone {
-			t.Errorf("%s: exit %d, %s", test.line, code, r.err.String())
+		r.Mail = aDay()
+		r.Program.Now = func() time.Time { return clitest.Letter("").Timestamp.Add(time.Hour) }
+		r.AtTerminal(80)
+		if code := r.Do(strings.Fields(test.line)...); code != cli.ExitDone {
+			t.Errorf("%s: exit %d, %s", test.line, code, r.Err.String())
 		}
-		if diff := cmp.Diff(test.want, "\n"+r.out.String()); diff != "" {
+		if diff := cmp.Diff(test.want, "\n"+r.Out.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.line, diff)
 		}
-		for line := range strings.Lines(r.out.String()) {
+		for line := range strings.Lines(r.Out.String()) {
 			if width := term.Width(strings.TrimRight(line, "\n")); width > 80 {
 				t.Errorf("%s: %d columns: %s", test.line, width, line)
 			}
@@ -85,17 +86,17 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 // A listing did not tell an inbox that somebody empties from one that nobody asks for.
 func TestLsSaysWhenAnInboxWasAsked(t *testing.T) {
 	r := newRun(t)
-	now := letter("").Timestamp
-	r.program.Now = func() time.Time { return now }
+	now := clitest.Letter("").Timestamp
+	r.Program.Now = func() time.Time { return now }
 	here := control.Participant{Kind: "agent", Host: "here", State: control.HostHere, Here: true, Since: now.Add(-72 * time.Hour)}
 	calc, mawjs, volt := here, here, here
 	calc.Name, calc.Door = "calc", "exec"
 	mawjs.Name, mawjs.Door, mawjs.Asked = "mawjs", "inbox", now.Add(-time.Minute)
 	volt.Name, volt.Door = "volt", "inbox"
-	r.people = []control.Participant{calc, mawjs, volt}
-	r.atTerminal(80)
-	if code := r.do("ls"); code != cli.ExitDone {
-		t.Errorf("exit %d, %s", code, r.err.String())
+	r.People = []control.Participant{calc, mawjs, volt}
+	r.AtTerminal(80)
+	if code := r.Do("ls"); code != cli.ExitDone {
+		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
 	want := `NAME   KIND   HOST  STATE  SINCE                    ASKED
 calc   agent  here  here   2026-05-20 21:01 +02:00
@@ -103,7 +104,7 @@ mawjs  agent  here  here   2026-05-20 21:01 +02:00  21:00
 volt   agent  here  here   2026-05-20 21:01 +02:00  not yet
 next: parley hey calc hello   say something
 `
-	if diff := cmp.Diff(want, r.out.String()); diff != "" {
+	if diff := cmp.Diff(want, r.Out.String()); diff != "" {
 		t.Errorf("printed (-want +got):\n%s", diff)
 	}
 }
@@ -114,14 +115,14 @@ func TestNextStepIsSafeToShow(t *testing.T) {
 	const turned = "gpj.\u202ehsilbup"
 	for _, line := range []string{"channel members x", "channel show x", "channel list"} {
 		r := newRun(t)
-		r.channel = control.Channel{Name: turned, Members: []string{turned}}
-		r.channels = []control.Channel{r.channel}
-		r.atTerminal(200)
-		if code := r.do(strings.Fields(line)...); code != cli.ExitDone || !strings.Contains(r.out.String(), "next: ") {
-			t.Errorf("%s: exit %d, printed %q", line, code, r.out.String())
+		r.Channel = control.Channel{Name: turned, Members: []string{turned}}
+		r.Channels = []control.Channel{r.Channel}
+		r.AtTerminal(200)
+		if code := r.Do(strings.Fields(line)...); code != cli.ExitDone || !strings.Contains(r.Out.String(), "next: ") {
+			t.Errorf("%s: exit %d, printed %q", line, code, r.Out.String())
 		}
-		if strings.Contains(r.out.String(), "\u202e") {
-			t.Errorf("%s: printed %q", line, r.out.String())
+		if strings.Contains(r.Out.String(), "\u202e") {
+			t.Errorf("%s: printed %q", line, r.Out.String())
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 )
@@ -23,7 +24,7 @@ func TestConfigCheckStopsNoNodeForAMistake(t *testing.T) {
 	check := func() string {
 		var out bytes.Buffer
 		v := cli.View{Out: term.Screen{Writer: &out, Terminal: true, Width: 80}, Command: func(words string) string { return words }}
-		_ = runConfigCheck(t.Context(), home, &recorder{}, v) // what is wrong stands in what it prints
+		_ = runConfigCheck(t.Context(), home, &clitest.Recorder{}, v) // what is wrong stands in what it prints
 		return out.String()
 	}
 	if said := check(); !strings.Contains(said, "parley stop && parley up -d") {

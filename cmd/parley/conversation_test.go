@@ -6,33 +6,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
-
-// toThree is a message from nat that one of three answered and one read.
-func toThree() control.Message {
-	m := letter("who takes the deadline on friday?\nand the notes?")
-	m.From, m.To, m.Stage = "nat", []string{"mawjs", "volt", "critic"}, protocol.StageAnswered
-	m.Addressees = []control.Addressee{{Name: "mawjs", Stage: protocol.StageAnswered}, {Name: "volt", Stage: protocol.StageRead}, {Name: "critic"}}
-	return m
-}
-
-// someThread is a conversation that branches.
-func someThread() []control.ThreadMessage {
-	at := func(depth int, from, body string, stage protocol.Stage, act protocol.Act) control.ThreadMessage {
-		m := letter(body)
-		m.From, m.Stage, m.Act, m.Re = from, stage, act, letter("").Path.Rel()
-		return control.ThreadMessage{Message: m, Depth: depth}
-	}
-	return []control.ThreadMessage{
-		{Message: toThree()},
-		at(1, "mawjs", "I do", protocol.StageRead, protocol.ActReply),
-		at(2, "nat", "thanks", protocol.StageAnswered, protocol.ActReply),
-		at(3, "a-reviewer-of-many-things", "世界 "+strings.Repeat("long ", 20), protocol.StageRecorded, protocol.ActReply),
-		at(1, "volt", "e\x1b[2J", protocol.StagePushed, "sync-check"),
-	}
-}
 
 func TestConversations(t *testing.T) {
 	for _, test := range []struct {
@@ -65,7 +42,7 @@ next: parley thread b2c3d4e5   the whole conversation
 from:   nat@white
 to:     mawjs, volt, critic
 time:   2026-05-23 21:01:00 +02:00
-path:   ` + letterPath + `
+path:   ` + clitest.LetterPath + `
 signed: valid
 stage:  read by 2 of 3 · answered by 1
 reach:  answered: mawjs · read: volt · not read: critic
@@ -89,9 +66,9 @@ next: parley show b2c3d4e5   how far it has come
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.message, r.mail, r.thread = toThree(), []control.Message{toThree()}, someThread()
-			want := strings.ReplaceAll(test.want, "PATH  ", letterPath+"  ")
-			r.wantPrinted(t, test.width, strings.Fields(test.line), want)
+			r.Message, r.Mail, r.Thread = clitest.ToThree(), []control.Message{clitest.ToThree()}, clitest.SomeThread()
+			want := strings.ReplaceAll(test.want, "PATH  ", clitest.LetterPath+"  ")
+			r.WantPrinted(t, test.width, strings.Fields(test.line), want)
 		})
 	}
 }
@@ -124,35 +101,35 @@ func TestReach(t *testing.T) {
 
 func TestNobodyHasAnswered(t *testing.T) {
 	r := newRun(t)
-	r.atTerminal(80)
-	if code := r.do("replies", "b2c3d4e5"); code != cli.ExitDone || r.err.String() != "nobody has answered yet\n" {
-		t.Errorf("exit %d, stderr %q", code, r.err.String())
+	r.AtTerminal(80)
+	if code := r.Do("replies", "b2c3d4e5"); code != cli.ExitDone || r.Err.String() != "nobody has answered yet\n" {
+		t.Errorf("exit %d, stderr %q", code, r.Err.String())
 	}
-	if want := "next: parley wait --re b2c3d4e5   wait for the first answer\n"; r.out.String() != want {
-		t.Errorf("printed %q, want %q", r.out.String(), want)
+	if want := "next: parley wait --re b2c3d4e5   wait for the first answer\n"; r.Out.String() != want {
+		t.Errorf("printed %q, want %q", r.Out.String(), want)
 	}
 }
 
 func TestThreadAsJSONHasDepths(t *testing.T) {
 	r := newRun(t)
-	r.thread = someThread()
-	r.do("thread", "b2c3d4e5", "--json")
+	r.Thread = clitest.SomeThread()
+	r.Do("thread", "b2c3d4e5", "--json")
 	for _, want := range []string{`[{"path":`, `"depth":0`, `"depth":3`, `{"name":"critic","stage":""}`} {
-		if !strings.Contains(r.out.String(), want) {
-			t.Errorf("no %s in %s", want, r.out.String())
+		if !strings.Contains(r.Out.String(), want) {
+			t.Errorf("no %s in %s", want, r.Out.String())
 		}
 	}
 }
 
 // The text alone goes to standard output, whatever was waited for (R15).
 func TestWaitCommand(t *testing.T) {
-	failed := letter("FAILED | no such file")
+	failed := clitest.Letter("FAILED | no such file")
 	failed.Act = protocol.ActFailed
 	late := control.Errorf(control.KindTimeout, "", "nothing came")
 	shown := func(as string) string {
-		rec := &recorder{}
-		rec.note("; shown", control.ShownRequest{As: as, Paths: []protocol.Path{letter("").Path}})
-		return rec.asked[0]
+		rec := &clitest.Recorder{}
+		rec.Note("; shown", control.ShownRequest{As: as, Paths: []protocol.Path{clitest.Letter("").Path}})
+		return rec.Asked[0]
 	}
 	for _, test := range []struct {
 		line     string
@@ -162,9 +139,9 @@ func TestWaitCommand(t *testing.T) {
 		asked    string
 		out, say string
 	}{
-		{line: "wait --re b2c3d4e5", reply: letter("42"), asked: `wait {"re":"b2c3d4e5","within":60000000000}` + shown(""), out: "42\n"},
-		{line: "wait --from mawjs --timeout 5s", reply: letter("a\n b"), asked: `wait {"from":"mawjs","within":5000000000}` + shown(""), out: "a\n b\n"},
-		{line: "wait --to nat --timeout 5s --as nat", reply: letter("hi"), asked: `wait {"as":"nat","to":"nat","within":5000000000}` + shown("nat"), out: "hi\n"},
+		{line: "wait --re b2c3d4e5", reply: clitest.Letter("42"), asked: `wait {"re":"b2c3d4e5","within":60000000000}` + shown(""), out: "42\n"},
+		{line: "wait --from mawjs --timeout 5s", reply: clitest.Letter("a\n b"), asked: `wait {"from":"mawjs","within":5000000000}` + shown(""), out: "a\n b\n"},
+		{line: "wait --to nat --timeout 5s --as nat", reply: clitest.Letter("hi"), asked: `wait {"as":"nat","to":"nat","within":5000000000}` + shown("nat"), out: "hi\n"},
 		{
 			line: "wait --to nat --timeout 5s", err: late, code: cli.ExitNothing, asked: `wait {"to":"nat","within":5000000000}`,
 			say: "parley: nothing came within 5s\n",
@@ -179,11 +156,11 @@ func TestWaitCommand(t *testing.T) {
 		},
 	} {
 		r := newRun(t)
-		r.reply, r.waitErr = test.reply, test.err
-		if code := r.do(strings.Fields(test.line)...); code != test.code {
+		r.Reply, r.WaitErr = test.reply, test.err
+		if code := r.Do(strings.Fields(test.line)...); code != test.code {
 			t.Errorf("%s: exit %d, want %d", test.line, code, test.code)
 		}
-		if diff := cmp.Diff([]string{test.asked, test.out, test.say}, []string{strings.Join(r.asked, "; "), r.out.String(), r.err.String()}); diff != "" {
+		if diff := cmp.Diff([]string{test.asked, test.out, test.say}, []string{strings.Join(r.Asked, "; "), r.Out.String(), r.Err.String()}); diff != "" {
 			t.Errorf("%s: asked, stdout and stderr (-want +got):\n%s", test.line, diff)
 		}
 	}
@@ -192,26 +169,26 @@ func TestWaitCommand(t *testing.T) {
 // A receipt that cannot be left does not take the answer from a script that waits for it.
 func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
 	r := newRun(t)
-	r.reply, r.shownErr = letter("42"), control.Errorf(control.KindUnavailable, "", "the node is stopping")
-	if code := r.do("wait", "--re", "b2c3d4e5"); code != cli.ExitDone || r.out.String() != "42\n" {
-		t.Errorf("exit %d, printed %q", code, r.out.String())
+	r.Reply, r.ShownErr = clitest.Letter("42"), control.Errorf(control.KindUnavailable, "", "the node is stopping")
+	if code := r.Do("wait", "--re", "b2c3d4e5"); code != cli.ExitDone || r.Out.String() != "42\n" {
+		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}
-	if want := "cannot mark it as read: the node is stopping\n"; r.err.String() != want {
-		t.Errorf("said %q, want %q", r.err.String(), want)
+	if want := "cannot mark it as read: the node is stopping\n"; r.Err.String() != want {
+		t.Errorf("said %q, want %q", r.Err.String(), want)
 	}
 }
 
 // What an agent asked others because of a message stands below it, and says whom.
 func TestThreadShowsWhatWasAskedBecauseOfAMessage(t *testing.T) {
 	r := newRun(t)
-	r.thread = someThread()[:2]
-	asked := letter("can I take Friday?")
+	r.Thread = clitest.SomeThread()[:2]
+	asked := clitest.Letter("can I take Friday?")
 	asked.From, asked.To = "mawjs", []string{"volt"}
-	r.thread = append(r.thread, control.ThreadMessage{Message: asked, Depth: 1})
-	r.atTerminal(80)
-	r.do("thread", "b2c3d4e5")
+	r.Thread = append(r.Thread, control.ThreadMessage{Message: asked, Depth: 1})
+	r.AtTerminal(80)
+	r.Do("thread", "b2c3d4e5")
 	want := "└ mawjs@white → volt  05-23 21:01 +02:00  b2c3d4e5  can I take Friday?"
-	if !strings.Contains(r.out.String(), want) || strings.Contains(r.out.String(), "├ mawjs@white →") {
-		t.Errorf("printed\n%s\nwant %s", r.out.String(), want)
+	if !strings.Contains(r.Out.String(), want) || strings.Contains(r.Out.String(), "├ mawjs@white →") {
+		t.Errorf("printed\n%s\nwant %s", r.Out.String(), want)
 	}
 }

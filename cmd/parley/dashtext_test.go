@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 )
 
 // The way language models write, a list item, a rule or a negative number, was refused
@@ -45,42 +46,42 @@ func TestTextsThatBeginWithADash(t *testing.T) {
 		{[]string{"search", "-n=5", "-next"}, "-next"},
 	} {
 		r := newRun(t)
-		if code := r.do(test.line...); code != cli.ExitDone && r.err.String() != "nothing was found\n" {
-			t.Errorf("%q: exit %d, %s", test.line, code, r.err.String())
+		if code := r.Do(test.line...); code != cli.ExitDone && r.Err.String() != "nothing was found\n" {
+			t.Errorf("%q: exit %d, %s", test.line, code, r.Err.String())
 			continue
 		}
-		if quoted := jsonText(test.want); !strings.Contains(r.asked[0], ":"+quoted) {
-			t.Errorf("%q asked %s, want the text %s", test.line, r.asked[0], quoted)
+		if quoted := jsonText(test.want); !strings.Contains(r.Asked[0], ":"+quoted) {
+			t.Errorf("%q asked %s, want the text %s", test.line, r.Asked[0], quoted)
 		}
 	}
 }
 
 func jsonText(s string) string {
-	rec := &recorder{}
-	rec.note("", s)
-	return strings.TrimPrefix(rec.asked[0], " ")
+	rec := &clitest.Recorder{}
+	rec.Note("", s)
+	return strings.TrimPrefix(rec.Asked[0], " ")
 }
 
 // A flag of ours that stands after the text goes on being one.
 func TestFlagsAfterADashedText(t *testing.T) {
 	r := newRun(t)
-	r.reply = letter("42")
-	if code := r.do("hey", "calc", "- one", "--as", "nat", "--wait", "10s", "--json"); code != cli.ExitDone {
-		t.Fatalf("exit %d, %s", code, r.err.String())
+	r.Reply = clitest.Letter("42")
+	if code := r.Do("hey", "calc", "- one", "--as", "nat", "--wait", "10s", "--json"); code != cli.ExitDone {
+		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
-	if !slices.ContainsFunc(r.asked, func(s string) bool { return strings.HasPrefix(s, "wait ") && strings.Contains(s, "10000000000") }) {
-		t.Errorf("asked %q: want a wait of 10s", r.asked)
+	if !slices.ContainsFunc(r.Asked, func(s string) bool { return strings.HasPrefix(s, "wait ") && strings.Contains(s, "10000000000") }) {
+		t.Errorf("asked %q: want a wait of 10s", r.Asked)
 	}
-	if !strings.Contains(r.asked[0], `"as":"nat"`) || !strings.HasPrefix(r.out.String(), "{") {
-		t.Errorf("asked %s, printed %s", r.asked[0], r.out.String())
+	if !strings.Contains(r.Asked[0], `"as":"nat"`) || !strings.HasPrefix(r.Out.String(), "{") {
+		t.Errorf("asked %s, printed %s", r.Asked[0], r.Out.String())
 	}
 }
 
 func TestHelpOfACommandThatTakesText(t *testing.T) {
 	for _, line := range [][]string{{"hey", "--help"}, {"hey", "calc", "text", "--help"}, {"hey", "-h"}} {
 		r := newRun(t)
-		if code := r.do(line...); code != cli.ExitDone || !strings.HasPrefix(r.out.String(), "Say something") || len(r.asked) > 0 {
-			t.Errorf("%q: exit %d, asked %q, printed %q", line, code, r.asked, r.out.String())
+		if code := r.Do(line...); code != cli.ExitDone || !strings.HasPrefix(r.Out.String(), "Say something") || len(r.Asked) > 0 {
+			t.Errorf("%q: exit %d, asked %q, printed %q", line, code, r.Asked, r.Out.String())
 		}
 	}
 }
@@ -91,7 +92,7 @@ func FuzzSortText(f *testing.F) {
 	f.Add("- item", "--wait", "10s")
 	f.Fuzz(func(t *testing.T, a, b, c string) {
 		r := newRun(t)
-		sorted, err := cli.SortText(newRootCommand(r.program), []string{"hey", "calc", a, b, c})
+		sorted, err := cli.SortText(newRootCommand(r.Program), []string{"hey", "calc", a, b, c})
 		if err != nil {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -16,15 +17,15 @@ import (
 func TestDemoFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
 	r := newRun(t)
-	r.mail = []control.Message{letter("That was 10 words, and a few more that nobody had counted.")}
+	r.Mail = []control.Message{clitest.Letter("That was 10 words, and a few more that nobody had counted.")}
 	d := &demo{out: term.Screen{Writer: &out, Terminal: true, Width: 80}, dir: "/tmp/demo", binary: "/bin/parley",
-		nodes: map[string]*demoNode{demoHub: {client: &r.recorder}}}
+		nodes: map[string]*demoNode{demoHub: {client: &r.Recorder}}}
 	d.show(demoHub, []string{"init", "--fleet", "demo", "--remote", "/tmp/demo/shared.git", "--listen", "127.0.0.1:0", "--human", "nat bo"})
 	d.show(demoOther, []string{"agent", "add", "calc", "--exec", "/bin/parley demo-agent calc"})
-	d.indent(letterPath + "  stored · heard by white\nThat was 10 words.\n")
+	d.indent(clitest.LetterPath + "  stored · heard by white\nThat was 10 words.\n")
 	d.say("All 176 messages and receipts are in the shared record and in both nodes' records, each exactly once.")
 	err := d.look(t.Context(), demoHub, "inbox", func(ctx context.Context, client control.Service, v cli.View) error {
-		v.Zone, v.Now = r.program.Zone, r.program.Now
+		v.Zone, v.Now = r.Program.Zone, r.Program.Now
 		return runInbox(ctx, control.InboxRequest{}, client, v)
 	})
 	if err != nil {
@@ -34,7 +35,7 @@ func TestDemoFitsTheTerminal(t *testing.T) {
   oracle-world$ parley init --fleet demo --remote shared.git --listen \
       127.0.0.1:0 --human 'nat bo'
   white$ parley agent add calc --exec 'parley demo-agent calc'
-    ` + letterPath + `
+    ` + clitest.LetterPath + `
       stored · heard by white
     That was 10 words.
   All 176 messages and receipts are in the shared record and in both nodes'
@@ -51,11 +52,11 @@ func TestDemoFitsTheTerminal(t *testing.T) {
 
 // The demo's table had a row "HOST-VOUCH | host: …" that nobody understood.
 func TestDemoShowsTheConversation(t *testing.T) {
-	hey, receipt := letter("hello"), letter("")
+	hey, receipt := clitest.Letter("hello"), clitest.Letter("")
 	receipt.Type, receipt.Act = protocol.TypeRead, protocol.ActRead
 	all := []control.Message{receipt, hey}
 	for _, act := range []protocol.Act{protocol.ActHostJoin, protocol.ActHostAgents, protocol.ActHostVouch, protocol.ActHostRotate, protocol.ActHostRevoke} {
-		said := letter("HOST")
+		said := clitest.Letter("HOST")
 		said.Act = act
 		all = append(all, said)
 	}

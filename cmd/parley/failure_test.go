@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -102,15 +103,15 @@ func TestWrongUsage(t *testing.T) {
 		{line: []string{"hey", "--jsno", "--json"}, want: `{"error":"parley hey has no flag --jsno; the nearest is --json","kind":"usage","hint":"parley hey --help"}` + "\n"},
 	} {
 		r := newRun(t)
-		r.program.Stdin = strings.NewReader(test.stdin)
-		if code := r.do(test.line...); code != cli.ExitUsage {
+		r.Program.Stdin = strings.NewReader(test.stdin)
+		if code := r.Do(test.line...); code != cli.ExitUsage {
 			t.Errorf("%q: exit %d, want %d", test.line, code, cli.ExitUsage)
 		}
-		if diff := cmp.Diff(test.want, r.err.String()); diff != "" {
+		if diff := cmp.Diff(test.want, r.Err.String()); diff != "" {
 			t.Errorf("%q says (-want +got):\n%s", test.line, diff)
 		}
-		if len(r.asked) > 0 || r.out.Len() > 0 {
-			t.Errorf("%q: asked the node %q and printed %q", test.line, r.asked, r.out.String())
+		if len(r.Asked) > 0 || r.Out.Len() > 0 {
+			t.Errorf("%q: asked the node %q and printed %q", test.line, r.Asked, r.Out.String())
 		}
 	}
 }
@@ -142,8 +143,8 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.recorder.err = test.err
-			home := r.env["PARLEY_HOME"]
+			r.Failure = test.err
+			home := r.Env["PARLEY_HOME"]
 			if test.setUp {
 				if err := os.WriteFile(configs.Home{Dir: home}.Config(), nil, 0o600); err != nil {
 					t.Fatal(err)
@@ -153,12 +154,12 @@ func TestFailures(t *testing.T) {
 			if test.json {
 				line = append(line, "--json")
 			}
-			if code := r.do(line...); code != test.code {
+			if code := r.Do(line...); code != test.code {
 				t.Errorf("exit %d, want %d", code, test.code)
 			}
-			got := strings.ReplaceAll(r.err.String(), cli.ShellWord(home), "HOME")
-			if diff := cmp.Diff(test.want, got); diff != "" || r.out.Len() > 0 {
-				t.Errorf("stdout %q, stderr (-want +got):\n%s", r.out.String(), diff)
+			got := strings.ReplaceAll(r.Err.String(), cli.ShellWord(home), "HOME")
+			if diff := cmp.Diff(test.want, got); diff != "" || r.Out.Len() > 0 {
+				t.Errorf("stdout %q, stderr (-want +got):\n%s", r.Out.String(), diff)
 			}
 		})
 	}
@@ -172,10 +173,10 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space 
 func TestFullDiskIsNoticed(t *testing.T) {
 	for _, line := range [][]string{{"version"}, {"log"}, {"show", "b2c3d4e5"}, {"show", "b2c3d4e5", "--json"}} {
 		r := newRun(t)
-		r.mail = []control.Message{letter("hello")}
-		r.program.Out.Writer = brokenWriter{}
-		if code := r.do(line...); code != cli.ExitFailed || !strings.Contains(r.err.String(), "no space left") {
-			t.Errorf("%q: exit %d, %q", line, code, r.err.String())
+		r.Mail = []control.Message{clitest.Letter("hello")}
+		r.Program.Out.Writer = brokenWriter{}
+		if code := r.Do(line...); code != cli.ExitFailed || !strings.Contains(r.Err.String(), "no space left") {
+			t.Errorf("%q: exit %d, %q", line, code, r.Err.String())
 		}
 	}
 }
@@ -183,24 +184,24 @@ func TestFullDiskIsNoticed(t *testing.T) {
 func TestFollowingEndsWellWhenInterrupted(t *testing.T) {
 	r := newRun(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	r.ctx = ctx
-	r.onLog = func(ctx context.Context) error {
+	r.Ctx = ctx
+	r.OnLog = func(ctx context.Context) error {
 		cancel()
 		return ctx.Err()
 	}
-	if code := r.do("log", "--follow"); code != cli.ExitDone || r.err.Len() > 0 {
-		t.Errorf("exit %d, stderr %q", code, r.err.String())
+	if code := r.Do("log", "--follow"); code != cli.ExitDone || r.Err.Len() > 0 {
+		t.Errorf("exit %d, stderr %q", code, r.Err.String())
 	}
 }
 
 // A hint that was longer than the terminal is wide was broken within a word.
 func TestHintsFitTheTerminal(t *testing.T) {
 	r := newRun(t)
-	r.recorder.err = control.Errorf(control.KindNotFound, "did you mean echo? see: parley ls; to write to it all the same: parley send --anyway", "nobody is called %q", "ecko")
-	r.atTerminal(80)
-	r.do("hey", "ecko", "hello")
+	r.Failure = control.Errorf(control.KindNotFound, "did you mean echo? see: parley ls; to write to it all the same: parley send --anyway", "nobody is called %q", "ecko")
+	r.AtTerminal(80)
+	r.Do("hey", "ecko", "hello")
 	want := "parley: nobody is called \"ecko\"\nhint: did you mean echo? see: parley ls; to write to it all the same: parley\nsend --anyway\n"
-	if r.err.String() != want {
-		t.Errorf("said %q, want %q", r.err.String(), want)
+	if r.Err.String() != want {
+		t.Errorf("said %q, want %q", r.Err.String(), want)
 	}
 }

@@ -6,29 +6,12 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/protocol"
 )
 
-// someHosts are this one, one that is live and one that is away.
-func someHosts() []control.Host {
-	at := letter("").Timestamp
-	last := &control.LastMessage{Path: letter("").Path, Timestamp: at, Run: "0badcafe", Seq: 7}
-	return []control.Host{{
-		Alias: "black", State: control.HostAway, LastSeen: at.Add(-time.Hour), Version: "0.0.9", Key: "UBLACK",
-		Fingerprint: "SHA256:" + strings.Repeat("b", 43), LastMessage: last,
-	}, {
-		Alias: "oracle-world", State: control.HostHere, Since: at, LastSeen: at, Version: "0.1.0", Key: "UORACLE",
-		Fingerprint: "SHA256:" + strings.Repeat("o", 43), Humans: []protocol.Name{"nat"}, LastMessage: last,
-	}, {
-		Alias: "white", State: control.HostLive, Since: at, LastSeen: at, Version: "0.1.\x1b0", Key: "UWHITE", Hostname: "w\x1bhite",
-		Fingerprint: "SHA256:" + strings.Repeat("w", 43), Addresses: []string{"192.0.2.7:4223", "white.example:4223"},
-		Humans: []protocol.Name{"eve"}, Agents: []protocol.Name{"mawjs", "volt"}, LastMessage: last,
-	}}
-}
-
 func TestHostsForPeople(t *testing.T) {
-	gone := someHosts()[0]
+	gone := clitest.SomeHosts()[0]
 	at := gone.LastSeen
 	gone.State, gone.Keys = control.HostRevoked, []control.HostKey{
 		{Fingerprint: "SHA256:first", Until: at}, {Fingerprint: "SHA256:second", Since: at, Revoked: at, RevokedBy: "n\x1bat at oracle-world"}}
@@ -75,7 +58,7 @@ key:         UBLACK
 fingerprint: SHA256:` + b + `
 last seen:   2026-05-23 20:01:00 +02:00
 version:     0.0.9
-last wrote:  2026-05-23 21:01:00 +02:00, ` + letterPath + `
+last wrote:  2026-05-23 21:01:00 +02:00, ` + clitest.LetterPath + `
 `},
 		{"host show gone", 0, `
 host:        black, revoked
@@ -85,7 +68,7 @@ old key:     SHA256:first, until 2026-05-23 20:01:00 +02:00
 revoked:     SHA256:second, 2026-05-23 20:01:00 +02:00, by n␛at at oracle-world
 last seen:   2026-05-23 20:01:00 +02:00
 version:     0.0.9
-last wrote:  2026-05-23 21:01:00 +02:00, ` + letterPath + `
+last wrote:  2026-05-23 21:01:00 +02:00, ` + clitest.LetterPath + `
 `},
 		{"host ping white -n 3", 0, `
 white answered 3 times: min 312µs, median 1.23ms, max 2.34s
@@ -93,46 +76,46 @@ version 0.1.0; its clock is 3m ahead
 `},
 	} {
 		r := newRun(t)
-		r.hosts = someHosts()
-		r.host = r.hosts[2]
+		r.Hosts = clitest.SomeHosts()
+		r.Host = r.Hosts[2]
 		if strings.HasSuffix(test.line, "black") {
-			r.host = r.hosts[0]
+			r.Host = r.Hosts[0]
 		}
 		if strings.HasSuffix(test.line, "gone") {
-			r.host = gone
+			r.Host = gone
 		}
-		r.pings = []control.Ping{
+		r.Pings = []control.Ping{
 			{RTT: 1234567, Clock: control.Seconds(time.Minute), Version: "0.1.0"}, {RTT: control.Seconds(2340 * time.Millisecond), Clock: control.Seconds(-time.Minute), Version: "0.1.0"},
 			{RTT: 311999, Clock: control.Seconds(3 * time.Minute), Version: "0.1.0"},
 		}
-		r.wantPrinted(t, test.width, strings.Fields(test.line), test.want)
+		r.WantPrinted(t, test.width, strings.Fields(test.line), test.want)
 	}
 }
 
 func TestPingAsJSON(t *testing.T) {
 	r := newRun(t)
-	r.pings = []control.Ping{{RTT: 30, Version: "1"}, {RTT: 10, Clock: 5, Version: "1"}}
-	if code := r.do("host", "ping", "white", "-n", "2", "--json"); code != cli.ExitDone {
-		t.Errorf("exit %d, %s", code, r.err.String())
+	r.Pings = []control.Ping{{RTT: 30, Version: "1"}, {RTT: 10, Clock: 5, Version: "1"}}
+	if code := r.Do("host", "ping", "white", "-n", "2", "--json"); code != cli.ExitDone {
+		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
-	if want := `{"alias":"white","asked":2,"min":0.00000001,"median":0.00000003,"max":0.00000003,"clock":0.000000005,"version":"1"}` + "\n"; r.out.String() != want {
-		t.Errorf("printed %s, want %s", r.out.String(), want)
+	if want := `{"alias":"white","asked":2,"min":0.00000001,"median":0.00000003,"max":0.00000003,"clock":0.000000005,"version":"1"}` + "\n"; r.Out.String() != want {
+		t.Errorf("printed %s, want %s", r.Out.String(), want)
 	}
-	if want := `ping {"alias":"white"}`; len(r.asked) != 2 || r.asked[0] != want {
-		t.Errorf("asked %q, want %q twice", r.asked, want)
+	if want := `ping {"alias":"white"}`; len(r.Asked) != 2 || r.Asked[0] != want {
+		t.Errorf("asked %q, want %q twice", r.Asked, want)
 	}
 }
 
 func TestPingThatIsNotAnswered(t *testing.T) {
 	r := newRun(t)
-	r.recorder.err = control.Errorf(control.KindFailed, "parley host show white", "white did not answer within 2s")
-	if code := r.do("host", "ping", "white"); code != cli.ExitFailed || r.err.String() != "parley: white did not answer within 2s\nhint: parley host show white\n" {
-		t.Errorf("exit %d, %s", code, r.err.String())
+	r.Failure = control.Errorf(control.KindFailed, "parley host show white", "white did not answer within 2s")
+	if code := r.Do("host", "ping", "white"); code != cli.ExitFailed || r.Err.String() != "parley: white did not answer within 2s\nhint: parley host show white\n" {
+		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
 	for _, n := range []string{"0", "-1", "1001", "x"} {
 		r := newRun(t)
-		if code := r.do("host", "ping", "white", "-n", n); code != cli.ExitUsage || len(r.asked) > 0 {
-			t.Errorf("-n %s: exit %d, asked %q", n, code, r.asked)
+		if code := r.Do("host", "ping", "white", "-n", n); code != cli.ExitUsage || len(r.Asked) > 0 {
+			t.Errorf("-n %s: exit %d, asked %q", n, code, r.Asked)
 		}
 	}
 }
@@ -141,12 +124,12 @@ func TestPingThatIsNotAnswered(t *testing.T) {
 // next, without its condition.
 func TestRotationSaysWhenToRevoke(t *testing.T) {
 	r := newRun(t)
-	r.atTerminal(40)
-	r.typing("rotate here")
-	if code := r.do("host", "rotate"); code != cli.ExitDone {
-		t.Fatalf("exit %d, %s", code, r.err.String())
+	r.AtTerminal(40)
+	r.Typing("rotate here")
+	if code := r.Do("host", "rotate"); code != cli.ExitDone {
+		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
-	if got := r.out.String(); !strings.Contains(got, "if the old key was stolen: parley host revoke here --key UOLD\n") || strings.Contains(got, "next:") {
+	if got := r.Out.String(); !strings.Contains(got, "if the old key was stolen: parley host revoke here --key UOLD\n") || strings.Contains(got, "next:") {
 		t.Errorf("a new key is answered with:\n%s", got)
 	}
 }
@@ -176,20 +159,20 @@ func TestWhatCannotBeUndoneIsTyped(t *testing.T) {
 	} {
 		r := newRun(t)
 		if test.typed != "" {
-			r.typing(test.typed)
+			r.Typing(test.typed)
 		}
-		if code := r.do(strings.Fields(test.line)...); code != test.code {
-			t.Errorf("%s, typed %q: exit %d, want %d: %s", test.line, test.typed, code, test.code, r.err.String())
+		if code := r.Do(strings.Fields(test.line)...); code != test.code {
+			t.Errorf("%s, typed %q: exit %d, want %d: %s", test.line, test.typed, code, test.code, r.Err.String())
 		}
-		tried := r.asked[0]
+		tried := r.Asked[0]
 		if !strings.Contains(tried, `"try":true`) || strings.Contains(tried, "phrase") {
 			t.Errorf("%s asks first: %s", test.line, tried)
 		}
-		if got := strings.Join(r.asked[1:], " "); got != test.asks {
+		if got := strings.Join(r.Asked[1:], " "); got != test.asks {
 			t.Errorf("%s, typed %q: asks %q, want %q", test.line, test.typed, got, test.asks)
 		}
-		if !strings.Contains(r.err.String(), test.says) {
-			t.Errorf("%s, typed %q: says %q, want %q in it", test.line, test.typed, r.err.String(), test.says)
+		if !strings.Contains(r.Err.String(), test.says) {
+			t.Errorf("%s, typed %q: says %q, want %q in it", test.line, test.typed, r.Err.String(), test.says)
 		}
 	}
 }

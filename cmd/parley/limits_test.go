@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -26,17 +27,17 @@ func TestPeopleAreSpared(t *testing.T) {
 	} {
 		r := newRun(t)
 		if test.terminal {
-			r.atTerminal(80)
+			r.AtTerminal(80)
 		}
-		r.do(strings.Fields(test.line)...)
-		if diff := cmp.Diff([]string{test.want}, r.asked); diff != "" {
+		r.Do(strings.Fields(test.line)...)
+		if diff := cmp.Diff([]string{test.want}, r.Asked); diff != "" {
 			t.Errorf("%s, terminal %v, asks (-want +got):\n%s", test.line, test.terminal, diff)
 		}
 	}
 }
 
 func TestMoreIsSaid(t *testing.T) {
-	mail := []control.Message{letter("one"), letter("two"), letter("three")}
+	mail := []control.Message{clitest.Letter("one"), clitest.Letter("two"), clitest.Letter("three")}
 	for _, test := range []struct {
 		line  string
 		mail  []control.Message
@@ -51,11 +52,11 @@ func TestMoreIsSaid(t *testing.T) {
 		{"log -n 0", mail, 3, ""},
 	} {
 		r := newRun(t)
-		r.mail = test.mail
-		r.atTerminal(80)
-		r.do(strings.Fields(test.line)...)
-		if got := strings.Count(r.out.String(), "\n"); got != test.lines || r.err.String() != test.say {
-			t.Errorf("%s: %d lines, said %q, want %d and %q", test.line, got, r.err.String(), test.lines, test.say)
+		r.Mail = test.mail
+		r.AtTerminal(80)
+		r.Do(strings.Fields(test.line)...)
+		if got := strings.Count(r.Out.String(), "\n"); got != test.lines || r.Err.String() != test.say {
+			t.Errorf("%s: %d lines, said %q, want %d and %q", test.line, got, r.Err.String(), test.lines, test.say)
 		}
 	}
 }

@@ -19,10 +19,10 @@ func TestWhomToTalkToNext(t *testing.T) {
 		"next: parley hey mawjs hello   say something\n":                            {me, namesake, agent},
 	} {
 		r := newRun(t)
-		r.people = people
-		r.atTerminal(80)
-		if code := r.do("ls"); code != cli.ExitDone || !strings.HasSuffix(r.out.String(), "\n"+want) {
-			t.Errorf("exit %d, printed %q, want %q last", code, r.out.String(), want)
+		r.People = people
+		r.AtTerminal(80)
+		if code := r.Do("ls"); code != cli.ExitDone || !strings.HasSuffix(r.Out.String(), "\n"+want) {
+			t.Errorf("exit %d, printed %q, want %q last", code, r.Out.String(), want)
 		}
 	}
 }

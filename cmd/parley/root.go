@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -23,10 +21,9 @@ const (
 
 func newRootCommand(p *cli.Program) *cobra.Command {
 	showVersion := false
-	root := &cobra.Command{
-		Use:   "parley",
-		Short: "Agents on many machines, talking live, with every word in git",
-		Long: `Agents on many machines, talking live over NATS, with every word in git.
+	root := cli.NewRoot(p)
+	root.Short = "Agents on many machines, talking live, with every word in git"
+	root.Long = `Agents on many machines, talking live over NATS, with every word in git.
 
 Flags may stand after words too, and loose words are joined by spaces. A text
 may begin with a dash: only flags that the command has are flags there, and "--"
@@ -35,32 +32,20 @@ ends them. A text that is only "-" is read from standard input.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited and nothing came.
 Environment: PARLEY_HOME (as --home), PARLEY_AGENT (the agent that calls),
 PARLEY_TOKEN (what it is known by), PARLEY_SOCKET (a socket in place of that of
-the home), NO_COLOR.`,
-		Example: `  parley                      what to do first
+the home), NO_COLOR.`
+	root.Example = `  parley                      what to do first
   parley hey mawjs hello there
-  parley log --follow`,
-		SilenceUsage: true,
-		// "parley [flags]" would say less than the groups of commands do.
-		DisableFlagsInUseLine: true,
-		SilenceErrors:         true,
-		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
-		Args:                  cli.UnknownCommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if showVersion {
-				return runVersion(thisVersion(), p.View())
-			}
-			home, err := p.HomeDir()
-			if err != nil {
-				return err
-			}
-			return runFirst(cmd.Context(), home, p.Connect(home.Socket()), p.View())
-		},
+  parley log --follow`
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if showVersion {
+			return runVersion(thisVersion(), p.View())
+		}
+		home, err := p.HomeDir()
+		if err != nil {
+			return err
+		}
+		return runFirst(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 	}
-	root.SetFlagErrorFunc(cli.FlagError)
-	if p.Out.Width > 0 {
-		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.Out.Width)))
-	}
-	root.PersistentFlags().StringVar(&p.Home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
 	addGroup(root, groupNode, "Your node:", newInitCommand(p), newJoinCommand(p), newUpCommand(p), newStopCommand(p),
 		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p), newRemoteCommand(p),

@@ -21,11 +21,11 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newRootCommand(newRun(t).program))
+	walk(newRootCommand(newRun(t).Program))
 }
 
 func TestReadingCommandsHaveJSON(t *testing.T) {
-	root := newRootCommand(newRun(t).program)
+	root := newRootCommand(newRun(t).Program)
 	for _, line := range []string{
 		"inbox", "read", "show", "log", "ls", "status", "agent list", "version", "replies", "thread", "wait", "search", "prompt", "wake",
 		"channel list", "channel show", "memory list", "memory show", "agent presets", "agent profile", "agent test", "upgrade", "host list", "host show", "host ping",
@@ -39,23 +39,23 @@ func TestReadingCommandsHaveJSON(t *testing.T) {
 
 func TestHelpNamesTheExitCodes(t *testing.T) {
 	r := newRun(t)
-	if code := r.do("--help"); code != cli.ExitDone || !strings.Contains(r.out.String(), "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited") {
-		t.Errorf("exit %d, printed %s", code, r.out.String())
+	if code := r.Do("--help"); code != cli.ExitDone || !strings.Contains(r.Out.String(), "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 waited") {
+		t.Errorf("exit %d, printed %s", code, r.Out.String())
 	}
 }
 
 func TestVersion(t *testing.T) {
 	for _, line := range []string{"version", "--version"} {
 		r := newRun(t)
-		if code := r.do(line); code != cli.ExitDone || !strings.HasPrefix(r.out.String(), "parley "+cli.Version+" (") {
-			t.Errorf("%s: exit %d, printed %q", line, code, r.out.String())
+		if code := r.Do(line); code != cli.ExitDone || !strings.HasPrefix(r.Out.String(), "parley "+cli.Version+" (") {
+			t.Errorf("%s: exit %d, printed %q", line, code, r.Out.String())
 		}
 	}
 }
 
 func TestHelpOfACommand(t *testing.T) {
 	r := newRun(t)
-	if code := r.do("help", "host", "list"); code != cli.ExitDone || !strings.HasPrefix(r.out.String(), "List the hosts of the fleet, as this host knows them") {
-		t.Errorf("exit %d, printed %q", code, r.out.String())
+	if code := r.Do("help", "host", "list"); code != cli.ExitDone || !strings.HasPrefix(r.Out.String(), "List the hosts of the fleet, as this host knows them") {
+		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}
 }

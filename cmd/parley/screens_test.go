@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -20,26 +21,26 @@ func TestScreensFit(t *testing.T) {
 			"agent presets", "log", "inbox", "upgrade --check", "wake", "agent profile x", "status", "host list", "host show x", "ls", "status --fleet",
 		} {
 			r := newRun(t)
-			r.someBooks(t)
-			r.thread = someThread()
-			for _, m := range r.thread {
-				r.mail = append(r.mail, m.Message)
+			r.SomeBooks(t)
+			r.Thread = clitest.SomeThread()
+			for _, m := range r.Thread {
+				r.Mail = append(r.Mail, m.Message)
 			}
-			r.mail = append(r.mail, mailOfStrangers()...)
-			r.agents = servedHere()
-			r.found = someFinds(r.mail...)
-			r.woken.Agents = r.agents
-			r.hosts, r.fleet = someHosts(), someFleet()
-			r.host = r.hosts[2]
-			r.people = []control.Participant{{
+			r.Mail = append(r.Mail, clitest.MailOfStrangers()...)
+			r.Agents = clitest.ServedHere()
+			r.Found = clitest.SomeFinds(r.Mail...)
+			r.Woken.Agents = r.Agents
+			r.Hosts, r.Fleet = clitest.SomeHosts(), clitest.SomeFleet()
+			r.Host = r.Hosts[2]
+			r.People = []control.Participant{{
 				Name: "a-name-that-is-rather-long", Kind: "agent", Host: "a-host-with-a-long-name", State: control.HostGit,
-				Since: letter("").Timestamp, Address: "[2001:db8::7]:4223", RTT: 1234567,
+				Since: clitest.Letter("").Timestamp, Address: "[2001:db8::7]:4223", RTT: 1234567,
 			}}
-			r.atTerminal(width)
-			if code := r.do(strings.Fields(line)...); code != cli.ExitDone {
-				t.Fatalf("%s: exit %d, %s", line, code, r.err.String())
+			r.AtTerminal(width)
+			if code := r.Do(strings.Fields(line)...); code != cli.ExitDone {
+				t.Fatalf("%s: exit %d, %s", line, code, r.Err.String())
 			}
-			for shown := range strings.SplitSeq(r.out.String(), "\n") {
+			for shown := range strings.SplitSeq(r.Out.String(), "\n") {
 				if got := term.Width(shown); got > width && !strings.HasPrefix(shown, "next: ") && !strings.HasPrefix(shown, "fingerprint: ") {
 					t.Errorf("%s: %d columns in %d: %q", line, got, width, shown)
 				}
@@ -58,14 +59,14 @@ func TestHelpFits(t *testing.T) {
 			walk(child)
 		}
 	}
-	walk(newRootCommand(newRun(t).program))
+	walk(newRootCommand(newRun(t).Program))
 	for _, line := range lines {
 		r := newRun(t)
-		r.atTerminal(80)
-		if code := r.do(append(strings.Fields(line), "--help")...); code != cli.ExitDone {
+		r.AtTerminal(80)
+		if code := r.Do(append(strings.Fields(line), "--help")...); code != cli.ExitDone {
 			t.Errorf("parley%s --help: exit %d", line, code)
 		}
-		for shown := range strings.SplitSeq(r.out.String(), "\n") {
+		for shown := range strings.SplitSeq(r.Out.String(), "\n") {
 			if got := term.Width(shown); got > 80 {
 				t.Errorf("parley%s --help: %d columns: %q", line, got, shown)
 			}
@@ -96,11 +97,11 @@ func TestFlagsComplete(t *testing.T) {
 		"host ping":              "white",
 	} {
 		r := newRun(t)
-		r.someBooks(t)
-		r.agents, r.people = servedHere(), []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}}
-		r.hosts = someHosts()
-		r.do(append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...), "")...)
-		words := strings.Split(strings.TrimSpace(r.out.String()), "\n")
+		r.SomeBooks(t)
+		r.Agents, r.People = clitest.ServedHere(), []control.Participant{{Name: "mawjs", Kind: "agent", Host: "white"}}
+		r.Hosts = clitest.SomeHosts()
+		r.Do(append(append([]string{cobra.ShellCompNoDescRequestCmd}, strings.Fields(line)...), "")...)
+		words := strings.Split(strings.TrimSpace(r.Out.String()), "\n")
 		if !slices.Contains(words, want) || !strings.HasPrefix(words[len(words)-1], ":") {
 			t.Errorf("parley %s <Tab> offers %q, want %s among it", line, words, want)
 		}

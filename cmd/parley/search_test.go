@@ -7,35 +7,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// someFinds are messages in which the deadline was found far from their beginning, and
-// a memory of it.
-func someFinds(messages ...control.Message) control.SearchResult {
-	around := []control.Fragment{
-		{Text: "… which took longer than we thought, so the "}, {Text: "deadline", Hit: true}, {Text: " is 金曜日 of next week and the "},
-		{Text: "deadline", Hit: true}, {Text: " of the tests \x1b[31mis Monday …"},
-	}
-	r := control.SearchResult{Total: len(messages) + 2, MemoriesTotal: 1}
-	for _, m := range messages {
-		r.Hits = append(r.Hits, control.MessageHit{Message: m, Excerpt: around})
-	}
-	r.Memories = []control.MemoryHit{{
-		Memory: control.Memory{
-			File: "20260523T190100000Z-c2c3d4e5.md", From: "nat", Timestamp: letter("").Timestamp, Subject: "when", Scope: "global", Body: "the deadline is firm",
-		},
-		Excerpt: []control.Fragment{{Text: "when: the "}, {Text: "deadline", Hit: true}, {Text: " is firm"}},
-	}}
-	return r
-}
-
 // A hit was shown by the first line of its message, which rarely has what was sought.
 func TestSearchShowsTheWordsAroundTheHit(t *testing.T) {
-	in := letter("")
+	in := clitest.Letter("")
 	in.ChannelName, in.Direct = "sprint", false
-	unverified := letter("")
+	unverified := clitest.Letter("")
 	unverified.Signature, unverified.Act = protocol.SignatureUnverified, protocol.ActReply
 	for _, test := range []struct {
 		name  string
@@ -65,20 +45,20 @@ TIME                     FROM         WHERE   ID        TEXT
 `},
 	} {
 		r := newRun(t)
-		r.found = someFinds(in, unverified)
-		r.program.Now = func() time.Time { return letter("").Timestamp }
+		r.Found = clitest.SomeFinds(in, unverified)
+		r.Program.Now = func() time.Time { return clitest.Letter("").Timestamp }
 		if test.width > 0 {
-			r.atTerminal(test.width)
-			r.program.Out.Color = test.color
+			r.AtTerminal(test.width)
+			r.Program.Out.Color = test.color
 		}
-		if code := r.do("search", "deadline"); code != cli.ExitDone {
-			t.Errorf("%s: exit %d, %s", test.name, code, r.err.String())
+		if code := r.Do("search", "deadline"); code != cli.ExitDone {
+			t.Errorf("%s: exit %d, %s", test.name, code, r.Err.String())
 		}
-		if diff := cmp.Diff(strings.ReplaceAll(test.want, `\x1b`, "\x1b"), "\n"+r.out.String()); diff != "" {
+		if diff := cmp.Diff(strings.ReplaceAll(test.want, `\x1b`, "\x1b"), "\n"+r.Out.String()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.name, diff)
 		}
-		if want := "and 2 more of the messages: -n 4\n"; r.err.String() != want {
-			t.Errorf("%s: said %q, want %q", test.name, r.err.String(), want)
+		if want := "and 2 more of the messages: -n 4\n"; r.Err.String() != want {
+			t.Errorf("%s: said %q, want %q", test.name, r.Err.String(), want)
 		}
 	}
 }
@@ -86,11 +66,11 @@ TIME                     FROM         WHERE   ID        TEXT
 // Where only a memory was found, that is what is shown next.
 func TestSearchFindsAMemoryAlone(t *testing.T) {
 	r := newRun(t)
-	r.found = someFinds()
-	r.found.Total = 0
-	r.atTerminal(80)
-	r.do("search", "deadline")
-	if want := "next: parley memory show c2c3d4e5   the first, whole\n"; !strings.HasSuffix(r.out.String(), want) {
-		t.Errorf("printed %q, want %q last", r.out.String(), want)
+	r.Found = clitest.SomeFinds()
+	r.Found.Total = 0
+	r.AtTerminal(80)
+	r.Do("search", "deadline")
+	if want := "next: parley memory show c2c3d4e5   the first, whole\n"; !strings.HasSuffix(r.Out.String(), want) {
+		t.Errorf("printed %q, want %q last", r.Out.String(), want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -13,9 +14,9 @@ import (
 // asks is a request to send, as the recorder writes it down.
 func asks(r control.SendRequest) string {
 	r.HeardWithin = heardWithin
-	rec := &recorder{}
-	rec.note("send", r)
-	return rec.asked[0]
+	rec := &clitest.Recorder{}
+	rec.Note("send", r)
+	return rec.Asked[0]
 }
 
 func TestCommandLinesThatSend(t *testing.T) {
@@ -42,12 +43,12 @@ func TestCommandLinesThatSend(t *testing.T) {
 		},
 		{line: []string{"send", "--re", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Body: "yes"}},
 		{line: []string{"reply", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Act: "reply", Body: "yes"}},
-		{line: []string{"reply", letterPath, "-"}, stdin: "ja\r\n", want: control.SendRequest{Re: letterPath, Act: "reply", Body: "ja\r"}},
+		{line: []string{"reply", clitest.LetterPath, "-"}, stdin: "ja\r\n", want: control.SendRequest{Re: clitest.LetterPath, Act: "reply", Body: "ja\r"}},
 	} {
 		r := newRun(t)
-		r.program.Stdin = strings.NewReader(test.stdin)
-		r.env["PARLEY_AGENT"] = test.env
-		r.wantAsked(t, test.line, asks(test.want))
+		r.Program.Stdin = strings.NewReader(test.stdin)
+		r.Env["PARLEY_AGENT"] = test.env
+		r.WantAsked(t, test.line, asks(test.want))
 	}
 }
 
@@ -65,27 +66,27 @@ func TestSentLine(t *testing.T) {
 		{protocol.StageAnswered, nil, "stored · answered"},
 	} {
 		r := newRun(t)
-		r.message.Stage, r.message.Heard = test.stage, test.heard
-		code := r.do("hey", "mawjs", "hi")
-		if want := letterPath + "  " + test.want + "\n"; code != cli.ExitDone || r.out.String() != want {
-			t.Errorf("exit %d, printed %q, want %q", code, r.out.String(), want)
+		r.Message.Stage, r.Message.Heard = test.stage, test.heard
+		code := r.Do("hey", "mawjs", "hi")
+		if want := clitest.LetterPath + "  " + test.want + "\n"; code != cli.ExitDone || r.Out.String() != want {
+			t.Errorf("exit %d, printed %q, want %q", code, r.Out.String(), want)
 		}
 	}
 }
 
 func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
 	r := newRun(t)
-	r.atTerminal(80)
-	r.do("hey", "mawjs", "hi", "--home", "/tmp/my home")
+	r.AtTerminal(80)
+	r.Do("hey", "mawjs", "hi", "--home", "/tmp/my home")
 	want := "b2c3d4e5  stored\nnext: parley --home '/tmp/my home' show b2c3d4e5   how far it has come\n"
-	if diff := cmp.Diff(want, r.out.String()); diff != "" {
+	if diff := cmp.Diff(want, r.Out.String()); diff != "" {
 		t.Errorf("printed (-want +got):\n%s", diff)
 	}
 }
 
 func TestWait(t *testing.T) {
-	state := letterPath + "  stored\n"
-	failed := letter("the command printed nothing")
+	state := clitest.LetterPath + "  stored\n"
+	failed := clitest.Letter("the command printed nothing")
 	failed.Act = protocol.ActFailed
 	for _, test := range []struct {
 		name     string
@@ -95,12 +96,12 @@ func TestWait(t *testing.T) {
 		code     int
 		out, say string
 	}{
-		{name: "the text alone, unchanged", reply: letter("42\x1b[31m\n  x"), out: "42\x1b[31m\n  x\n", say: state},
-		{name: "visible at a terminal", reply: letter("42\x1b[31m"), terminal: true, out: "42␛[31m\n", say: "b2c3d4e5  stored\n"},
+		{name: "the text alone, unchanged", reply: clitest.Letter("42\x1b[31m\n  x"), out: "42\x1b[31m\n  x\n", say: state},
+		{name: "visible at a terminal", reply: clitest.Letter("42\x1b[31m"), terminal: true, out: "42␛[31m\n", say: "b2c3d4e5  stored\n"},
 		{name: "a failed agent", reply: failed, code: cli.ExitFailed, say: state + "mawjs@white: the command printed nothing\n"},
 		{
 			name: "nothing", err: control.Errorf(control.KindTimeout, "", "nothing came"), code: cli.ExitNothing,
-			say: state + "parley: nothing came within 10s as an answer to " + letterPath + "\nhint: it may still come: parley wait --re " + letterPath + "\n",
+			say: state + "parley: nothing came within 10s as an answer to " + clitest.LetterPath + "\nhint: it may still come: parley wait --re " + clitest.LetterPath + "\n",
 		},
 		{
 			name: "a node that stops", err: control.Errorf(control.KindUnavailable, "", "the node is stopping"), code: cli.ExitFailed,
@@ -109,18 +110,18 @@ func TestWait(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.reply, r.waitErr, r.status.Human = test.reply, test.err, "mawjs" // who asks
+			r.Reply, r.WaitErr, r.Status.Human = test.reply, test.err, "mawjs" // who asks
 			if test.terminal {
-				r.atTerminal(80)
+				r.AtTerminal(80)
 			}
-			if code := r.do("hey", "mawjs", "hi", "--wait", "10s"); code != test.code {
+			if code := r.Do("hey", "mawjs", "hi", "--wait", "10s"); code != test.code {
 				t.Errorf("exit %d, want %d", code, test.code)
 			}
-			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
+			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.Out.String(), r.Err.String()}); diff != "" {
 				t.Errorf("stdout and stderr (-want +got):\n%s", diff)
 			}
-			if want := `wait {"as":"mawjs","re":"` + letterPath + `","within":10000000000}`; r.asked[1] != want {
-				t.Errorf("asked %q, want %q", r.asked[1], want)
+			if want := `wait {"as":"mawjs","re":"` + clitest.LetterPath + `","within":10000000000}`; r.Asked[1] != want {
+				t.Errorf("asked %q, want %q", r.Asked[1], want)
 			}
 		})
 	}
@@ -130,7 +131,7 @@ func TestWait(t *testing.T) {
 // nothing at all where none came, so that it could not even wait for it.
 func TestWaitAsJSON(t *testing.T) {
 	asJSON := func(body string) string {
-		return `{"path":"` + letterPath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","channel_name":"","direct":true,"from":"mawjs","to":["nat"],` +
+		return `{"path":"` + clitest.LetterPath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","channel_name":"","direct":true,"from":"mawjs","to":["nat"],` +
 			`"timestamp":"2026-05-23T19:01:00Z","type":"text","act":"hey","re":"","host":"white","run":"0badcafe","seq":7,` +
 			`"stage":"stored","heard":[],"addressees":[],"signature":"valid","body":"` + body + `"}`
 	}
@@ -144,15 +145,15 @@ func TestWaitAsJSON(t *testing.T) {
 		{want: `{"question":` + asJSON("hello") + `,"answer":` + asJSON("42") + "}\n"},
 		{
 			err: late, code: cli.ExitNothing, want: `{"question":` + asJSON("hello") + "}\n",
-			say: `{"error":"nothing came within 1s as an answer to ` + letterPath + `","kind":"timeout","hint":"it may still come: parley wait --re ` + letterPath + `"}` + "\n",
+			say: `{"error":"nothing came within 1s as an answer to ` + clitest.LetterPath + `","kind":"timeout","hint":"it may still come: parley wait --re ` + clitest.LetterPath + `"}` + "\n",
 		},
 	} {
 		r := newRun(t)
-		r.reply, r.waitErr = letter("42"), test.err
-		if code := r.do("hey", "mawjs", "hi", "--wait", "1s", "--json"); code != test.code {
+		r.Reply, r.WaitErr = clitest.Letter("42"), test.err
+		if code := r.Do("hey", "mawjs", "hi", "--wait", "1s", "--json"); code != test.code {
 			t.Errorf("exit %d, want %d", code, test.code)
 		}
-		if diff := cmp.Diff([]string{test.want, test.say}, []string{r.out.String(), r.err.String()}); diff != "" {
+		if diff := cmp.Diff([]string{test.want, test.say}, []string{r.Out.String(), r.Err.String()}); diff != "" {
 			t.Errorf("printed and said (-want +got):\n%s", diff)
 		}
 	}

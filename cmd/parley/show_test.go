@@ -6,26 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// mailOfStrangers are messages that would break a careless table.
-func mailOfStrangers() []control.Message {
-	first := letter("hello there\nsecond line")
-	wide := letter("สวัสดี 世界 " + strings.Repeat("long ", 40))
-	wide.From, wide.Host, wide.Act, wide.Signature = "名前", "", "sync-check", protocol.SignatureUnverified
-	evil := letter("\x1b[2J\u202egone")
-	evil.From = "e\x1bvil"
-	return []control.Message{first, wide, evil}
-}
-
 func TestShownForPeople(t *testing.T) {
-	answered := letter("see \x1b[31mred\n\nend")
+	answered := clitest.Letter("see \x1b[31mred\n\nend")
 	answered.Act, answered.Re, answered.Stage, answered.Heard = protocol.ActReply, "2026/05/23/190000000Z-0badcafe.md", protocol.StagePushed, []protocol.Name{"blue"}
 	for _, test := range []struct {
 		name  string
@@ -57,7 +47,7 @@ to:     nat
 time:   2026-05-23 21:01:00 +02:00
 act:    reply
 re:     2026/05/23/190000000Z-0badcafe.md
-path:   ` + letterPath + `
+path:   ` + clitest.LetterPath + `
 signed: valid
 stage:  heard by blue · pushed
 
@@ -71,7 +61,7 @@ to:     nat
 time:   2026-05-23 21:01:00 +02:00
 act:    reply
 re:     2026/05/23/190000000Z-0badcafe.md
-path:   ` + letterPath + `
+path:   ` + clitest.LetterPath + `
 signed: valid
 stage:  heard by blue · pushed
 
@@ -120,34 +110,15 @@ calc   exec  2        1        bc -l    /work
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
-			r.message, r.mail, r.status = answered, mailOfStrangers(), someStatus()
-			r.agents = r.status.Agents
-			r.people = []control.Participant{
+			r.Message, r.Mail, r.Status = answered, clitest.MailOfStrangers(), clitest.SomeStatus()
+			r.Agents = r.Status.Agents
+			r.People = []control.Participant{
 				{Name: "mawjs", Kind: "agent", Host: "blue", State: control.HostAway, Since: answered.Timestamp},
 				{Name: "mawjs", Kind: "agent", Host: "white", Live: true, State: control.HostLive, Address: "192.0.2.7:4223", RTT: 312999},
 				{Name: "nat", Kind: "human", Host: "here", Live: true, Here: true, State: control.HostHere},
 			}
-			r.wantPrinted(t, test.width, test.line, test.want)
+			r.WantPrinted(t, test.width, test.line, test.want)
 		})
-	}
-}
-
-func someStatus() control.Status {
-	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
-	return control.Status{
-		Version: "0.1.0", API: 1, Fleet: "lab", Host: "here", Human: "nat", Home: "/home/nat/parley", PID: 42, Since: at,
-		Record: control.RecordStatus{ID: "0123456789abcdef", Messages: 1, Remote: "/srv/record.git", RemoteError: "no route\n", Unrecorded: 3, Unpushed: 4, LastPush: at,
-			Trouble: &control.Trouble{Kind: "unreachable", Text: "no route\n", Since: at, Next: at.Add(time.Minute), Waiting: 7, Advice: "wait"}},
-		Bus: control.BusStatus{Clients: "127.0.0.1:4222", Links: "127.0.0.1:4223", Peers: []control.LinkStatus{
-			{Peer: "white", Up: true, RTT: 1234567}, {Peer: "blue", Problem: "refused"},
-		}},
-		Hosts: []control.HostStatus{
-			{Alias: "here", State: control.HostHere, Here: true, Live: true, Since: at, Version: "0.1.0", Agents: []string{"calc"}},
-			{Alias: "white", State: control.HostLive, Live: true, Agents: []string{"mawjs", "volt"}},
-		},
-		Agents:  []control.Agent{{Name: "calc", Door: "exec", Command: "bc -l", Dir: "/work", Queued: 2, Running: 1}},
-		Refused: 5, Warned: []string{"a clock is wrong"},
-		Flags: []control.Flag{{Kind: "lost-join", Count: 1}, {Kind: "replay", Count: 2}},
 	}
 }
 
@@ -156,26 +127,26 @@ func TestEmptyListsAsJSONAreArrays(t *testing.T) {
 		{"inbox"}, {"ls"}, {"agent", "list"}, {"replies", "x"}, {"thread", "x"}, {"channel", "list"}, {"memory", "list"}, {"upgrade"}, {"host", "list"},
 	} {
 		r := newRun(t)
-		if code := r.do(append(line, "--json")...); code != cli.ExitDone || r.out.String() != "[]\n" {
-			t.Errorf("%q: exit %d, printed %q, want []", line, code, r.out.String())
+		if code := r.Do(append(line, "--json")...); code != cli.ExitDone || r.Out.String() != "[]\n" {
+			t.Errorf("%q: exit %d, printed %q, want []", line, code, r.Out.String())
 		}
 	}
 	r := newRun(t)
-	r.do("status", "--json")
-	if strings.Contains(r.out.String(), "null") {
-		t.Errorf("status has lists that are null: %s", r.out.String())
+	r.Do("status", "--json")
+	if strings.Contains(r.Out.String(), "null") {
+		t.Errorf("status has lists that are null: %s", r.Out.String())
 	}
 }
 
 func TestLogAsJSONIsLines(t *testing.T) {
 	r := newRun(t)
-	r.mail = mailOfStrangers()
-	r.do("log", "--json", "--channel", "c", "-n", "3", "--all")
-	if lines := strings.Count(r.out.String(), "\n"); lines != 3 || strings.Contains(r.out.String(), "\x1b") {
-		t.Errorf("printed %d lines, want 3 without escapes:\n%s", lines, r.out.String())
+	r.Mail = clitest.MailOfStrangers()
+	r.Do("log", "--json", "--channel", "c", "-n", "3", "--all")
+	if lines := strings.Count(r.Out.String(), "\n"); lines != 3 || strings.Contains(r.Out.String(), "\x1b") {
+		t.Errorf("printed %d lines, want 3 without escapes:\n%s", lines, r.Out.String())
 	}
-	if want := `log {"channel":"c","last":3,"everything":true}`; r.asked[0] != want {
-		t.Errorf("asked %q, want %q", r.asked[0], want)
+	if want := `log {"channel":"c","last":3,"everything":true}`; r.Asked[0] != want {
+		t.Errorf("asked %q, want %q", r.Asked[0], want)
 	}
 }
 
@@ -201,8 +172,8 @@ func TestRequestsThatRead(t *testing.T) {
 		{[]string{"agent", "add", "calc", "--inbox", "--dir", "testdata"}, `add {"name":"calc","inbox":true,"dir":"` + filepath.Join(here, "testdata") + `"}`},
 	} {
 		r := newRun(t)
-		r.env["PARLEY_AGENT"] = "volt"
-		r.wantAsked(t, test.line, test.want)
+		r.Env["PARLEY_AGENT"] = "volt"
+		r.WantAsked(t, test.line, test.want)
 	}
 }
 
@@ -219,14 +190,14 @@ func TestFirstSteps(t *testing.T) {
 		{"running", true, nil, "parley hey AGENT hello"},
 	} {
 		r := newRun(t)
-		r.recorder.err, r.status = test.err, someStatus()
+		r.Failure, r.Status = test.err, clitest.SomeStatus()
 		if test.setUp {
-			if err := os.WriteFile(configs.Home{Dir: r.env["PARLEY_HOME"]}.Config(), nil, 0o600); err != nil {
+			if err := os.WriteFile(configs.Home{Dir: r.Env["PARLEY_HOME"]}.Config(), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if code := r.do(); code != cli.ExitDone || !strings.Contains(r.out.String(), test.want) {
-			t.Errorf("%s: exit %d, printed %q, want it to name %q", test.name, code, r.out.String(), test.want)
+		if code := r.Do(); code != cli.ExitDone || !strings.Contains(r.Out.String(), test.want) {
+			t.Errorf("%s: exit %d, printed %q, want it to name %q", test.name, code, r.Out.String(), test.want)
 		}
 	}
 }
@@ -236,22 +207,22 @@ func TestFirstSteps(t *testing.T) {
 // among those that push.
 func TestTroubleWhereOthersPushedEverything(t *testing.T) {
 	r := newRun(t)
-	r.status = someStatus()
-	r.status.Record.Courier = 2
-	r.status.Record.Trouble = &control.Trouble{
-		Kind: "hook", Text: "refused", Pushing: true, Since: r.status.Since, Advice: "ask",
+	r.Status = clitest.SomeStatus()
+	r.Status.Record.Courier = 2
+	r.Status.Record.Trouble = &control.Trouble{
+		Kind: "hook", Text: "refused", Pushing: true, Since: r.Status.Since, Advice: "ask",
 	}
-	if code := r.do("status"); code != cli.ExitDone {
-		t.Fatalf("exit %d, %s", code, r.err.String())
+	if code := r.Do("status"); code != cli.ExitDone {
+		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
 	for _, want := range []string{"(hook): refused; nothing waits, other hosts have pushed it; tried again with the next message"} {
-		if !strings.Contains(r.out.String(), want) {
-			t.Errorf("%q is not in\n%s", want, r.out.String())
+		if !strings.Contains(r.Out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, r.Out.String())
 		}
 	}
 	for _, unwanted := range []string{"next try", "push for all"} {
-		if strings.Contains(r.out.String(), unwanted) {
-			t.Errorf("%q is in\n%s", unwanted, r.out.String())
+		if strings.Contains(r.Out.String(), unwanted) {
+			t.Errorf("%q is in\n%s", unwanted, r.Out.String())
 		}
 	}
 }
@@ -262,10 +233,10 @@ func TestJSONAtTerminal(t *testing.T) {
 	const evil = "\u009b2J\u202egone"
 	for _, err := range []error{nil, errors.New(evil)} {
 		r := newRun(t)
-		r.message, r.recorder.err = letter(evil), err
-		r.atTerminal(80)
-		r.do("show", "b2c3d4e5", "--json")
-		if shown := r.out.String() + r.err.String(); !strings.Contains(shown, `\u009b2J\u202egone`) || strings.Contains(shown, evil) {
+		r.Message, r.Failure = clitest.Letter(evil), err
+		r.AtTerminal(80)
+		r.Do("show", "b2c3d4e5", "--json")
+		if shown := r.Out.String() + r.Err.String(); !strings.Contains(shown, `\u009b2J\u202egone`) || strings.Contains(shown, evil) {
 			t.Errorf("where the error is %v: printed %q", err, shown)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -44,17 +45,17 @@ func TestStateOfALink(t *testing.T) {
 // What needs attention was shown with the escapes of its colour made visible.
 func TestAlarmsInColour(t *testing.T) {
 	r := newRun(t)
-	r.atTerminal(60)
-	r.program.Out.Color = true
-	r.status = control.Status{Bus: control.BusStatus{Letters: 1, Offended: time.Now(), Letter: "a subject of white: it was\x1b[2J repeated, and that is refused"}}
-	if code := r.do("status"); code != cli.ExitDone {
-		t.Errorf("exit %d, %s", code, r.err.String())
+	r.AtTerminal(60)
+	r.Program.Out.Color = true
+	r.Status = control.Status{Bus: control.BusStatus{Letters: 1, Offended: time.Now(), Letter: "a subject of white: it was\x1b[2J repeated, and that is refused"}}
+	if code := r.Do("status"); code != cli.ExitDone {
+		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
 	want := "\x1b[2mbus:    \x1b[0m \x1b[33m1 letter of hosts refused since start, 0\x1b[0m\n" +
 		"\x1b[2m        \x1b[0m \x1b[33munreadable; refused last: a subject of white: it\x1b[0m\n" +
 		"\x1b[2m        \x1b[0m \x1b[33mwas␛[2J repeated, and that is refused\x1b[0m\n"
-	if !strings.Contains(r.out.String(), want) {
-		t.Errorf("printed %q, want %q in it", r.out.String(), want)
+	if !strings.Contains(r.Out.String(), want) {
+		t.Errorf("printed %q, want %q in it", r.Out.String(), want)
 	}
 }
 
@@ -62,13 +63,13 @@ func TestAlarmsInColour(t *testing.T) {
 // another home had been asked.
 func TestStatusNamesTheHome(t *testing.T) {
 	r := newRun(t)
-	r.status = someStatus()
-	if code := r.do("status", "--home", "/srv/white"); code != cli.ExitDone {
-		t.Fatalf("exit %d, %s", code, r.err.String())
+	r.Status = clitest.SomeStatus()
+	if code := r.Do("status", "--home", "/srv/white"); code != cli.ExitDone {
+		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
 	for _, want := range []string{"then: parley --home /srv/white wake\n", ": parley --home /srv/white record verify\n"} {
-		if !strings.Contains(r.out.String(), want) {
-			t.Errorf("status does not say %q:\n%s", want, r.out.String())
+		if !strings.Contains(r.Out.String(), want) {
+			t.Errorf("status does not say %q:\n%s", want, r.Out.String())
 		}
 	}
 }
@@ -92,22 +93,22 @@ func TestWhenTheRemoteWasUsed(t *testing.T) {
 // trouble with the bus that stands in status for ever after it is over.
 func TestStatusSpeaksOfWhatIs(t *testing.T) {
 	r := newRun(t)
-	r.status = someStatus()
-	r.status.Record.Trouble = nil
-	r.status.Record.Courier, r.status.Record.Pusher = 2, "black"
-	r.status.Bus = control.BusStatus{
+	r.Status = clitest.SomeStatus()
+	r.Status.Record.Trouble = nil
+	r.Status.Record.Courier, r.Status.Record.Pusher = 2, "black"
+	r.Status.Bus = control.BusStatus{
 		Letters: 3, Unreadable: 1, Letter: "a letter", Offended: time.Now().Add(-2 * busLasts), HeldDropped: 1, GapsLeft: 1,
 		Refused: []control.BusRefusal{{From: "white", Count: 2, Last: "a message", At: time.Now().Add(-2 * busLasts)}},
 	}
-	if code := r.do("status"); code != cli.ExitDone {
-		t.Fatalf("exit %d, %s", code, r.err.String())
+	if code := r.Do("status"); code != cli.ExitDone {
+		t.Fatalf("exit %d, %s", code, r.Err.String())
 	}
-	if want := "; black pushes for all, and this host what is left over\n"; !strings.Contains(r.out.String(), want) {
-		t.Errorf("%q is not in\n%s", want, r.out.String())
+	if want := "; black pushes for all, and this host what is left over\n"; !strings.Contains(r.Out.String(), want) {
+		t.Errorf("%q is not in\n%s", want, r.Out.String())
 	}
 	for _, unwanted := range []string{"since start, ", "given up", "left to git"} {
-		if strings.Contains(r.out.String(), unwanted) {
-			t.Errorf("%q is over and in\n%s", unwanted, r.out.String())
+		if strings.Contains(r.Out.String(), unwanted) {
+			t.Errorf("%q is over and in\n%s", unwanted, r.Out.String())
 		}
 	}
 }

@@ -3,32 +3,10 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 )
-
-// someFleet has a host of every sort.
-func someFleet() control.FleetStatus {
-	hosts := someHosts()
-	black, here, white := hosts[0], hosts[1], hosts[2]
-	white.Address, white.RTT, white.Version = white.Addresses[0], 312999, "0.1.0"
-	silent, old, git := white, white, black
-	silent.Alias, old.Alias, git.Alias = "silent", "old", "wanderer"
-	silent.RTT, old.Clock, old.Version, git.State = 0, control.Seconds(-36*time.Hour), "0.0.1", control.HostGit
-	ahead := control.FleetHost{Host: white, Answered: true, Messages: 9, Behind: 1, Ahead: 2, Remote: "unreachable", Trouble: "no\x1b route", Unpushed: 3,
-		Links: []control.LinkStatus{{Peer: "oracle-world", Up: true, RTT: 1}, {Peer: "old-0123", Host: "old", HalfUp: true, Problem: "connected, but deaf"}, {Peer: "black", Out: true}}}
-	ahead.Clock = control.Seconds(90 * time.Second)
-	return control.FleetStatus{Fleet: "lab", Asked: "oracle-world", Hosts: []control.FleetHost{
-		{Host: black},
-		{Host: old, Answered: true, Problem: `it says "this host does not know the question"`},
-		{Host: here, Answered: true, Messages: 8},
-		{Host: silent, Problem: "silent did not answer within 2s"},
-		{Host: git},
-		ahead,
-	}}
-}
 
 func TestFleetForPeople(t *testing.T) {
 	for _, test := range []struct {
@@ -71,18 +49,18 @@ white cannot use the remote (unreachable): no␛ route; 3 messages not pushed
 `},
 	} {
 		r := newRun(t)
-		r.fleet = someFleet()
-		r.wantPrinted(t, test.width, []string{"status", "--fleet"}, test.want)
+		r.Fleet = clitest.SomeFleet()
+		r.WantPrinted(t, test.width, []string{"status", "--fleet"}, test.want)
 	}
 }
 
 func TestFleetAsJSON(t *testing.T) {
 	r := newRun(t)
-	r.fleet = someFleet()
-	if code := r.do("status", "--fleet", "--json"); code != cli.ExitDone {
-		t.Errorf("exit %d, %s", code, r.err.String())
+	r.Fleet = clitest.SomeFleet()
+	if code := r.Do("status", "--fleet", "--json"); code != cli.ExitDone {
+		t.Errorf("exit %d, %s", code, r.Err.String())
 	}
-	out := r.out.String()
+	out := r.Out.String()
 	if strings.Contains(out, "null") || strings.Count(out, "\n") != 1 || !strings.Contains(out, `"alias":"wanderer","state":"git"`) || !strings.Contains(out, `"behind":1,"ahead":2`) {
 		t.Errorf("printed %s", out)
 	}

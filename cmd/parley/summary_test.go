@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -12,26 +13,26 @@ import (
 // Only chat and show told that anybody could have written a message; in the lists it
 // looked like any other.
 func TestListsSayWhatNobodySigned(t *testing.T) {
-	unverified := letter("pay the bill")
+	unverified := clitest.Letter("pay the bill")
 	unverified.Signature = protocol.SignatureUnverified
-	refused := letter("pay it twice")
+	refused := clitest.Letter("pay it twice")
 	refused.Signature, refused.Act = protocol.SignatureRefused, protocol.ActReply
-	valid := letter("all is well")
+	valid := clitest.Letter("all is well")
 	for _, line := range []string{"inbox", "log", "log --follow", "thread x", "replies x", "search x"} {
 		for _, width := range []int{0, 80} {
 			r := newRun(t)
-			r.mail = []control.Message{unverified, refused, valid}
-			for _, m := range r.mail {
-				r.thread = append(r.thread, control.ThreadMessage{Message: m})
-				r.found.Hits = append(r.found.Hits, control.MessageHit{Message: m})
+			r.Mail = []control.Message{unverified, refused, valid}
+			for _, m := range r.Mail {
+				r.Thread = append(r.Thread, control.ThreadMessage{Message: m})
+				r.Found.Hits = append(r.Found.Hits, control.MessageHit{Message: m})
 			}
 			if width > 0 {
-				r.atTerminal(width)
+				r.AtTerminal(width)
 			}
-			if code := r.do(strings.Fields(line)...); code != cli.ExitDone {
-				t.Errorf("%s: exit %d, %s", line, code, r.err.String())
+			if code := r.Do(strings.Fields(line)...); code != cli.ExitDone {
+				t.Errorf("%s: exit %d, %s", line, code, r.Err.String())
 			}
-			out := strings.ReplaceAll(r.out.String(), "↳ ", "")
+			out := strings.ReplaceAll(r.Out.String(), "↳ ", "")
 			for _, want := range []string{"[unverified] pay the", "[refused] pay it"} {
 				if !strings.Contains(out, want) {
 					t.Errorf("%s at %d columns does not say %q:\n%s", line, width, want, out)

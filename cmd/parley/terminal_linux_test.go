@@ -3,22 +3,24 @@ package main
 import (
 	"bytes"
 	"syscall"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
 )
 
 // typing runs parley at a terminal, types a line when it asks for it and returns what
 // it printed to standard output.
 func (h *storyHost) typing(line string, args ...string) string {
 	h.t.Helper()
-	p := openPty(h.t)
+	p := clitest.OpenTerminal(h.t)
 	cmd := h.command(h.t.Context(), args...)
 	var stdout bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.side, &stdout, p.side
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Side, &stdout, p.Side
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		h.t.Fatal(err)
 	}
-	p.shows("to do it:")
-	p.typed(line + "\n")
+	p.Shows("to do it:")
+	p.Type(line + "\n")
 	if err := cmd.Wait(); err != nil {
 		h.t.Fatalf("parley %v: %v: %s", args, err, stdout.String())
 	}

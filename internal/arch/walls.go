@@ -131,6 +131,12 @@ func walls() []Wall {
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",
 		},
 		{
+			Room:       "cmd/parley/cli/clitest",
+			Parley:     []string{"cmd/parley/cli", "node/control", "protocol"},
+			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, terminal, system, goCmp},
+			Why:        "commands are tested against a recorder: a node would make their tests slow and large",
+		},
+		{
 			Room:       "internal",
 			ThirdParty: []string{goCmp, scripts, wide, zerolog, system, textTools, terminal},
 			Why:        "helpers serve every room, so they may know none of them",

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// FlagError says what is wrong with a flag, in the words of the person who typed
+// flagError says what is wrong with a flag, in the words of the person who typed
 // it, and names the flag that they may have meant.
-func FlagError(cmd *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
 		bare    *pflag.ValueRequiredError

@@ -11,8 +11,8 @@ import (
 
 // HomeDir is the home that --home, PARLEY_HOME or the system's custom names.
 func (p *Program) HomeDir() (configs.Home, error) {
-	if p.Home != "" {
-		dir, err := filepath.Abs(p.Home)
+	if p.home != "" {
+		dir, err := filepath.Abs(p.home)
 		return configs.Home{Dir: dir}, err
 	}
 	dir, err := configs.DefaultHome(p.Getenv)
@@ -31,7 +31,7 @@ func (p *Program) Client() (control.Service, error) {
 // socket is the node's socket: the one that PARLEY_SOCKET names for an agent that has
 // no access to a home, unless the person names a home.
 func (p *Program) socket(home configs.Home) string {
-	if socket := p.Getenv("PARLEY_SOCKET"); socket != "" && p.Home == "" {
+	if socket := p.Getenv("PARLEY_SOCKET"); socket != "" && p.home == "" {
 		return socket
 	}
 	return home.Socket()

@@ -26,7 +26,7 @@ type Program struct {
 	// Terminal opens the terminal that the command was started from.
 	Terminal func() (io.ReadWriteCloser, error)
 
-	Home string // --home
+	home string // --home
 	JSON bool   // --json, on the commands that have it
 }
 
@@ -85,11 +85,11 @@ func (p *Program) View() View {
 // command is a command of parley as the person would type it here: with --home
 // where they did, unless the words name another home.
 func (p *Program) command(words string) string {
-	if p.Home == "" {
+	if p.home == "" {
 		return words
 	}
-	with := strings.ReplaceAll(words, "parley ", "parley --home "+ShellWord(p.Home)+" ")
-	return strings.ReplaceAll(with, "parley --home "+ShellWord(p.Home)+" --home ", "parley --home ")
+	with := strings.ReplaceAll(words, "parley ", "parley --home "+ShellWord(p.home)+" ")
+	return strings.ReplaceAll(with, "parley --home "+ShellWord(p.home)+" --home ", "parley --home ")
 }
 
 // ShellWord quotes s where a shell would take it apart.

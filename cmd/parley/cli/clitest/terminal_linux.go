@@ -1,0 +1,96 @@
+package clitest
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Terminal is a terminal: what is written to keys is typed, what the program shows is
+// collected.
+type Terminal struct {
+	*testing.T
+	keys *os.File // the person's side
+	Side *os.File // the program's side
+
+	mu    sync.Mutex // guards seen
+	seen  strings.Builder
+	ended chan struct{}
+}
+
+// OpenTerminal opens one of 60 columns; it closes with the test, which is skipped where the
+// system has none.
+func OpenTerminal(t *testing.T) *Terminal {
+	t.Helper()
+	keys, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("no terminals here: %v", err)
+	}
+	if err := unix.IoctlSetPointerInt(int(keys.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(keys.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	side, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetWinsize(int(side.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 60}); err != nil {
+		t.Fatal(err)
+	}
+	p := &Terminal{T: t, keys: keys, Side: side, ended: make(chan struct{})}
+	go func() { // ends when both sides are closed
+		defer close(p.ended)
+		buffer := make([]byte, 4096)
+		for {
+			n, err := keys.Read(buffer)
+			p.mu.Lock()
+			p.seen.Write(buffer[:n])
+			p.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		side.Close()
+		<-p.ended
+		keys.Close()
+	})
+	return p
+}
+
+// Shows waits until text stands on the screen.
+func (p *Terminal) Shows(text string) {
+	p.Helper()
+	for deadline := time.Now().Add(patience); ; {
+		p.mu.Lock()
+		seen := p.seen.String()
+		p.mu.Unlock()
+		if strings.Contains(seen, text) {
+			return
+		}
+		if time.Now().After(deadline) {
+			p.Fatalf("%q was never shown; the screen had:\n%q", text, seen)
+		}
+		<-time.After(5 * time.Millisecond) // spares the processor only
+	}
+}
+
+// Type presses keys.
+func (p *Terminal) Type(keys string) {
+	p.Helper()
+	if _, err := p.keys.WriteString(keys); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// patience bounds how long a terminal may take to show something.
+const patience = time.Minute

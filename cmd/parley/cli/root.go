@@ -1,0 +1,28 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// NewRoot is parley with these commands, and what goes for all of them.
+func NewRoot(p *Program, commands ...*cobra.Command) *cobra.Command {
+	root := &cobra.Command{
+		Use:          "parley",
+		SilenceUsage: true,
+		// "parley [flags]" would say less than the groups of commands do.
+		DisableFlagsInUseLine: true,
+		SilenceErrors:         true,
+		CompletionOptions:     cobra.CompletionOptions{DisableDefaultCmd: true},
+		Args:                  UnknownCommand,
+	}
+	root.SetFlagErrorFunc(flagError)
+	if p.Out.Width > 0 {
+		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.Out.Width)))
+	}
+	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
+	root.AddCommand(commands...)
+	return root
+}

@@ -1,0 +1,13 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+)
+
+// newRun prepares a run of all commands of parley.
+func newRun(t *testing.T) *clitest.Run {
+	t.Helper()
+	return clitest.New(t, newRootCommand)
+}
