@@ -83,32 +83,6 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 	}
 }
 
-// A listing did not tell an inbox that somebody empties from one that nobody asks for.
-func TestLsSaysWhenAnInboxWasAsked(t *testing.T) {
-	r := newRun(t)
-	now := clitest.Letter("").Timestamp
-	r.Program.Now = func() time.Time { return now }
-	here := control.Participant{Kind: "agent", Host: "here", State: control.HostHere, Here: true, Since: now.Add(-72 * time.Hour)}
-	calc, mawjs, volt := here, here, here
-	calc.Name, calc.Door = "calc", "exec"
-	mawjs.Name, mawjs.Door, mawjs.Asked = "mawjs", "inbox", now.Add(-time.Minute)
-	volt.Name, volt.Door = "volt", "inbox"
-	r.People = []control.Participant{calc, mawjs, volt}
-	r.AtTerminal(80)
-	if code := r.Do("ls"); code != cli.ExitDone {
-		t.Errorf("exit %d, %s", code, r.Err.String())
-	}
-	want := `NAME   KIND   HOST  STATE  SINCE                    ASKED
-calc   agent  here  here   2026-05-20 21:01 +02:00
-mawjs  agent  here  here   2026-05-20 21:01 +02:00  21:00
-volt   agent  here  here   2026-05-20 21:01 +02:00  not yet
-next: parley hey calc hello   say something
-`
-	if diff := cmp.Diff(want, r.Out.String()); diff != "" {
-		t.Errorf("printed (-want +got):\n%s", diff)
-	}
-}
-
 // What is to be done next named channels and members as whoever may push had called
 // them, with what turns a terminal's text around.
 func TestNextStepIsSafeToShow(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -72,7 +73,7 @@ func (d *demo) agents(ctx context.Context) error {
 		return err
 	}
 	return d.look(ctx, demoHub, "ls", func(ctx context.Context, client control.Service, v cli.View) error {
-		return runLs(ctx, false, control.HostsRequest{}, client, v)
+		return host.RunLs(ctx, false, control.HostsRequest{}, client, v)
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
+	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/node/bench"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -57,7 +58,7 @@ func printedShapes() map[string][]shape {
 		"parley config show":      one(exampleConfig()),
 		"parley hey":              sending,
 		"parley host list":        one([]control.Host{known}),
-		"parley host ping":        one(pinged{Alias: "white", Asked: 5, Min: exampleSeconds("311µs"), Median: exampleSeconds("402µs"), Max: exampleSeconds("1.2ms"), Clock: exampleSeconds("-15ms"), Version: "0.1.0"}),
+		"parley host ping":        one(host.Pinged{Alias: "white", Asked: 5, Min: exampleSeconds("311µs"), Median: exampleSeconds("402µs"), Max: exampleSeconds("1.2ms"), Clock: exampleSeconds("-15ms"), Version: "0.1.0"}),
 		"parley host probe":       one(exampleProbe()),
 		"parley host remove":      one(control.HostRemoval{Host: "old", Human: "nat", Agents: []protocol.Name{"mawjs"}, Waiting: 2, Running: 1, Founder: true, Here: true, Path: examplePath("c0ffee00")}),
 		"parley host revoke":      one(control.Revocation{Host: "white", Key: exampleKey, Human: "nat", Runs: 3, Forks: 1, Later: 2, Out: true, Here: true, Path: examplePath("c0ffee00")}),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -47,7 +48,7 @@ are out of the fleet are left out, unless --all is given.`,
 		},
 	}
 	cmd.Flags().BoolVar(&fleet, "fleet", false, "ask all live hosts, and show the whole fleet")
-	allHostsFlag(cmd, &r)
+	host.AllFlag(cmd, &r)
 	p.JSONFlag(cmd, "print the status as JSON")
 	return cmd
 }
@@ -263,7 +264,7 @@ func hostTable(v cli.View, hosts []control.HostStatus) {
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), hostState(h.State), v.StampOrEmpty(h.Since), lastSeen(v, h.State, h.LastSeen),
+			h.Alias.String(), host.State(h.State), v.StampOrEmpty(h.Since), host.LastSeen(v, h.State, h.LastSeen),
 			term.Line(h.Version), term.Line(strings.Join(h.Agents, ", ")),
 		})
 	}

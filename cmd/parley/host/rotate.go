@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newHostRotateCommand(p *cli.Program) *cobra.Command {
+func newRotateCommand(p *cli.Program) *cobra.Command {
 	r := control.RotateRequest{Overlap: 24 * time.Hour}
 	cmd := &cobra.Command{
 		Use:   "rotate",
@@ -32,7 +32,7 @@ revoke", which says which of its messages count.`,
 			if err != nil {
 				return err
 			}
-			return runHostRotate(cmd.Context(), r, client, p)
+			return runRotate(cmd.Context(), r, client, p)
 		},
 	}
 	cli.DurationFlag(cmd.Flags(), &r.Overlap, "overlap", "how long the old key counts still, such as 7d")
@@ -40,7 +40,7 @@ revoke", which says which of its messages count.`,
 	return cmd
 }
 
-func runHostRotate(ctx context.Context, r control.RotateRequest, client control.Service, p *cli.Program) error {
+func runRotate(ctx context.Context, r control.RotateRequest, client control.Service, p *cli.Program) error {
 	done, err := cli.ByPhrase(ctx, p, "change the key", func(phrase string) (control.Rotation, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
 		return control.RotateKey.Ask(ctx, client, r)

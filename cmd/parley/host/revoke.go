@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newHostRevokeCommand(p *cli.Program) *cobra.Command {
+func newRevokeCommand(p *cli.Program) *cobra.Command {
 	var r control.RevokeRequest
 	var yes bool
 	cmd := &cobra.Command{
@@ -43,7 +43,7 @@ type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
 				return err
 			}
 			r.Host = alias
-			return runHostRevoke(cmd.Context(), r, yes, client, p)
+			return runRevoke(cmd.Context(), r, yes, client, p)
 		},
 	}
 	f := cmd.Flags()
@@ -55,7 +55,7 @@ type "revoke ALIAS", at the terminal and nowhere else. An agent is refused.`,
 	return cmd
 }
 
-func runHostRevoke(ctx context.Context, r control.RevokeRequest, yes bool, client control.Service, p *cli.Program) error {
+func runRevoke(ctx context.Context, r control.RevokeRequest, yes bool, client control.Service, p *cli.Program) error {
 	v := p.View()
 	done, err := cli.ByPhrase(ctx, p, "revoke the key", func(phrase string) (control.Revocation, error) {
 		r.Phrase, r.Try = phrase, phrase == ""

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newHostShowCommand(p *cli.Program) *cobra.Command {
+func newShowCommand(p *cli.Program) *cobra.Command {
 	certificate := false
 	cmd := &cobra.Command{
 		Use:   "show ALIAS",
@@ -30,9 +30,9 @@ asked for it; it is checked to be made for that host's key.`,
 				return err
 			}
 			if certificate {
-				return runHostCertificate(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
+				return runCertificate(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
 			}
-			return runHostShow(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
+			return runShow(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
 		},
 	}
 	cmd.Flags().BoolVar(&certificate, "cert", false, "print its certificate for NATS clients, and nothing else")
@@ -41,7 +41,7 @@ asked for it; it is checked to be made for that host's key.`,
 	return cmd
 }
 
-func runHostShow(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {
+func runShow(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {
 	h, err := control.ShowHost.Ask(ctx, client, r)
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 		return v.WriteJSON(h)
 	}
 	field := func(name, value string) { v.Labelled(12, name, value) }
-	field("host", h.Alias.String()+", "+hostState(h.State))
+	field("host", h.Alias.String()+", "+State(h.State))
 	field("key", h.Key)
 	field("fingerprint", h.Fingerprint)
 	showKeys(v, h)
@@ -62,7 +62,7 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 	if h.State != control.HostHere && h.State != control.HostLive {
 		field("last seen", v.At(h.LastSeen, cli.TimeForm))
 	}
-	field("round trip", roundTripOrEmpty(h.RTT.Duration()))
+	field("round trip", RoundTripOrEmpty(h.RTT.Duration()))
 	field("clock", clockDifference(h.Clock.Duration(), ""))
 	field("version", h.Version)
 	if last := h.LastMessage; last != nil {
@@ -74,7 +74,7 @@ func runHostShow(ctx context.Context, r control.HostRequest, client control.Serv
 	return nil
 }
 
-func runHostCertificate(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {
+func runCertificate(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {
 	c, err := control.HostCertificate.Ask(ctx, client, r)
 	if err != nil {
 		return err

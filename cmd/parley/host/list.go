@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newHostListCommand(p *cli.Program) *cobra.Command {
+func newListCommand(p *cli.Program) *cobra.Command {
 	var r control.HostsRequest
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -28,20 +28,20 @@ revoked.`,
 			if err != nil {
 				return err
 			}
-			return runHostList(cmd.Context(), r, client, p.View())
+			return runList(cmd.Context(), r, client, p.View())
 		},
 	}
-	allHostsFlag(cmd, &r)
+	AllFlag(cmd, &r)
 	p.JSONFlag(cmd, "print an array of hosts as JSON")
 	return cmd
 }
 
-// allHostsFlag gives a command that lists hosts the flag --all.
-func allHostsFlag(cmd *cobra.Command, r *control.HostsRequest) {
+// AllFlag gives a command that lists hosts the flag --all.
+func AllFlag(cmd *cobra.Command, r *control.HostsRequest) {
 	cmd.Flags().BoolVar(&r.All, "all", false, "those too that are out of the fleet")
 }
 
-func runHostList(ctx context.Context, r control.HostsRequest, client control.Service, v cli.View) error {
+func runList(ctx context.Context, r control.HostsRequest, client control.Service, v cli.View) error {
 	hosts, err := control.Hosts.Ask(ctx, client, r)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func runHostList(ctx context.Context, r control.HostsRequest, client control.Ser
 	t := term.Table{Heading: []string{"HOST", "STATE", "SINCE", "LAST SEEN", "VERSION", "AGENTS", "FINGERPRINT"}, Flexible: 5}
 	for _, h := range hosts {
 		t.Rows = append(t.Rows, []string{
-			h.Alias.String(), hostState(h.State), v.StampOrEmpty(h.Since), lastSeen(v, h.State, h.LastSeen),
+			h.Alias.String(), State(h.State), v.StampOrEmpty(h.Since), LastSeen(v, h.State, h.LastSeen),
 			term.Line(h.Version), cli.Names(h.Agents), h.Fingerprint,
 		})
 	}
@@ -62,8 +62,8 @@ func runHostList(ctx context.Context, r control.HostsRequest, client control.Ser
 	return nil
 }
 
-// lastSeen is when a host that is away was last heard of; of others that is now.
-func lastSeen(v cli.View, state control.HostState, at time.Time) string {
+// LastSeen is when a host that is away was last heard of; of others that is now.
+func LastSeen(v cli.View, state control.HostState, at time.Time) string {
 	if state == control.HostHere || state == control.HostLive {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newHostProbeCommand(p *cli.Program) *cobra.Command {
+func newProbeCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "probe ALIAS",
 		Short: "Say how far a link to a host gets, and what keeps it",
@@ -35,7 +35,7 @@ It exits with 1 if no address works. No link is changed.`,
 			if err != nil {
 				return err
 			}
-			return runHostProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
+			return runProbe(cmd.Context(), control.HostRequest{Alias: args[0]}, client, p.View())
 		},
 	}
 	p.JSONFlag(cmd, "print alias and addresses, each with works, cause, reason, rtt and clock, as JSON")
@@ -43,7 +43,7 @@ It exits with 1 if no address works. No link is changed.`,
 	return cmd
 }
 
-func runHostProbe(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {
+func runProbe(ctx context.Context, r control.HostRequest, client control.Service, v cli.View) error {
 	done := v.Busy("dialling " + term.Line(r.Alias))
 	probe, err := control.ProbeHost.Ask(ctx, client, r)
 	done()

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -12,7 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newLsCommand(p *cli.Program) *cobra.Command {
+// NewLsCommand is parley ls.
+func NewLsCommand(p *cli.Program) *cobra.Command {
 	var quiet bool
 	var r control.HostsRequest
 	cmd := &cobra.Command{
@@ -36,16 +37,17 @@ max_commands run already. Hosts that are out of the fleet are left out, unless
 			if err != nil {
 				return err
 			}
-			return runLs(cmd.Context(), quiet, r, client, p.View())
+			return RunLs(cmd.Context(), quiet, r, client, p.View())
 		},
 	}
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "only the names, each once, one a line")
-	allHostsFlag(cmd, &r)
+	AllFlag(cmd, &r)
 	p.JSONFlag(cmd, "print an array of participants as JSON")
 	return cmd
 }
 
-func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client control.Service, v cli.View) error {
+// RunLs lists who can be reached, or with quiet their names alone, as parley ls does.
+func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client control.Service, v cli.View) error {
 	all, err := control.List.Ask(ctx, client, r)
 	switch {
 	case err != nil:
@@ -64,13 +66,13 @@ func runLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 	}
 	t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ASKED", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
 	for _, one := range all {
-		state := hostState(one.State)
+		state := State(one.State)
 		if one.Held {
 			state += ", " + agent.InLine
 		}
 		t.Rows = append(t.Rows, []string{
 			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),
-			term.Line(one.Address), roundTripOrEmpty(one.RTT.Duration()),
+			term.Line(one.Address), RoundTripOrEmpty(one.RTT.Duration()),
 		})
 	}
 	v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
@@ -105,8 +107,8 @@ func someoneElse(all []control.Participant) string {
 	return all[i].Name.String() + "@" + all[i].Host.String() // the human here may have the same name
 }
 
-// hostState is how a host can be reached, as people read it.
-func hostState(s control.HostState) string {
+// State is how a host can be reached, as people read it.
+func State(s control.HostState) string {
 	switch s {
 	case control.HostGit:
 		return "by git"

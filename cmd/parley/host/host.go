@@ -1,11 +1,14 @@
-package main
+// Package host holds the commands that say which hosts the fleet has, who can be reached
+// on them, and that put them out of it: parley host and parley ls.
+package host
 
 import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/spf13/cobra"
 )
 
-func newHostCommand(p *cli.Program) *cobra.Command {
+// NewCommand is parley host.
+func NewCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "host",
 		Short:   "Say which hosts the fleet has, and how they fare",
@@ -15,7 +18,7 @@ func newHostCommand(p *cli.Program) *cobra.Command {
 			return cli.UsageErrorf(cmd, "%s needs list, show, ping, probe, rotate, revoke or remove", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newHostListCommand(p), newHostShowCommand(p), newHostPingCommand(p), newHostProbeCommand(p),
-		newHostRotateCommand(p), newHostRevokeCommand(p), newHostRemoveCommand(p))
+	cmd.AddCommand(newListCommand(p), newShowCommand(p), newPingCommand(p), newProbeCommand(p),
+		newRotateCommand(p), newRevokeCommand(p), newRemoveCommand(p))
 	return cmd
 }

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newHostRemoveCommand(p *cli.Program) *cobra.Command {
+func newRemoveCommand(p *cli.Program) *cobra.Command {
 	var r control.RemoveHostRequest
 	var yes bool
 	cmd := &cobra.Command{
@@ -40,7 +40,7 @@ type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
 				return err
 			}
 			r.Host = alias
-			return runHostRemove(cmd.Context(), r, yes, client, p)
+			return runRemove(cmd.Context(), r, yes, client, p)
 		},
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not say first what it does; the phrase is asked for all the same")
@@ -49,7 +49,7 @@ type "remove ALIAS", at the terminal and nowhere else. An agent is refused.`,
 	return cmd
 }
 
-func runHostRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, client control.Service, p *cli.Program) error {
+func runRemove(ctx context.Context, r control.RemoveHostRequest, yes bool, client control.Service, p *cli.Program) error {
 	done, err := cli.ByPhrase(ctx, p, "remove the host", func(phrase string) (control.HostRemoval, error) {
 		r.Phrase, r.Try = phrase, phrase == ""
 		return control.RemoveHost.Ask(ctx, client, r)

@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 // maxPings bounds -n.
 const maxPings = 1000
 
-func newHostPingCommand(p *cli.Program) *cobra.Command {
+func newPingCommand(p *cli.Program) *cobra.Command {
 	times := 5
 	cmd := &cobra.Command{
 		Use:   "ping ALIAS",
@@ -35,7 +35,7 @@ fails if one is not answered within two seconds.`,
 			if err != nil {
 				return err
 			}
-			return runHostPing(cmd.Context(), control.PingRequest{Alias: args[0]}, times, client, p.View())
+			return runPing(cmd.Context(), control.PingRequest{Alias: args[0]}, times, client, p.View())
 		},
 	}
 	cmd.Flags().IntVarP(&times, "times", "n", times, "how many questions")
@@ -44,8 +44,8 @@ fails if one is not answered within two seconds.`,
 	return cmd
 }
 
-// pinged is what some pings of a host have shown.
-type pinged struct {
+// Pinged is what some pings of a host have shown.
+type Pinged struct {
 	Alias   string          `json:"alias"`   // the host that was asked
 	Asked   int             `json:"asked"`   // how many questions
 	Min     control.Seconds `json:"min"`     // the shortest time from a question to its answer
@@ -55,9 +55,9 @@ type pinged struct {
 	Version string          `json:"version"` // of its program
 }
 
-func runHostPing(ctx context.Context, r control.PingRequest, times int, client control.Service, v cli.View) error {
+func runPing(ctx context.Context, r control.PingRequest, times int, client control.Service, v cli.View) error {
 	var took []control.Seconds
-	sum := pinged{Alias: r.Alias, Asked: times}
+	sum := Pinged{Alias: r.Alias, Asked: times}
 	for range times {
 		ping, err := control.PingHost.Ask(ctx, client, r)
 		if err != nil {
@@ -94,8 +94,8 @@ func roundTrip(d time.Duration) string {
 	return d.Round(10 * time.Microsecond).String()
 }
 
-// roundTripOrEmpty is a round trip as a cell of a table, empty where none is known.
-func roundTripOrEmpty(d time.Duration) string {
+// RoundTripOrEmpty is a round trip as a cell of a table, empty where none is known.
+func RoundTripOrEmpty(d time.Duration) string {
 	if d <= 0 {
 		return ""
 	}

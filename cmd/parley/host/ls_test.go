@@ -1,0 +1,57 @@
+package host
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// The next step that ls named was to write to oneself.
+func TestWhomToTalkToNext(t *testing.T) {
+	me := control.Participant{Name: "nat", Kind: "human", Host: "here", Here: true}
+	namesake := control.Participant{Name: "nat", Kind: "human", Host: "white"}
+	agent := control.Participant{Name: "mawjs", Kind: "agent", Host: "white"}
+	for want, people := range map[string][]control.Participant{
+		"next: parley agent add NAME --exec 'CMD …'   serve an agent, to talk to\n": {me},
+		"next: parley hey nat@white hello   say something\n":                        {me, namesake},
+		"next: parley hey mawjs hello   say something\n":                            {me, namesake, agent},
+	} {
+		r := newRun(t)
+		r.People = people
+		r.AtTerminal(80)
+		if code := r.Do("ls"); code != cli.ExitDone || !strings.HasSuffix(r.Out.String(), "\n"+want) {
+			t.Errorf("exit %d, printed %q, want %q last", code, r.Out.String(), want)
+		}
+	}
+}
+
+// A listing did not tell an inbox that somebody empties from one that nobody asks for.
+func TestLsSaysWhenAnInboxWasAsked(t *testing.T) {
+	r := newRun(t)
+	now := clitest.Letter("").Timestamp
+	r.Program.Now = func() time.Time { return now }
+	here := control.Participant{Kind: "agent", Host: "here", State: control.HostHere, Here: true, Since: now.Add(-72 * time.Hour)}
+	calc, mawjs, volt := here, here, here
+	calc.Name, calc.Door = "calc", "exec"
+	mawjs.Name, mawjs.Door, mawjs.Asked = "mawjs", "inbox", now.Add(-time.Minute)
+	volt.Name, volt.Door = "volt", "inbox"
+	r.People = []control.Participant{calc, mawjs, volt}
+	r.AtTerminal(80)
+	if code := r.Do("ls"); code != cli.ExitDone {
+		t.Errorf("exit %d, %s", code, r.Err.String())
+	}
+	want := `NAME   KIND   HOST  STATE  SINCE                    ASKED
+calc   agent  here  here   2026-05-20 21:01 +02:00
+mawjs  agent  here  here   2026-05-20 21:01 +02:00  21:00
+volt   agent  here  here   2026-05-20 21:01 +02:00  not yet
+next: parley hey calc hello   say something
+`
+	if diff := cmp.Diff(want, r.Out.String()); diff != "" {
+		t.Errorf("printed (-want +got):\n%s", diff)
+	}
+}
