@@ -61,8 +61,9 @@ func (s *Store) Check(ctx context.Context, step func(objects int), found func(Da
 		return nil, err
 	}
 	checked := &Checked{loose: map[Hash]bool{}}
+	c := checking{dir: s.dir, packs: s.packs, read: s.readOnce, step: step, found: found}
 	for _, p := range s.packs.all() {
-		clean, err := s.checkPack(ctx, p, step, found)
+		clean, err := c.pack(ctx, p)
 		if err != nil {
 			return nil, fmt.Errorf("cannot check the packs: %w", err)
 		}
@@ -85,11 +86,20 @@ func (s *Store) Check(ctx context.Context, step func(objects int), found func(Da
 	return checked, nil
 }
 
-// checkPack looks at one pack, and returns it with its index in memory where nothing is
-// wrong with it.
-func (s *Store) checkPack(ctx context.Context, p *pack.Pack, step func(int), found func(Damage)) (*pack.Pack, error) {
+// checking is a check of packs that is under way.
+type checking struct {
+	dir   string // of the repository
+	packs *packSet
+	read  pack.ReadFunc // reads what a pack has of others
+	step  func(objects int)
+	found func(Damage)
+}
+
+// pack looks at one pack, and returns it with its index in memory where nothing is wrong
+// with it.
+func (c *checking) pack(ctx context.Context, p *pack.Pack) (*pack.Pack, error) {
 	if err := pack.CheckIndex(p.Base); errors.Is(err, pack.ErrCorrupt) {
-		found(Damage{File: below(s.dir, p.Base+".idx"), Text: err.Error()})
+		c.found(Damage{File: below(c.dir, p.Base+".idx"), Text: err.Error()})
 	}
 	sum, err := pack.WrongSum(p.Base + ".pack")
 	if errors.Is(err, os.ErrNotExist) {
@@ -99,8 +109,8 @@ func (s *Store) checkPack(ctx context.Context, p *pack.Pack, step func(int), fou
 		return nil, err
 	}
 	if sum != nil {
-		found(Damage{File: below(s.dir, p.Base+".pack"), Text: "its check sum is wrong"})
-		s.packs.noteDamaged(p)
+		c.found(Damage{File: below(c.dir, p.Base+".pack"), Text: "its check sum is wrong"})
+		c.packs.noteDamaged(p)
 	}
 	inMemory, err := p.InMemory()
 	if errors.Is(err, os.ErrNotExist) {
@@ -109,12 +119,12 @@ func (s *Store) checkPack(ctx context.Context, p *pack.Pack, step func(int), fou
 	if err != nil {
 		return nil, err
 	}
-	damaged, err := s.checkObjects(ctx, inMemory, step)
+	damaged, err := c.objects(ctx, inMemory)
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range damaged {
-		found(Damage{File: below(s.dir, p.Base+".pack"), Object: h, Text: fmt.Sprintf("object %s in it is damaged", h)})
+		c.found(Damage{File: below(c.dir, p.Base+".pack"), Object: h, Text: fmt.Sprintf("object %s in it is damaged", h)})
 	}
 	if sum != nil || len(damaged) > 0 {
 		return nil, nil
@@ -122,9 +132,9 @@ func (s *Store) checkPack(ctx context.Context, p *pack.Pack, step func(int), fou
 	return inMemory, nil
 }
 
-// checkObjects reads all objects of a pack and returns those that are not what their
+// objects reads all objects of a pack and returns those that are not what their
 // names say, in the order of their names.
-func (s *Store) checkObjects(ctx context.Context, p *pack.Pack, step func(int)) ([]Hash, error) {
+func (c *checking) objects(ctx context.Context, p *pack.Pack) ([]Hash, error) {
 	all, damaged, err := p.InOrder()
 	if err != nil {
 		return nil, err
@@ -135,7 +145,7 @@ func (s *Store) checkObjects(ctx context.Context, p *pack.Pack, step func(int)) 
 	var working sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 1+len(all)/checkStep) {
 		working.Go(func() {
-			bad, err := s.checkSome(ctx, p, all, &next, step)
+			bad, err := c.some(ctx, p, all, &next)
 			mu.Lock()
 			defer mu.Unlock()
 			damaged = append(damaged, bad...)
@@ -147,8 +157,8 @@ func (s *Store) checkObjects(ctx context.Context, p *pack.Pack, step func(int)) 
 	return damaged, failed
 }
 
-// checkSome takes objects from all, some at a time, until there are no more.
-func (s *Store) checkSome(ctx context.Context, p *pack.Pack, all []pack.Located, next *atomic.Int64, step func(int)) (damaged []Hash, err error) {
+// some takes objects from all, some at a time, until there are no more.
+func (c *checking) some(ctx context.Context, p *pack.Pack, all []pack.Located, next *atomic.Int64) (damaged []Hash, err error) {
 	f, err := os.Open(p.Base + ".pack")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil // replaced meanwhile
@@ -162,7 +172,7 @@ func (s *Store) checkSome(ctx context.Context, p *pack.Pack, all []pack.Located,
 		return nil, fmt.Errorf("cannot open a pack: %w", err)
 	}
 	r := pack.Reader{
-		In: f, End: info.Size() - pack.HashBytes, Find: p.Find, Other: s.readOnce,
+		In: f, End: info.Size() - pack.HashBytes, Find: p.Find, Other: c.read,
 		Inflater: pack.NewInflater(), Bases: pack.NewBases(),
 	}
 	for {
@@ -182,58 +192,8 @@ func (s *Store) checkSome(ctx context.Context, p *pack.Pack, all []pack.Located,
 				damaged = append(damaged, l.Hash)
 			}
 		}
-		if step(len(some)); ctx.Err() != nil {
+		if c.step(len(some)); ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 	}
-}
-
-// Reader reads many objects, faster than Store.Read does each: it leaves packs open.
-// One goroutine uses it, and closes it.
-type Reader struct {
-	store    *Store
-	inflater *pack.Inflater
-	files    map[*pack.Pack]*os.File
-}
-
-// Reader begins to read many objects.
-func (s *Store) Reader() *Reader {
-	return &Reader{store: s, inflater: pack.NewInflater(), files: map[*pack.Pack]*os.File{}}
-}
-
-// Close closes the packs.
-func (r *Reader) Close() {
-	for _, f := range r.files {
-		_ = f.Close()
-	}
-	clear(r.files)
-}
-
-// Blob is Store.Blob.
-func (r *Reader) Blob(h Hash) ([]byte, error) {
-	for _, p := range r.store.packs.all() {
-		offset, ok, err := p.Find(h)
-		if err != nil || !ok {
-			continue
-		}
-		typ, data, err := r.object(p, offset)
-		if err == nil && typ == plumbing.BlobObject && hashOf(typ, data) == h {
-			return data, nil
-		}
-		break
-	}
-	return r.store.Blob(h) // which looks everywhere, and brings it back
-}
-
-func (r *Reader) object(p *pack.Pack, offset int64) (plumbing.ObjectType, []byte, error) {
-	f := r.files[p]
-	if f == nil {
-		var err error
-		if f, err = os.Open(p.Base + ".pack"); err != nil {
-			return 0, nil, err
-		}
-		r.files[p] = f
-	}
-	in := pack.Reader{In: f, End: p.Size() - pack.HashBytes, Find: p.Find, Other: r.store.readOnce, Inflater: r.inflater}
-	return in.Object(offset)
 }
