@@ -43,12 +43,12 @@ func (r *Record) Append(ctx context.Context, letters []Letter) error {
 		if errors.Is(err, journal.ErrClosed) {
 			err = ErrClosed
 		} else if ctx.Err() == nil {
-			r.noteStored(err)
+			r.room.stored(err)
 		}
 		return fmt.Errorf("cannot store %d letters: %w", len(fresh), err)
 	}
 	failpoint.Hit(failpoint.Appended)
-	r.noteStored(nil)
+	r.room.stored(nil)
 	for i, l := range fresh {
 		r.progress.hold(l, blobs[i], ids[i])
 	}

@@ -25,7 +25,7 @@ func (r *Record) commit(ctx context.Context, all bool) error {
 		if err := r.takeInMain(); err != nil {
 			return r.because(err)
 		}
-		letters, files := r.progress.choose(all, r.peerGrace()), r.updates.all()
+		letters, files := r.progress.choose(all, r.courier.grace()), r.updates.all()
 		if len(letters) == 0 && len(files) == 0 || r.broken() != "" {
 			tip, _ := r.progress.main()
 			if err := r.stands(tip); err != nil || len(letters) == 0 && len(files) == 0 {

@@ -1,6 +1,9 @@
 package gitsync
 
-import "time"
+import (
+	"sync"
+	"time"
+)
 
 // courierStep is what every further courier waits longer than the one before it,
 // besides two push intervals.
@@ -14,62 +17,68 @@ const courierStep = 3 * time.Second
 // when Options.Grace is over. Places decide who pushes when, never what: whatever
 // they are, somebody pushes everything.
 func (r *Record) SetPlace(place int) {
-	r.state.mu.Lock()
-	changed := r.state.place != place
-	r.state.place = place
-	r.state.mu.Unlock()
-	if changed {
+	if r.courier.setPlace(place) {
 		ring(r.commitBell)
 		ring(r.shareBell)
 	}
 }
 
-// courierWait is how long a courier leaves messages to those before it. The
-// caller holds state.mu.
-func (r *Record) courierWait() time.Duration {
-	return time.Duration(max(0, r.state.place-1)) * (courierStep + 2*r.opts.PushInterval)
+// CanPush reports whether this node can be a courier: the remote was reached, and
+// the last fetch and the last push, if there was one, worked.
+func (r *Record) CanPush() bool { return r.opts.Remote != "" && r.contact.works() }
+
+// courier says what this node commits and pushes at once, and what it leaves to others
+// for how long.
+type courier struct {
+	shared       bool          // there is a remote
+	peers        time.Duration // what Options.Grace says
+	pushInterval time.Duration
+
+	mu    sync.Mutex // guards place
+	place int        // among the couriers, as SetPlace says
 }
 
-// peerGrace is how long a letter of a peer is left to others before it is
-// committed here.
-func (r *Record) peerGrace() time.Duration {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	if r.opts.Remote == "" || r.state.place == 1 {
+// setPlace reports whether that is another place than before.
+func (c *courier) setPlace(place int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed := c.place != place
+	c.place = place
+	return changed
+}
+
+func (c *courier) at() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.place
+}
+
+// patience is how long it leaves messages to the couriers before it.
+func (c *courier) patience() time.Duration {
+	return time.Duration(max(0, c.at()-1)) * (courierStep + 2*c.pushInterval)
+}
+
+// grace is how long a letter of a peer is left to others before it is committed here.
+func (c *courier) grace() time.Duration {
+	if !c.shared || c.at() == 1 {
 		return 0
 	}
-	return r.opts.Grace
+	return c.peers
 }
 
 // pushFrom is the moment from which what the remote lacks is this node's to push;
 // false where it lacks nothing. Files that are no messages, and what an operator
 // committed, are known to nobody else, and wait for nobody.
-func (r *Record) pushFrom() (time.Time, bool) {
-	lag := r.progress.lag()
+func (c *courier) pushFrom(lag lag, usable time.Time) (time.Time, bool) {
 	switch {
 	case !lag.behind:
 		return time.Time{}, false
 	case lag.otherFiles || lag.unpushed == 0:
 		return time.Time{}, true
 	}
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
 	// What waited for the remote does not rush to it from all hosts at once.
-	return later(lag.oldest, r.state.usable).Add(r.courierWait()), true
+	return later(lag.oldest, usable).Add(c.patience()), true
 }
 
-// waitsForCourier reports whether another host is to push what this one has.
-func (r *Record) waitsForCourier() bool {
-	unpushed := r.progress.lag().unpushed
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	return r.state.place > 1 && unpushed > 0
-}
-
-// CanPush reports whether this node can be a courier: the remote was reached, and
-// the last fetch and the last push, if there was one, worked.
-func (r *Record) CanPush() bool {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	return r.opts.Remote != "" && !r.state.lastFetch.IsZero() && r.trouble().Kind == KindNone
-}
+// waits reports whether another host is to push what this one has.
+func (c *courier) waits(lag lag) bool { return c.at() > 1 && lag.unpushed > 0 }

@@ -177,7 +177,7 @@ func TestPushesKeepTheirInterval(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				remote := bareRemote(t)
 				a := newHome(t, "a", remote)
-				a.Record.opts.PushInterval = c.every
+				a.Record.opts.PushInterval, a.courier.pushInterval = c.every, c.every
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- a.Run(ctx) }()

@@ -4,22 +4,31 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// jitter is how long to wait before the attempt-th push again, as the record's own
-// files say (Crosstalk, JITTER.md). The caller holds share.
-func (r *Record) jitter(attempt int) time.Duration {
-	return rand.N(r.jitterRule().Limit(attempt))
+// jitter is how long to wait before a push that was rejected is tried again, as the
+// record's own files say (Crosstalk, JITTER.md). One goroutine uses it at a time.
+type jitter struct {
+	main   *Reader
+	log    zerolog.Logger
+	warned string // what was last warned of
 }
 
-// jitterRule is what main says of it now. A file that cannot be read is warned of
+// pause is how long to wait before the attempt-th push again.
+func (j *jitter) pause(attempt int) time.Duration {
+	return rand.N(j.rule().Limit(attempt))
+}
+
+// rule is what main says of it now. A file that cannot be read is warned of
 // once and passed over.
-func (r *Record) jitterRule() protocol.Jitter {
+func (j *jitter) rule() protocol.Jitter {
 	trouble := ""
 	rule := protocol.DefaultJitter
 	for _, path := range protocol.JitterFiles {
-		data, ok, err := r.ReadFile(path)
+		data, ok, err := j.main.ReadFile(path)
 		if err == nil && !ok {
 			continue
 		}
@@ -32,9 +41,9 @@ func (r *Record) jitterRule() protocol.Jitter {
 		rule = protocol.DefaultJitter
 		trouble += path + ": " + err.Error() + "; "
 	}
-	if trouble != "" && trouble != r.jitterTrouble {
-		r.log.Warn().Msg("a rule for rejected pushes is passed over: " + trouble + "mend it by git")
+	if trouble != "" && trouble != j.warned {
+		j.log.Warn().Msg("a rule for rejected pushes is passed over: " + trouble + "mend it by git")
 	}
-	r.jitterTrouble = trouble
+	j.warned = trouble
 	return rule
 }

@@ -47,10 +47,8 @@ type Record struct {
 	// waits for the network while holding it.
 	work sync.Mutex
 	// share is held during a fetch or push, so that there is one at a time.
-	share sync.Mutex
-	// jitterTrouble is what was last warned of the rule for rejected pushes; share
-	// guards it.
-	jitterTrouble string
+	share  sync.Mutex
+	jitter jitter // share guards it
 	// When everything was last fetched anew, how long that took, and what main lacked
 	// after it, until the remote is taken in; share guards them.
 	refilledAt time.Time
@@ -67,6 +65,9 @@ type Record struct {
 
 	tell     *teller
 	progress *progress
+	contact  *contact
+	courier  courier
+	room     room
 	updates  *updates
 	state    state
 
@@ -78,19 +79,11 @@ type Record struct {
 type state struct {
 	mu sync.Mutex // guards all fields
 
-	place               int // among the couriers, as SetPlace says
-	lastFetch, lastPush time.Time
-	pushes, rejected    int       // that the remote took, and those that came after another's
-	commitErr           string    // why the last commit failed
-	broken              string    // why main cannot be read from the disk, or ""
-	lost                losses    // what main had and this disk cannot give
-	storeErr            error     // why letters could not be stored when that was tried last
-	storeTried          time.Time // when that was
-	stopBy              time.Time // see StopBy
-	closed              bool
-
-	fetchTrouble, pushTrouble *Trouble  // why the last one failed, or nil
-	usable                    time.Time // since when the remote can be used again
+	commitErr string    // why the last commit failed
+	broken    string    // why main cannot be read from the disk, or ""
+	lost      losses    // what main had and this disk cannot give
+	stopBy    time.Time // see StopBy
+	closed    bool
 }
 
 // Open opens the record below opts.Dir, and what an earlier run left in the
@@ -117,7 +110,11 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		updates:    newUpdates(),
 		tell:       &teller{events: opts.Events, log: opts.Log, queue: eventQueue{wake: make(chan struct{}, 1)}},
 	}
-	r.progress = newProgress(opts.Remote != "", r.tell, r.log)
+	shared := opts.Remote != ""
+	r.progress = newProgress(shared, r.tell, r.log)
+	r.contact = &contact{remote: opts.Remote, now: opts.Now, tell: r.tell, log: r.log}
+	r.courier = courier{shared: shared, peers: opts.Grace, pushInterval: opts.PushInterval}
+	r.room = room{path: filepath.Join(opts.Dir, journalName, roomName), log: r.log}
 	if err := r.isThere(); err != nil {
 		return nil, fmt.Errorf("cannot open the record: %w", err)
 	}
@@ -149,6 +146,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	}
 	r.tell.store, r.progress.store = r.store, r.store
 	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}
+	r.jitter = jitter{main: r.Reader, log: r.log}
 	r.mender.r = r
 	r.store.HealBy(r.mender.mend)
 	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {
@@ -323,20 +321,16 @@ func (r *Record) Status() Status {
 	s := Status{
 		Remote:       redact.Remote(r.opts.Remote),
 		CommitError:  r.state.commitErr,
-		StoreError:   r.state.storeErr,
-		LastFetch:    r.state.lastFetch,
-		LastPush:     r.state.lastPush,
-		Place:        r.state.place,
-		Trouble:      r.trouble(),
+		StoreError:   r.room.lacking(),
+		Place:        r.courier.at(),
 		Packs:        r.store.Packs(),
 		JournalBytes: r.journal.Bytes(),
-		Pushes:       r.state.pushes,
-		Rejected:     r.state.rejected,
 		Broken:       r.state.broken,
 		Arriving:     news.arriving,
 		Arrived:      news.arrived,
 	}
 	r.progress.report(&s)
+	r.contact.report(&s)
 	return s
 }
 

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
+	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 )
 
 const (
@@ -16,12 +18,22 @@ const (
 	roomName  = "room.tmp"
 )
 
-// noteStored keeps for Status that letters could not be stored, or that they could.
-func (r *Record) noteStored(err error) {
-	r.state.mu.Lock()
-	before := r.state.storeErr
-	r.state.storeErr, r.state.storeTried = err, time.Now()
-	r.state.mu.Unlock()
+// room is whether letters can be stored: whether there is room on the disk, mostly.
+type room struct {
+	path string // of what is written to find out
+	log  zerolog.Logger
+
+	mu    sync.Mutex // guards the fields below
+	err   error      // why letters could not be stored when that was tried last
+	tried time.Time  // when that was
+}
+
+// stored keeps for Status that letters could not be stored, or that they could.
+func (r *room) stored(err error) {
+	r.mu.Lock()
+	before := r.err
+	r.err, r.tried = err, time.Now()
+	r.mu.Unlock()
 	switch {
 	case err == nil && before != nil:
 		r.log.Info().Msg("messages can be stored again")
@@ -30,19 +42,26 @@ func (r *Record) noteStored(err error) {
 	}
 }
 
-// lookForRoom looks now and then, while nothing could be stored, whether it can be again.
-func (r *Record) lookForRoom() {
-	r.state.mu.Lock()
-	due := r.state.storeErr != nil && time.Since(r.state.storeTried) >= roomLook
-	r.state.mu.Unlock()
+// lacking is why nothing can be stored, or nil.
+func (r *room) lacking() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// look looks now and then, while nothing could be stored, whether it can be again.
+func (r *room) look() {
+	r.mu.Lock()
+	due := r.err != nil && time.Since(r.tried) >= roomLook
+	r.mu.Unlock()
 	if !due {
 		return
 	}
-	err := writeRoom(filepath.Join(r.opts.Dir, journalName, roomName))
+	err := writeRoom(r.path)
 	if err != nil {
 		err = fmt.Errorf("cannot write the journal: %w", err)
 	}
-	r.noteStored(err)
+	r.stored(err)
 }
 
 // writeRoom writes a file and removes it again.

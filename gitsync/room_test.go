@@ -12,7 +12,7 @@ import (
 // stands in status when there has been room again for long.
 func TestThatNothingCanBeStoredIsSaidWhileItIsSo(t *testing.T) {
 	h := newHome(t, "white", "")
-	h.noteStored(errors.New("no space left on device"))
+	h.room.stored(errors.New("no space left on device"))
 	if got := h.Status().StoreError; got == nil || got.Error() != "no space left on device" {
 		t.Fatalf("status says %v", got)
 	}
@@ -21,10 +21,10 @@ func TestThatNothingCanBeStoredIsSaidWhileItIsSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	look := func() error {
-		h.state.mu.Lock()
-		h.state.storeTried = time.Now().Add(-roomLook)
-		h.state.mu.Unlock()
-		h.lookForRoom()
+		h.room.mu.Lock()
+		h.room.tried = time.Now().Add(-roomLook)
+		h.room.mu.Unlock()
+		h.room.look()
 		return h.Status().StoreError
 	}
 	if look() == nil {

@@ -93,7 +93,7 @@ func (r *Record) commitLoop(ctx context.Context) {
 	failures := 0
 	for {
 		pause := mainPoll
-		if grace, ok := r.progress.nextGrace(r.peerGrace()); ok && grace < pause {
+		if grace, ok := r.progress.nextGrace(r.courier.grace()); ok && grace < pause {
 			pause = grace + time.Millisecond
 		}
 		if failures > 0 {
@@ -114,7 +114,7 @@ func (r *Record) commitLoop(ctx context.Context) {
 		}
 		r.noteCommit(err)
 		r.replaceDamaged()
-		r.lookForRoom()
+		r.room.look()
 		if err := r.store.Retire(); err != nil {
 			r.log.Warn().Err(err).Msg("a replaced pack stays")
 		}
@@ -161,10 +161,10 @@ func (r *Record) awaitCommit(ctx context.Context, pause time.Duration) bool {
 func (r *Record) shareLoop(ctx context.Context) {
 	ctx, done := r.whileOnline(ctx)
 	defer done()
-	fetch := effort{do: r.fetch, apart: r.opts.FetchInterval, trouble: &r.state.fetchTrouble}
-	push := effort{do: r.pushUntilTaken, apart: r.opts.PushInterval, trouble: &r.state.pushTrouble}
+	fetch := effort{do: r.fetch, apart: r.opts.FetchInterval, trouble: &r.contact.fetchTrouble}
+	push := effort{do: r.pushUntilTaken, apart: r.opts.PushInterval, trouble: &r.contact.pushTrouble}
 	for ctx.Err() == nil {
-		from, lacking := r.pushFrom()
+		from, lacking := r.courier.pushFrom(r.progress.lag(), r.contact.usableSince())
 		now := time.Now()
 		switch {
 		case !now.Before(fetch.due):
@@ -196,7 +196,7 @@ func later(a, b time.Time) time.Time {
 type effort struct {
 	do         func(context.Context) error
 	apart      time.Duration // least time from one start to the next
-	trouble    **Trouble     // what noteRemote keeps of it; state.mu guards it
+	trouble    **Trouble     // what contact keeps of it
 	due        time.Time
 	start, end time.Time // of the last one
 	failures   int
@@ -214,12 +214,8 @@ func (e *effort) make(ctx context.Context, r *Record) {
 		return
 	}
 	e.failures++
-	e.due = later(e.due, e.end.Add(pauseAfter(r.kindOf(err), e.failures)))
-	r.state.mu.Lock()
-	if *e.trouble != nil {
-		(*e.trouble).Next = r.opts.Now().Add(e.due.Sub(e.end))
-	}
-	r.state.mu.Unlock()
+	e.due = later(e.due, e.end.Add(pauseAfter(r.contact.kindOf(err), e.failures)))
+	r.contact.nextTry(e.trouble, e.due.Sub(e.end))
 }
 
 // awaitShare waits until something is due, or a bell says that it may be.
@@ -237,7 +233,7 @@ func (r *Record) awaitShare(ctx context.Context, fetch, push *effort, until time
 		}
 	case <-r.fetchBell:
 		apart := ringApart
-		if r.waitsForCourier() {
+		if r.courier.waits(r.progress.lag()) {
 			apart = ringSooner
 		}
 		soon := later(time.Now().Add(rand.N(ringJitter)), fetch.end.Add(apart))

@@ -13,7 +13,7 @@ import (
 // fetch brings what is new in the remote into main. The caller holds share.
 func (r *Record) fetch(ctx context.Context) error {
 	err := r.fetchOnce(ctx)
-	r.noteRemote(err, &r.state.lastFetch, &r.state.fetchTrouble)
+	r.contact.fetched(err)
 	return err
 }
 
@@ -160,7 +160,7 @@ func (r *Record) push(ctx context.Context) error {
 	tip, _ := r.progress.main()
 	failpoint.Hit(failpoint.Pushing)
 	err := r.git.Push(ctx, tip)
-	r.countPush(err)
+	r.contact.countPush(err)
 	switch {
 	case errors.Is(err, carrier.ErrRejected):
 		return err
@@ -173,20 +173,8 @@ func (r *Record) push(ctx context.Context) error {
 		r.work.Unlock()
 		r.tell.moved()
 	}
-	r.noteRemote(err, &r.state.lastPush, &r.state.pushTrouble)
+	r.contact.pushed(err)
 	return err
-}
-
-// countPush counts a push that ended with err for Status.
-func (r *Record) countPush(err error) {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	switch {
-	case err == nil:
-		r.state.pushes++
-	case errors.Is(err, carrier.ErrRejected):
-		r.state.rejected++
-	}
 }
 
 // pushUntilTaken pushes, and as long as others come first waits, fetches and
@@ -198,7 +186,7 @@ func (r *Record) pushUntilTaken(ctx context.Context) error {
 		if !errors.Is(err, carrier.ErrRejected) {
 			return err
 		}
-		if !sleep(ctx, r.jitter(attempt)) {
+		if !sleep(ctx, r.jitter.pause(attempt)) {
 			return fmt.Errorf("cannot push main: %w", context.Cause(ctx))
 		}
 		if err := r.fetch(ctx); err != nil {

@@ -211,7 +211,7 @@ func TestPeerLettersWaitForTheirGrace(t *testing.T) {
 
 	two := testLetter(1, 2)
 	two.Peer = true
-	b.Record.opts.Grace = time.Nanosecond
+	b.courier.peers = time.Nanosecond
 	b.append(t, two)
 	if err := b.commit(t.Context(), false); err != nil {
 		t.Fatal(err)
@@ -482,12 +482,12 @@ func TestJitterOfTheRecord(t *testing.T) {
 		h.share.Lock()
 		defer h.share.Unlock()
 		for range 2 {
-			if got := h.jitterRule(); got != want || warnings() != warned {
+			if got := h.jitter.rule(); got != want || warnings() != warned {
 				t.Errorf("%+v with %d warnings, want %+v with %d", got, warnings(), want, warned)
 			}
 		}
 		for range 100 {
-			if d := h.jitter(1); d < 0 || d >= want.Limit(1) {
+			if d := h.jitter.pause(1); d < 0 || d >= want.Limit(1) {
 				t.Errorf("a pause of %s", d)
 			}
 		}

@@ -1,15 +1,8 @@
 package gitsync
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"time"
-
-	"github.com/parleyfleet/parley/gitsync/carrier"
-	"github.com/parleyfleet/parley/gitsync/objects"
-	"github.com/parleyfleet/parley/internal/gitremote"
-	"github.com/parleyfleet/parley/internal/redact"
 )
 
 // Kind says why the remote cannot be used, in a word for programs.
@@ -127,30 +120,6 @@ var signs = []struct {
 // noSpace is what is said of a full disk, ours or the remote's.
 var noSpace = []string{"no space left", "disk quota exceeded", "disk is full", "not enough space"}
 
-// kindOf tells what kind of trouble a failed fetch or push is. What the remote is
-// called says nothing about it.
-func (r *Record) kindOf(err error) Kind {
-	if errors.Is(err, ErrForeign) {
-		return KindForeign
-	}
-	if errors.Is(err, objects.ErrHuge) {
-		return KindHuge
-	}
-	if errors.Is(err, ErrUnfit) {
-		return KindUnfit
-	}
-	text := err.Error()
-	pushing := strings.HasPrefix(text, "cannot push")
-	text += "\n" + carrier.Output(err)
-	address, _ := gitremote.Split(r.opts.Remote)
-	for _, name := range []string{r.opts.Remote, address, redact.Remote(r.opts.Remote)} {
-		if name != "" {
-			text = strings.ReplaceAll(text, name, "")
-		}
-	}
-	return kindOfText(text, pushing)
-}
-
 func kindOfText(text string, pushing bool) Kind {
 	text = strings.ToLower(text)
 	if containsAny(text, noSpace) {
@@ -192,66 +161,4 @@ func pauseAfter(kind Kind, failures int) time.Duration {
 		return backoff(failures, remoteWait)
 	}
 	return backoff(failures, personWait)
-}
-
-// noteRemote keeps the outcome of a fetch or push for Status. The log and
-// Events.Trouble have it when the kind changes, not at each try.
-func (r *Record) noteRemote(err error, when *time.Time, at **Trouble) {
-	if errors.Is(err, context.Canceled) {
-		return
-	}
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	before := r.trouble()
-	first := err == nil && r.state.lastFetch.IsZero()
-	if err == nil {
-		*when = r.opts.Now()
-		if t := r.state.pushTrouble; t != nil && (t.Kind == KindUnreachable || *at != nil && t.Kind == (*at).Kind) {
-			r.state.pushTrouble = nil // it was reached now, or what kept us from fetching is over
-		}
-		*at = nil
-	} else {
-		t := &Trouble{Kind: r.kindOf(err), Text: carrier.OneLine(err.Error()), Pushing: at == &r.state.pushTrouble, Since: r.opts.Now()}
-		if *at != nil && (*at).Kind == t.Kind {
-			t.Since = (*at).Since
-		}
-		*at = t
-	}
-	now := r.trouble()
-	switch {
-	case before.Kind != now.Kind:
-		if now.Kind == KindNone {
-			r.state.usable = time.Now()
-		}
-		r.logTrouble(now)
-		r.tell.trouble(now)
-	case first:
-		r.tell.trouble(now)
-	}
-}
-
-// trouble is what is wrong with the remote now: what keeps us from fetching before
-// what keeps us from pushing, of one kind since the first of the two. The caller holds
-// state.mu.
-func (r *Record) trouble() Trouble {
-	fetch, push := r.state.fetchTrouble, r.state.pushTrouble
-	switch {
-	case fetch == nil && push == nil:
-		return Trouble{}
-	case fetch == nil:
-		return *push
-	}
-	t := *fetch
-	if push != nil && push.Kind == t.Kind && push.Since.Before(t.Since) {
-		t.Since = push.Since
-	}
-	return t
-}
-
-func (r *Record) logTrouble(t Trouble) {
-	if t.Kind == KindNone {
-		r.log.Info().Msg("the remote can be used again")
-		return
-	}
-	r.log.Warn().Str("remote", redact.Remote(r.opts.Remote)).Str("kind", string(t.Kind)).Msg(t.Text)
 }

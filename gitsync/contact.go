@@ -1,0 +1,165 @@
+package gitsync
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/gitremote"
+	"github.com/parleyfleet/parley/internal/redact"
+)
+
+// contact is what is known of the remote: when it was reached, and what trouble there is
+// with it.
+type contact struct {
+	remote string // as configured
+	now    func() time.Time
+	tell   *teller
+	log    zerolog.Logger
+
+	mu                        sync.Mutex // guards the fields below
+	lastFetch, lastPush       time.Time
+	pushCount, rejected       int       // pushes that the remote took, and those that came after another's
+	fetchTrouble, pushTrouble *Trouble  // why the last one failed, or nil
+	usable                    time.Time // since when the remote can be used again
+}
+
+// fetched keeps how a fetch ended.
+func (c *contact) fetched(err error) { c.note(err, &c.lastFetch, &c.fetchTrouble) }
+
+// pushed keeps how a push ended that was not rejected.
+func (c *contact) pushed(err error) { c.note(err, &c.lastPush, &c.pushTrouble) }
+
+// note keeps the outcome of a fetch or push for Status. The log and
+// Events.Trouble have it when the kind changes, not at each try.
+func (c *contact) note(err error, when *time.Time, at **Trouble) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := worst(c.fetchTrouble, c.pushTrouble)
+	first := err == nil && c.lastFetch.IsZero()
+	if err == nil {
+		*when = c.now()
+		if t := c.pushTrouble; t != nil && (t.Kind == KindUnreachable || *at != nil && t.Kind == (*at).Kind) {
+			c.pushTrouble = nil // it was reached now, or what kept us from fetching is over
+		}
+		*at = nil
+	} else {
+		t := &Trouble{Kind: c.kindOf(err), Text: carrier.OneLine(err.Error()), Pushing: at == &c.pushTrouble, Since: c.now()}
+		if *at != nil && (*at).Kind == t.Kind {
+			t.Since = (*at).Since
+		}
+		*at = t
+	}
+	now := worst(c.fetchTrouble, c.pushTrouble)
+	switch {
+	case before.Kind != now.Kind:
+		if now.Kind == KindNone {
+			c.usable = time.Now()
+		}
+		c.logTrouble(now)
+		c.tell.trouble(now)
+	case first:
+		c.tell.trouble(now)
+	}
+}
+
+// worst is what is wrong with the remote: what keeps us from fetching before what keeps
+// us from pushing, of one kind since the first of the two.
+func worst(fetch, push *Trouble) Trouble {
+	switch {
+	case fetch == nil && push == nil:
+		return Trouble{}
+	case fetch == nil:
+		return *push
+	}
+	t := *fetch
+	if push != nil && push.Kind == t.Kind && push.Since.Before(t.Since) {
+		t.Since = push.Since
+	}
+	return t
+}
+
+func (c *contact) logTrouble(t Trouble) {
+	if t.Kind == KindNone {
+		c.log.Info().Msg("the remote can be used again")
+		return
+	}
+	c.log.Warn().Str("remote", redact.Remote(c.remote)).Str("kind", string(t.Kind)).Msg(t.Text)
+}
+
+// nextTry notes for Status that what failed is tried again after a pause.
+func (c *contact) nextTry(at **Trouble, pause time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if *at != nil {
+		(*at).Next = c.now().Add(pause)
+	}
+}
+
+// countPush counts a push that ended with err for Status.
+func (c *contact) countPush(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.pushCount++
+	case errors.Is(err, carrier.ErrRejected):
+		c.rejected++
+	}
+}
+
+// works reports whether the remote was reached, and the last fetch and the last push, if
+// there was one, worked.
+func (c *contact) works() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.lastFetch.IsZero() && c.fetchTrouble == nil && c.pushTrouble == nil
+}
+
+// usableSince is when a trouble with the remote was last over; zero before any.
+func (c *contact) usableSince() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.usable
+}
+
+// report fills in what a status says of it.
+func (c *contact) report(s *Status) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.LastFetch, s.LastPush, s.Pushes, s.Rejected = c.lastFetch, c.lastPush, c.pushCount, c.rejected
+	s.Trouble = worst(c.fetchTrouble, c.pushTrouble)
+}
+
+// kindOf tells what kind of trouble a failed fetch or push is. What the remote is
+// called says nothing about it.
+func (c *contact) kindOf(err error) Kind {
+	if errors.Is(err, ErrForeign) {
+		return KindForeign
+	}
+	if errors.Is(err, objects.ErrHuge) {
+		return KindHuge
+	}
+	if errors.Is(err, ErrUnfit) {
+		return KindUnfit
+	}
+	text := err.Error()
+	pushing := strings.HasPrefix(text, "cannot push")
+	text += "\n" + carrier.Output(err)
+	address, _ := gitremote.Split(c.remote)
+	for _, name := range []string{c.remote, address, redact.Remote(c.remote)} {
+		if name != "" {
+			text = strings.ReplaceAll(text, name, "")
+		}
+	}
+	return kindOfText(text, pushing)
+}
