@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
@@ -32,37 +34,37 @@ func makeBare(dir string) (made []string, err error) {
 	return made, nil
 }
 
-// isThere returns ErrNoRecord where nothing is left of a record. Where there is no
+// isThere returns ErrNoRecord where nothing is left of a record, whose repository is dir. Where there is no
 // remote to fetch it from, what the journal holds and the first commit beside it are
 // enough to go on.
-func (r *Record) isThere() error {
-	entries, err := os.ReadDir(r.dir)
+func isThere(opts Options, dir string) error {
+	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if len(entries) > 0 || r.opts.Remote == "" && r.hasJournal() {
+	if len(entries) > 0 || opts.Remote == "" && hasJournal(opts.Dir) {
 		return nil
 	}
-	if err := os.Remove(r.dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return fmt.Errorf("%w in %s", ErrNoRecord, r.opts.Dir)
+	return fmt.Errorf("%w in %s", ErrNoRecord, opts.Dir)
 }
 
 // hasJournal reports whether there are entries in the journal, and the first commit.
-func (r *Record) hasJournal() bool {
-	if _, err := os.Stat(r.firstPack()); err != nil {
+func hasJournal(home string) bool {
+	if _, err := os.Stat(string(firstPackOf(home))); err != nil {
 		return false
 	}
-	segments, err := filepath.Glob(filepath.Join(r.opts.Dir, journalName, "*.log"))
+	segments, err := filepath.Glob(filepath.Join(home, journalName, "*.log"))
 	return err == nil && len(segments) > 0
 }
 
 // completeRepository makes what is missing of the repository besides objects and refs.
-func (r *Record) completeRepository() error {
-	made, err := makeBare(r.dir)
+func completeRepository(dir string, log zerolog.Logger) error {
+	made, err := makeBare(dir)
 	for _, name := range made {
-		r.log.Warn().Msg(name + " of record.git was gone; it is written again")
+		log.Warn().Msg(name + " of record.git was gone; it is written again")
 	}
 	return err
 }

@@ -39,56 +39,66 @@ func (r *Record) Check(ctx context.Context, step func(objects int)) ([]Damage, e
 		all = append(all, damage)
 	}
 	// What has been read is not read again.
-	missing, err := r.checkMain(ctx, func(h objects.Hash) error {
+	check := mainCheck{store: r.store, restore: func(h objects.Hash) error {
 		if well.Has(h) {
 			return nil
 		}
 		return r.store.Restore(h)
-	})
-	return append(all, missing...), err
+	}}
+	tip, tree := r.progress.main()
+	if err = check.commits(ctx, tip); err == nil {
+		err = check.folder(ctx, tree, "")
+	}
+	return append(all, check.lost...), err
 }
 
 // Objects is about how many objects Check reads.
 func (r *Record) Objects() int { return r.store.Objects() }
 
-// checkMain looks for every commit of main, and for everything in its newest tree.
-func (r *Record) checkMain(ctx context.Context, restore func(objects.Hash) error) ([]Damage, error) {
-	tip, tree := r.progress.main()
-	var all []Damage
-	lost := func(what string, err error) {
-		all = append(all, Damage{Text: fmt.Sprintf("%s cannot be read: %v", what, err)})
-	}
+// mainCheck looks for every commit of main, and for everything in its newest tree.
+type mainCheck struct {
+	store   *objects.Store
+	restore func(objects.Hash) error // makes sure that an object can be read
+	lost    []Damage
+}
+
+func (c *mainCheck) lack(what string, err error) {
+	c.lost = append(c.lost, Damage{Text: fmt.Sprintf("%s cannot be read: %v", what, err)})
+}
+
+// commits looks for a commit and all before it.
+func (c *mainCheck) commits(ctx context.Context, tip objects.Hash) error {
 	seen := map[objects.Hash]bool{tip: true}
 	for next := []objects.Hash{tip}; len(next) > 0; {
 		h := next[len(next)-1]
 		next = next[:len(next)-1]
 		if ctx.Err() != nil {
-			return all, fmt.Errorf("cannot check the record: %w", context.Cause(ctx))
+			return fmt.Errorf("cannot check the record: %w", context.Cause(ctx))
 		}
-		if err := restore(h); err != nil {
-			lost("commit "+h.String(), err)
+		if err := c.restore(h); err != nil {
+			c.lack("commit "+h.String(), err)
 			continue
 		}
-		c, err := r.store.CommitAt(h)
+		commit, err := c.store.CommitAt(h)
 		if err != nil {
-			lost("commit "+h.String(), err)
+			c.lack("commit "+h.String(), err)
 			continue
 		}
-		for _, parent := range c.Parents {
+		for _, parent := range commit.Parents {
 			if !seen[parent] {
 				seen[parent] = true
 				next = append(next, parent)
 			}
 		}
 	}
-	err := r.checkTree(ctx, tree, "", restore, lost)
-	return all, err
+	return nil
 }
 
-func (r *Record) checkTree(ctx context.Context, tree objects.Hash, prefix string, restore func(objects.Hash) error, lost func(string, error)) error {
-	entries, err := r.store.Tree(tree)
+// folder looks for all that is in a tree, whose paths begin with prefix.
+func (c *mainCheck) folder(ctx context.Context, tree objects.Hash, prefix string) error {
+	entries, err := c.store.Tree(tree)
 	if err != nil {
-		lost("the folder "+prefix, err)
+		c.lack("the folder "+prefix, err)
 		return nil
 	}
 	for _, e := range entries {
@@ -97,12 +107,12 @@ func (r *Record) checkTree(ctx context.Context, tree objects.Hash, prefix string
 		}
 		switch {
 		case e.Mode.IsDir():
-			if err := r.checkTree(ctx, e.Hash, prefix+e.Name+"/", restore, lost); err != nil {
+			if err := c.folder(ctx, e.Hash, prefix+e.Name+"/"); err != nil {
 				return err
 			}
 		case e.Mode.IsFile():
-			if err := restore(e.Hash); err != nil {
-				lost(prefix+e.Name, err)
+			if err := c.restore(e.Hash); err != nil {
+				c.lack(prefix+e.Name, err)
 			}
 		}
 	}

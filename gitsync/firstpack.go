@@ -21,31 +21,38 @@ const (
 	firstPackMost = 4 << 20
 )
 
-func (r *Record) firstPack() string { return filepath.Join(r.opts.Dir, journalName, firstPackName) }
+// firstPack is where the second copy of the first commit is.
+type firstPack string
 
-// keepFirst keeps a second copy of the first commit, where there is none. It is no
-// reason not to start.
-func (r *Record) keepFirst() {
-	if _, err := os.Lstat(r.firstPack()); !errors.Is(err, fs.ErrNotExist) {
-		return
-	}
-	pack, err := r.store.PackAll(r.id, firstPackMost)
-	if err == nil {
-		err = objects.WriteFile(r.firstPack(), pack)
-	}
-	if err != nil {
-		r.log.Info().Err(err).Msg("there is no second copy of the first commit")
-	}
+func firstPackOf(dir string) firstPack {
+	return firstPack(filepath.Join(dir, journalName, firstPackName))
 }
 
-// bringFirst puts the first commit back into the repository from its second copy.
-func (r *Record) bringFirst() error {
-	pack, err := os.ReadFile(r.firstPack())
+// keep keeps a second copy of the first commit, where there is none.
+func (f firstPack) keep(store *objects.Store, first objects.Hash) error {
+	if f.exists() {
+		return nil
+	}
+	pack, err := store.PackAll(first, firstPackMost)
+	if err != nil {
+		return err
+	}
+	return objects.WriteFile(string(f), pack)
+}
+
+func (f firstPack) exists() bool {
+	_, err := os.Lstat(string(f))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// bring puts the first commit back into the repository from its second copy.
+func (f firstPack) bring(store *objects.Store) error {
+	pack, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
-		err = r.store.InstallPack(bytes.NewReader(pack))
+		err = store.InstallPack(bytes.NewReader(pack))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot bring back the first commit: %w", err)

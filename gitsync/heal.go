@@ -150,7 +150,7 @@ func (r *Record) clearWay() {
 	for _, what := range did {
 		r.log.Warn().Msg("record tidied: " + what)
 	}
-	if err := errors.Join(err, otherErr, r.completeRepository(), r.healRemote()); err != nil {
+	if err := errors.Join(err, otherErr, completeRepository(r.dir, r.log), r.healRemote()); err != nil {
 		r.log.Warn().Err(err).Msg("cannot clear the way for the next fetch")
 	}
 }

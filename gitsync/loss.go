@@ -19,29 +19,29 @@ type loss struct {
 // reportLoss tells the operator what somebody did to the remote since this node
 // saw its tip known: rewrote main, or removed or changed messages. They are put back
 // after it, whoever did it.
-func (r *Record) reportLoss(known, tip objects.Hash) error {
+func reportLoss(store *objects.Store, tell *teller, known, tip objects.Hash) error {
 	switch {
 	case known == objects.Zero:
 		return nil
 	case tip == objects.Zero:
-		r.tell.notice("the remote's main is gone (it was %s): all that this host has of it is pushed again", brief(known))
+		tell.notice("the remote's main is gone (it was %s): all that this host has of it is pushed again", brief(known))
 		return nil
 	}
-	kept, err := r.store.IsAncestor(known, tip)
+	kept, err := store.IsAncestor(known, tip)
 	if err != nil {
 		return err
 	}
-	lost, err := r.lossBetween(known, tip)
+	lost, err := lossBetween(store, known, tip)
 	if err != nil || kept && len(lost.removed)+len(lost.changed) == 0 {
 		return err
 	}
 	culprit := tip
 	if kept {
-		if culprit, err = r.whoTouched(known, tip, append(lost.removed, lost.changed...)[0]); err != nil {
+		if culprit, err = whoTouched(store, known, tip, append(lost.removed, lost.changed...)[0]); err != nil {
 			return err
 		}
 	}
-	c, err := r.store.CommitAt(culprit)
+	c, err := store.CommitAt(culprit)
 	if err != nil {
 		return err
 	}
@@ -50,22 +50,22 @@ func (r *Record) reportLoss(known, tip objects.Hash) error {
 	if !kept {
 		by = fmt.Sprintf("the remote's main was rewritten from %s to %s, whose last commit is of %s; that", brief(known), brief(tip), author)
 	}
-	r.tell.notice("%s %s", by, lost)
+	tell.notice("%s %s", by, lost)
 	return nil
 }
 
 // lossBetween compares what two tips of the remote have.
-func (r *Record) lossBetween(known, tip objects.Hash) (loss, error) {
+func lossBetween(store *objects.Store, known, tip objects.Hash) (loss, error) {
 	var lost loss
-	before, err := r.store.TreeOf(known)
+	before, err := store.TreeOf(known)
 	if err != nil {
 		return lost, err
 	}
-	after, err := r.store.TreeOf(tip)
+	after, err := store.TreeOf(tip)
 	if err != nil {
 		return lost, err
 	}
-	err = r.store.Diff(before, after, func(d objects.Difference) error {
+	err = store.Diff(before, after, func(d objects.Difference) error {
 		_, isMessage := messagePath(d.Path)
 		switch {
 		case !isMessage && !strings.HasPrefix(d.Path, conflictsPrefix), !d.Old.Mode.IsFile():
@@ -80,17 +80,17 @@ func (r *Record) lossBetween(known, tip objects.Hash) (loss, error) {
 }
 
 // whoTouched finds the commit between two tips that took a path's bytes away.
-func (r *Record) whoTouched(known, tip objects.Hash, path string) (objects.Hash, error) {
-	commits, err := r.store.Only(tip, known)
+func whoTouched(store *objects.Store, known, tip objects.Hash, path string) (objects.Hash, error) {
+	commits, err := store.Only(tip, known)
 	if err != nil {
 		return tip, err
 	}
 	at := func(commit objects.Hash) (objects.Hash, error) {
-		tree, err := r.store.TreeOf(commit)
+		tree, err := store.TreeOf(commit)
 		if err != nil {
 			return objects.Zero, err
 		}
-		e, _, err := r.store.Lookup(tree, path)
+		e, _, err := store.Lookup(tree, path)
 		return e.Hash, err
 	}
 	was, err := at(known)
@@ -98,7 +98,7 @@ func (r *Record) whoTouched(known, tip objects.Hash, path string) (objects.Hash,
 		return tip, err
 	}
 	for _, h := range commits {
-		c, err := r.store.CommitAt(h)
+		c, err := store.CommitAt(h)
 		if err != nil {
 			return tip, err
 		}

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -87,16 +87,13 @@ func (l losses) write(path string) error {
 	return nil
 }
 
-func (r *Record) lostPath() string { return filepath.Join(r.opts.Dir, journalName, lostName) }
-
 // Lost is what main had and this disk cannot give: paths of files, and of folders,
 // which end in a slash, of which nobody knows all that was in them. Agents that answer
 // because of what is left may repeat what they have done.
 func (r *Record) Lost() []string {
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
-	all := slices.Collect(maps.Keys(r.state.lost.files))
-	for folder := range r.state.lost.folders {
+	lost := r.losses.now()
+	all := slices.Collect(maps.Keys(lost.files))
+	for folder := range lost.folders {
 		all = append(all, folder+"/")
 	}
 	slices.Sort(all)
@@ -109,16 +106,14 @@ func (r *Record) NoteLost(paths []string) error {
 	for _, path := range paths {
 		more.files[path] = true
 	}
-	return r.setLost(r.lostAnd(more))
+	return r.losses.set(r.losses.now().and(more))
 }
 
 // AcceptLoss has main go on without what is lost, for good, and forgets that it was.
 func (r *Record) AcceptLoss() error {
 	r.work.Lock()
 	defer r.work.Unlock()
-	r.state.mu.Lock()
-	lost := r.state.lost.clone()
-	r.state.mu.Unlock()
+	lost := r.losses.now()
 	if lost.isEmpty() {
 		return nil
 	}
@@ -150,16 +145,14 @@ func (r *Record) AcceptLoss() error {
 	}
 	r.progress.committed(tip, tree, nil, nil)
 	ring(r.shareBell)
-	return r.setLost(newLosses())
+	return r.losses.set(newLosses())
 }
 
 // NameLost says which messages the record has had, as who folds them remembers. Those
 // of them that were in a folder that is lost, and are nowhere else, are lost.
 func (r *Record) NameLost(known []protocol.Path) error {
 	tree := r.progress.mainTree()
-	r.state.mu.Lock()
-	lost := r.state.lost.clone()
-	r.state.mu.Unlock()
+	lost := r.losses.now()
 	for _, p := range known {
 		path := p.RepoPath()
 		if !lost.covers(path) || r.progress.isHeld(p) {
@@ -169,7 +162,7 @@ func (r *Record) NameLost(known []protocol.Path) error {
 			lost.files[path] = true
 		}
 	}
-	return r.setLost(lost)
+	return r.losses.set(lost)
 }
 
 // covers reports whether a file was in a folder that is lost.
@@ -182,24 +175,46 @@ func (l losses) covers(path string) bool {
 	return false
 }
 
-func (l losses) clone() losses {
-	return losses{tips: maps.Clone(l.tips), files: maps.Clone(l.files), folders: maps.Clone(l.folders)}
-}
-
-// lostAnd is what was lost before and more.
-func (r *Record) lostAnd(more losses) losses {
-	r.state.mu.Lock()
-	all := r.state.lost.clone()
-	r.state.mu.Unlock()
+// and is what was lost and more.
+func (l losses) and(more losses) losses {
+	all := losses{tips: maps.Clone(l.tips), files: maps.Clone(l.files), folders: maps.Clone(l.folders)}
 	maps.Copy(all.tips, more.tips)
 	maps.Copy(all.files, more.files)
 	maps.Copy(all.folders, more.folders)
 	return all
 }
 
-func (r *Record) setLost(l losses) error {
-	r.state.mu.Lock()
-	r.state.lost = l
-	r.state.mu.Unlock()
-	return l.write(r.lostPath())
+// lossBook keeps what is lost, in memory and in its file.
+type lossBook struct {
+	path string
+
+	mu   sync.Mutex // guards lost
+	lost losses
+}
+
+// now is what is lost, for the caller to change.
+func (b *lossBook) now() losses {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lost.and(losses{})
+}
+
+// assume has something be lost that is not written down yet.
+func (b *lossBook) assume(l losses) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lost = l
+}
+
+// set has something be lost, and writes it down.
+func (b *lossBook) set(l losses) error {
+	b.assume(l)
+	return l.write(b.path)
+}
+
+// read takes in what an earlier run wrote.
+func (b *lossBook) read() error {
+	l, err := readLosses(b.path)
+	b.assume(l)
+	return err
 }

@@ -60,14 +60,15 @@ type Record struct {
 	fetchBell  chan struct{} // the remote may have moved
 	retryBell  chan struct{} // what failed is worth another try
 
-	standing standing // work guards it
-	noted    string   // what notePacks noted; the commit loop's alone
+	standing standing  // work guards it
+	packs    packNotes // the commit loop's alone
 
 	tell     *teller
 	progress *progress
 	contact  *contact
 	courier  courier
 	room     room
+	losses   lossBook // what main had and this disk cannot give
 	updates  *updates
 	state    state
 
@@ -81,7 +82,6 @@ type state struct {
 
 	commitErr string    // why the last commit failed
 	broken    string    // why main cannot be read from the disk, or ""
-	lost      losses    // what main had and this disk cannot give
 	stopBy    time.Time // see StopBy
 	closed    bool
 }
@@ -114,12 +114,12 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 	r.progress = newProgress(shared, r.tell, r.log)
 	r.contact = &contact{remote: opts.Remote, now: opts.Now, tell: r.tell, log: r.log}
 	r.courier = courier{shared: shared, peers: opts.Grace, pushInterval: opts.PushInterval}
+	r.losses = lossBook{path: filepath.Join(opts.Dir, journalName, lostName), lost: newLosses()}
 	r.room = room{path: filepath.Join(opts.Dir, journalName, roomName), log: r.log}
-	if err := r.isThere(); err != nil {
+	if err := isThere(opts, dir); err != nil {
 		return nil, fmt.Errorf("cannot open the record: %w", err)
 	}
 	r.goOnline(ctx)
-	r.state.lost = newLosses()
 	if err := r.open(ctx, dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open the record: %w", err), r.Close())
 	}
@@ -135,7 +135,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if r.unlock, err = lockFile(filepath.Join(journalDir, lockName)); err != nil {
 		return err
 	}
-	if err := r.completeRepository(); err != nil {
+	if err := completeRepository(dir, r.log); err != nil {
 		return err
 	}
 	if err := carrier.CheckConfig(dir); err != nil {
@@ -146,6 +146,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	}
 	r.tell.store, r.progress.store = r.store, r.store
 	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}
+	r.packs = packNotes{store: r.store, path: filepath.Join(dir, packsName), log: r.log}
 	r.jitter = jitter{main: r.Reader, log: r.log}
 	r.mender.r = r
 	r.store.HealBy(r.mender.mend)
@@ -187,7 +188,9 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	r.keepFirst()
+	if err := firstPackOf(r.opts.Dir).keep(r.store, r.id); err != nil { // no reason not to start
+		r.log.Info().Err(err).Msg("there is no second copy of the first commit")
+	}
 	r.notePacks()
 	_, err = r.store.Shaken() // what was amiss has been looked at
 	r.store.Settle()

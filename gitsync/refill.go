@@ -31,7 +31,7 @@ func (r *Record) refill(ctx context.Context) error {
 		return nil
 	}
 	began := time.Now()
-	if err := r.completeRepository(); err != nil {
+	if err := completeRepository(r.dir, r.log); err != nil {
 		return err
 	}
 	r.store.Hold()
@@ -52,9 +52,7 @@ func (r *Record) refill(ctx context.Context) error {
 // holds work.
 func (r *Record) takeInRefilled() error {
 	tip, _ := r.progress.main()
-	r.state.mu.Lock()
-	lost := r.state.lost.clone()
-	r.state.mu.Unlock()
+	lost := r.losses.now()
 	lacking, err := r.refilled(tip)
 	if err != nil {
 		return err
@@ -93,7 +91,7 @@ func (r *Record) endLoss() error {
 		return nil
 	}
 	tree := r.progress.mainTree()
-	for file := range r.lostAnd(newLosses()).files {
+	for file := range r.losses.now().files {
 		p, isMessage := messagePath(file)
 		if !isMessage || r.progress.isHeld(p) {
 			continue
@@ -102,7 +100,7 @@ func (r *Record) endLoss() error {
 			r.remains.files[file] = true
 		}
 	}
-	if err := r.setLost(*r.remains); err != nil {
+	if err := r.losses.set(*r.remains); err != nil {
 		return err
 	}
 	r.remains = nil

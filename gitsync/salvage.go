@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,11 +20,10 @@ import (
 // the record open, and puts right what it can: from the remote, else out of what can
 // be read. What is lost after that is noted. The record is being opened.
 func (r *Record) restoreMain(ctx context.Context) error {
-	var err error
-	if r.state.lost, err = readLosses(r.lostPath()); err != nil {
+	if err := r.losses.read(); err != nil {
 		return err
 	}
-	if r.brokenMain() == "" && r.state.lost.isEmpty() && r.samePacks() {
+	if r.brokenMain() == "" && r.losses.now().isEmpty() && r.packs.hold() {
 		return nil
 	}
 	return r.recover(ctx)
@@ -63,14 +61,14 @@ func (r *Record) recover(ctx context.Context) error {
 		err := r.mender.takeAll(ctx)
 		if err == nil {
 			if now, err = r.refilled(main); err == nil {
-				err = r.setLost(r.lostAnd(now)) // what was lost before is over with the next fetch
+				err = r.losses.set(r.losses.now().and(now)) // what was lost before is over with the next fetch
 			}
 			return errors.Join(err, r.store.Release())
 		}
 		r.log.Warn().Err(errors.Join(err, r.store.Release())).Msg("what this disk lost cannot be fetched anew at the moment")
 	}
 	if len(now.tips) == 0 {
-		return r.setLost(r.lostAnd(now))
+		return r.losses.set(r.losses.now().and(now))
 	}
 	tip, lost, err := r.salvage(main)
 	if err != nil {
@@ -78,17 +76,16 @@ func (r *Record) recover(ctx context.Context) error {
 	}
 	// What was noted of the folders of this main while the node ran counts no more:
 	// older versions of some were found.
-	before := r.lostAnd(newLosses())
+	before := r.losses.now()
 	if delete(before.tips, main); len(before.tips) == 0 {
 		clear(before.folders)
 	}
-	r.state.lost = before
-	r.state.lost = r.lostAnd(lost)
+	r.losses.assume(before.and(lost))
 	now, err = r.lookSteadily(func() objects.Hash { return tip })
 	if err != nil {
 		return err
 	}
-	return r.setLost(r.lostAnd(now))
+	return r.losses.set(r.losses.now().and(now))
 }
 
 // refilled puts main right once all that the remote has is here, and returns what even
@@ -115,9 +112,7 @@ func (r *Record) refilled(main objects.Hash) (losses, error) {
 // reunite brings what main had and lost back into it, if somebody has put its files
 // back. The caller holds work, or opens the record.
 func (r *Record) reunite() error {
-	r.state.mu.Lock()
-	lost := r.state.lost.clone()
-	r.state.mu.Unlock()
+	lost := r.losses.now()
 	if lost.isEmpty() {
 		return nil
 	}
@@ -144,7 +139,7 @@ func (r *Record) reunite() error {
 			delete(lost.files, file)
 		}
 	}
-	return r.setLost(lost)
+	return r.losses.set(lost)
 }
 
 // salvage makes main of what can be read: a commit that follows the newest one whose
@@ -159,7 +154,7 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 	}
 	parent := r.newestWhole(v, commits)
 	if parent == objects.Zero {
-		if err := r.bringFirst(); err != nil {
+		if err := firstPackOf(r.opts.Dir).bring(r.store); err != nil {
 			return tip, lost, err
 		}
 		v = r.store.Survey()
@@ -198,7 +193,7 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 		}
 	}
 	// Before main moves, so that no start after a kill takes what is left for all.
-	if err := r.lostAnd(lost).write(r.lostPath()); err != nil {
+	if err := r.losses.now().and(lost).write(r.losses.path); err != nil {
 		return tip, lost, err
 	}
 	if err := objects.WriteFile(filepath.Join(r.dir, tipName), []byte(tip.String()+"\n")); err != nil {
@@ -303,45 +298,4 @@ func (r *Record) pinnedID() objects.Hash {
 		return plumbing.NewHash(pinned)
 	}
 	return objects.Zero
-}
-
-// packsName is the file in record.git that lists the packs that were there when that
-// was last noted. Where one of them is missing at a start, all of main is looked at.
-const packsName = "parley-packs"
-
-// samePacks reports whether the packs that were noted are there.
-func (r *Record) samePacks() bool {
-	data, err := os.ReadFile(filepath.Join(r.dir, packsName))
-	if err != nil {
-		return false
-	}
-	there := r.store.WholePacks()
-	for line := range strings.Lines(string(data)) {
-		var name string
-		var size int64
-		if _, err := fmt.Sscanf(line, "%s %d", &name, &size); err != nil {
-			return false
-		}
-		if now, ok := there[name]; !ok || now != size {
-			return false
-		}
-	}
-	return len(data) > 0 // a power cut may have left nothing of it
-}
-
-// notePacks notes which packs are there, where that has changed. It need not survive a
-// crash: what is missing then makes the next start look.
-func (r *Record) notePacks() {
-	packs := r.store.SealedPacks()
-	var text strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(packs)) {
-		fmt.Fprintf(&text, "%s %d\n", name, packs[name])
-	}
-	if text.String() == r.noted || r.broken() != "" {
-		return
-	}
-	r.noted = text.String()
-	if err := os.WriteFile(filepath.Join(r.dir, packsName), []byte(r.noted), 0o644); err != nil {
-		r.log.Info().Err(err).Msg("the packs are not noted: the next start looks at all of main")
-	}
 }

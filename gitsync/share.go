@@ -82,7 +82,7 @@ func (r *Record) takeInRemote(tip objects.Hash) error {
 		if err := r.related(tip); err != nil {
 			return err // nothing of it is ours, so nothing is put back
 		}
-		if err := r.reportLoss(known, tip); err != nil {
+		if err := reportLoss(r.store, r.tell, known, tip); err != nil {
 			return err
 		}
 	}

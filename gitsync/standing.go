@@ -100,7 +100,7 @@ func (r *Record) lookAgain(why string) error {
 		why = r.broken()
 	}
 	if r.opts.Remote == "" {
-		if err := r.setLost(r.lostAnd(lost)); err != nil {
+		if err := r.losses.set(r.losses.now().and(lost)); err != nil {
 			r.log.Error().Err(err).Msg("the next start does not know what was lost")
 		}
 	}
@@ -137,10 +137,9 @@ func (r *Record) isKnown(now losses) bool {
 	if len(now.folders)+len(now.tips) > 0 {
 		return false
 	}
-	r.state.mu.Lock()
-	defer r.state.mu.Unlock()
+	known := r.losses.now()
 	for file := range now.files {
-		if !r.state.lost.files[file] {
+		if !known.files[file] {
 			return false
 		}
 	}
@@ -152,6 +151,13 @@ func (r *Record) broken() string {
 	r.state.mu.Lock()
 	defer r.state.mu.Unlock()
 	return r.state.broken
+}
+
+// notePacks notes which packs are there, while all of main is.
+func (r *Record) notePacks() {
+	if r.broken() == "" {
+		r.packs.write()
+	}
 }
 
 // noteBroken keeps whether main can be read, and tells of it when that changes.
