@@ -26,9 +26,9 @@ func (r *Record) commit(ctx context.Context, all bool) error {
 			return r.because(err)
 		}
 		letters, files := r.progress.choose(all, r.courier.grace()), r.updates.all()
-		if len(letters) == 0 && len(files) == 0 || r.broken() != "" {
+		if len(letters) == 0 && len(files) == 0 || r.disk.broken() != "" {
 			tip, _ := r.progress.main()
-			if err := r.stands(tip); err != nil || len(letters) == 0 && len(files) == 0 {
+			if err := r.disk.check(tip); err != nil || len(letters) == 0 && len(files) == 0 {
 				return err
 			}
 		}
@@ -45,10 +45,10 @@ func (r *Record) commit(ctx context.Context, all bool) error {
 // holds work.
 func (r *Record) because(err error) error {
 	tip, _ := r.progress.main()
-	if damage := r.stands(tip); damage != nil {
+	if damage := r.disk.check(tip); damage != nil {
 		return damage
 	}
-	r.suspect(err)
+	r.disk.suspect(err)
 	return err
 }
 
@@ -90,7 +90,7 @@ func (r *Record) commitChosen(letters []*heldLetter, files map[string]*fileUpdat
 	r.updates.done(files, put)
 	r.progress.committed(tip, tree, said, changed)
 	ring(r.shareBell)
-	if err := r.stands(before); err != nil {
+	if err := r.disk.check(before); err != nil {
 		return err // they are in main and cannot be read from it: the journal keeps them
 	}
 	r.progress.recorded(letters)
@@ -116,5 +116,5 @@ func (r *Record) writeCommit(b *objects.Builder, tree objects.Hash, message stri
 		return objects.Zero, err
 	}
 	failpoint.Hit(failpoint.CommitInstalled)
-	return next, r.moveMain(current, next)
+	return next, r.refs.moveMain(current, next)
 }

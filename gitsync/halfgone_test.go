@@ -193,7 +193,7 @@ func TestFilesThatComeBack(t *testing.T) {
 	if err := os.Rename(objects+".away", objects); err != nil {
 		t.Fatal(err)
 	}
-	h.standing.looked = h.standing.looked.Add(-lookApart - lookRest*h.standing.took)
+	h.disk.looked = h.disk.looked.Add(-lookApart - lookRest*h.disk.took)
 	h.sync(t)
 	if h.Status().Broken != "" || h.Place(testLetter(1, 10).Path) != Recorded || len(h.Lost()) > 0 {
 		t.Errorf("broken %q, the letter is %s, lost %q", h.Status().Broken, h.Place(testLetter(1, 10).Path), h.Lost())
@@ -458,7 +458,7 @@ func TestWhatTheRemoteLacksIsNotAskedForAllTheTime(t *testing.T) {
 	if refills() {
 		t.Error("everything was fetched anew")
 	}
-	h.noteBroken("a pack is gone")
+	h.disk.noteBroken("a pack is gone")
 	if !refills() {
 		t.Error("what is newly lost waits for the end of that pause")
 	}

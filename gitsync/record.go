@@ -60,16 +60,16 @@ type Record struct {
 	fetchBell  chan struct{} // the remote may have moved
 	retryBell  chan struct{} // what failed is worth another try
 
-	standing standing  // work guards it
-	packs    packNotes // the commit loop's alone
-
 	tell     *teller
 	progress *progress
+	updates  *updates
 	contact  *contact
 	courier  courier
 	room     room
-	losses   lossBook // what main had and this disk cannot give
-	updates  *updates
+	refs     *refs
+	disk     *disk
+	losses   *lossBook // what main had and this disk cannot give
+	packs    packNotes // the commit loop's alone
 	state    state
 
 	closing  sync.Once
@@ -81,7 +81,6 @@ type state struct {
 	mu sync.Mutex // guards all fields
 
 	commitErr string    // why the last commit failed
-	broken    string    // why main cannot be read from the disk, or ""
 	stopBy    time.Time // see StopBy
 	closed    bool
 }
@@ -114,7 +113,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 	r.progress = newProgress(shared, r.tell, r.log)
 	r.contact = &contact{remote: opts.Remote, now: opts.Now, tell: r.tell, log: r.log}
 	r.courier = courier{shared: shared, peers: opts.Grace, pushInterval: opts.PushInterval}
-	r.losses = lossBook{path: filepath.Join(opts.Dir, journalName, lostName), lost: newLosses()}
+	r.losses = &lossBook{path: filepath.Join(opts.Dir, journalName, lostName), lost: newLosses()}
 	r.room = room{path: filepath.Join(opts.Dir, journalName, roomName), log: r.log}
 	if err := isThere(opts, dir); err != nil {
 		return nil, fmt.Errorf("cannot open the record: %w", err)
@@ -145,6 +144,11 @@ func (r *Record) open(ctx context.Context, dir string) error {
 		return err
 	}
 	r.tell.store, r.progress.store = r.store, r.store
+	r.disk = &disk{
+		surveyor: surveyor{r.store, r.progress}, losses: r.losses, shared: r.opts.Remote != "", reunite: r.reunite,
+		fetchAnew: func() { ring(r.fetchBell) }, tell: r.tell, log: r.log,
+	}
+	r.refs = &refs{store: r.store, dir: dir, tell: r.tell, log: r.log}
 	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}
 	r.packs = packNotes{store: r.store, path: filepath.Join(dir, packsName), log: r.log}
 	r.jitter = jitter{main: r.Reader, log: r.log}
@@ -172,7 +176,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := r.replay(ctx); err != nil {
 		return err
 	}
-	if err := r.healMain(); err != nil {
+	if err := r.refs.healMain(); err != nil {
 		return err
 	}
 	if err := r.restoreMain(ctx); err != nil {
@@ -199,7 +203,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 
 // openBranches learns what main and the remote's are.
 func (r *Record) openBranches() error {
-	for _, step := range []func() error{r.healRemote, r.openMain, r.openRemote, r.reunite, r.progress.recordPresent, r.progress.settle} {
+	for _, step := range []func() error{r.refs.healRemote, r.openMain, r.openRemote, r.reunite, r.progress.recordPresent, r.progress.settle} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -328,7 +332,7 @@ func (r *Record) Status() Status {
 		Place:        r.courier.at(),
 		Packs:        r.store.Packs(),
 		JournalBytes: r.journal.Bytes(),
-		Broken:       r.state.broken,
+		Broken:       r.disk.broken(),
 		Arriving:     news.arriving,
 		Arrived:      news.arrived,
 	}

@@ -24,10 +24,10 @@ const (
 // caller holds share.
 func (r *Record) refill(ctx context.Context) error {
 	apart := refillApart
-	if r.broken() == "" {
+	if r.disk.broken() == "" {
 		apart = max(apart, refillRest*r.refillTook)
 	}
-	if r.broken() == "" && len(r.Lost()) == 0 || time.Since(r.refilledAt) < apart {
+	if r.disk.broken() == "" && len(r.Lost()) == 0 || time.Since(r.refilledAt) < apart {
 		return nil
 	}
 	began := time.Now()
@@ -59,7 +59,7 @@ func (r *Record) takeInRefilled() error {
 	}
 	next, ok, err := r.store.Ref(carrier.MainRef)
 	if err == nil && !ok {
-		next, err = tip, r.moveMain(objects.Zero, tip)
+		next, err = tip, r.refs.moveMain(objects.Zero, tip)
 	}
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (r *Record) endLoss() error {
 		return err
 	}
 	r.remains = nil
-	r.noteBroken("")
+	r.disk.noteBroken("")
 	r.tell.damaged("") // even where it was not broken: what was lost is there
 	return nil
 }

@@ -22,11 +22,11 @@ func (r *Record) takeInMain() error {
 	}
 	if !ok {
 		r.log.Warn().Msg("main was deleted; it is put back")
-		return r.moveMain(objects.Zero, tip)
+		return r.refs.moveMain(objects.Zero, tip)
 	}
 	err = r.reshape(current, current)
 	if errors.Is(err, ErrForeign) {
-		return r.putForeignAside(current, tip)
+		return r.refs.putForeignAside(current, tip)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot take in what another program did to main: %w", err)
@@ -58,7 +58,7 @@ func (r *Record) reshape(other, current objects.Hash) error {
 			return nil
 		}
 		r.log.Warn().Stringer("commit", other).Msg("main was set back; it is put forward again")
-		return r.moveMain(current, tip)
+		return r.refs.moveMain(current, tip)
 	}
 	u, err := r.unite(tip, other, base)
 	if err != nil {
@@ -88,7 +88,7 @@ func (r *Record) reshape(other, current objects.Hash) error {
 		if next, err = r.writeCommit(&u.draft.builder, u.tree, u.message(len(parents) > 1), current, parents...); err != nil {
 			return err
 		}
-	} else if err := r.moveMain(current, next); err != nil {
+	} else if err := r.refs.moveMain(current, next); err != nil {
 		return err
 	}
 	return r.moved(next, u.tree)

@@ -122,6 +122,13 @@ func (r *Record) commitLoop(ctx context.Context) {
 	}
 }
 
+// notePacks notes which packs are there, while all of main is.
+func (r *Record) notePacks() {
+	if r.disk.broken() == "" {
+		r.packs.write()
+	}
+}
+
 // noteCommit keeps the outcome of a commit for Status; the same trouble is logged
 // once.
 func (r *Record) noteCommit(err error) {

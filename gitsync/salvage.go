@@ -23,7 +23,7 @@ func (r *Record) restoreMain(ctx context.Context) error {
 	if err := r.losses.read(); err != nil {
 		return err
 	}
-	if r.brokenMain() == "" && r.losses.now().isEmpty() && r.packs.hold() {
+	if r.refs.brokenMain() == "" && r.losses.now().isEmpty() && r.packs.hold() {
 		return nil
 	}
 	return r.recover(ctx)
@@ -49,7 +49,7 @@ func (r *Record) Recover(ctx context.Context) error {
 
 func (r *Record) recover(ctx context.Context) error {
 	var main objects.Hash
-	now, err := r.lookSteadily(func() objects.Hash {
+	now, err := r.disk.lookSteadily(func() objects.Hash {
 		main, _, _ = r.store.Ref(carrier.MainRef) // Zero where it cannot be read
 		return main
 	})
@@ -81,7 +81,7 @@ func (r *Record) recover(ctx context.Context) error {
 		clear(before.folders)
 	}
 	r.losses.assume(before.and(lost))
-	now, err = r.lookSteadily(func() objects.Hash { return tip })
+	now, err = r.disk.lookSteadily(func() objects.Hash { return tip })
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (r *Record) recover(ctx context.Context) error {
 // its new tip lacks. What only this host had is in the journal. What the remote has got
 // since it was last taken in is not in main yet.
 func (r *Record) refilled(main objects.Hash) (losses, error) {
-	now, err := r.lookSteadily(func() objects.Hash { return main })
+	now, err := r.disk.lookSteadily(func() objects.Hash { return main })
 	if err != nil {
 		return now, err
 	}
@@ -101,7 +101,7 @@ func (r *Record) refilled(main objects.Hash) (losses, error) {
 		if err != nil {
 			return now, err
 		}
-		if now, err = r.lookSteadily(func() objects.Hash { return tip }); err != nil {
+		if now, err = r.disk.lookSteadily(func() objects.Hash { return tip }); err != nil {
 			return now, err
 		}
 	}
@@ -196,11 +196,8 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 	if err := r.losses.now().and(lost).write(r.losses.path); err != nil {
 		return tip, lost, err
 	}
-	if err := objects.WriteFile(filepath.Join(r.dir, tipName), []byte(tip.String()+"\n")); err != nil {
+	if err := r.refs.resetMain(tip); err != nil {
 		return tip, lost, err
-	}
-	if err := r.store.ResetRef(carrier.MainRef, tip); err != nil {
-		return tip, lost, fmt.Errorf("cannot put main together: %w", err)
 	}
 	r.log.Warn().Stringer("commit", tip).Stringer("was", main).Msg("main was put together from what can be read")
 	return tip, lost, nil
@@ -243,7 +240,7 @@ func (r *Record) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Has
 		return nil, fmt.Errorf("cannot look for commits: %w", err)
 	}
 	var commits []objects.Hash
-	for _, h := range []objects.Hash{main, r.notedTip()} {
+	for _, h := range []objects.Hash{main, r.refs.notedTip()} {
 		if _, ok := v.TreeOf(h); ok && !slices.Contains(commits, h) {
 			commits = append(commits, h)
 		}
@@ -270,7 +267,7 @@ func (r *Record) newestWhole(v *objects.Survey, commits []objects.Hash) objects.
 	}
 	main, _, _ := r.store.Ref(carrier.MainRef) // Zero where it cannot be read
 	known, _, _ := r.store.Ref(carrier.RemoteRef)
-	had := v.Before(main, r.notedTip(), known)
+	had := v.Before(main, r.refs.notedTip(), known)
 	for _, c := range commits {
 		if _, ok := whole(c); ok && had[c] {
 			return c

@@ -28,9 +28,9 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 	case errors.Is(err, carrier.ErrNoMain):
 	case err != nil:
 		r.work.Lock()
-		r.suspect(err)
+		r.disk.suspect(err)
 		r.work.Unlock()
-		r.clearWay()
+		r.refs.clearWay()
 		return fmt.Errorf("cannot fetch main: %w", err)
 	default:
 		if tip, _, err = r.store.Ref(carrier.FetchedRef); err != nil {
@@ -47,7 +47,7 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 		err = r.endLoss()
 	}
 	if err != nil {
-		r.suspect(err)
+		r.disk.suspect(err)
 		return fmt.Errorf("cannot take in the remote's main: %w", err)
 	}
 	return nil

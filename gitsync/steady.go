@@ -2,6 +2,7 @@ package gitsync
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
@@ -16,20 +17,50 @@ import (
 // there is an error: what would be put together from a wrong look loses messages.
 const steadyWithin = 10 * time.Second
 
+// surveyor looks for what this disk lacks of what a commit needs.
+type surveyor struct {
+	store    *objects.Store
+	progress *progress
+}
+
 // lookSteadily is lookAt that no git program at work misleads. tip is asked before
 // each look what to look at.
-func (r *Record) lookSteadily(tip func() objects.Hash) (losses, error) {
+func (s surveyor) lookSteadily(tip func() objects.Hash) (losses, error) {
 	for began := time.Now(); ; {
-		before := r.store.Inventory()
-		if err := r.store.Rescan(); err != nil {
+		before := s.store.Inventory()
+		if err := s.store.Rescan(); err != nil {
 			return losses{}, err
 		}
-		lost := r.lookAt(r.store.Survey(), tip())
+		lost := s.lookAt(s.store.Survey(), tip())
 		switch {
-		case lost.isEmpty() || r.store.Inventory() == before:
+		case lost.isEmpty() || s.store.Inventory() == before:
 			return lost, nil
 		case time.Since(began) > steadyWithin:
 			return losses{}, errors.New("another program moves the files of record.git all the time, so that nobody can tell what is missing: end it and try again")
 		}
 	}
+}
+
+// lookAt looks at all that a commit needs and names what the disk does not have of it.
+// What the journal has is not lost.
+func (s surveyor) lookAt(v *objects.Survey, tip objects.Hash) losses {
+	lost := newLosses()
+	tree, ok := v.TreeOf(tip)
+	if _, unbroken := v.Unbroken(tip); !ok || !unbroken {
+		lost.tips[tip] = true
+	}
+	if !ok {
+		lost.folders[""] = true
+		return lost
+	}
+	held := s.progress.heldBlobs()
+	v.Lost(tree, func(path string, h objects.Hash, isFolder bool) {
+		switch {
+		case isFolder:
+			lost.folders[path], lost.tips[tip] = true, true
+		case !held[h] && !strings.ContainsRune(path, '\n'):
+			lost.files[path] = true
+		}
+	})
+	return lost
 }

@@ -1,0 +1,162 @@
+package gitsync
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// What a commit stands on, the commits before it and the folders and files that it
+// did not touch, lies in files that somebody may remove while the node runs. Letters
+// leave the journal only when these files are known to be there.
+
+const (
+	// lookApart is the least time between two long looks at a record that is known to
+	// be damaged, and how many times as long as the last one took.
+	lookApart = 2 * time.Second
+	lookRest  = 20
+)
+
+// ErrDamaged says that record.git has lost a part of main.
+var ErrDamaged = errors.New("record.git is damaged")
+
+// disk is what is known of whether main lies on this disk.
+type disk struct {
+	surveyor
+	losses    *lossBook
+	shared    bool         // there is a remote
+	reunite   func() error // brings back what was lost and is there again
+	fetchAnew func()       // asks the remote for what is lost
+	tell      *teller
+	log       zerolog.Logger
+
+	looked time.Time // when that took long, last; who moves main guards both
+	took   time.Duration
+
+	mu  sync.Mutex // guards why
+	why string     // main cannot be read, or ""
+}
+
+// check returns an error if main cannot be read from the disk, or commit, which main
+// stands on or is. As long as nobody touched the files it costs some looks at their
+// names, and the reading of that commit and its tree. The caller holds work.
+func (d *disk) check(commit objects.Hash) error {
+	why, err := d.store.Shaken()
+	if err == nil {
+		err = d.store.Fresh(commit)
+	}
+	switch {
+	case err != nil && why == "":
+		why = err.Error()
+	case err == nil && why == "" && d.broken() == "":
+		return nil
+	}
+	return d.lookAgain(why)
+}
+
+// suspect has all of main looked at, where an error says that this disk lacks what
+// main needs.
+func (d *disk) suspect(failure error) {
+	if !objects.IsDamage(failure) && !containsAny(carrier.Output(failure), damageSigns) {
+		return
+	}
+	if time.Since(d.looked) < max(refillApart, lookRest*d.took) {
+		return
+	}
+	if err := d.lookAgain(failure.Error()); err != nil {
+		d.log.Debug().Err(err).Msg("everything is to be fetched anew")
+	}
+}
+
+// damageSigns are what the git program says of a repository that lacks something.
+var damageSigns = []string{
+	"bad object", "bad tree object", "missing blob", "missing tree", "unable to read", "could not parse", "unable to parse",
+	"did not send all necessary objects", "is corrupt", "unresolved delta", "Could not read ",
+}
+
+// lookAgain looks at all that main needs. why is what was seen so far; "" where main is
+// known to be broken. The caller holds work.
+func (d *disk) lookAgain(why string) error {
+	tip, _ := d.progress.main()
+	if known := d.broken(); known != "" && time.Since(d.looked) < max(lookApart, lookRest*d.took) {
+		return fmt.Errorf("%w: %s", ErrDamaged, known)
+	}
+	began := time.Now()
+	did, err := d.store.RepairPacks()
+	for _, what := range did {
+		d.log.Warn().Msg("record mended: " + what)
+	}
+	if err != nil {
+		d.log.Warn().Err(err).Msg("the record is not wholly mended")
+	}
+	lost, err := d.lookSteadily(func() objects.Hash { return tip })
+	if err != nil {
+		return err
+	}
+	d.looked, d.took = time.Now(), time.Since(began)
+	if d.isKnown(lost) {
+		d.store.Settle()
+		if err := d.reunite(); err != nil {
+			return err
+		}
+		d.noteBroken("")
+		return nil
+	}
+	if why == "" {
+		why = d.broken()
+	}
+	if !d.shared {
+		if err := d.losses.set(d.losses.now().and(lost)); err != nil {
+			d.log.Error().Err(err).Msg("the next start does not know what was lost")
+		}
+	}
+	d.noteBroken(why)
+	return fmt.Errorf("%w: %s", ErrDamaged, why)
+}
+
+// isKnown reports whether all that is lost was so when the record was opened.
+func (d *disk) isKnown(now losses) bool {
+	if len(now.folders)+len(now.tips) > 0 {
+		return false
+	}
+	known := d.losses.now()
+	for file := range now.files {
+		if !known.files[file] {
+			return false
+		}
+	}
+	return true
+}
+
+// broken says why main cannot be read from the disk, "" where it can.
+func (d *disk) broken() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.why
+}
+
+// noteBroken keeps whether main can be read, and tells of it when that changes.
+func (d *disk) noteBroken(why string) {
+	d.mu.Lock()
+	before := d.why
+	d.why = why
+	d.mu.Unlock()
+	if (before == "") == (why == "") {
+		return
+	}
+	if why == "" {
+		d.log.Info().Msg("main can be read from the disk again")
+	} else {
+		d.log.Error().Msg("a part of main is not on the disk any more: " + why)
+	}
+	if d.shared {
+		d.fetchAnew()
+	}
+	d.tell.damaged(why)
+}

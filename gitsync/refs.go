@@ -1,0 +1,177 @@
+package gitsync
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/gitsync/carrier"
+	"github.com/parleyfleet/parley/gitsync/objects"
+	"github.com/parleyfleet/parley/internal/failpoint"
+)
+
+// tipName is the file in record.git that holds the last commit that main was
+// moved to, or was about to be. A crash of the system can leave a ref empty; this
+// file says what it named.
+const tipName = "parley-tip"
+
+// refs are those of record.git: where main and the remote's are, also after a crash or
+// somebody has broken them.
+type refs struct {
+	store *objects.Store
+	dir   string // record.git
+	tell  *teller
+	log   zerolog.Logger
+}
+
+// moveMain moves main from current to next.
+func (f *refs) moveMain(current, next objects.Hash) error {
+	if err := objects.WriteFile(filepath.Join(f.dir, tipName), []byte(next.String()+"\n")); err != nil {
+		return fmt.Errorf("cannot note where main goes: %w", err)
+	}
+	failpoint.Hit(failpoint.TipNoted)
+	return f.store.MoveRef(carrier.MainRef, current, next)
+}
+
+// resetMain moves main to a commit, wherever it is and even where its ref is broken.
+func (f *refs) resetMain(tip objects.Hash) error {
+	if err := objects.WriteFile(filepath.Join(f.dir, tipName), []byte(tip.String()+"\n")); err != nil {
+		return err
+	}
+	if err := f.store.ResetRef(carrier.MainRef, tip); err != nil {
+		return fmt.Errorf("cannot put main together: %w", err)
+	}
+	return nil
+}
+
+// healMain puts main back where its ref does not hold the name of a commit that is
+// there: to the commit that it was moved to last. Where that cannot be read either,
+// restoreMain goes on.
+func (f *refs) healMain() error {
+	trouble := f.brokenMain()
+	if trouble == "" {
+		return f.healForeign()
+	}
+	noted := f.notedTip()
+	if !f.isTip(noted) {
+		f.log.Error().Msg("main was broken (" + trouble + "), and so is the commit that it was moved to last")
+		return nil
+	}
+	if err := f.store.ResetRef(carrier.MainRef, noted); err != nil {
+		return fmt.Errorf("cannot put main back: %w", err)
+	}
+	f.log.Warn().Stringer("commit", noted).Msg("main was broken (" + trouble + "); it is put back")
+	return nil
+}
+
+// notedTip is the commit that main was moved to last, or was about to be; Zero where
+// nobody knows.
+func (f *refs) notedTip() objects.Hash {
+	data, err := os.ReadFile(filepath.Join(f.dir, tipName))
+	if text := strings.TrimSpace(string(data)); err == nil && plumbing.IsHash(text) {
+		return plumbing.NewHash(text)
+	}
+	return objects.Zero
+}
+
+// healForeign puts main back where it shares no commit with what this program moved
+// it to last: somebody rewrote it from its beginning while the node was down.
+func (f *refs) healForeign() error {
+	main, _, err := f.store.Ref(carrier.MainRef)
+	if err != nil {
+		return err
+	}
+	tip := f.notedTip()
+	if tip == main || !f.isTip(tip) {
+		return nil
+	}
+	if _, shared, err := f.store.MergeBase(main, tip); err != nil || shared {
+		return nil
+	}
+	return f.putForeignAside(main, tip)
+}
+
+// foreignPrefix begins the refs under which histories are kept that somebody put in
+// the place of main and that are not this record's.
+const foreignPrefix = "refs/parley/foreign-"
+
+// putForeignAside moves main back to tip from a commit of another history, which
+// stays in the repository.
+func (f *refs) putForeignAside(foreign, tip objects.Hash) error {
+	kept := foreignPrefix + brief(foreign)
+	if _, there, err := f.store.Ref(kept); err != nil {
+		return err
+	} else if !there {
+		if err := f.store.MoveRef(kept, objects.Zero, foreign); err != nil {
+			return err
+		}
+	}
+	f.tell.notice("main of record.git was moved to %s, another history than that of the record: it is put back, and that is kept as %s",
+		brief(foreign), kept)
+	return f.moveMain(foreign, tip)
+}
+
+// healRemote forgets what is remembered of the remote where that is broken: the
+// next fetch brings it again.
+func (f *refs) healRemote() error {
+	for _, ref := range []string{carrier.RemoteRef, carrier.FetchedRef} {
+		tip, ok, err := f.store.Ref(ref)
+		if err == nil && (!ok || f.isTip(tip)) {
+			continue
+		}
+		if err := f.store.DropRef(ref); err != nil {
+			return err
+		}
+		f.log.Warn().Msg(ref + " was broken; the next fetch brings it again")
+	}
+	return nil
+}
+
+// brokenMain says what is wrong with main, "" where it is whole.
+func (f *refs) brokenMain() string {
+	tip, ok, err := f.store.Ref(carrier.MainRef)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !ok:
+		return "it does not exist"
+	case !f.isTip(tip):
+		return "it names " + tip.String() + ", which cannot be read"
+	}
+	return ""
+}
+
+// isTip reports whether a commit and its tree can be read.
+func (f *refs) isTip(h objects.Hash) bool {
+	if h == objects.Zero {
+		return false
+	}
+	tree, err := f.store.TreeOf(h)
+	if err != nil {
+		return false
+	}
+	_, err = f.store.Tree(tree)
+	return err == nil
+}
+
+// clearWay puts right what may keep a fetch from succeeding: locks that a killed git
+// left, files that git takes no folder for a repository without, and a note of the last
+// fetch that cannot be read. Nobody else must move carrier.FetchedRef meanwhile.
+func (f *refs) clearWay() {
+	removed, err := f.store.RemoveStaleLock(carrier.FetchedRef)
+	if err == nil && removed {
+		f.log.Warn().Msg("removed the stale lock of " + carrier.FetchedRef)
+	}
+	did, otherErr := f.store.RemoveForgottenLocks()
+	for _, what := range did {
+		f.log.Warn().Msg("record tidied: " + what)
+	}
+	if err := errors.Join(err, otherErr, completeRepository(f.dir, f.log), f.healRemote()); err != nil {
+		f.log.Warn().Err(err).Msg("cannot clear the way for the next fetch")
+	}
+}
