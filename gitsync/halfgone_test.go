@@ -473,7 +473,7 @@ func TestLossIsNotedBeforeMainMoves(t *testing.T) {
 	if err := h.store.Rescan(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := h.salvage(plumbing.NewHash(main)); err != nil {
+	if _, _, err := h.salvor.salvage(plumbing.NewHash(main)); err != nil {
 		t.Fatal(err)
 	}
 	c := copied(t, h)

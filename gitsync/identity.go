@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
@@ -49,19 +50,19 @@ func checkVersion(store *objects.Store, tree objects.Hash) error {
 // recordID is the root commit, as pinned. A record without a pin gets one, and one
 // whose pin names no root commit of this repository too: its signatures would all
 // be wrong.
-func (r *Record) recordID(tip objects.Hash) (objects.Hash, error) {
-	id, pinned, err := pinnedID(r.dir)
+func recordID(store *objects.Store, log zerolog.Logger, tip objects.Hash) (objects.Hash, error) {
+	id, pinned, err := pinnedID(store.Dir())
 	if err != nil {
 		return objects.Zero, err
 	}
-	if c, err := r.store.CommitAt(id); pinned && err == nil && len(c.Parents) == 0 {
+	if c, err := store.CommitAt(id); pinned && err == nil && len(c.Parents) == 0 {
 		return id, nil
 	}
-	path := filepath.Join(r.dir, idName)
+	path := filepath.Join(store.Dir(), idName)
 	if _, err := os.Stat(path); err == nil {
-		r.log.Warn().Msgf("the note which record this is, %s, was damaged; it is written again", idName)
+		log.Warn().Msgf("the note which record this is, %s, was damaged; it is written again", idName)
 	}
-	root, err := r.store.Root(tip)
+	root, err := store.Root(tip)
 	if err != nil {
 		return objects.Zero, err
 	}
@@ -75,6 +76,8 @@ func pinnedID(dir string) (id objects.Hash, ok bool, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return objects.Zero, false, fmt.Errorf("cannot read which record this is: %w", err)
 	}
-	pinned := strings.TrimSpace(string(text))
-	return plumbing.NewHash(pinned), plumbing.IsHash(pinned), nil
+	if pinned := strings.TrimSpace(string(text)); plumbing.IsHash(pinned) {
+		return plumbing.NewHash(pinned), true, nil
+	}
+	return objects.Zero, false, nil
 }

@@ -1,6 +1,7 @@
 package gitsync
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -109,6 +110,24 @@ func (r *Record) NoteLost(paths []string) error {
 	return r.losses.set(r.losses.now().and(more))
 }
 
+// Recover does what Open does where it finds that something was removed. It is for who
+// finds by reading that the disk has damaged a folder of main, before Run.
+func (r *Record) Recover(ctx context.Context) error {
+	r.work.Lock()
+	defer r.work.Unlock()
+	err := r.salvor.recover(ctx)
+	if err == nil {
+		err = r.openMain()
+	}
+	if err == nil {
+		err = r.progress.recordPresent()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot recover the record: %w", err)
+	}
+	return nil
+}
+
 // AcceptLoss has main go on without what is lost, for good, and forgets that it was.
 func (r *Record) AcceptLoss() error {
 	r.work.Lock()
@@ -133,8 +152,8 @@ func (r *Record) AcceptLoss() error {
 		v := r.store.Survey()
 		v.Complete = true
 		var commits, parents []objects.Hash
-		if commits, err = r.mainsFirst(v, tip); err == nil {
-			if parent := r.newestWhole(v, commits); parent != objects.Zero {
+		if commits, err = r.salvor.mainsFirst(v, tip); err == nil {
+			if parent := r.salvor.newestWhole(v, commits); parent != objects.Zero {
 				parents = append(parents, parent)
 			}
 			tip, err = r.writeCommit(&d.builder, tree, message, tip, parents...)

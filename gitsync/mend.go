@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
@@ -30,7 +31,11 @@ const (
 // remote. Git itself would not fetch what it believes to have, so that the remote
 // is fetched into a repository beside.
 type mender struct {
-	r *Record
+	opts     Options
+	store    *objects.Store
+	progress *progress
+	online   context.Context // the remote is not asked after it
+	log      zerolog.Logger
 
 	mu      sync.Mutex     // guards the fields below; one object at a time
 	copy    *objects.Store // of the remote; nil where there is none
@@ -43,10 +48,10 @@ type mender struct {
 func (m *mender) mend(h objects.Hash) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if data, ok := m.r.progress.journaled(h); ok {
+	if data, ok := m.progress.journaled(h); ok {
 		return m.put(h, plumbing.BlobObject, data, "the journal")
 	}
-	if m.r.opts.Remote == "" {
+	if m.opts.Remote == "" {
 		return errors.New("there is no copy: the journal has none and there is no remote")
 	}
 	typ, data, err := m.fromRemote(h)
@@ -57,11 +62,11 @@ func (m *mender) mend(h objects.Hash) error {
 }
 
 func (m *mender) put(h objects.Hash, typ plumbing.ObjectType, data []byte, from string) error {
-	if err := m.r.store.PutLoose(typ, data); err != nil {
+	if err := m.store.PutLoose(typ, data); err != nil {
 		return fmt.Errorf("cannot bring it back: %w", err)
 	}
 	m.mended++
-	m.r.log.Warn().Stringer("object", h).Msg("a damaged object was brought back from " + from)
+	m.log.Warn().Stringer("object", h).Msg("a damaged object was brought back from " + from)
 	return nil
 }
 
@@ -77,7 +82,7 @@ func (m *mender) fromRemote(h objects.Hash) (plumbing.ObjectType, []byte, error)
 		}
 		return 0, nil, errors.New("the remote has it not either")
 	}
-	m.failed = m.fetch(m.r.online)
+	m.failed = m.fetch(m.online)
 	m.fetched = time.Now()
 	if m.failed != nil {
 		return 0, nil, m.failed
@@ -98,18 +103,18 @@ func (m *mender) takeAll(ctx context.Context) error {
 	if m.failed = m.fetch(ctx); m.failed != nil {
 		return m.failed
 	}
-	err := m.r.store.TakePacks(m.copy)
+	err := m.store.TakePacks(m.copy)
 	m.copy, m.fetched = nil, time.Time{}
-	if err = errors.Join(err, os.RemoveAll(filepath.Join(m.r.opts.Dir, mendName))); err != nil {
+	if err = errors.Join(err, os.RemoveAll(filepath.Join(m.opts.Dir, mendName))); err != nil {
 		return fmt.Errorf("cannot take in what was fetched: %w", err)
 	}
-	m.r.log.Warn().Msg("everything that the remote has was fetched anew")
+	m.log.Warn().Msg("everything that the remote has was fetched anew")
 	return nil
 }
 
 // fetch brings the remote's main into a new repository beside the record.
 func (m *mender) fetch(ctx context.Context) error {
-	f := founding{opts: m.r.opts, dir: filepath.Join(m.r.opts.Dir, mendName)}
+	f := founding{opts: m.opts, dir: filepath.Join(m.opts.Dir, mendName)}
 	m.copy = nil
 	if err := f.makeRepository(); err != nil {
 		return err
@@ -141,7 +146,7 @@ func (m *mender) rest(now bool) error {
 		return nil
 	}
 	m.copy, m.fetched, m.failed = nil, time.Time{}, nil
-	return os.RemoveAll(filepath.Join(m.r.opts.Dir, mendName))
+	return os.RemoveAll(filepath.Join(m.opts.Dir, mendName))
 }
 
 // replaceDamaged puts other packs in the place of those in which damage was found.

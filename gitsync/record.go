@@ -41,7 +41,7 @@ type Record struct {
 	hangUp  func()          // ends online
 	dir     string          // record.git
 	unlock  func() error
-	mender  mender
+	mender  *mender
 
 	// work is held while main is moved, or what moved it is taken in. Nobody
 	// waits for the network while holding it.
@@ -69,7 +69,8 @@ type Record struct {
 	refs     *refs
 	disk     *disk
 	losses   *lossBook // what main had and this disk cannot give
-	packs    packNotes // the commit loop's alone
+	salvor   *salvor
+	packs    *packNotes // the commit loop's alone
 	state    state
 
 	closing  sync.Once
@@ -143,16 +144,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if r.store, err = objects.Open(dir, r.log); err != nil {
 		return err
 	}
-	r.tell.store, r.progress.store = r.store, r.store
-	r.disk = &disk{
-		surveyor: surveyor{r.store, r.progress}, losses: r.losses, shared: r.opts.Remote != "", reunite: r.reunite,
-		fetchAnew: func() { ring(r.fetchBell) }, tell: r.tell, log: r.log,
-	}
-	r.refs = &refs{store: r.store, dir: dir, tell: r.tell, log: r.log}
-	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}
-	r.packs = packNotes{store: r.store, path: filepath.Join(dir, packsName), log: r.log}
-	r.jitter = jitter{main: r.Reader, log: r.log}
-	r.mender.r = r
+	r.assemble()
 	r.store.HealBy(r.mender.mend)
 	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {
 		return fmt.Errorf("cannot remove what is left of mending: %w", err)
@@ -179,13 +171,13 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := r.refs.healMain(); err != nil {
 		return err
 	}
-	if err := r.restoreMain(ctx); err != nil {
+	if err := r.salvor.restoreMain(ctx); err != nil {
 		return err
 	}
 	err = r.openBranches()
 	if objects.IsDamage(err) { // of what no list of packs shows
 		r.log.Warn().Err(err).Msg("main is looked at in all")
-		if err = r.recover(ctx); err == nil {
+		if err = r.salvor.recover(ctx); err == nil {
 			err = r.openBranches()
 		}
 	}
@@ -201,9 +193,28 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	return err
 }
 
+// assemble puts together the parts that work on the repository, once that is open.
+func (r *Record) assemble() {
+	r.tell.store, r.progress.store = r.store, r.store
+	r.refs = &refs{store: r.store, dir: r.dir, tell: r.tell, log: r.log}
+	r.packs = &packNotes{store: r.store, path: filepath.Join(r.dir, packsName), log: r.log}
+	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}
+	r.mender = &mender{opts: r.opts, store: r.store, progress: r.progress, online: r.online, log: r.log}
+	survey := surveyor{r.store, r.progress}
+	r.salvor = &salvor{
+		surveyor: survey, opts: r.opts, dir: r.dir, main: r.Reader, author: r.author, refs: r.refs, losses: r.losses, packs: r.packs,
+		mender: r.mender, reshape: r.reshape, log: r.log,
+	}
+	r.disk = &disk{
+		surveyor: survey, losses: r.losses, shared: r.opts.Remote != "", reunite: r.salvor.reunite,
+		fetchAnew: func() { ring(r.fetchBell) }, tell: r.tell, log: r.log,
+	}
+	r.jitter = jitter{main: r.Reader, log: r.log}
+}
+
 // openBranches learns what main and the remote's are.
 func (r *Record) openBranches() error {
-	for _, step := range []func() error{r.refs.healRemote, r.openMain, r.openRemote, r.reunite, r.progress.recordPresent, r.progress.settle} {
+	for _, step := range []func() error{r.refs.healRemote, r.openMain, r.openRemote, r.salvor.reunite, r.progress.recordPresent, r.progress.settle} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -232,7 +243,7 @@ func (r *Record) openMain() error {
 		return err
 	}
 	r.progress.mainIs(tip, tree)
-	r.id, err = r.recordID(tip)
+	r.id, err = recordID(r.store, r.log, tip)
 	return err
 }
 

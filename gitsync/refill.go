@@ -53,7 +53,7 @@ func (r *Record) refill(ctx context.Context) error {
 func (r *Record) takeInRefilled() error {
 	tip, _ := r.progress.main()
 	lost := r.losses.now()
-	lacking, err := r.refilled(tip)
+	lacking, err := r.salvor.refilled(tip)
 	if err != nil {
 		return err
 	}

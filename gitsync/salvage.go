@@ -4,126 +4,121 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
+// salvor brings back what the disk has lost of main, or makes main of what is left.
+type salvor struct {
+	surveyor
+	opts    Options
+	dir     string // record.git
+	main    *Reader
+	author  objects.Identity
+	refs    *refs
+	losses  *lossBook
+	packs   *packNotes
+	mender  *mender
+	reshape func(tip, current objects.Hash) error // makes main of itself and another tip
+	log     zerolog.Logger
+}
+
 // restoreMain looks at main where something was removed or damaged while nobody had
 // the record open, and puts right what it can: from the remote, else out of what can
 // be read. What is lost after that is noted. The record is being opened.
-func (r *Record) restoreMain(ctx context.Context) error {
-	if err := r.losses.read(); err != nil {
+func (s *salvor) restoreMain(ctx context.Context) error {
+	if err := s.losses.read(); err != nil {
 		return err
 	}
-	if r.refs.brokenMain() == "" && r.losses.now().isEmpty() && r.packs.hold() {
+	if s.refs.brokenMain() == "" && s.losses.now().isEmpty() && s.packs.hold() {
 		return nil
 	}
-	return r.recover(ctx)
+	return s.recover(ctx)
 }
 
-// Recover does what Open does where it finds that something was removed. It is for who
-// finds by reading that the disk has damaged a folder of main, before Run.
-func (r *Record) Recover(ctx context.Context) error {
-	r.work.Lock()
-	defer r.work.Unlock()
-	err := r.recover(ctx)
-	if err == nil {
-		err = r.openMain()
-	}
-	if err == nil {
-		err = r.progress.recordPresent()
-	}
-	if err != nil {
-		return fmt.Errorf("cannot recover the record: %w", err)
-	}
-	return nil
-}
-
-func (r *Record) recover(ctx context.Context) error {
+func (s *salvor) recover(ctx context.Context) error {
 	var main objects.Hash
-	now, err := r.disk.lookSteadily(func() objects.Hash {
-		main, _, _ = r.store.Ref(carrier.MainRef) // Zero where it cannot be read
+	now, err := s.lookSteadily(func() objects.Hash {
+		main, _, _ = s.store.Ref(carrier.MainRef) // Zero where it cannot be read
 		return main
 	})
 	if err != nil {
 		return err
 	}
-	if !now.isEmpty() && r.opts.Remote != "" {
-		r.store.Hold()
-		err := r.mender.takeAll(ctx)
+	if !now.isEmpty() && s.opts.Remote != "" {
+		s.store.Hold()
+		err := s.mender.takeAll(ctx)
 		if err == nil {
-			if now, err = r.refilled(main); err == nil {
-				err = r.losses.set(r.losses.now().and(now)) // what was lost before is over with the next fetch
+			if now, err = s.refilled(main); err == nil {
+				err = s.losses.set(s.losses.now().and(now)) // what was lost before is over with the next fetch
 			}
-			return errors.Join(err, r.store.Release())
+			return errors.Join(err, s.store.Release())
 		}
-		r.log.Warn().Err(errors.Join(err, r.store.Release())).Msg("what this disk lost cannot be fetched anew at the moment")
+		s.log.Warn().Err(errors.Join(err, s.store.Release())).Msg("what this disk lost cannot be fetched anew at the moment")
 	}
 	if len(now.tips) == 0 {
-		return r.losses.set(r.losses.now().and(now))
+		return s.losses.set(s.losses.now().and(now))
 	}
-	tip, lost, err := r.salvage(main)
+	tip, lost, err := s.salvage(main)
 	if err != nil {
 		return err
 	}
 	// What was noted of the folders of this main while the node ran counts no more:
 	// older versions of some were found.
-	before := r.losses.now()
+	before := s.losses.now()
 	if delete(before.tips, main); len(before.tips) == 0 {
 		clear(before.folders)
 	}
-	r.losses.assume(before.and(lost))
-	now, err = r.disk.lookSteadily(func() objects.Hash { return tip })
+	s.losses.assume(before.and(lost))
+	now, err = s.lookSteadily(func() objects.Hash { return tip })
 	if err != nil {
 		return err
 	}
-	return r.losses.set(r.losses.now().and(now))
+	return s.losses.set(s.losses.now().and(now))
 }
 
 // refilled puts main right once all that the remote has is here, and returns what even
 // its new tip lacks. What only this host had is in the journal. What the remote has got
 // since it was last taken in is not in main yet.
-func (r *Record) refilled(main objects.Hash) (losses, error) {
-	now, err := r.disk.lookSteadily(func() objects.Hash { return main })
+func (s *salvor) refilled(main objects.Hash) (losses, error) {
+	now, err := s.lookSteadily(func() objects.Hash { return main })
 	if err != nil {
 		return now, err
 	}
 	if len(now.tips) > 0 {
-		tip, _, err := r.salvage(main)
+		tip, _, err := s.salvage(main)
 		if err != nil {
 			return now, err
 		}
-		if now, err = r.disk.lookSteadily(func() objects.Hash { return tip }); err != nil {
+		if now, err = s.lookSteadily(func() objects.Hash { return tip }); err != nil {
 			return now, err
 		}
 	}
-	r.store.Settle()
+	s.store.Settle()
 	return now, nil
 }
 
 // reunite brings what main had and lost back into it, if somebody has put its files
 // back. The caller holds work, or opens the record.
-func (r *Record) reunite() error {
-	lost := r.losses.now()
+func (s *salvor) reunite() error {
+	lost := s.losses.now()
 	if lost.isEmpty() {
 		return nil
 	}
-	v := r.store.Survey()
+	v := s.store.Survey()
 	for tip := range lost.tips {
 		tree, ok := v.TreeOf(tip)
 		if _, unbroken := v.Unbroken(tip); !ok || !unbroken || !v.Folders(tree) {
 			continue
 		}
-		current, _ := r.progress.main()
-		if err := r.reshape(tip, current); err != nil {
+		current, _ := s.progress.main()
+		if err := s.reshape(tip, current); err != nil {
 			return fmt.Errorf("cannot bring back what main had lost: %w", err)
 		}
 		delete(lost.tips, tip)
@@ -131,37 +126,37 @@ func (r *Record) reunite() error {
 	if len(lost.tips) == 0 {
 		clear(lost.folders)
 	}
-	tree := r.progress.mainTree()
+	tree := s.progress.mainTree()
 	for file := range lost.files {
-		e, ok, err := r.store.Lookup(tree, file)
+		e, ok, err := s.store.Lookup(tree, file)
 		p, isMessage := messagePath(file)
-		if err == nil && ok && r.store.Restore(e.Hash) == nil || isMessage && r.progress.isHeld(p) {
+		if err == nil && ok && s.store.Restore(e.Hash) == nil || isMessage && s.progress.isHeld(p) {
 			delete(lost.files, file)
 		}
 	}
-	return r.losses.set(lost)
+	return s.losses.set(lost)
 }
 
 // salvage makes main of what can be read: a commit that follows the newest one whose
 // history is whole, with the newest readable version of every folder. It returns what
 // may be missing of main.
-func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err error) {
+func (s *salvor) salvage(main objects.Hash) (tip objects.Hash, lost losses, err error) {
 	lost = newLosses()
-	v := r.store.Survey()
-	commits, err := r.mainsFirst(v, main)
+	v := s.store.Survey()
+	commits, err := s.mainsFirst(v, main)
 	if err != nil {
 		return tip, lost, err
 	}
-	parent := r.newestWhole(v, commits)
+	parent := s.newestWhole(v, commits)
 	if parent == objects.Zero {
-		if err := firstPackOf(r.opts.Dir).bring(r.store); err != nil {
+		if err := firstPackOf(s.opts.Dir).bring(s.store); err != nil {
 			return tip, lost, err
 		}
-		v = r.store.Survey()
-		if commits, err = r.mainsFirst(v, main); err != nil {
+		v = s.store.Survey()
+		if commits, err = s.mainsFirst(v, main); err != nil {
 			return tip, lost, err
 		}
-		parent = r.newestWhole(v, commits)
+		parent = s.newestWhole(v, commits)
 	}
 	if main != parent {
 		lost.tips[main] = true
@@ -170,7 +165,7 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 	if !known {
 		lost.folders[""] = true
 	}
-	versions, unordered, err := r.versions(v, commits, known)
+	versions, unordered, err := s.versions(v, commits, known)
 	if err != nil {
 		return tip, lost, err
 	}
@@ -182,24 +177,24 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 	}
 	tip = parent
 	if whole, ok := v.TreeOf(parent); !ok || whole != tree {
-		c := objects.Commit{Tree: tree, Author: r.author, Committer: r.author, When: r.opts.Now(),
+		c := objects.Commit{Tree: tree, Author: s.author, Committer: s.author, When: s.opts.Now(),
 			Message: "go on from what the disk still has"}
 		if parent != objects.Zero {
 			c.Parents = []objects.Hash{parent}
 		}
 		tip = b.Commit(c)
-		if err := r.store.Install(&b); err != nil {
+		if err := s.store.Install(&b); err != nil {
 			return tip, lost, err
 		}
 	}
 	// Before main moves, so that no start after a kill takes what is left for all.
-	if err := r.losses.now().and(lost).write(r.losses.path); err != nil {
+	if err := s.losses.now().and(lost).write(s.losses.path); err != nil {
 		return tip, lost, err
 	}
-	if err := r.refs.resetMain(tip); err != nil {
+	if err := s.refs.resetMain(tip); err != nil {
 		return tip, lost, err
 	}
-	r.log.Warn().Stringer("commit", tip).Stringer("was", main).Msg("main was put together from what can be read")
+	s.log.Warn().Stringer("commit", tip).Stringer("was", main).Msg("main was put together from what can be read")
 	return tip, lost, nil
 }
 
@@ -207,7 +202,7 @@ func (r *Record) salvage(main objects.Hash) (tip objects.Hash, lost losses, err 
 // read, a tree that looks like one of the record's and belongs to no other commit is
 // what a commit that is lost had: these are the first, as many as unordered, and nobody
 // knows their order.
-func (r *Record) versions(v *objects.Survey, commits []objects.Hash, known bool) (versions []objects.Hash, unordered int, err error) {
+func (s *salvor) versions(v *objects.Survey, commits []objects.Hash, known bool) (versions []objects.Hash, unordered int, err error) {
 	seen := map[objects.Hash]bool{}
 	for _, c := range commits {
 		if tree, ok := v.TreeOf(c); ok && !seen[tree] {
@@ -234,13 +229,13 @@ func (r *Record) versions(v *objects.Survey, commits []objects.Hash, known bool)
 
 // mainsFirst are the commits that can be read: main, what it was about to be, then all
 // others.
-func (r *Record) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Hash, error) {
+func (s *salvor) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Hash, error) {
 	all, err := v.Commits()
 	if err != nil {
 		return nil, fmt.Errorf("cannot look for commits: %w", err)
 	}
 	var commits []objects.Hash
-	for _, h := range []objects.Hash{main, r.refs.notedTip()} {
+	for _, h := range []objects.Hash{main, s.refs.notedTip()} {
 		if _, ok := v.TreeOf(h); ok && !slices.Contains(commits, h) {
 			commits = append(commits, h)
 		}
@@ -258,16 +253,19 @@ func (r *Record) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Has
 // beginning, and all folders of which can be read; Zero where there is none. Main is to
 // follow it. Where there is a remote it is one that main had before, if only the first:
 // what others have pushed since would count as removed.
-func (r *Record) newestWhole(v *objects.Survey, commits []objects.Hash) objects.Hash {
-	id := r.pinnedID()
+func (s *salvor) newestWhole(v *objects.Survey, commits []objects.Hash) objects.Hash {
+	id := s.main.id
+	if id == objects.Zero {
+		id, _, _ = pinnedID(s.dir) // Zero where that is gone
+	}
 	whole := func(c objects.Hash) (root objects.Hash, ok bool) {
 		root, ok = v.Unbroken(c)
 		tree, _ := v.TreeOf(c)
 		return root, ok && v.Folders(tree) && (root == id || id == objects.Zero || v.IsShallow(root))
 	}
-	main, _, _ := r.store.Ref(carrier.MainRef) // Zero where it cannot be read
-	known, _, _ := r.store.Ref(carrier.RemoteRef)
-	had := v.Before(main, r.refs.notedTip(), known)
+	main, _, _ := s.store.Ref(carrier.MainRef) // Zero where it cannot be read
+	known, _, _ := s.store.Ref(carrier.RemoteRef)
+	had := v.Before(main, s.refs.notedTip(), known)
 	for _, c := range commits {
 		if _, ok := whole(c); ok && had[c] {
 			return c
@@ -276,23 +274,11 @@ func (r *Record) newestWhole(v *objects.Survey, commits []objects.Hash) objects.
 	for _, c := range commits {
 		root, ok := whole(c)
 		switch {
-		case ok && r.opts.Remote == "":
+		case ok && s.opts.Remote == "":
 			return c
 		case ok:
 			return root
 		}
-	}
-	return objects.Zero
-}
-
-// pinnedID is the record's first commit as it was noted, Zero where that is gone.
-func (r *Record) pinnedID() objects.Hash {
-	if r.id != objects.Zero {
-		return r.id
-	}
-	text, err := os.ReadFile(filepath.Join(r.dir, idName))
-	if pinned := strings.TrimSpace(string(text)); err == nil && plumbing.IsHash(pinned) {
-		return plumbing.NewHash(pinned)
 	}
 	return objects.Zero
 }
