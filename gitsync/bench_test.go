@@ -86,7 +86,7 @@ func BenchmarkCommit(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.StartTimer()
-				if err := r.commit(b.Context(), true); err != nil {
+				if err := r.main.commit(b.Context(), true); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -109,13 +109,13 @@ func BenchmarkCommitBesideOthers(b *testing.B) {
 					at := time.Date(2025, 1, 1+n/batch/20, 8, 0, 0, 0, time.UTC).Add(time.Duration(n+i) * time.Millisecond)
 					letters = append(letters, Letter{Path: protocol.NewPath(channel, at, uint32(n+i)), Data: make([]byte, 400)})
 				}
-				if err := errors.Join(r.Append(b.Context(), letters), r.commit(b.Context(), true)); err != nil {
+				if err := errors.Join(r.Append(b.Context(), letters), r.main.commit(b.Context(), true)); err != nil {
 					b.Fatal(err)
 				}
 			}
 			b.ResetTimer()
 			for n := range b.N {
-				if err := errors.Join(r.Append(b.Context(), []Letter{benchLetter(int64(n))}), r.commit(b.Context(), true)); err != nil {
+				if err := errors.Join(r.Append(b.Context(), []Letter{benchLetter(int64(n))}), r.main.commit(b.Context(), true)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
@@ -15,27 +18,47 @@ const (
 	maxCommitBytes   = 64 << 20 // of their contents
 )
 
+// mainline makes commits on main, and takes in what others did to it.
+type mainline struct {
+	// work is held while main is moved, or what moved it is taken in. Nobody
+	// waits for the network while holding it.
+	work sync.Mutex
+
+	opts     Options
+	author   objects.Identity
+	store    *objects.Store
+	reader   *Reader
+	refs     *refs
+	progress *progress
+	updates  *updates
+	courier  *courier
+	disk     *disk
+	tell     *teller
+	changed  func() // is called where there may be something to push
+	log      zerolog.Logger
+}
+
 // commit brings what is stored into main: letters of this node at once, those
 // of peers when their grace is over, or all of them. It first takes in what
 // others did to main. While a part of main is not on the disk it commits nothing.
-func (r *Record) commit(ctx context.Context, all bool) error {
-	r.work.Lock()
-	defer r.work.Unlock()
+func (m *mainline) commit(ctx context.Context, all bool) error {
+	m.work.Lock()
+	defer m.work.Unlock()
 	for ctx.Err() == nil {
-		if err := r.takeInMain(); err != nil {
-			return r.because(err)
+		if err := m.takeInMain(); err != nil {
+			return m.because(err)
 		}
-		letters, files := r.progress.choose(all, r.courier.grace()), r.updates.all()
-		if len(letters) == 0 && len(files) == 0 || r.disk.broken() != "" {
-			tip, _ := r.progress.main()
-			if err := r.disk.check(tip); err != nil || len(letters) == 0 && len(files) == 0 {
+		letters, files := m.progress.choose(all, m.courier.grace()), m.updates.all()
+		if len(letters) == 0 && len(files) == 0 || m.disk.broken() != "" {
+			tip, _ := m.progress.main()
+			if err := m.disk.check(tip); err != nil || len(letters) == 0 && len(files) == 0 {
 				return err
 			}
 		}
 		failpoint.Hit(failpoint.CommitChosen)
-		err := r.commitChosen(letters, files)
+		err := m.commitChosen(letters, files)
 		if err != nil && !errors.Is(err, objects.ErrRefMoved) {
-			return fmt.Errorf("cannot commit %d messages: %w", len(letters), r.because(err))
+			return fmt.Errorf("cannot commit %d messages: %w", len(letters), m.because(err))
 		}
 	}
 	return fmt.Errorf("cannot commit: %w", context.Cause(ctx))
@@ -43,20 +66,20 @@ func (r *Record) commit(ctx context.Context, all bool) error {
 
 // because is why a commit failed: what the disk has lost, where it has. The caller
 // holds work.
-func (r *Record) because(err error) error {
-	tip, _ := r.progress.main()
-	if damage := r.disk.check(tip); damage != nil {
+func (m *mainline) because(err error) error {
+	tip, _ := m.progress.main()
+	if damage := m.disk.check(tip); damage != nil {
 		return damage
 	}
-	r.disk.suspect(err)
+	m.disk.suspect(err)
 	return err
 }
 
 // commitChosen makes one commit on main. The caller holds work.
-func (r *Record) commitChosen(letters []*heldLetter, files map[string]*fileUpdate) error {
-	before, base := r.progress.main()
+func (m *mainline) commitChosen(letters []*heldLetter, files map[string]*fileUpdate) error {
+	before, base := m.progress.main()
 	tip := before
-	d := draft{r: r, base: base, changes: map[string]objects.Change{}}
+	d := draft{m: m, base: base, changes: map[string]objects.Change{}}
 	var said []Letter
 	for _, h := range letters {
 		blob := d.builder.Blob(h.data)
@@ -76,31 +99,31 @@ func (r *Record) commitChosen(letters []*heldLetter, files map[string]*fileUpdat
 	if err != nil {
 		return err
 	}
-	tree, err := r.store.Update(base, d.changes, &d.builder)
+	tree, err := m.store.Update(base, d.changes, &d.builder)
 	if err != nil {
 		return err
 	}
 	if tree != base {
-		message := r.describe(said, changed)
-		if tip, err = r.writeCommit(&d.builder, tree, message, tip, tip); err != nil {
+		message := m.describe(said, changed)
+		if tip, err = m.writeCommit(&d.builder, tree, message, tip, tip); err != nil {
 			return err
 		}
 	}
 	failpoint.Hit(failpoint.MainMoved)
-	r.updates.done(files, put)
-	r.progress.committed(tip, tree, said, changed)
-	ring(r.shareBell)
-	if err := r.disk.check(before); err != nil {
+	m.updates.done(files, put)
+	m.progress.committed(tip, tree, said, changed)
+	m.changed()
+	if err := m.disk.check(before); err != nil {
 		return err // they are in main and cannot be read from it: the journal keeps them
 	}
-	r.progress.recorded(letters)
+	m.progress.recorded(letters)
 	return nil
 }
 
-func (r *Record) describe(letters []Letter, files []string) string {
+func (m *mainline) describe(letters []Letter, files []string) string {
 	switch {
 	case len(letters) > 0:
-		return r.opts.Describe(letters)
+		return m.opts.Describe(letters)
 	case len(files) == 1:
 		return "update " + files[0]
 	}
@@ -108,13 +131,13 @@ func (r *Record) describe(letters []Letter, files []string) string {
 }
 
 // writeCommit installs a commit and moves main from current to it.
-func (r *Record) writeCommit(b *objects.Builder, tree objects.Hash, message string, current objects.Hash, parents ...objects.Hash) (objects.Hash, error) {
+func (m *mainline) writeCommit(b *objects.Builder, tree objects.Hash, message string, current objects.Hash, parents ...objects.Hash) (objects.Hash, error) {
 	next := b.Commit(objects.Commit{
-		Tree: tree, Parents: parents, Author: r.author, Committer: r.author, When: r.opts.Now(), Message: message,
+		Tree: tree, Parents: parents, Author: m.author, Committer: m.author, When: m.opts.Now(), Message: message,
 	})
-	if err := r.store.Install(b); err != nil {
+	if err := m.store.Install(b); err != nil {
 		return objects.Zero, err
 	}
 	failpoint.Hit(failpoint.CommitInstalled)
-	return next, r.refs.moveMain(current, next)
+	return next, m.refs.moveMain(current, next)
 }

@@ -343,7 +343,7 @@ func TestRejectedPushWaitsAsTheRecordSays(t *testing.T) {
 		b.append(t, testLetter(2, 1))
 		b.sync(t)
 		a.append(t, testLetter(1, 1))
-		if err := a.commit(t.Context(), true); err != nil {
+		if err := a.main.commit(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
 		begin := time.Now()

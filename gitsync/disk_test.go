@@ -79,7 +79,7 @@ func TestDiskBesideGitGc(t *testing.T) {
 					continue
 				}
 				h.append(t, letters...)
-				if err := h.commit(t.Context(), true); err != nil {
+				if err := h.main.commit(t.Context(), true); err != nil {
 					t.Fatal(err)
 				}
 				letters = nil

@@ -49,7 +49,7 @@ func parseConflictPath(path string) (protocol.Path, bool) {
 
 // draft is a tree in the making: a base and what is to change in it.
 type draft struct {
-	r       *Record
+	m       *mainline
 	base    objects.Hash
 	changes map[string]objects.Change
 	builder objects.Builder
@@ -60,7 +60,7 @@ func (d *draft) at(path string) (objects.Hash, bool, error) {
 	if c, ok := d.changes[path]; ok {
 		return c.Hash, c.Hash != objects.Zero, nil
 	}
-	e, ok, err := d.r.store.Lookup(d.base, path)
+	e, ok, err := d.m.store.Lookup(d.base, path)
 	return e.Hash, ok, err
 }
 
@@ -81,12 +81,12 @@ func (d *draft) place(p protocol.Path, blob objects.Hash, data []byte) (bool, er
 		return false, err
 	}
 	failpoint.Hit(failpoint.Conflicting)
-	wins := d.r.opts.Prefer(p, data, other)
+	wins := d.m.opts.Prefer(p, data, other)
 	kept := conflictPath(p, data)
 	if wins {
 		kept = conflictPath(p, other)
 	}
-	d.r.tell.notice("%s exists with two different contents: one stays, the other is kept as %s", p, kept)
+	d.m.tell.notice("%s exists with two different contents: one stays, the other is kept as %s", p, kept)
 	if wins {
 		d.changes[p.RepoPath()] = objects.Change{Hash: blob}
 		d.changes[kept] = objects.Change{Hash: there}
@@ -101,7 +101,7 @@ func (d *draft) content(blob objects.Hash) ([]byte, error) {
 	if data, ok := d.builder.Content(blob); ok {
 		return data, nil
 	}
-	return letterData(d.r.store, blob)
+	return letterData(d.m.store, blob)
 }
 
 // updated is what files become with updates. It leaves out those that fail: messages do
@@ -119,13 +119,13 @@ func (d *draft) updated(updates map[string]*fileUpdate) (map[string][]byte, erro
 		}
 		var data []byte
 		if ok {
-			data, _, err = content(d.r.store, blob)
+			data, _, err = content(d.m.store, blob)
 		}
 		if err == nil {
 			data, err = u.update(data)
 		}
 		if u.failed = err; err != nil {
-			d.r.log.Warn().Err(err).Str("file", file).Msg("a file of the record stays as it is")
+			d.m.log.Warn().Err(err).Str("file", file).Msg("a file of the record stays as it is")
 			continue
 		}
 		all[file] = data

@@ -206,9 +206,9 @@ func (t *teller) notice(format string, args ...any) {
 // it. It tells what is waiting itself, so it must not be called by an event. An
 // error says that a message could not be told; Walk may bring it.
 func (r *Record) Told() (commit string, err error) {
-	r.work.Lock()
+	r.main.work.Lock()
 	tip, _ := r.progress.main()
-	r.work.Unlock()
+	r.main.work.Unlock()
 	r.tell.queue.deliver()
 	if r.tell.untold.Load() {
 		return "", errors.New("a message that came with main could not be read")

@@ -54,11 +54,11 @@ func (r *Record) changeFile(ctx context.Context, file string, u *fileUpdate) err
 	if err := r.putFile(file, u); err != nil {
 		return err
 	}
-	if err := r.commit(ctx, false); err != nil {
+	if err := r.main.commit(ctx, false); err != nil {
 		return fmt.Errorf("cannot write %s: %w", file, err)
 	}
-	r.work.Lock()
-	defer r.work.Unlock()
+	r.main.work.Lock()
+	defer r.main.work.Unlock()
 	return u.failed
 }
 

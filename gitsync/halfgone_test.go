@@ -258,13 +258,13 @@ func TestHalfARecordWithARemote(t *testing.T) {
 				}
 				for n := 10; n < 13; n++ { // only here
 					h.append(t, testLetter(1, n))
-					if err := h.commit(t.Context(), true); err != nil {
+					if err := h.main.commit(t.Context(), true); err != nil {
 						t.Fatal(err)
 					}
 				}
 				breaks(t, h.repo())
 				h.append(t, testLetter(1, 13))
-				_ = h.commit(t.Context(), true)
+				_ = h.main.commit(t.Context(), true)
 				if err := os.Rename(remote+".away", remote); err != nil {
 					t.Fatal(err)
 				}
@@ -394,14 +394,14 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 			before := packsOf(t, h)
 			elsewhere := Letter{Path: protocol.NewPath("7d2f1c0a-3b1e-4c55-9a53-0f6f3f0f8a11", testPath(1, 10).Time(), 10), Data: []byte("---\nfrom: w1\n---\n\nelsewhere\n")}
 			h.append(t, elsewhere)
-			if err := h.commit(t.Context(), true); err != nil {
+			if err := h.main.commit(t.Context(), true); err != nil {
 				t.Fatal(err)
 			}
 			h.close(t)
 			h.open(t)
 			lost := slices.DeleteFunc(packsOf(t, h), func(p string) bool { return slices.Contains(before, p) })
 			h.append(t, testLetter(1, 11))
-			if err := h.commit(t.Context(), true); err != nil {
+			if err := h.main.commit(t.Context(), true); err != nil {
 				t.Fatal(err)
 			}
 			if !running {
@@ -414,7 +414,7 @@ func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
 			}
 			if running {
 				h.append(t, testLetter(1, 12))
-				if err := h.commit(t.Context(), true); !errors.Is(err, ErrDamaged) {
+				if err := h.main.commit(t.Context(), true); !errors.Is(err, ErrDamaged) {
 					t.Fatalf("commit: %v", err)
 				}
 			} else {

@@ -134,7 +134,7 @@ func (f *founding) begin() (string, error) {
 	if f.files == nil {
 		return "", ErrNoRecord
 	}
-	d := draft{r: &Record{store: f.store}, changes: map[string]objects.Change{}}
+	d := draft{m: &mainline{store: f.store}, changes: map[string]objects.Change{}}
 	if _, err := d.put(f.files()); err != nil {
 		return "", err
 	}

@@ -14,7 +14,7 @@ func (r *Record) Fetch(ctx context.Context) error {
 		return fmt.Errorf("cannot fetch: %w", ErrClosed)
 	}
 	if r.opts.Remote == "" {
-		return r.commit(ctx, false)
+		return r.main.commit(ctx, false)
 	}
 	ctx, done := r.whileOnline(ctx)
 	defer done()

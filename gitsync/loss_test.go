@@ -106,7 +106,7 @@ func testWhateverIsDoneToTheRemote(t *testing.T) {
 			remote := bareRemote(t)
 			a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 			for _, h := range []*home{a, b} {
-				h.Record.opts.Prefer = preferOf(one, two)
+				h.main.opts.Prefer = preferOf(one, two)
 			}
 			a.append(t, one)
 			a.sync(t)

@@ -113,8 +113,8 @@ func (r *Record) NoteLost(paths []string) error {
 // Recover does what Open does where it finds that something was removed. It is for who
 // finds by reading that the disk has damaged a folder of main, before Run.
 func (r *Record) Recover(ctx context.Context) error {
-	r.work.Lock()
-	defer r.work.Unlock()
+	r.main.work.Lock()
+	defer r.main.work.Unlock()
 	err := r.salvor.recover(ctx)
 	if err == nil {
 		err = r.openMain()
@@ -130,14 +130,14 @@ func (r *Record) Recover(ctx context.Context) error {
 
 // AcceptLoss has main go on without what is lost, for good, and forgets that it was.
 func (r *Record) AcceptLoss() error {
-	r.work.Lock()
-	defer r.work.Unlock()
+	r.main.work.Lock()
+	defer r.main.work.Unlock()
 	lost := r.losses.now()
 	if lost.isEmpty() {
 		return nil
 	}
 	tip, base := r.progress.main()
-	d := draft{r: r, base: base, changes: map[string]objects.Change{}}
+	d := draft{m: r.main, base: base, changes: map[string]objects.Change{}}
 	for file := range lost.files {
 		if _, there, err := d.at(file); err != nil {
 			return fmt.Errorf("cannot go on without what is lost: %w", err)
@@ -156,7 +156,7 @@ func (r *Record) AcceptLoss() error {
 			if parent := r.salvor.newestWhole(v, commits); parent != objects.Zero {
 				parents = append(parents, parent)
 			}
-			tip, err = r.writeCommit(&d.builder, tree, message, tip, parents...)
+			tip, err = r.main.writeCommit(&d.builder, tree, message, tip, parents...)
 		}
 	}
 	if err != nil {

@@ -56,7 +56,7 @@ func TestOperatorCommitsByHand(t *testing.T) {
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	mine, hand, theirs := testLetter(1, 1), testLetter(3, 2), testLetter(2, 3)
 	a.append(t, mine)
-	if err := a.commit(t.Context(), false); err != nil {
+	if err := a.main.commit(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	commitByHand(t, a.repo(), hand)

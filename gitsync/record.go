@@ -43,9 +43,6 @@ type Record struct {
 	unlock  func() error
 	mender  *mender
 
-	// work is held while main is moved, or what moved it is taken in. Nobody
-	// waits for the network while holding it.
-	work sync.Mutex
 	// share is held during a fetch or push, so that there is one at a time.
 	share  sync.Mutex
 	jitter jitter // share guards it
@@ -64,8 +61,9 @@ type Record struct {
 	progress *progress
 	updates  *updates
 	contact  *contact
-	courier  courier
+	courier  *courier
 	room     room
+	main     *mainline
 	refs     *refs
 	disk     *disk
 	losses   *lossBook // what main had and this disk cannot give
@@ -113,7 +111,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 	shared := opts.Remote != ""
 	r.progress = newProgress(shared, r.tell, r.log)
 	r.contact = &contact{remote: opts.Remote, now: opts.Now, tell: r.tell, log: r.log}
-	r.courier = courier{shared: shared, peers: opts.Grace, pushInterval: opts.PushInterval}
+	r.courier = &courier{shared: shared, peers: opts.Grace, pushInterval: opts.PushInterval}
 	r.losses = &lossBook{path: filepath.Join(opts.Dir, journalName, lostName), lost: newLosses()}
 	r.room = room{path: filepath.Join(opts.Dir, journalName, roomName), log: r.log}
 	if err := isThere(opts, dir); err != nil {
@@ -200,15 +198,20 @@ func (r *Record) assemble() {
 	r.packs = &packNotes{store: r.store, path: filepath.Join(r.dir, packsName), log: r.log}
 	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}
 	r.mender = &mender{opts: r.opts, store: r.store, progress: r.progress, online: r.online, log: r.log}
+	r.main = &mainline{
+		opts: r.opts, author: r.author, store: r.store, reader: r.Reader, refs: r.refs, progress: r.progress, updates: r.updates,
+		courier: r.courier, tell: r.tell, changed: func() { ring(r.shareBell) }, log: r.log,
+	}
 	survey := surveyor{r.store, r.progress}
 	r.salvor = &salvor{
-		surveyor: survey, opts: r.opts, dir: r.dir, main: r.Reader, author: r.author, refs: r.refs, losses: r.losses, packs: r.packs,
-		mender: r.mender, reshape: r.reshape, log: r.log,
+		surveyor: survey, opts: r.opts, dir: r.dir, reader: r.Reader, author: r.author, refs: r.refs, losses: r.losses, packs: r.packs,
+		mender: r.mender, reshape: r.main.reshape, log: r.log,
 	}
 	r.disk = &disk{
 		surveyor: survey, losses: r.losses, shared: r.opts.Remote != "", reunite: r.salvor.reunite,
 		fetchAnew: func() { ring(r.fetchBell) }, tell: r.tell, log: r.log,
 	}
+	r.main.disk = r.disk
 	r.jitter = jitter{main: r.Reader, log: r.log}
 }
 

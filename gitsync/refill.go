@@ -38,9 +38,9 @@ func (r *Record) refill(ctx context.Context) error {
 	err := r.mender.takeAll(ctx)
 	if err == nil {
 		r.refilledAt, r.refillTook = time.Now(), time.Since(began)
-		r.work.Lock()
+		r.main.work.Lock()
 		err = r.takeInRefilled()
-		r.work.Unlock()
+		r.main.work.Unlock()
 	}
 	if err = errors.Join(err, r.store.Release()); err != nil {
 		return fmt.Errorf("cannot bring back what this disk has lost: %w", err)
@@ -74,7 +74,7 @@ func (r *Record) takeInRefilled() error {
 	if err := r.progress.unrecord(tree); err != nil {
 		return err
 	}
-	if err := r.movedFrom(known, next, tree); err != nil {
+	if err := r.main.movedFrom(known, next, tree); err != nil {
 		return err
 	}
 	r.tell.arrived(r.returned(lost, tree))

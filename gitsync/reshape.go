@@ -11,27 +11,27 @@ import (
 
 // takeInMain notices that somebody else moved main: an operator who committed
 // or pushed here. The caller holds work.
-func (r *Record) takeInMain() error {
-	current, ok, err := r.store.Ref(carrier.MainRef)
+func (m *mainline) takeInMain() error {
+	current, ok, err := m.store.Ref(carrier.MainRef)
 	if err != nil {
 		return fmt.Errorf("cannot read main: %w", err)
 	}
-	tip, _ := r.progress.main()
+	tip, _ := m.progress.main()
 	if current == tip {
 		return nil
 	}
 	if !ok {
-		r.log.Warn().Msg("main was deleted; it is put back")
-		return r.refs.moveMain(objects.Zero, tip)
+		m.log.Warn().Msg("main was deleted; it is put back")
+		return m.refs.moveMain(objects.Zero, tip)
 	}
-	err = r.reshape(current, current)
+	err = m.reshape(current, current)
 	if errors.Is(err, ErrForeign) {
-		return r.refs.putForeignAside(current, tip)
+		return m.refs.putForeignAside(current, tip)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot take in what another program did to main: %w", err)
 	}
-	return r.progress.settle()
+	return m.progress.settle()
 }
 
 // reshape makes main out of what this node knows as main and another tip, which
@@ -44,38 +44,38 @@ func (r *Record) takeInMain() error {
 //   - main is an ancestor, or all commits that only main has are this node's:
 //     the other tip, and ONE commit on it with what it lacks
 //   - else, and where the other tip strays from the record: a merge commit
-func (r *Record) reshape(other, current objects.Hash) error {
-	tip, _ := r.progress.main()
-	base, ok, err := r.store.MergeBase(tip, other)
+func (m *mainline) reshape(other, current objects.Hash) error {
+	tip, _ := m.progress.main()
+	base, ok, err := m.store.MergeBase(tip, other)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return fmt.Errorf("%w: its history does not begin with %s", ErrForeign, r.id)
+		return fmt.Errorf("%w: its history does not begin with %s", ErrForeign, m.reader.id)
 	}
 	if base == other {
 		if current == tip {
 			return nil
 		}
-		r.log.Warn().Stringer("commit", other).Msg("main was set back; it is put forward again")
-		return r.refs.moveMain(current, tip)
+		m.log.Warn().Stringer("commit", other).Msg("main was set back; it is put forward again")
+		return m.refs.moveMain(current, tip)
 	}
-	u, err := r.unite(tip, other, base)
+	u, err := m.unite(tip, other, base)
 	if err != nil {
 		return err
 	}
 	failpoint.Hit(failpoint.United)
-	strays, err := r.strays(other)
+	strays, err := m.strays(other)
 	if err != nil {
 		return err
 	}
 	parents := []objects.Hash{other}
 	switch {
 	case strays:
-		r.tell.notice("commit %s put another history before that of the record: a merge puts the record first again", brief(other))
+		m.tell.notice("commit %s put another history before that of the record: a merge puts the record first again", brief(other))
 		parents = []objects.Hash{tip, other}
 	case base != tip:
-		own, err := r.ownOnly(tip, other)
+		own, err := m.ownOnly(tip, other)
 		if err != nil {
 			return err
 		}
@@ -85,13 +85,13 @@ func (r *Record) reshape(other, current objects.Hash) error {
 	}
 	next := other
 	if u.tree != u.otherTree || len(parents) > 1 {
-		if next, err = r.writeCommit(&u.draft.builder, u.tree, u.message(len(parents) > 1), current, parents...); err != nil {
+		if next, err = m.writeCommit(&u.draft.builder, u.tree, u.message(len(parents) > 1), current, parents...); err != nil {
 			return err
 		}
-	} else if err := r.refs.moveMain(current, next); err != nil {
+	} else if err := m.refs.moveMain(current, next); err != nil {
 		return err
 	}
-	return r.moved(next, u.tree)
+	return m.moved(next, u.tree)
 }
 
 // maxStray bounds how many commits strays reads.
@@ -101,11 +101,11 @@ const maxStray = 100_000
 // that of the record: somebody merged the record into a history that has nothing to
 // do with it. Who joins follows first parents to learn which record this is. What
 // main and the remote were last is known to be right, so that this ends there.
-func (r *Record) strays(from objects.Hash) (bool, error) {
-	tip, _ := r.progress.main()
-	remote, _ := r.progress.remote()
+func (m *mainline) strays(from objects.Hash) (bool, error) {
+	tip, _ := m.progress.main()
+	remote, _ := m.progress.remote()
 	for at, n := from, 0; n < maxStray && at != tip && at != remote; n++ {
-		c, err := r.store.CommitAt(at)
+		c, err := m.store.CommitAt(at)
 		if errors.Is(err, objects.ErrNotFound) {
 			return false, nil // old history is not here: nobody can say
 		}
@@ -113,7 +113,7 @@ func (r *Record) strays(from objects.Hash) (bool, error) {
 			return false, err
 		}
 		if len(c.Parents) == 0 {
-			return at != r.id, nil
+			return at != m.reader.id, nil
 		}
 		at = c.Parents[0]
 	}
@@ -122,17 +122,17 @@ func (r *Record) strays(from objects.Hash) (bool, error) {
 
 // ownOnly reports whether all commits that tip has and other lacks were made by
 // this node.
-func (r *Record) ownOnly(tip, other objects.Hash) (bool, error) {
-	commits, err := r.store.Only(tip, other)
+func (m *mainline) ownOnly(tip, other objects.Hash) (bool, error) {
+	commits, err := m.store.Only(tip, other)
 	if err != nil {
 		return false, err
 	}
 	for _, h := range commits {
-		c, err := r.store.CommitAt(h)
+		c, err := m.store.CommitAt(h)
 		if err != nil {
 			return false, err
 		}
-		if c.Committer != r.author {
+		if c.Committer != m.author {
 			return false, nil
 		}
 	}
@@ -141,22 +141,22 @@ func (r *Record) ownOnly(tip, other objects.Hash) (bool, error) {
 
 // moved notes that main is another commit now, and tells what came with it. The
 // caller settles after, when it knows what the remote has.
-func (r *Record) moved(tip, tree objects.Hash) error {
-	_, before := r.progress.main()
-	return r.movedFrom(before, tip, tree)
+func (m *mainline) moved(tip, tree objects.Hash) error {
+	_, before := m.progress.main()
+	return m.movedFrom(before, tip, tree)
 }
 
 // movedFrom is moved for who knows what was told of: the files of before.
-func (r *Record) movedFrom(before, tip, tree objects.Hash) error {
+func (m *mainline) movedFrom(before, tip, tree objects.Hash) error {
 	var arrivals []arrival
 	var files []string
-	err := r.store.Diff(before, tree, func(d objects.Difference) error {
+	err := m.store.Diff(before, tree, func(d objects.Difference) error {
 		p, isMessage := messagePath(d.Path)
 		if !isMessage {
 			files = append(files, d.Path)
 			p, isMessage = parseConflictPath(d.Path) // what lost its path may win it by a later word
 		}
-		if isMessage && d.New.Mode.IsFile() && d.New.Hash != d.Old.Hash && !r.progress.holds(p, d.New.Hash) {
+		if isMessage && d.New.Mode.IsFile() && d.New.Hash != d.Old.Hash && !m.progress.holds(p, d.New.Hash) {
 			arrivals = append(arrivals, arrival{path: p, blob: d.New.Hash})
 		}
 		return nil
@@ -164,9 +164,9 @@ func (r *Record) movedFrom(before, tip, tree objects.Hash) error {
 	if err != nil {
 		return err
 	}
-	r.progress.mainIs(tip, tree)
-	r.tell.arrived(arrivals)
-	r.tell.files(files)
-	ring(r.shareBell)
-	return r.progress.recordPresent()
+	m.progress.mainIs(tip, tree)
+	m.tell.arrived(arrivals)
+	m.tell.files(files)
+	m.changed()
+	return m.progress.recordPresent()
 }

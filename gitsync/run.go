@@ -48,7 +48,7 @@ func (r *Record) Run(ctx context.Context) error {
 }
 
 func (r *Record) drain(ctx context.Context) error {
-	if err := r.commit(ctx, true); err != nil {
+	if err := r.main.commit(ctx, true); err != nil {
 		return err
 	}
 	if !r.progress.lag().behind {
@@ -104,7 +104,7 @@ func (r *Record) commitLoop(ctx context.Context) {
 		} else if !r.awaitCommit(ctx, pause) {
 			return
 		}
-		err := r.commit(ctx, false)
+		err := r.main.commit(ctx, false)
 		if ctx.Err() != nil {
 			return
 		}

@@ -19,7 +19,7 @@ type salvor struct {
 	surveyor
 	opts    Options
 	dir     string // record.git
-	main    *Reader
+	reader  *Reader
 	author  objects.Identity
 	refs    *refs
 	losses  *lossBook
@@ -254,7 +254,7 @@ func (s *salvor) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Has
 // follow it. Where there is a remote it is one that main had before, if only the first:
 // what others have pushed since would count as removed.
 func (s *salvor) newestWhole(v *objects.Survey, commits []objects.Hash) objects.Hash {
-	id := s.main.id
+	id := s.reader.id
 	if id == objects.Zero {
 		id, _, _ = pinnedID(s.dir) // Zero where that is gone
 	}

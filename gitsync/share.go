@@ -27,9 +27,9 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 	switch {
 	case errors.Is(err, carrier.ErrNoMain):
 	case err != nil:
-		r.work.Lock()
+		r.main.work.Lock()
 		r.disk.suspect(err)
-		r.work.Unlock()
+		r.main.work.Unlock()
 		r.refs.clearWay()
 		return fmt.Errorf("cannot fetch main: %w", err)
 	default:
@@ -38,8 +38,8 @@ func (r *Record) fetchOnce(ctx context.Context) error {
 		}
 	}
 	failpoint.Hit(failpoint.Fetched)
-	r.work.Lock()
-	defer r.work.Unlock()
+	r.main.work.Lock()
+	defer r.main.work.Unlock()
 	if err = r.bearable(tip); err == nil {
 		err = r.takeInRemote(tip)
 	}
@@ -75,7 +75,7 @@ func (r *Record) bearable(tip objects.Hash) error {
 // takeInRemote brings a tip of the remote into main. The caller holds work.
 func (r *Record) takeInRemote(tip objects.Hash) error {
 	known, _ := r.progress.remote()
-	if err := r.takeInMain(); err != nil {
+	if err := r.main.takeInMain(); err != nil {
 		return err
 	}
 	if tip != known {
@@ -89,14 +89,14 @@ func (r *Record) takeInRemote(tip objects.Hash) error {
 	if tip != objects.Zero {
 		for {
 			current, _ := r.progress.main()
-			err := r.reshape(tip, current)
+			err := r.main.reshape(tip, current)
 			if err == nil {
 				break
 			}
 			if !errors.Is(err, objects.ErrRefMoved) {
 				return err
 			}
-			if err := r.takeInMain(); err != nil {
+			if err := r.main.takeInMain(); err != nil {
 				return err
 			}
 		}
@@ -168,9 +168,9 @@ func (r *Record) push(ctx context.Context) error {
 		err = fmt.Errorf("cannot push main: %w", err)
 	default:
 		failpoint.Hit(failpoint.Pushed)
-		r.work.Lock()
+		r.main.work.Lock()
 		err = r.remoteIs(tip)
-		r.work.Unlock()
+		r.main.work.Unlock()
 		r.tell.moved()
 	}
 	r.contact.pushed(err)
@@ -205,16 +205,16 @@ func (r *Record) Sync(ctx context.Context) error {
 	}
 	defer r.replaceDamaged()
 	if r.opts.Remote == "" {
-		return r.commit(ctx, true)
+		return r.main.commit(ctx, true)
 	}
 	online, done := r.whileOnline(ctx)
 	defer done()
 	r.share.Lock()
 	defer r.share.Unlock()
 	if err := r.fetch(online); err != nil {
-		return errors.Join(err, r.commit(ctx, true))
+		return errors.Join(err, r.main.commit(ctx, true))
 	}
-	if err := r.commit(ctx, true); err != nil {
+	if err := r.main.commit(ctx, true); err != nil {
 		return err
 	}
 	return r.pushUntilTaken(online)

@@ -105,10 +105,10 @@ func TestTwoRecordsInterleaved(t *testing.T) {
 		all = append(all, one, two)
 		a.append(t, one)
 		b.append(t, two)
-		if err := a.commit(t.Context(), false); err != nil {
+		if err := a.main.commit(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.commit(t.Context(), false); err != nil {
+		if err := b.main.commit(t.Context(), false); err != nil {
 			t.Fatal(err)
 		}
 		if n%3 == 0 {
@@ -191,7 +191,7 @@ func TestPeerLettersWaitForTheirGrace(t *testing.T) {
 	heard := one
 	heard.Peer = true
 	b.append(t, heard)
-	if err := b.commit(t.Context(), false); err != nil {
+	if err := b.main.commit(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.Place(one.Path); got != Stored {
@@ -213,7 +213,7 @@ func TestPeerLettersWaitForTheirGrace(t *testing.T) {
 	two.Peer = true
 	b.courier.peers = time.Nanosecond
 	b.append(t, two)
-	if err := b.commit(t.Context(), false); err != nil {
+	if err := b.main.commit(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
 	if got := b.Place(two.Path); got != Recorded {
@@ -445,7 +445,7 @@ func TestFilesOfTwoHosts(t *testing.T) {
 		if err := c.h.PutFile("hosts/"+c.name+".md", fmt.Appendf(nil, "%s %d\n", c.name, c.n)); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.h.commit(t.Context(), true); err != nil {
+		if err := c.h.main.commit(t.Context(), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -514,7 +514,7 @@ func TestPushesAreCounted(t *testing.T) {
 	a.append(t, testLetter(1, 1))
 	a.sync(t)
 	b.append(t, testLetter(2, 1))
-	if err := b.commit(t.Context(), true); err != nil {
+	if err := b.main.commit(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.pushUntilTaken(t.Context()); err != nil {

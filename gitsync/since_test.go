@@ -65,7 +65,7 @@ func TestWalkSinceACommitThatWasReplaced(t *testing.T) {
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	mine, theirs := testLetter(1, 1), testLetter(2, 2)
 	a.append(t, mine)
-	if err := a.commit(t.Context(), true); err != nil {
+	if err := a.main.commit(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
 	before, err := a.Told()

@@ -55,7 +55,7 @@ func stepsChild(dir string) error {
 		}
 		// Both commit before either knows of the other's: the second must unite.
 		for _, name := range []string{"b", "a"} {
-			if err := homes[name].commit(ctx, true); err != nil {
+			if err := homes[name].main.commit(ctx, true); err != nil {
 				return err
 			}
 		}
@@ -90,7 +90,7 @@ func stepsJoin(ctx context.Context, r *Record) error {
 			return err
 		}
 		fmt.Println("ok a", n)
-		if err := errors.Join(r.commit(ctx, true), r.store.Seal()); err != nil {
+		if err := errors.Join(r.main.commit(ctx, true), r.store.Seal()); err != nil {
 			return err
 		}
 	}

@@ -14,30 +14,30 @@ const maxDescribed = 64
 
 // union is the tree that another tip becomes with what main has.
 type union struct {
-	r                             *Record
+	m                             *mainline
 	draft                         draft
 	mineTree, otherTree, baseTree objects.Hash
 	tree                          objects.Hash
 	kept                          []arrival // messages of main that the other tip lacked
 }
 
-func (r *Record) unite(tip, other, base objects.Hash) (*union, error) {
-	u := &union{r: r}
+func (m *mainline) unite(tip, other, base objects.Hash) (*union, error) {
+	u := &union{m: m}
 	for _, c := range []struct {
 		commit objects.Hash
 		tree   *objects.Hash
 	}{{tip, &u.mineTree}, {other, &u.otherTree}, {base, &u.baseTree}} {
 		var err error
-		if *c.tree, err = r.store.TreeOf(c.commit); err != nil {
+		if *c.tree, err = m.store.TreeOf(c.commit); err != nil {
 			return nil, err
 		}
 	}
-	u.draft = draft{r: r, base: u.otherTree, changes: map[string]objects.Change{}}
-	if err := r.store.Diff(u.otherTree, u.mineTree, u.keep); err != nil {
+	u.draft = draft{m: m, base: u.otherTree, changes: map[string]objects.Change{}}
+	if err := m.store.Diff(u.otherTree, u.mineTree, u.keep); err != nil {
 		return nil, err
 	}
 	var err error
-	u.tree, err = r.store.Update(u.otherTree, u.draft.changes, &u.draft.builder)
+	u.tree, err = m.store.Update(u.otherTree, u.draft.changes, &u.draft.builder)
 	return u, err
 }
 
@@ -58,7 +58,7 @@ func (u *union) keep(d objects.Difference) error {
 }
 
 func (u *union) keepMessage(p protocol.Path, e objects.Entry) error {
-	data, err := letterData(u.r.store, e.Hash)
+	data, err := letterData(u.m.store, e.Hash)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (u *union) keepMessage(p protocol.Path, e objects.Entry) error {
 // keepFile decides about any other file: the side that changed it since the base
 // wins; what both changed is merged.
 func (u *union) keepFile(d objects.Difference) error {
-	before, _, err := u.r.store.Lookup(u.baseTree, d.Path)
+	before, _, err := u.m.store.Lookup(u.baseTree, d.Path)
 	if err != nil {
 		return err
 	}
@@ -85,15 +85,15 @@ func (u *union) keepFile(d objects.Difference) error {
 	switch {
 	case stays:
 		u.draft.changes[d.Path] = mine
-		u.r.tell.notice("%s was taken out of the record elsewhere: it is put back", d.Path)
+		u.m.tell.notice("%s was taken out of the record elsewhere: it is put back", d.Path)
 	case same(before, d.New):
 	case same(before, d.Old):
 		u.draft.changes[d.Path] = mine
 	case d.New.Hash == objects.Zero:
-		u.r.tell.notice("%s was removed here and changed elsewhere: it stays", d.Path)
+		u.m.tell.notice("%s was removed here and changed elsewhere: it stays", d.Path)
 	case d.Old.Hash == objects.Zero:
 		u.draft.changes[d.Path] = mine
-		u.r.tell.notice("%s was removed elsewhere and changed here: it stays", d.Path)
+		u.m.tell.notice("%s was removed elsewhere and changed here: it stays", d.Path)
 	default:
 		return u.mergeFile(d, before)
 	}
@@ -107,10 +107,10 @@ func (u *union) isNeeded(d objects.Difference) (bool, error) {
 	if d.Path == identityFile {
 		return d.New.Mode.IsFile() && !d.Old.Mode.IsFile(), nil
 	}
-	if d.Path != versionFile || checkVersion(u.r.store, u.mineTree) != nil {
+	if d.Path != versionFile || checkVersion(u.m.store, u.mineTree) != nil {
 		return false, nil
 	}
-	err := checkVersion(u.r.store, u.otherTree)
+	err := checkVersion(u.m.store, u.otherTree)
 	if err != nil && !errors.Is(err, ErrForeign) {
 		return false, err
 	}
@@ -121,7 +121,7 @@ func (u *union) isNeeded(d objects.Difference) (bool, error) {
 // this node itself put stays, else what came from elsewhere; the version that gave
 // way is kept below data/conflicts.
 func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
-	ours := u.r.updates.isOwn(d.Path, d.New.Hash)
+	ours := u.m.updates.isOwn(d.Path, d.New.Hash)
 	first, second, where := d.Old, d.New, "from elsewhere"
 	if ours {
 		first, second, where = d.New, d.Old, "of this host"
@@ -135,7 +135,7 @@ func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 		if v.entry.Hash == objects.Zero || !v.entry.Mode.IsFile() {
 			continue
 		}
-		data, tooLarge, err := content(u.r.store, v.entry.Hash)
+		data, tooLarge, err := content(u.m.store, v.entry.Hash)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 	}
 	kept := fileConflictPath(d.Path, two)
 	u.draft.changes[kept] = objects.Change{Hash: second.Hash, Mode: second.Mode}
-	u.r.tell.notice("%s was changed here and elsewhere (%s): that %s stays, the other is kept as %s",
+	u.m.tell.notice("%s was changed here and elsewhere (%s): that %s stays, the other is kept as %s",
 		d.Path, strings.Join(clashes, ", "), where, kept)
 	return nil
 }
@@ -164,7 +164,7 @@ func (u *union) message(merge bool) string {
 	if !merge {
 		return said
 	}
-	return "merge main of " + u.r.author.Name + "\n\n" + said
+	return "merge main of " + u.m.author.Name + "\n\n" + said
 }
 
 func (u *union) describe() string {
@@ -177,11 +177,11 @@ func (u *union) describe() string {
 	}
 	letters := make([]Letter, 0, len(u.kept))
 	for _, k := range u.kept {
-		data, err := letterData(u.r.store, k.blob)
+		data, err := letterData(u.m.store, k.blob)
 		if err != nil {
 			return countLetters(make([]Letter, len(u.kept)))
 		}
 		letters = append(letters, Letter{Path: k.path, Data: data})
 	}
-	return u.r.opts.Describe(letters)
+	return u.m.opts.Describe(letters)
 }
