@@ -8,6 +8,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 )
@@ -48,7 +49,7 @@ func (f *AgentFiles) Close() error { return f.lock.Unlock() }
 func (f *AgentFiles) find(name string) (configs.Agent, error) {
 	i := slices.IndexFunc(f.agents, func(a configs.Agent) bool { return a.Name.String() == name })
 	if i < 0 {
-		return configs.Agent{}, errNotServed(name)
+		return configs.Agent{}, agents.NotServed(name)
 	}
 	return f.agents[i], nil
 }
@@ -60,7 +61,7 @@ func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (control.Agent, error) 
 	if err != nil {
 		return control.Agent{}, err
 	}
-	a, err := changedAgent(was, r)
+	a, err := agents.Changed(was, r)
 	if err != nil {
 		return control.Agent{}, err
 	}
@@ -75,7 +76,7 @@ func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (control.Agent, error) 
 func (f *AgentFiles) PauseAgent(r control.PauseRequest) (control.Agent, error) {
 	a, err := f.find(r.Name)
 	if err == nil {
-		err = mayPause(a)
+		err = agents.MayPause(a)
 	}
 	if err != nil {
 		return control.Agent{}, err
@@ -102,5 +103,12 @@ func (f *AgentFiles) write(a configs.Agent) (control.Agent, error) {
 		return control.Agent{}, asError(err)
 	}
 	f.agents = replaced(f.agents, a)
-	return servedView(a), nil
+	return agents.View(a), nil
+}
+
+// replaced are the agents with one of them as it is now.
+func replaced(all []configs.Agent, a configs.Agent) []configs.Agent {
+	i := slices.IndexFunc(all, func(b configs.Agent) bool { return b.Name == a.Name })
+	all[i] = a
+	return all
 }

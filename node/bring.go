@@ -18,7 +18,7 @@ func (n *Node) bring(it *fleet.Item) {
 	if agent, yes := n.state.Misaddressed(it, n.cfg.Alias); yes {
 		n.notices.Once(it.Path.String(), "%s is addressed to %s@%s, which is not served here", it.Path, agent, n.cfg.Alias)
 	}
-	if author := it.Author(); it.Host == "" && n.roster.serves(author.Name) && (author.Host == "" || author.Host == n.cfg.Alias.String()) {
+	if author := it.Author(); it.Host == "" && n.roster.Serves(author.Name) && (author.Host == "" || author.Host == n.cfg.Alias.String()) {
 		n.notices.Once(it.Path.String(), "%s claims to be from %s, but this node did not write it", it.Path, it.From)
 	}
 }

@@ -19,7 +19,7 @@ func (n *Node) openCallers() error {
 	if err != nil {
 		return err
 	}
-	n.callers = caller.New(caller.Options{Key: key, Human: n.cfg.Human, Serves: n.roster.since, Now: n.now})
+	n.callers = caller.New(caller.Options{Key: key, Human: n.cfg.Human, Serves: n.roster.Since, Now: n.now})
 	return nil
 }
 
@@ -39,7 +39,7 @@ func (n *Node) actor(by control.Caller, as string) (fleet.Who, error) {
 	if as == "" {
 		as = n.speaker(by).String()
 	}
-	if as == n.cfg.Human.String() || n.roster.serves(as) {
+	if as == n.cfg.Human.String() || n.roster.Serves(as) {
 		return n.me(as), nil
 	}
 	return fleet.Who{}, control.Errorf(control.KindRefused, "who can act here is listed by: parley agent list",
@@ -50,7 +50,7 @@ func (n *Node) actor(by control.Caller, as string) (fleet.Who, error) {
 func (n *Node) reader(by control.Caller, as string) (fleet.Who, error) {
 	who, err := n.actor(by, as)
 	if err == nil {
-		n.roster.asks(who.Name, n.now())
+		n.roster.Asks(who.Name, n.now())
 	}
 	return who, err
 }
@@ -78,7 +78,7 @@ func (n *Node) gave(by control.Caller, p protocol.Path) {
 
 // AgentToken answers control.MakeToken.
 func (n *Node) AgentToken(_ context.Context, r control.AgentRequest) (control.AgentToken, error) {
-	a, err := n.roster.get(r.Name)
+	a, err := n.roster.Get(r.Name)
 	if err != nil {
 		return control.AgentToken{}, err
 	}

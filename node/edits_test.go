@@ -78,7 +78,7 @@ func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
 	defer n.Close()
 	defer n.writer.close()
 	publish := func(agents ...configs.Agent) {
-		n.roster.set(agents)
+		n.roster.Set(agents)
 		if err := n.own.publish(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -104,7 +104,7 @@ func byPlace(a, b *fleet.Item) int {
 func (w *worker) start(taking, killing context.Context) {
 	taking, w.end = context.WithCancel(taking)
 	w.work.Go(func() {
-		defer w.n.slots.leave(w.wake)
+		defer w.n.slots.Leave(w.wake)
 		for {
 			select {
 			case <-w.wake:
@@ -141,9 +141,9 @@ func (w *worker) take() (job, bool) {
 	j, at, ok := w.next()
 	switch {
 	case !ok:
-		w.n.slots.leave(w.wake)
+		w.n.slots.Leave(w.wake)
 		return job{}, false
-	case j.handling == fleet.Run && !w.n.slots.claim(w.wake):
+	case j.handling == fleet.Run && !w.n.slots.Claim(w.wake):
 		return job{}, false
 	}
 	w.queue = slices.Delete(w.queue, at, at+1)
@@ -209,7 +209,7 @@ func (w *worker) tierFor(it *fleet.Item) configs.Tier {
 
 func (w *worker) release(j job) {
 	if j.handling == fleet.Run {
-		w.n.slots.release(w.wake)
+		w.n.slots.Release(w.wake)
 	}
 	w.n.mu.Lock()
 	defer w.n.mu.Unlock()
@@ -305,7 +305,7 @@ func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tie
 	c.Run, c.Began = run.ID, run.Began
 	c.Env = append(n.environment(a, run.Token), env...)
 	if a.RunAs != "" {
-		if err := n.doorsteps.asUser(a, &c); err != nil {
+		if err := n.doorsteps.AsUser(a, &c); err != nil {
 			run.End(false)
 			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/internal/random"
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/prompt"
@@ -44,7 +45,7 @@ func (n *Node) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Pa
 		Agent: a.Name.String(), Host: n.cfg.Alias.String(), Fleet: n.cfg.Fleet.String(),
 		Channel: c, Purposes: n.state.Channels.Purposes(c),
 	}
-	if actor, _, ok := n.state.Profiles.Of(profileName(a)); ok {
+	if actor, _, ok := n.state.Profiles.Of(agents.ProfileName(a)); ok {
 		r.Profile = &actor
 	}
 	scopes := []protocol.ChannelID{"", c}
@@ -141,14 +142,14 @@ func (n *Node) Prompt(_ context.Context, by control.Caller, r control.PromptRequ
 	if err != nil {
 		return control.Prompt{}, asError(err)
 	}
-	return control.Prompt{Agent: a.Name.String(), Input: inputOf(a), Text: given.Text, LeftOut: given.LeftOut.Total()}, nil
+	return control.Prompt{Agent: a.Name.String(), Input: agents.InputOf(a), Text: given.Text, LeftOut: given.LeftOut.Total()}, nil
 }
 
 // promptedAgent is the agent named or, with "", the one served here whose
 // command the message is for.
 func (n *Node) promptedAgent(it *fleet.Item, name string) (configs.Agent, error) {
 	if name != "" {
-		a, err := n.roster.get(name)
+		a, err := n.roster.Get(name)
 		if err == nil && a.Door != configs.DoorExec {
 			return a, control.Errorf(control.KindRefused, "parley read "+it.Path.String(), "%s asks for its mail itself: nothing is given to it", a.Name)
 		}
@@ -156,7 +157,7 @@ func (n *Node) promptedAgent(it *fleet.Item, name string) (configs.Agent, error)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, a := range n.roster.all() {
+	for _, a := range n.roster.All() {
 		if a.Door == configs.DoorExec && n.state.Reaches(it, n.me(a.Name.String())) {
 			return a, nil
 		}
@@ -165,17 +166,9 @@ func (n *Node) promptedAgent(it *fleet.Item, name string) (configs.Agent, error)
 		"no agent with a command is served here that %s is for", it.Path)
 }
 
-// inputOf is what the agent's command is given, "" where it has none.
-func inputOf(a configs.Agent) string {
-	if a.Door == configs.DoorExec && a.Input == "" {
-		return configs.InputText
-	}
-	return a.Input
-}
-
 // TestAgent answers control.TestAgent.
 func (n *Node) TestAgent(ctx context.Context, r control.TestRequest) (control.TestResult, error) {
-	a, err := n.roster.get(r.Name)
+	a, err := n.roster.Get(r.Name)
 	if err != nil {
 		return control.TestResult{}, err
 	}

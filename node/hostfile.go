@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/whereabouts"
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -23,7 +24,7 @@ type ownHost struct {
 	folded      folded.State
 	record      fileUpdater
 	hubs        *hubs
-	roster      *roster
+	roster      *agents.Roster
 	key         func() *homes.Key
 	say         func(context.Context, fleet.Command) error // stores that and tells the others
 }
@@ -36,7 +37,7 @@ type fileUpdater interface {
 // says is what this host says of itself: from its own configuration alone.
 func (o *ownHost) says() protocol.HostState {
 	h := protocol.HostState{Host: o.host, Key: o.key().Public, Hostname: whereabouts.Hostname(), Addresses: o.hubs.addresses(), Humans: []protocol.Name{o.human}}
-	for _, a := range o.roster.all() {
+	for _, a := range o.roster.All() {
 		h.Agents = append(h.Agents, hosted(a))
 	}
 	return h

@@ -69,7 +69,7 @@ func (n *Node) others() []homes.Found {
 // stampAgents notes since when the agents that were laid ready are served: what
 // the record holds by then is old to them (R8), unless their files say otherwise.
 func (n *Node) stampAgents() error {
-	agents := slices.Clone(n.roster.all())
+	agents := slices.Clone(n.roster.All())
 	for i := range agents {
 		a := &agents[i]
 		if !a.Added.IsZero() {
@@ -80,7 +80,7 @@ func (n *Node) stampAgents() error {
 			return asError(err)
 		}
 	}
-	n.roster.set(agents)
+	n.roster.Set(agents)
 	return nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
@@ -64,9 +65,9 @@ type Node struct {
 	lock      *flock.Flock
 	signsWith atomic.Pointer[homes.Key] // this host's key
 	callers   *caller.Book
-	verbs     control.Answers // what answers each of them
-	keepers   *keeper.Pool    // of commands; nil: they run alone
-	doorsteps doorsteps       // sockets of agents that run as other users
+	verbs     control.Answers   // what answers each of them
+	keepers   *keeper.Pool      // of commands; nil: they run alone
+	doorsteps *agents.Doorsteps // sockets of agents that run as other users
 	record    *gitsync.Record
 	anchor    fleet.Anchor
 	keys      keyWork
@@ -78,8 +79,8 @@ type Node struct {
 	killing   context.Context                // of doors: ends when running commands must
 	system    protocol.ChannelID             // where the hosts and their keys are told
 	live      *live
-	roster    roster // the agents that are served here
-	slots     *slots // for commands of agents
+	roster    agents.Roster // the agents that are served here
+	slots     *agents.Slots // for commands of agents
 	lookout   *lookout
 	halts     halts
 	twins     *twins
@@ -134,7 +135,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		read(n.state)
 	}
 	n.asker = newAsker(n.currentBus, n.live, n.now)
-	n.flaws, n.doorsteps.keeper = books.NewFlaws(n.notices), o.Keeper
+	n.flaws, n.doorsteps = books.NewFlaws(n.notices), agents.NewDoorsteps(o.Keeper)
 	defer func() {
 		if err != nil {
 			n.Close()
@@ -189,7 +190,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if o.remote != nil {
 		cfg.Remote = *o.remote
 	}
-	n.cfg, n.slots = cfg, newSlots(cfg.Commands())
+	n.cfg, n.slots = cfg, agents.NewSlots(cfg.Commands())
 	n.twins = newTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
 	if n.lock, err = homes.TakeLock(n.home); err != nil {
 		return nil, err
@@ -210,8 +211,8 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 		n.keepers = &keeper.Pool{}
 		keeper.RemoveLeft()
 	}
-	n.roster.set(agents)
-	if err := n.doorsteps.checkAll(agents); err != nil {
+	n.roster.Set(agents)
+	if err := n.doorsteps.CheckAll(agents); err != nil {
 		return nil, err
 	}
 	if err := n.openCallers(); err != nil {

@@ -2,20 +2,19 @@ package node
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/random"
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // Open answers control.Open.
 func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, error) {
-	a, err := n.roster.get(r.Agent)
+	a, err := n.roster.Get(r.Agent)
 	if err != nil {
 		return control.Opening{}, err
 	}
@@ -27,7 +26,7 @@ func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, 
 		return control.Opening{}, control.Errorf(control.KindRefused, "talk to it: parley chat "+a.Name.String(),
 			"cannot open %s: it runs as %s, and its program would run as you", a.Name, a.RunAs)
 	}
-	argv, err := openArgv(a.Open)
+	argv, err := agents.OpenArgv(a.Open)
 	if err != nil {
 		return control.Opening{}, control.Errorf(control.KindFailed, "see agents/"+a.Name.String()+".yaml in the home", "cannot open %s: %v", a.Name, err)
 	}
@@ -61,19 +60,4 @@ func (n *Node) Open(_ context.Context, r control.OpenRequest) (control.Opening, 
 		}
 	}
 	return o, nil
-}
-
-// openArgv splits the command line of an interactive program. What the program
-// is to know holds what others wrote, so it must not stand where it would become
-// part of a script.
-func openArgv(line string) ([]string, error) {
-	argv, err := door.SplitCommand(line)
-	if err != nil {
-		return nil, err
-	}
-	checked := slices.Clone(argv)
-	for i := range checked {
-		checked[i] = strings.ReplaceAll(checked[i], configs.PlaceholderContext, door.PromptPlaceholder)
-	}
-	return argv, door.CheckPlaceholders(checked)
 }

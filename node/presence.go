@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/internal/whereabouts"
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -32,7 +33,7 @@ type presence struct {
 	live    *live
 	lookout *lookout
 	twins   *twins
-	roster  *roster
+	roster  *agents.Roster
 	record  courier
 	asker   *asker
 
@@ -82,7 +83,7 @@ func (pr *presence) announceAs(live bool) {
 		Pushes: pr.record.CanPush(), Run: pr.twins.run, Machine: whereabouts.Hostname(), Start: pr.start,
 		Wants: pr.live.takeMissing(), Lost: pr.live.takeLost(),
 	}
-	for _, name := range pr.roster.names() {
+	for _, name := range pr.roster.Names() {
 		p.Agents = append(p.Agents, name.String())
 	}
 	if err := b.Announce(p); err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -27,9 +27,9 @@ func (n *Node) Profile(ctx context.Context, r control.ProfileRequest) (control.P
 	}
 	// An agent's profile may be called otherwise than the agent.
 	of := name.String()
-	for _, a := range n.roster.all() {
+	for _, a := range n.roster.All() {
 		if a.Name == name {
-			of = profileName(a)
+			of = agents.ProfileName(a)
 		}
 	}
 	a, path, ok := n.state.Profiles.Of(of)
@@ -43,15 +43,6 @@ func (n *Node) Profile(ctx context.Context, r control.ProfileRequest) (control.P
 	return control.Profile{
 		Name: a.Name, Path: path, Description: a.Description, Author: a.Author, Domain: a.Domain, Alias: a.Alias, Body: a.Body,
 	}, nil
-}
-
-// profileName is the profile that an agent's prompts begin with, if there is one
-// of that name.
-func profileName(a configs.Agent) string {
-	if a.Profile != "" {
-		return a.Profile.String()
-	}
-	return a.Name.String()
 }
 
 func (n *Node) writeProfile(ctx context.Context, name protocol.Name, file []byte) error {

@@ -21,7 +21,7 @@ func (n *Node) Shown(ctx context.Context, by control.Caller, r control.ShownRequ
 	if err != nil {
 		return control.Marked{}, err
 	}
-	if n.roster.door(who.Name) == configs.DoorExec {
+	if n.roster.Door(who.Name) == configs.DoorExec {
 		return control.Marked{As: who.Name}, nil
 	}
 	marked, err := n.markRead(ctx, by, who, slices.Clone(r.Paths))

@@ -240,7 +240,7 @@ func (n *Node) concerns(it *fleet.Item) bool {
 	if n.state.Reaches(it, n.me(n.cfg.Human.String())) {
 		return true
 	}
-	return slices.ContainsFunc(n.roster.all(), func(a configs.Agent) bool { return n.state.Reaches(it, n.me(a.Name.String())) })
+	return slices.ContainsFunc(n.roster.All(), func(a configs.Agent) bool { return n.state.Reaches(it, n.me(a.Name.String())) })
 }
 
 func (n *Node) publishHeard(paths []protocol.Path) {

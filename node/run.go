@@ -107,12 +107,12 @@ func (n *Node) serveControl(open <-chan struct{}, down *teardown) (<-chan error,
 	}
 	serve(listener, n.callers.Judge)
 	serve(agents, n.callers.JudgeAgent)
-	n.doorsteps.open(func(l net.Listener) { serve(l, n.callers.JudgeAgent) })
+	n.doorsteps.Open(func(l net.Listener) { serve(l, n.callers.JudgeAgent) })
 	down.push(func() {
-		n.doorsteps.shut()
+		n.doorsteps.Shut()
 		cancel()
 		serving.Wait()
-		n.doorsteps.remove()
+		n.doorsteps.Remove()
 	})
 	return served, nil
 }
@@ -165,7 +165,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
 		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.ownKey().Pair, Trusted: n.trusted, Revoked: n.revoked,
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.services(),
-		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.count},
+		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
 			Message:  n.heardOnBus,
 			Heard:    n.live.hear,
@@ -243,7 +243,7 @@ func (n *Node) startDoors(down *teardown) {
 	taking, stopTaking := context.WithCancel(context.Background())
 	killing, kill := context.WithCancel(context.Background())
 	n.taking, n.killing = taking, killing
-	for _, a := range n.roster.all() {
+	for _, a := range n.roster.All() {
 		n.openDoor(a, taking, killing)
 	}
 	down.push(func() {

@@ -51,7 +51,7 @@ func answers(t *testing.T, n *Node) []string {
 		}
 	}
 	names := []string{n.cfg.Human.String()}
-	for _, a := range n.roster.all() {
+	for _, a := range n.roster.All() {
 		names = append(names, a.Name.String())
 	}
 	for _, as := range names {

@@ -29,7 +29,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		Bus:   n.busStatus(),
 		Hosts: n.hostStatus(),
 	}
-	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.slots.usage()
+	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.slots.Usage()
 	if r.StoreError != nil {
 		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), diskHint(r.StoreError)
 	}
@@ -44,7 +44,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	if open := n.home.OpenToOthers(); open != "" {
 		s.Warned = append(s.Warned, open)
 	}
-	for _, a := range n.roster.all() {
+	for _, a := range n.roster.All() {
 		s.Agents = append(s.Agents, n.agentView(a))
 	}
 	return s, nil
@@ -113,7 +113,7 @@ func (n *Node) isHeld(agent protocol.Name) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	w := n.workers[agent]
-	return w != nil && n.slots.waits(w.wake)
+	return w != nil && n.slots.Waits(w.wake)
 }
 
 // List answers control.List.
@@ -131,7 +131,7 @@ func (n *Node) List(_ context.Context, r control.HostsRequest) ([]control.Partic
 				Held: kind == "agent" && h.State == control.HostHere && n.isHeld(name),
 			}
 			if p.Here {
-				n.roster.describe(&p)
+				n.roster.Describe(&p)
 			}
 			all = append(all, p)
 		}

@@ -50,7 +50,7 @@ func (n *Node) lendSlot(who string, asked *fleet.Item) (takeBack func()) {
 	if w == nil || asked.From != who || asked.Host != n.cfg.Alias {
 		return func() {}
 	}
-	return n.slots.lend(w.wake)
+	return n.slots.Lend(w.wake)
 }
 
 // awaitAnswer returns the first answer to the message, which may be there.

@@ -3,13 +3,14 @@ package node
 import (
 	"context"
 
+	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 )
 
 // Wake answers control.Wake.
 func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, error) {
-	if r.Agent != "" && !n.roster.serves(r.Agent) {
-		return control.Woken{}, errNotServed(r.Agent)
+	if r.Agent != "" && !n.roster.Serves(r.Agent) {
+		return control.Woken{}, agents.NotServed(r.Agent)
 	}
 	n.mu.Lock()
 	before := n.brought
@@ -30,7 +31,7 @@ func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, 
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	woken.Arrived = n.brought - before
-	for _, a := range n.roster.all() {
+	for _, a := range n.roster.All() {
 		if r.Agent == "" || r.Agent == a.Name.String() {
 			woken.Agents = append(woken.Agents, n.agentView(a))
 		}

@@ -1,4 +1,4 @@
-package node
+package agents
 
 import (
 	"fmt"
@@ -15,18 +15,19 @@ import (
 	"github.com/parleyfleet/parley/node/door"
 )
 
-// checkAll refuses agents that are to run as users as whom this node cannot run
+// CheckAll refuses agents that are to run as users as whom this node cannot run
 // anything: to run them as its own user would take away the wall that was asked for.
-func (d *doorsteps) checkAll(agents []configs.Agent) error {
+func (d *Doorsteps) CheckAll(agents []configs.Agent) error {
 	for _, a := range agents {
-		if err := d.check(a); err != nil {
+		if err := d.Check(a); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *doorsteps) check(a configs.Agent) error {
+// Check is CheckAll for one agent.
+func (d *Doorsteps) Check(a configs.Agent) error {
 	if a.RunAs == "" {
 		return nil
 	}
@@ -79,11 +80,11 @@ func lookUp(name string) (*user.User, *keeper.User, error) {
 	return u, k, nil
 }
 
-// asUser has a command run as the user that its agent's file names. It gets nothing of
+// AsUser has a command run as the user that its agent's file names. It gets nothing of
 // the node's own environment but what says how to read text, and in the home's place a
 // folder with a socket for agents.
-func (d *doorsteps) asUser(a configs.Agent, c *door.Command) error {
-	if err := d.check(a); err != nil {
+func (d *Doorsteps) AsUser(a configs.Agent, c *door.Command) error {
+	if err := d.Check(a); err != nil {
 		return err
 	}
 	u, as, err := lookUp(a.RunAs)

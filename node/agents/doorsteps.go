@@ -1,4 +1,4 @@
-package node
+package agents
 
 import (
 	"errors"
@@ -13,11 +13,11 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// doorsteps are the sockets of agents that run as other users of the machine. Each
+// Doorsteps are the sockets of agents that run as other users of the machine. Each
 // such user has a folder outside of the home, which nobody but that user's group may
 // enter and which holds a socket for agents, and nothing else.
-type doorsteps struct {
-	keeper bool // see Options
+type Doorsteps struct {
+	keeper bool // commands can be run as other users
 
 	mu      sync.Mutex         // guards what follows
 	serve   func(net.Listener) // nil while the node does not answer
@@ -25,25 +25,29 @@ type doorsteps struct {
 	folders map[uint32]string  // by user
 }
 
+// NewDoorsteps has none yet. keeper says that this program is a keeper where it is asked
+// to: without one nothing is run as another user.
+func NewDoorsteps(keeper bool) *Doorsteps { return &Doorsteps{keeper: keeper} }
+
 // doorstepSocket is the name of the socket in such a folder.
 const doorstepSocket = "agent.sock"
 
-// open has sockets served from now on.
-func (d *doorsteps) open(serve func(net.Listener)) {
+// Open has sockets served from now on.
+func (d *Doorsteps) Open(serve func(net.Listener)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.serve, d.folders = serve, map[uint32]string{}
 }
 
-// shut has no more sockets served.
-func (d *doorsteps) shut() {
+// Shut has no more sockets served.
+func (d *Doorsteps) Shut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.serve = nil
 }
 
-// remove takes the folders away, once nothing is served any more.
-func (d *doorsteps) remove() {
+// Remove takes the folders away, once nothing is served any more.
+func (d *Doorsteps) Remove() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.base != "" {
@@ -53,7 +57,7 @@ func (d *doorsteps) remove() {
 }
 
 // of is the folder of a user.
-func (d *doorsteps) of(u *keeper.User) (string, error) {
+func (d *Doorsteps) of(u *keeper.User) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.serve == nil {
@@ -72,7 +76,7 @@ func (d *doorsteps) of(u *keeper.User) (string, error) {
 }
 
 // make makes a user's folder with the socket in it. The caller holds mu.
-func (d *doorsteps) make(u *keeper.User) (folder string, l net.Listener, err error) {
+func (d *Doorsteps) make(u *keeper.User) (folder string, l net.Listener, err error) {
 	const passable, theirs, socket = 0o711, 0o750, 0o660
 	if d.base == "" {
 		if d.base, err = os.MkdirTemp(runtimeFolder(), "parley-"); err == nil {

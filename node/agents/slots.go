@@ -1,4 +1,4 @@
-package node
+package agents
 
 import (
 	"slices"
@@ -7,11 +7,11 @@ import (
 	"github.com/parleyfleet/parley/internal/wait"
 )
 
-// slots bound how many commands of agents run at once on this host, and share that
+// Slots bound how many commands of agents run at once on this host, and share that
 // among the agents: whoever has waited longest is next, and stands last again once it
 // has been served. So an agent with a thousand messages does not keep another from its
 // first. An agent is known by the channel that wakes it.
-type slots struct {
+type Slots struct {
 	mu     sync.Mutex // guards what follows
 	most   int
 	shares map[chan struct{}]share // of agents with commands that run or wait
@@ -24,11 +24,12 @@ type share struct {
 	lent int // of these, how many wait for an answer; more than used count for nothing
 }
 
-func newSlots(most int) *slots { return &slots{most: most, shares: map[chan struct{}]share{}} }
+// NewSlots has so many.
+func NewSlots(most int) *Slots { return &Slots{most: most, shares: map[chan struct{}]share{}} }
 
-// claim takes a slot for an agent, unless those that are free are for others who have
+// Claim takes a slot for an agent, unless those that are free are for others who have
 // waited longer. Who gets none stands in the line, and is woken when it may claim again.
-func (s *slots) claim(agent chan struct{}) bool {
+func (s *Slots) Claim(agent chan struct{}) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := slices.Index(s.line, agent)
@@ -44,15 +45,15 @@ func (s *slots) claim(agent chan struct{}) bool {
 	return true
 }
 
-// release gives a slot of an agent back.
-func (s *slots) release(agent chan struct{}) {
+// Release gives a slot of an agent back.
+func (s *Slots) Release(agent chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.change(agent, share{used: -1})
 }
 
-// leave takes an agent that needs no slot any more out of the line.
-func (s *slots) leave(agent chan struct{}) {
+// Leave takes an agent that needs no slot any more out of the line.
+func (s *Slots) Leave(agent chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if at := slices.Index(s.line, agent); at >= 0 {
@@ -61,11 +62,11 @@ func (s *slots) leave(agent chan struct{}) {
 	}
 }
 
-// lend frees a slot of an agent for as long as one of its commands waits for an answer,
+// Lend frees a slot of an agent for as long as one of its commands waits for an answer,
 // until it is taken back: the answer may have to come from an agent that waits for a
 // slot. Once it is taken back there may be a command too many for a while; no further
 // one starts then.
-func (s *slots) lend(agent chan struct{}) (takeBack func()) {
+func (s *Slots) Lend(agent chan struct{}) (takeBack func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.change(agent, share{lent: 1})
@@ -76,9 +77,9 @@ func (s *slots) lend(agent chan struct{}) (takeBack func()) {
 	}
 }
 
-// usage is how many commands run, how many agents wait for a slot, and how many
+// Usage is how many commands run, how many agents wait for a slot, and how many
 // commands may run.
-func (s *slots) usage() (used, waiting, most int) {
+func (s *Slots) Usage() (used, waiting, most int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, has := range s.shares {
@@ -87,8 +88,8 @@ func (s *slots) usage() (used, waiting, most int) {
 	return used, len(s.line), s.most
 }
 
-// waits reports whether an agent stands in the line.
-func (s *slots) waits(agent chan struct{}) bool {
+// Waits reports whether an agent stands in the line.
+func (s *Slots) Waits(agent chan struct{}) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Contains(s.line, agent)
@@ -96,7 +97,7 @@ func (s *slots) waits(agent chan struct{}) bool {
 
 // change adds to what an agent has, and wakes those for whom there is a slot then. The
 // caller holds mu.
-func (s *slots) change(agent chan struct{}, by share) {
+func (s *Slots) change(agent chan struct{}, by share) {
 	has := s.shares[agent]
 	has.used, has.lent = has.used+by.used, has.lent+by.lent
 	s.shares[agent] = has
@@ -107,7 +108,7 @@ func (s *slots) change(agent chan struct{}, by share) {
 }
 
 // free is how many more commands may run. The caller holds mu.
-func (s *slots) free() int {
+func (s *Slots) free() int {
 	free := s.most
 	for _, has := range s.shares {
 		free -= max(0, has.used-has.lent)
@@ -116,7 +117,7 @@ func (s *slots) free() int {
 }
 
 // wake wakes those for whom there is a slot. The caller holds mu.
-func (s *slots) wake() {
+func (s *Slots) wake() {
 	for _, agent := range s.line[:max(0, min(len(s.line), s.free()))] {
 		wait.Nudge(agent)
 	}

@@ -1,4 +1,4 @@
-package node
+package agents
 
 import (
 	"testing"
@@ -15,7 +15,7 @@ func TestPresetsCanBeServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range presets {
-		a, err := agentFrom(control.AddAgentRequest{Name: p.Name, Preset: p.Name})
+		a, err := Added(control.AddAgentRequest{Name: p.Name, Preset: p.Name})
 		if err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}

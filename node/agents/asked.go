@@ -1,0 +1,152 @@
+package agents
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// defaultTier is the tier of an agent that was added with one command.
+const defaultTier = "default"
+
+// Added is the agent that a request describes.
+func Added(r control.AddAgentRequest) (configs.Agent, error) {
+	usage := func(hint, format string, args ...any) (configs.Agent, error) {
+		return configs.Agent{}, control.Errorf(control.KindUsage, hint, format, args...)
+	}
+	name, err := protocol.ParseName(r.Name)
+	if err != nil {
+		hint := ""
+		if near := homes.NameFrom(r.Name, ""); near != "" {
+			hint = "write it as: " + near
+		}
+		return usage(hint, "cannot add the agent: %v", err)
+	}
+	a := configs.Agent{Name: name, Door: configs.DoorExec, Dir: r.Dir, RunAs: r.RunAs, Preset: r.Preset, Profile: protocol.Name(r.Profile)}
+	var preset configs.Preset
+	if r.Preset != "" {
+		if preset, err = configs.FindPreset(r.Preset); err != nil {
+			return usage("see: parley agent presets", "cannot add the agent %s: %v", name, err)
+		}
+	}
+	command := cmp.Or(r.Exec, preset.Exec)
+	if r.Inbox == (command != "") {
+		return usage("parley agent add "+r.Name+" --exec 'COMMAND', or --inbox for an agent that asks for its mail itself",
+			"cannot add the agent %s: it needs a command or the inbox, one of the two", name)
+	}
+	a.Open, a.Input = cmp.Or(r.Open, preset.Open), cmp.Or(r.Input, preset.Input)
+	if r.Inbox {
+		a.Door = configs.DoorInbox
+	} else {
+		a.Tiers = []configs.Tier{{Name: defaultTier, Count: 1, Exec: command}}
+		a.Timeout = cmp.Or(r.Timeout, preset.Timeout)
+		a.Input = cmp.Or(a.Input, configs.InputText)
+	}
+	if err := checkAgent(a); err != nil {
+		return usage("", "cannot add the agent %s: %v", name, err)
+	}
+	return a, nil
+}
+
+// checkAgent says why an agent could not be served so.
+func checkAgent(a configs.Agent) error {
+	if err := checkCommands(a); err != nil {
+		return err
+	}
+	info, err := os.Stat(a.Dir)
+	if a.Dir != "" && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no folder %s", a.Dir)
+	}
+	if a.Dir != "" && (err != nil || !info.IsDir() || !filepath.IsAbs(a.Dir)) {
+		return fmt.Errorf("%s is not a folder that the node can enter", a.Dir)
+	}
+	return a.Validate()
+}
+
+// checkCommands reports why a command line of the agent could not be run.
+func checkCommands(a configs.Agent) error {
+	for _, t := range a.Tiers {
+		argv, err := door.SplitCommand(t.Exec)
+		if err == nil && a.Input == configs.InputPrompt {
+			err = door.CheckPlaceholders(argv)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if a.Open == "" {
+		return nil
+	}
+	_, err := OpenArgv(a.Open)
+	return err
+}
+
+// Changed is an agent after what a request changes of it. It may stand in the way
+// of nothing but itself: what else the node knows is looked at by the caller.
+func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) {
+	usage := func(hint, format string, args ...any) (configs.Agent, error) {
+		return configs.Agent{}, control.Errorf(control.KindUsage, hint, "cannot change the agent "+a.Name.String()+": "+format, args...)
+	}
+	take(&a.Open, r.Open)
+	take(&a.Input, r.Input)
+	take(&a.Dir, r.Dir)
+	take(&a.Timeout, r.Timeout)
+	take(&a.RunReplies, r.Answers)
+	if r.Profile != nil {
+		a.Profile = protocol.Name(*r.Profile)
+	}
+	switch {
+	case r.Inbox && (r.Exec != nil || len(r.Tiers) > 0), r.Exec != nil && len(r.Tiers) > 0:
+		return usage("", "it is given one of a command, tiers and the inbox")
+	case r.Inbox:
+		a.Door, a.Tiers, a.Input, a.Timeout, a.Paused = configs.DoorInbox, nil, "", 0, false
+	case len(r.Tiers) > 0:
+		a.Door, a.Tiers = configs.DoorExec, nil
+		for _, t := range r.Tiers {
+			a.Tiers = append(a.Tiers, configs.Tier{Name: t.Name, Count: t.Count, Exec: t.Exec})
+		}
+	case r.Exec != nil && len(a.Tiers) > 1:
+		return usage("name them all: parley agent set "+a.Name.String()+" --tier 'NAME*COUNT=CMD' --tier …", "it has %d tiers, each with a command", len(a.Tiers))
+	case r.Exec != nil && len(a.Tiers) == 1:
+		a.Tiers = []configs.Tier{{Name: a.Tiers[0].Name, Count: a.Tiers[0].Count, Exec: *r.Exec}}
+	case r.Exec != nil:
+		a.Door, a.Tiers = configs.DoorExec, []configs.Tier{{Name: defaultTier, Count: 1, Exec: *r.Exec}}
+	}
+	if err := checkAgent(a); err != nil {
+		return usage("", "%v", err)
+	}
+	return a, nil
+}
+
+// take puts what was given in the place of what was there.
+func take[T any](at *T, given *T) {
+	if given != nil {
+		*at = *given
+	}
+}
+
+// OpenArgv splits the command line of an interactive program. What the program
+// is to know holds what others wrote, so it must not stand where it would become
+// part of a script.
+func OpenArgv(line string) ([]string, error) {
+	argv, err := door.SplitCommand(line)
+	if err != nil {
+		return nil, err
+	}
+	checked := slices.Clone(argv)
+	for i := range checked {
+		checked[i] = strings.ReplaceAll(checked[i], configs.PlaceholderContext, door.PromptPlaceholder)
+	}
+	return argv, door.CheckPlaceholders(checked)
+}
