@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/node/bench"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -79,7 +80,7 @@ func printedShapes() map[string][]shape {
 		"parley prompt":         one(control.Prompt{Agent: "mawjs", Input: "prompt", Text: "You are mawjs. …", LeftOut: 12}),
 		"parley read":           {{value: message}, {value: control.Marked{As: "nat", Read: 3}, when: "with `--all`"}},
 		"parley record export":  one(control.Exported{Dir: "/tmp/record", Files: 412, Tip: exampleCommit, LeftOut: 1}),
-		"parley record rebuild": one(rebuilt{Messages: 20164, Indexed: 9876, Elapsed: exampleSeconds("3.5s"), Lost: []string{examplePath("b2c3d4e5").String()}}),
+		"parley record rebuild": one(record.Rebuilt{Messages: 20164, Indexed: 9876, Elapsed: exampleSeconds("3.5s"), Lost: []string{examplePath("b2c3d4e5").String()}}),
 		"parley record stats":   one(exampleStats()),
 		"parley record verify":  one(exampleVerification()),
 		"parley remote show":    one(exampleRemote()),

@@ -5,8 +5,10 @@ import (
 	"errors"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
+	"github.com/parleyfleet/parley/cmd/parley/bench"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -57,7 +59,7 @@ the home), NO_COLOR.`
 		newRepliesCommand(p), newThreadCommand(p), newLogCommand(p), newAttachCommand(p), newSearchCommand(p))
 	root.SetHelpCommandGroupID(groupFleet)
 	root.SetHelpCommand(newHelpCommand())
-	addGroup(root, groupFleet, "The fleet:", host.NewLsCommand(p), host.NewCommand(p), newChannelCommand(p), newMemoryCommand(p), newRecordCommand(p), newBenchCommand(p), newDemoCommand(p),
+	addGroup(root, groupFleet, "The fleet:", host.NewLsCommand(p), host.NewCommand(p), newChannelCommand(p), newMemoryCommand(p), record.NewCommand(p), bench.NewCommand(p), newDemoCommand(p),
 		newCompletionCommand(p), newVersionCommand(p))
 	root.AddCommand(newDemoAgentCommand(p))
 	return root

@@ -120,12 +120,12 @@ func walls() []Wall {
 				// Node only where one is started, or its home is worked on while none runs.
 				Files: []string{
 					"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/adopt.go", "cmd/parley/join.go", "cmd/parley/linkflags.go",
-					"cmd/parley/demo.go", "cmd/parley/recordrebuild.go", "cmd/parley/remoteset.go", "cmd/parley/agent/offline.go",
+					"cmd/parley/demo.go", "cmd/parley/record/rebuild.go", "cmd/parley/remoteset.go", "cmd/parley/agent/offline.go",
 				},
 				Parley: []string{"node"},
 			}, {
 				// The bench only where it is run, and where its figures are documented.
-				Files:  []string{"cmd/parley/bench.go", "cmd/parley/benchrecord.go", "cmd/parley/benchbus.go", "cmd/parley/jsonexamples_test.go"},
+				Files:  []string{"cmd/parley/bench/bench.go", "cmd/parley/bench/record.go", "cmd/parley/bench/bus.go", "cmd/parley/jsonexamples_test.go"},
 				Parley: []string{"node/bench"},
 			}},
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",

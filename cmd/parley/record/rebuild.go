@@ -1,4 +1,4 @@
-package main
+package record
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-func newRecordRebuildCommand(p *cli.Program) *cobra.Command {
+func newRebuildCommand(p *cli.Program) *cobra.Command {
 	var acceptLoss bool
 	cmd := &cobra.Command{
 		Use:   "rebuild",
@@ -44,7 +44,7 @@ until it is back, because what is lost may say what the agent has done already.
 			if err != nil {
 				return err
 			}
-			return runRecordRebuild(cmd.Context(), home, acceptLoss, p.View())
+			return runRebuild(cmd.Context(), home, acceptLoss, p.View())
 		},
 	}
 	cmd.Flags().BoolVar(&acceptLoss, "accept-loss", false, "go on without what the disk has lost")
@@ -52,15 +52,15 @@ until it is back, because what is lost may say what the agent has done already.
 	return cmd
 }
 
-// rebuilt is what "record rebuild --json" prints: what was made anew.
-type rebuilt struct {
+// Rebuilt is what "record rebuild --json" prints: what was made anew.
+type Rebuilt struct {
 	Messages int             `json:"messages"` // and receipts, from which the state was made
 	Indexed  int             `json:"indexed"`  // messages that "parley search" finds
 	Elapsed  control.Seconds `json:"elapsed"`  // how long it took
 	Lost     []string        `json:"lost"`     // paths of messages that the disk has lost, without a copy
 }
 
-func runRecordRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v cli.View) error {
+func runRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v cli.View) error {
 	if !cli.Configured(home) {
 		return cli.NotConfigured(home, "cannot rebuild: ")
 	}
@@ -90,7 +90,7 @@ func runRecordRebuild(ctx context.Context, home configs.Home, acceptLoss bool, v
 		return fmt.Errorf("cannot rebuild: %w", err)
 	}
 	if v.JSON {
-		return v.WriteJSON(rebuilt{done.Messages, done.Indexed, control.Seconds(done.Elapsed), append([]string{}, done.Lost...)})
+		return v.WriteJSON(Rebuilt{done.Messages, done.Indexed, control.Seconds(done.Elapsed), append([]string{}, done.Lost...)})
 	}
 	for _, path := range done.Lost {
 		v.Out.Printf("%s: %s\n", term.Line(path), v.Out.Warn("the disk has lost it, and there is no copy"))

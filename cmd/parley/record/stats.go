@@ -1,4 +1,4 @@
-package main
+package record
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newRecordStatsCommand(p *cli.Program) *cobra.Command {
+func newStatsCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stats",
 		Short:   "Count what is in the record, and how much room it takes",
@@ -22,14 +22,14 @@ func newRecordStatsCommand(p *cli.Program) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runRecordStats(cmd.Context(), client, p.View())
+			return runStats(cmd.Context(), client, p.View())
 		},
 	}
 	p.JSONFlag(cmd, "print the numbers as JSON")
 	return cmd
 }
 
-func runRecordStats(ctx context.Context, client control.Service, v cli.View) error {
+func runStats(ctx context.Context, client control.Service, v cli.View) error {
 	s, err := control.CountRecord.Ask(ctx, client)
 	if err != nil {
 		return err

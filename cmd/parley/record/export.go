@@ -1,4 +1,4 @@
-package main
+package record
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newRecordExportCommand(p *cli.Program) *cobra.Command {
+func newExportCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write all files of the record into an empty folder",
@@ -29,14 +29,14 @@ the same and brings the history along.`,
 			if err != nil {
 				return err
 			}
-			return runRecordExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, p.View())
+			return runExport(cmd.Context(), control.ExportRequest{Dir: dir}, client, p.View())
 		},
 	}
 	p.JSONFlag(cmd, "print what was written as JSON")
 	return cmd
 }
 
-func runRecordExport(ctx context.Context, r control.ExportRequest, client control.Service, v cli.View) error {
+func runExport(ctx context.Context, r control.ExportRequest, client control.Service, v cli.View) error {
 	done := v.Busy("writing the files")
 	e, err := control.Export.Ask(ctx, client, r)
 	done()

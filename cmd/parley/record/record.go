@@ -1,11 +1,13 @@
-package main
+// Package record holds the commands that look after the record: parley record.
+package record
 
 import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/spf13/cobra"
 )
 
-func newRecordCommand(p *cli.Program) *cobra.Command {
+// NewCommand is parley record.
+func NewCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "record",
 		Short:   "Verify, count, export and rebuild the record",
@@ -15,6 +17,6 @@ func newRecordCommand(p *cli.Program) *cobra.Command {
 			return cli.UsageErrorf(cmd, "%s needs verify, stats, export or rebuild", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newRecordVerifyCommand(p), newRecordStatsCommand(p), newRecordExportCommand(p), newRecordRebuildCommand(p))
+	cmd.AddCommand(newVerifyCommand(p), newStatsCommand(p), newExportCommand(p), newRebuildCommand(p))
 	return cmd
 }

@@ -1,4 +1,4 @@
-package main
+package record
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newRecordVerifyCommand(p *cli.Program) *cobra.Command {
+func newVerifyCommand(p *cli.Program) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "verify",
@@ -40,7 +40,7 @@ text.`,
 			if err != nil {
 				return err
 			}
-			return runRecordVerify(cmd.Context(), all, client, p.View())
+			return runVerify(cmd.Context(), all, client, p.View())
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "what is worth knowing, too")
@@ -48,7 +48,7 @@ text.`,
 	return cmd
 }
 
-func runRecordVerify(ctx context.Context, all bool, client control.Service, v cli.View) error {
+func runVerify(ctx context.Context, all bool, client control.Service, v cli.View) error {
 	done := v.Watch(ctx, "looking at the record", control.VerifyProgress, client)
 	found, err := control.Verify.Ask(ctx, client)
 	done()

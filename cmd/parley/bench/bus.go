@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newBenchBusCommand(p *cli.Program) *cobra.Command {
-	var r benchRequest
+func newBusCommand(p *cli.Program) *cobra.Command {
+	var r request
 	cmd := &cobra.Command{
 		Use:   "bus",
 		Short: "Measure how fast hosts hear each other, and what that costs",
@@ -15,7 +15,7 @@ func newBenchBusCommand(p *cli.Program) *cobra.Command {
 nodes with their records, in one process, that share one repository and are
 linked over loopback. It takes a few minutes, with --quick about 15 seconds.
 
-` + benchForm,
+` + form,
 		Example: `  parley bench bus
   parley bench bus --quick --only hop
   parley bench bus --strict --json`,
@@ -24,6 +24,6 @@ linked over loopback. It takes a few minutes, with --quick about 15 seconds.
 			return runBench(cmd.Context(), bench.Bus(), r, p.View())
 		},
 	}
-	benchFlags(p, cmd, &r)
+	addFlags(p, cmd, &r)
 	return cmd
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newBenchRecordCommand(p *cli.Program) *cobra.Command {
-	var r benchRequest
+func newRecordCommand(p *cli.Program) *cobra.Command {
+	var r request
 	var scale int
 	cmd := &cobra.Command{
 		Use:   "record",
@@ -16,7 +16,7 @@ func newBenchRecordCommand(p *cli.Program) *cobra.Command {
 signed messages with 400 bytes of text, all in one channel on one day, which is
 the hardest case. It takes some minutes, with --quick less than 20 seconds.
 
-` + benchForm,
+` + form,
 		Example: `  parley bench record
   parley bench record --quick --only stored,throughput
   parley bench record --dir /srv --strict --json`,
@@ -32,7 +32,7 @@ the hardest case. It takes some minutes, with --quick less than 20 seconds.
 			return runBench(cmd.Context(), suite, r, p.View())
 		},
 	}
-	benchFlags(p, cmd, &r)
+	addFlags(p, cmd, &r)
 	cmd.Flags().IntVar(&scale, "scale", 0, "start a node on a record of `N` messages (default 100000, with --quick 2000)")
 	return cmd
 }

@@ -1,4 +1,6 @@
-package main
+// Package bench holds the commands that measure parley on this machine: parley bench.
+// What they measure is in node/bench.
+package bench
 
 import (
 	"context"
@@ -17,7 +19,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newBenchCommand(p *cli.Program) *cobra.Command {
+// NewCommand is parley bench.
+func NewCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "bench",
 		Short:   "Measure parley on this machine, beside the bare disk, git and NATS",
@@ -27,12 +30,12 @@ func newBenchCommand(p *cli.Program) *cobra.Command {
 			return cli.UsageErrorf(cmd, "%s needs record or bus", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newBenchRecordCommand(p), newBenchBusCommand(p))
+	cmd.AddCommand(newRecordCommand(p), newBusCommand(p))
 	return cmd
 }
 
-// benchForm is what the help of every bench says of its output.
-const benchForm = `Every figure stands beside its yardstick, which is taken in the same run on the
+// form is what the help of every bench says of its output.
+const form = `Every figure stands beside its yardstick, which is taken in the same run on the
 same disk; RATIO is the figure divided by it. AIM is what parley promises on a
 quiet machine, MET whether this run keeps it; both are empty where nothing is
 promised. --strict makes an aim that is missed exit code 1.
@@ -48,14 +51,14 @@ in words what, beside (what the yardstick is) and note. A number that does not
 exist is null, a word ""; ok is null where there is no aim or the run cannot
 tell.`
 
-// benchRequest is what every bench can be told.
-type benchRequest struct {
+// request is what every bench can be told.
+type request struct {
 	options bench.Options
 	strict  bool
 }
 
-// benchFlags gives a bench its flags.
-func benchFlags(p *cli.Program, cmd *cobra.Command, r *benchRequest) {
+// addFlags gives a bench its flags.
+func addFlags(p *cli.Program, cmd *cobra.Command, r *request) {
 	f := cmd.Flags()
 	f.BoolVar(&r.options.Quick, "quick", false, "less of everything: a few seconds instead of minutes")
 	f.BoolVar(&r.strict, "strict", false, "exit code 1 when an aim is missed")
@@ -64,7 +67,7 @@ func benchFlags(p *cli.Program, cmd *cobra.Command, r *benchRequest) {
 	p.JSONFlag(cmd, "print an array of figures as JSON")
 }
 
-func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v cli.View) error {
+func runBench(ctx context.Context, suite bench.Suite, r request, v cli.View) error {
 	binary, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot find parley itself: %w", err)
@@ -78,7 +81,7 @@ func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v cli.View
 		dir = bench.DefaultDir()
 	}
 	began, machine := time.Now(), bench.Machine(ctx, dir)
-	progress := benchProgress{v: v}
+	progress := progress{v: v}
 	r.options.Progress = progress.show
 	figures, err := suite.Run(ctx, r.options)
 	progress.end()
@@ -87,7 +90,7 @@ func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v cli.View
 			err = v.WriteJSON(figures)
 		}
 	} else if len(figures) > 0 {
-		benchTable(v, figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", cli.Version, time.Since(began).Round(time.Second))))
+		showTable(v, figures, append(machine, fmt.Sprintf("parley: %s, measured in %s", cli.Version, time.Since(began).Round(time.Second))))
 	}
 	if missed := bench.Missed(figures); err == nil && r.strict && len(missed) > 0 {
 		err = fmt.Errorf("missed its aim: %s", strings.Join(missed, ", "))
@@ -95,9 +98,9 @@ func runBench(ctx context.Context, suite bench.Suite, r benchRequest, v cli.View
 	return err
 }
 
-// benchProgress tells what is being measured: at a terminal in one line that
+// progress tells what is being measured: at a terminal in one line that
 // changes, else one line a measure.
-type benchProgress struct {
+type progress struct {
 	v    cli.View
 	mu   sync.Mutex // guards what follows
 	last time.Time
@@ -105,7 +108,7 @@ type benchProgress struct {
 	said string // the measure that was named last
 }
 
-func (b *benchProgress) show(measure, doing string, done, of int) {
+func (b *progress) show(measure, doing string, done, of int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	screen := b.v.Err
@@ -127,7 +130,7 @@ func (b *benchProgress) show(measure, doing string, done, of int) {
 	screen.Printf("\r\x1b[K%s", screen.Dim(term.Cut(line, screen.Width-1)))
 }
 
-func (b *benchProgress) end() {
+func (b *progress) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open {
@@ -136,9 +139,9 @@ func (b *benchProgress) end() {
 	}
 }
 
-// benchTable shows figures to a person: the numbers, what they are, what they stand
+// showTable shows figures to a person: the numbers, what they are, what they stand
 // beside, and what they were measured on.
-func benchTable(v cli.View, figures []bench.Figure, about []string) {
+func showTable(v cli.View, figures []bench.Figure, about []string) {
 	numbers := term.Table{Heading: []string{"FIGURE", "VALUE", "YARDSTICK", "RATIO", "AIM", "MET"}}
 	var words term.Table
 	for _, f := range figures {
