@@ -32,7 +32,7 @@ func TestInWhoseNameACommandActs(t *testing.T) {
 		{line: "inbox", agent: "volt", speaker: "volt", terminal: true, want: "as volt, because PARLEY_AGENT says so\n"},
 		{line: "inbox --as nat", agent: "volt", speaker: "mawjs", terminal: true},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Status = control.Status{Human: "nat", Speaker: test.speaker}
 		r.Env["PARLEY_AGENT"] = test.agent
 		if test.terminal {

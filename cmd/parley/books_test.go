@@ -77,21 +77,9 @@ next: parley memory supersede b2c3d4e5 TEXT
 20260523T190100000Z-b2c3d4e5.md  recorded
 next: parley memory list   what is remembered
 `},
-		{"upgrade --check", "upgrade --check", 80, `
-FILE                   STATE
-upstream/CROSSTALK.md  current
-upstream/JITTER.md     changed
-next: parley upgrade   write what has changed
-`},
-		{"upgrade", "upgrade", 0, `
-FILE                   STATE
-upstream/CROSSTALK.md  current
-upstream/JITTER.md     changed
-1 file brought up to parley ` + cli.Version + `
-`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := newRun(t)
+			r := talkRun(t)
 			r.SomeBooks(t)
 			r.WantPrinted(t, test.width, strings.Fields(test.line), test.want)
 		})
@@ -103,7 +91,7 @@ func TestEmptyBooksNameTheFirstStep(t *testing.T) {
 		{"channel list", "nobody has said anything yet\n", "next: parley channel new NAME   make a channel with a name\n"},
 		{"memory list", "nothing is remembered\n", "next: parley memory add --subject LINE TEXT   write the first\n"},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.AtTerminal(80)
 		if code := r.Do(strings.Fields(test.line)...); code != cli.ExitDone {
 			t.Errorf("%s: exit %d", test.line, code)
@@ -140,14 +128,13 @@ func TestCommandLinesOfBooks(t *testing.T) {
 			want: `memories {"scope":"global","subject":"s","tags":["a","b"],"from":"nat","all":true}`,
 		},
 		{line: []string{"memory", "show", "b2c3d4e5"}, want: `memory {"file":"b2c3d4e5"}`},
-		{line: []string{"upgrade", "--check"}, want: `upgrade {"check":true}`},
 		{line: []string{"search", "release", "-n", "3", "--", "-notes"}, want: `search {"words":"release -notes","limit":3}`},
 		{
 			line: []string{"search", "--from", "mawjs", "--channel", "sprint", "--since", "2026-05-01"},
 			want: `search {"from":"mawjs","channel":"sprint","since":"2026-05-01T00:00:00+02:00","limit":20}`,
 		},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Program.Stdin = strings.NewReader(test.stdin)
 		r.Env["PARLEY_AGENT"] = "volt"
 		r.WantAsked(t, test.line, test.want)
@@ -180,7 +167,7 @@ func TestParseSince(t *testing.T) {
 }
 
 func TestNothingFoundIsNoFailure(t *testing.T) {
-	r := newRun(t)
+	r := talkRun(t)
 	r.Found.Pending = 3
 	if code := r.Do("search", "deadline"); code != cli.ExitDone || r.Out.Len() > 0 {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())

@@ -64,7 +64,7 @@ func TestChatAtATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := newRun(t)
+	run := talkRun(t)
 	s := &talker{Recorder: clitest.Recorder{Message: clitest.Letter(""), Status: clitest.SomeStatus()}, sent: make(chan control.SendRequest), come: make(chan control.Message), read: make(chan control.ShownRequest, 1)}
 	run.Program.Connect = func(string) control.Service { return s }
 	run.Program.Stdin = p.Side
@@ -119,7 +119,7 @@ func TestChatAtATerminal(t *testing.T) {
 // A name with a slip in it was taken, and refused only once a whole text was typed.
 func TestChatWithNobodyIsRefusedAtOnce(t *testing.T) {
 	p := clitest.OpenTerminal(t)
-	run := newRun(t)
+	run := talkRun(t)
 	run.Failure = control.Errorf(control.KindNotFound, "did you mean mawjs? see: parley ls", `nobody is called "mawsj"`)
 	run.Program.Stdin = p.Side
 	run.Program.Out = term.NewScreen(p.Side, func(string) string { return "" })

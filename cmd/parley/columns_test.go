@@ -65,7 +65,7 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 21:01  mawjs@white → nat         b2c3d4e5  สวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดี…
 `},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Mail = aDay()
 		r.Program.Now = func() time.Time { return clitest.Letter("").Timestamp.Add(time.Hour) }
 		r.AtTerminal(80)
@@ -88,7 +88,7 @@ next: parley read b2c3d4e5   read the first; its sender gets a receipt
 func TestNextStepIsSafeToShow(t *testing.T) {
 	const turned = "gpj.\u202ehsilbup"
 	for _, line := range []string{"channel members x", "channel show x", "channel list"} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Channel = control.Channel{Name: turned, Members: []string{turned}}
 		r.Channels = []control.Channel{r.Channel}
 		r.AtTerminal(200)

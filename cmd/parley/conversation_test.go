@@ -65,7 +65,7 @@ next: parley show b2c3d4e5   how far it has come
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := newRun(t)
+			r := talkRun(t)
 			r.Message, r.Mail, r.Thread = clitest.ToThree(), []control.Message{clitest.ToThree()}, clitest.SomeThread()
 			want := strings.ReplaceAll(test.want, "PATH  ", clitest.LetterPath+"  ")
 			r.WantPrinted(t, test.width, strings.Fields(test.line), want)
@@ -100,7 +100,7 @@ func TestReach(t *testing.T) {
 }
 
 func TestNobodyHasAnswered(t *testing.T) {
-	r := newRun(t)
+	r := talkRun(t)
 	r.AtTerminal(80)
 	if code := r.Do("replies", "b2c3d4e5"); code != cli.ExitDone || r.Err.String() != "nobody has answered yet\n" {
 		t.Errorf("exit %d, stderr %q", code, r.Err.String())
@@ -111,7 +111,7 @@ func TestNobodyHasAnswered(t *testing.T) {
 }
 
 func TestThreadAsJSONHasDepths(t *testing.T) {
-	r := newRun(t)
+	r := talkRun(t)
 	r.Thread = clitest.SomeThread()
 	r.Do("thread", "b2c3d4e5", "--json")
 	for _, want := range []string{`[{"path":`, `"depth":0`, `"depth":3`, `{"name":"critic","stage":""}`} {
@@ -155,7 +155,7 @@ func TestWaitCommand(t *testing.T) {
 			say: "mawjs@white: FAILED | no such file\n",
 		},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Reply, r.WaitErr = test.reply, test.err
 		if code := r.Do(strings.Fields(test.line)...); code != test.code {
 			t.Errorf("%s: exit %d, want %d", test.line, code, test.code)
@@ -168,7 +168,7 @@ func TestWaitCommand(t *testing.T) {
 
 // A receipt that cannot be left does not take the answer from a script that waits for it.
 func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
-	r := newRun(t)
+	r := talkRun(t)
 	r.Reply, r.ShownErr = clitest.Letter("42"), control.Errorf(control.KindUnavailable, "", "the node is stopping")
 	if code := r.Do("wait", "--re", "b2c3d4e5"); code != cli.ExitDone || r.Out.String() != "42\n" {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())
@@ -180,7 +180,7 @@ func TestAnAnswerThatCannotBeMarkedAsRead(t *testing.T) {
 
 // What an agent asked others because of a message stands below it, and says whom.
 func TestThreadShowsWhatWasAskedBecauseOfAMessage(t *testing.T) {
-	r := newRun(t)
+	r := talkRun(t)
 	r.Thread = clitest.SomeThread()[:2]
 	asked := clitest.Letter("can I take Friday?")
 	asked.From, asked.To = "mawjs", []string{"volt"}

@@ -25,7 +25,7 @@ func TestPeopleAreSpared(t *testing.T) {
 		{"inbox --json", true, `inbox {}`},
 		{"inbox -n 0", true, `inbox {}`},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		if test.terminal {
 			r.AtTerminal(80)
 		}
@@ -51,7 +51,7 @@ func TestMoreIsSaid(t *testing.T) {
 		{"log -n 4", mail, 3, ""},
 		{"log -n 0", mail, 3, ""},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Mail = test.mail
 		r.AtTerminal(80)
 		r.Do(strings.Fields(test.line)...)

@@ -26,7 +26,7 @@ func TestAttachAtATerminalReads(t *testing.T) {
 		{"attach sprint --json", true, nil},
 		{"attach sprint", false, nil},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Mail = []control.Message{text, receipt}
 		if test.terminal {
 			r.AtTerminal(80)
@@ -46,7 +46,7 @@ func TestAttachAtATerminalReads(t *testing.T) {
 
 // Whoever named nobody of this host learned of it only when the first message had come.
 func TestAttachAsAStranger(t *testing.T) {
-	r := newRun(t)
+	r := talkRun(t)
 	r.AtTerminal(80)
 	r.ShownErr = control.Errorf(control.KindRefused, "", `"stranger" is neither an agent served here nor the human of this host`)
 	if code := r.Do("attach", "sprint", "--as", "stranger"); code != cli.ExitFailed || !strings.Contains(r.Err.String(), "neither an agent") {
@@ -56,7 +56,7 @@ func TestAttachAsAStranger(t *testing.T) {
 
 // What was shown while the node was away is told when it is back.
 func TestReceiptsOutliveARestart(t *testing.T) {
-	r := newRun(t)
+	r := talkRun(t)
 	r.ShownErr = control.Errorf(control.KindUnavailable, "", "the node is stopping")
 	seen := &receipts{client: &r.Recorder, as: "nat", failed: func(err error) { t.Error(err) }, wake: make(chan struct{}, 1)}
 	first, second := clitest.Letter("one"), clitest.Letter("two")
@@ -82,7 +82,7 @@ func TestNextActsInTheSameName(t *testing.T) {
 		"inbox":                            "next: parley read b2c3d4e5   ",
 		"replies " + clitest.LetterPath:    "next: parley thread b2c3d4e5   ",
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.AtTerminal(80)
 		r.Mail, r.Message = []control.Message{clitest.Letter("hello")}, clitest.Letter("hello")
 		r.WaitErr = control.Errorf(control.KindTimeout, "", "nothing came")

@@ -44,7 +44,7 @@ TIME                     FROM         WHERE   ID        TEXT
 2026-05-23 21:01 +02:00  nat          memory  c2c3d4e5  when: the deadline is firm
 `},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Found = clitest.SomeFinds(in, unverified)
 		r.Program.Now = func() time.Time { return clitest.Letter("").Timestamp }
 		if test.width > 0 {
@@ -65,7 +65,7 @@ TIME                     FROM         WHERE   ID        TEXT
 
 // Where only a memory was found, that is what is shown next.
 func TestSearchFindsAMemoryAlone(t *testing.T) {
-	r := newRun(t)
+	r := talkRun(t)
 	r.Found = clitest.SomeFinds()
 	r.Found.Total = 0
 	r.AtTerminal(80)

@@ -45,7 +45,7 @@ func TestCommandLinesThatSend(t *testing.T) {
 		{line: []string{"reply", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Act: "reply", Body: "yes"}},
 		{line: []string{"reply", clitest.LetterPath, "-"}, stdin: "ja\r\n", want: control.SendRequest{Re: clitest.LetterPath, Act: "reply", Body: "ja\r"}},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Program.Stdin = strings.NewReader(test.stdin)
 		r.Env["PARLEY_AGENT"] = test.env
 		r.WantAsked(t, test.line, asks(test.want))
@@ -65,7 +65,7 @@ func TestSentLine(t *testing.T) {
 		{protocol.StageRecorded, []protocol.Name{"white"}, "stored · heard by white · recorded"},
 		{protocol.StageAnswered, nil, "stored · answered"},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Message.Stage, r.Message.Heard = test.stage, test.heard
 		code := r.Do("hey", "mawjs", "hi")
 		if want := clitest.LetterPath + "  " + test.want + "\n"; code != cli.ExitDone || r.Out.String() != want {
@@ -75,7 +75,7 @@ func TestSentLine(t *testing.T) {
 }
 
 func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
-	r := newRun(t)
+	r := talkRun(t)
 	r.AtTerminal(80)
 	r.Do("hey", "mawjs", "hi", "--home", "/tmp/my home")
 	want := "b2c3d4e5  stored\nnext: parley --home '/tmp/my home' show b2c3d4e5   how far it has come\n"
@@ -109,7 +109,7 @@ func TestWait(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := newRun(t)
+			r := talkRun(t)
 			r.Reply, r.WaitErr, r.Status.Human = test.reply, test.err, "mawjs" // who asks
 			if test.terminal {
 				r.AtTerminal(80)
@@ -148,7 +148,7 @@ func TestWaitAsJSON(t *testing.T) {
 			say: `{"error":"nothing came within 1s as an answer to ` + clitest.LetterPath + `","kind":"timeout","hint":"it may still come: parley wait --re ` + clitest.LetterPath + `"}` + "\n",
 		},
 	} {
-		r := newRun(t)
+		r := talkRun(t)
 		r.Reply, r.WaitErr = clitest.Letter("42"), test.err
 		if code := r.Do("hey", "mawjs", "hi", "--wait", "1s", "--json"); code != test.code {
 			t.Errorf("exit %d, want %d", code, test.code)

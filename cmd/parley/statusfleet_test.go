@@ -48,14 +48,14 @@ white cannot use the remote (unreachable): no␛ route; 3 messages not pushed
   yet
 `},
 	} {
-		r := newRun(t)
+		r := nodeRun(t)
 		r.Fleet = clitest.SomeFleet()
 		r.WantPrinted(t, test.width, []string{"status", "--fleet"}, test.want)
 	}
 }
 
 func TestFleetAsJSON(t *testing.T) {
-	r := newRun(t)
+	r := nodeRun(t)
 	r.Fleet = clitest.SomeFleet()
 	if code := r.Do("status", "--fleet", "--json"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.Err.String())

@@ -20,7 +20,7 @@ func TestListsSayWhatNobodySigned(t *testing.T) {
 	valid := clitest.Letter("all is well")
 	for _, line := range []string{"inbox", "log", "log --follow", "thread x", "replies x", "search x"} {
 		for _, width := range []int{0, 80} {
-			r := newRun(t)
+			r := talkRun(t)
 			r.Mail = []control.Message{unverified, refused, valid}
 			for _, m := range r.Mail {
 				r.Thread = append(r.Thread, control.ThreadMessage{Message: m})

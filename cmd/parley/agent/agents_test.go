@@ -1,4 +1,4 @@
-package main
+package agent
 
 import (
 	"os"
@@ -52,14 +52,6 @@ next: parley agent add sage --preset claude   serve an agent with it
 claude is served here, door exec
 next: parley agent test claude   see whether it answers; nothing of it is kept
 `},
-		{"wake", "wake", 80, `
-awake; 2 messages came from git@example.org:record␛.git
-AGENT   DOOR   STATE   WAITING  RUNNING  INPUT   COMMAND        FOLDER
-claude  exec           2        1        prompt  claude --pri…  …-of-some-length
-mawjs   inbox  paused  3        0                               /home/nat
-`},
-		{"a prompt, piped: exactly its text", "prompt b2c3d4e5", 0, "\nYou are Sage.\x1b[2J\n\nno newline at the end"},
-		{"a prompt at a terminal", "prompt b2c3d4e5", 80, "\nYou are Sage.␛[2J\n\nno newline at the end"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
@@ -68,8 +60,6 @@ mawjs   inbox  paused  3        0                               /home/nat
 				Name: "sage", Alias: "S\x1bage", Path: "local/actors/sage.md", Body: "You are Sage.\x1b[2J",
 				Description: "Knows the code of this project, all of it, and says so briefly.",
 			}
-			r.Prompt = control.Prompt{Agent: "sage", Input: "prompt", Text: "You are Sage.\x1b[2J\n\nno newline at the end"}
-			r.Woken = control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: clitest.ServedHere()}
 			r.WantPrinted(t, test.width, strings.Fields(test.line), test.want)
 		})
 	}
@@ -102,13 +92,9 @@ func TestCommandLinesOfAgents(t *testing.T) {
 		{line: []string{"agent", "resume", "mawjs"}, want: `pause {"name":"mawjs","paused":false}`},
 		{line: []string{"agent", "test", "calc", "6", "*", "7"}, want: `test {"name":"calc","text":"6 * 7"}`},
 		{line: []string{"agent", "test", "calc", "-"}, stdin: "1\n2\n", want: `test {"name":"calc","text":"1\n2"}`},
-		{line: []string{"agent", "test", "calc"}, want: `test {"name":"calc","text":"This is a test of whether you can be reached. Answer with one short sentence."}`},
+		{line: []string{"agent", "test", "calc"}, want: `test {"name":"calc","text":"` + testText + `"}`},
 		{line: []string{"agent", "profile", "sage"}, want: `profile {"name":"sage"}`},
 		{line: []string{"agent", "profile", "sage", "--set", "-"}, stdin: "---\nname: sage\n---\n", want: `profile {"name":"sage","file":"---\nname: sage\n---"}`},
-		{line: []string{"prompt", "b2c3d4e5", "--as", "sage"}, want: `prompt {"path":"b2c3d4e5","as":"sage"}`},
-		{line: []string{"prompt", "b2c3d4e5"}, want: `prompt {"path":"b2c3d4e5"}`}, // PARLEY_AGENT is who asks, not whom it is for
-		{line: []string{"wake"}, want: `wake {}`},
-		{line: []string{"wake", "mawjs"}, want: `wake {"agent":"mawjs"}`},
 	} {
 		r := newRun(t)
 		r.Program.Stdin = strings.NewReader(test.stdin)
@@ -151,32 +137,6 @@ func TestAgentTest(t *testing.T) {
 				t.Errorf("stdout and stderr (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-func TestWakeSaysWhatItFound(t *testing.T) {
-	for _, test := range []struct {
-		woken    control.Woken
-		code     int
-		out, say string
-	}{
-		{control.Woken{}, cli.ExitDone, "awake; the record has no remote\n", ""},
-		{control.Woken{Remote: "r"}, cli.ExitDone, "awake; nothing new at r\n", ""},
-		{control.Woken{Remote: "r", Arrived: 1}, cli.ExitDone, "awake; 1 message came from r\n", ""},
-		{control.Woken{Remote: "r", Unpushed: 2}, cli.ExitDone, "awake; nothing new at r; 2 messages not pushed yet, see: parley status\n", ""},
-		{
-			control.Woken{Remote: "r", RemoteError: "no route\x1b"}, cli.ExitFailed, "awake; the remote r could not be looked at\n",
-			"parley: cannot look at the remote: no route␛\nhint: parley status\n",
-		},
-	} {
-		r := newRun(t)
-		r.Woken = test.woken
-		if code := r.Do("wake"); code != test.code {
-			t.Errorf("%+v: exit %d, want %d", test.woken, code, test.code)
-		}
-		if diff := cmp.Diff([]string{test.out, test.say}, []string{r.Out.String(), r.Err.String()}); diff != "" {
-			t.Errorf("%+v: stdout and stderr (-want +got):\n%s", test.woken, diff)
-		}
 	}
 }
 

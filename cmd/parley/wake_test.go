@@ -1,0 +1,61 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+func TestWakeForPeople(t *testing.T) {
+	r := nodeRun(t)
+	r.Woken = control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: clitest.ServedHere()}
+	r.WantPrinted(t, 80, []string{"wake"}, `
+awake; 2 messages came from git@example.org:record␛.git
+AGENT   DOOR   STATE   WAITING  RUNNING  INPUT   COMMAND        FOLDER
+claude  exec           2        1        prompt  claude --pri…  …-of-some-length
+mawjs   inbox  paused  3        0                               /home/nat
+`)
+}
+
+func TestCommandLinesThatWake(t *testing.T) {
+	for _, test := range []struct {
+		line []string
+		want string
+	}{
+		{[]string{"wake"}, `wake {}`},
+		{[]string{"wake", "mawjs"}, `wake {"agent":"mawjs"}`},
+	} {
+		r := nodeRun(t)
+		r.Env["PARLEY_AGENT"] = "volt"
+		r.WantAsked(t, test.line, test.want)
+	}
+}
+
+func TestWakeSaysWhatItFound(t *testing.T) {
+	for _, test := range []struct {
+		woken    control.Woken
+		code     int
+		out, say string
+	}{
+		{control.Woken{}, cli.ExitDone, "awake; the record has no remote\n", ""},
+		{control.Woken{Remote: "r"}, cli.ExitDone, "awake; nothing new at r\n", ""},
+		{control.Woken{Remote: "r", Arrived: 1}, cli.ExitDone, "awake; 1 message came from r\n", ""},
+		{control.Woken{Remote: "r", Unpushed: 2}, cli.ExitDone, "awake; nothing new at r; 2 messages not pushed yet, see: parley status\n", ""},
+		{
+			control.Woken{Remote: "r", RemoteError: "no route\x1b"}, cli.ExitFailed, "awake; the remote r could not be looked at\n",
+			"parley: cannot look at the remote: no route␛\nhint: parley status\n",
+		},
+	} {
+		r := nodeRun(t)
+		r.Woken = test.woken
+		if code := r.Do("wake"); code != test.code {
+			t.Errorf("%+v: exit %d, want %d", test.woken, code, test.code)
+		}
+		if diff := cmp.Diff([]string{test.out, test.say}, []string{r.Out.String(), r.Err.String()}); diff != "" {
+			t.Errorf("%+v: stdout and stderr (-want +got):\n%s", test.woken, diff)
+		}
+	}
+}
