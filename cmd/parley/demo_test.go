@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -26,7 +27,7 @@ func TestDemoFitsTheTerminal(t *testing.T) {
 	d.say("All 176 messages and receipts are in the shared record and in both nodes' records, each exactly once.")
 	err := d.look(t.Context(), demoHub, "inbox", func(ctx context.Context, client control.Service, v cli.View) error {
 		v.Zone, v.Now = r.Program.Zone, r.Program.Now
-		return runInbox(ctx, control.InboxRequest{}, client, v)
+		return talk.RunInbox(ctx, control.InboxRequest{}, client, v)
 	})
 	if err != nil {
 		t.Error(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -106,7 +107,7 @@ func (d *demo) broadcast(ctx context.Context) error {
 		return err
 	}
 	return d.look(ctx, demoHub, "inbox", func(ctx context.Context, client control.Service, v cli.View) error {
-		return runInbox(ctx, control.InboxRequest{}, client, v)
+		return talk.RunInbox(ctx, control.InboxRequest{}, client, v)
 	})
 }
 
@@ -187,7 +188,7 @@ func (d *demo) stages(ctx context.Context) error {
 	t := term.Table{Heading: []string{"MESSAGE", "FROM", "TO", "STAGE", "TEXT"}, Flexible: 4}
 	for _, m := range conversation(all) {
 		text, _, _ := strings.Cut(m.Body, "\n")
-		t.Rows = append(t.Rows, []string{"  " + m.Path.Suffix(), sender(m), strings.Join(m.To, ", "), m.Stage.String(), term.Line(text)})
+		t.Rows = append(t.Rows, []string{"  " + m.Path.Suffix(), talk.Sender(m), strings.Join(m.To, ", "), m.Stage.String(), term.Line(text)})
 	}
 	t.Heading[0] = "  " + t.Heading[0]
 	d.out.Table(t)

@@ -7,6 +7,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/record"
+	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/node/bench"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -159,13 +160,13 @@ func exampleDirect() control.Message {
 	return m
 }
 
-func exampleExchange() exchange {
+func exampleExchange() talk.Exchange {
 	question, answer := exampleMessage(), exampleMessage()
 	answer.Path, answer.From, answer.To, answer.Act = examplePath("c0ffee00"), "mawjs", []string{"nat"}, protocol.ActReply
 	answer.Re, answer.Host, answer.Request, answer.Body = question.Path.String(), "white", "", "I do."
 	answer.Because = answer.Re
 	answer.Addressees, answer.Stage = []control.Addressee{{Name: "nat", Stage: protocol.StageNone}}, protocol.StageStored
-	return exchange{Question: question, Answer: &answer}
+	return talk.Exchange{Question: question, Answer: &answer}
 }
 
 func exampleReceipt() control.Message {

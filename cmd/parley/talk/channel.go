@@ -1,0 +1,219 @@
+package talk
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// NewChannelCommand is parley channel.
+func NewChannelCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "channel",
+		Short: "Make, list and describe channels",
+		Long: `Make, list and describe channels.
+
+Two participants, or the same list of them, have a channel of their own without
+anybody making it. A channel with a name says what it is for, in its CHANNEL.md,
+and agents are given that as context. A channel can belong to another one, and
+it can have members: then a message to all there is for them.`,
+		Example: `  parley channel new sprint --about 'what we do this week'`,
+		Args:    cli.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.UsageErrorf(cmd, "%s needs new, list, show or members", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newChannelNewCommand(p), newChannelListCommand(p), newChannelShowCommand(p), newChannelMembersCommand(p))
+	return cmd
+}
+
+func newChannelNewCommand(p *cli.Program) *cobra.Command {
+	var r control.NewChannelRequest
+	cmd := &cobra.Command{
+		Use:   "new NAME",
+		Short: "Make a channel with a name",
+		Long: `Make a channel with a name that nobody has used yet. --about says what it is for
+("-" reads that from standard input); --parent makes it a sub-channel; --member
+says whom "--to all" means there, instead of everybody.`,
+		Example: `  parley channel new sprint --about 'what we do this week'
+  parley channel new release --member mawjs --member volt
+  parley channel new pi-estimation --parent sprint --about - < purpose.md`,
+		Args: cli.Exactly(1, "a name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if r.About == "-" {
+				text, err := p.Text(cmd, []string{"-"})
+				if err != nil {
+					return err
+				}
+				r.About = text
+			}
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			r.Name, r.Members = args[0], cli.SplitNames(r.Members)
+			return runChannelNew(cmd.Context(), r, client, p.View())
+		},
+	}
+	cli.AsFlag(cmd, &r.As, "who makes it")
+	cmd.Flags().StringVar(&r.Parent, "parent", "", "the channel that it belongs to, by name or id")
+	cmd.Flags().StringVar(&r.About, "about", "", "what it is for; - reads it from standard input")
+	cmd.Flags().StringArrayVar(&r.Members, "member", nil, "whom \"--to all\" means there, separated by commas (repeatable; default: everybody)")
+	p.JSONFlag(cmd, "print the channel as JSON")
+	p.CompleteFlags(cmd, "parent", "member")
+	return cmd
+}
+
+func runChannelNew(ctx context.Context, r control.NewChannelRequest, client control.Service, v cli.View) error {
+	v.Acting(ctx, r.As, client)
+	c, err := control.NewChannel.Ask(ctx, client, r)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return v.WriteJSON(c)
+	}
+	v.Out.Printf("%s  %s\n", c.ID, term.Line(c.Name))
+	v.Next("parley send --channel "+cli.ShellWord(c.Name)+" --to all TEXT", "say something there")
+	return nil
+}
+
+func newChannelListCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the channels of the record",
+		Example: `  parley channel list`,
+		Args:    cli.Exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runChannelList(cmd.Context(), client, p.View())
+		},
+	}
+	p.JSONFlag(cmd, "print an array of channels as JSON")
+	return cmd
+}
+
+func runChannelList(ctx context.Context, client control.Service, v cli.View) error {
+	channels, err := control.Channels.Ask(ctx, client)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return v.WriteJSON(channels)
+	}
+	if len(channels) == 0 {
+		v.Err.Printf("nobody has said anything yet\n")
+		v.Next("parley channel new NAME", "make a channel with a name")
+		return nil
+	}
+	names := channelNames(channels)
+	t := term.Table{Heading: []string{"CHANNEL", "ID", "MESSAGES", "LAST", "PART OF", "MEMBERS"}, Flexible: 0}
+	for _, c := range channels {
+		last := ""
+		if !c.Last.IsZero() {
+			last = v.Stamp(c.Last, cli.ShortForm)
+		}
+		t.Rows = append(t.Rows, []string{names[c.ID], c.ID.String(), strconv.Itoa(c.Messages), last, names[c.Parent], memberNames(c)})
+	}
+	v.Table(t, cli.Squeeze{Column: 5, Least: 12}, cli.Squeeze{Column: 0, Least: 20}, cli.Squeeze{Column: 3, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3})
+	v.Next("parley channel show "+cli.ShellWord(nameOrID(channels[0])), "what it is for and who takes part")
+	return nil
+}
+
+// channelNames are what people call channels: by their names, else by who takes
+// part.
+func channelNames(channels []control.Channel) map[protocol.ChannelID]string {
+	names := map[protocol.ChannelID]string{}
+	for _, c := range channels {
+		names[c.ID] = channelName(c)
+	}
+	return names
+}
+
+func memberNames(c control.Channel) string { return term.Line(strings.Join(c.Members, ", ")) }
+
+func channelName(c control.Channel) string {
+	if c.Name != "" {
+		return term.Line(c.Name)
+	}
+	return "(" + term.Line(strings.Join(c.Participants, ", ")) + ")"
+}
+
+func newChannelShowCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "show NAME",
+		Short:   "Say what a channel is for and who takes part",
+		Example: `  parley channel show sprint`,
+		Args:    cli.Exactly(1, "a channel, by name or id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runChannelShow(cmd.Context(), control.ChannelRequest{Channel: args[0]}, client, p.View())
+		},
+	}
+	p.JSONFlag(cmd, "print the channel as JSON")
+	cmd.ValidArgsFunction = p.CompleteChannels
+	return cmd
+}
+
+func runChannelShow(ctx context.Context, r control.ChannelRequest, client control.Service, v cli.View) error {
+	c, err := control.ShowChannel.Ask(ctx, client, r)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return v.WriteJSON(c)
+	}
+	field := func(name, value string) { v.Labelled(9, name, value) }
+	field("name", c.Name)
+	field("id", c.ID.String())
+	field("part of", channelNameOf(ctx, client, c.Parent.String(), v))
+	for _, child := range c.Children {
+		field("has", channelNameOf(ctx, client, child.String(), v))
+	}
+	if c.CreatedBy != "" || !c.CreatedAt.IsZero() {
+		field("made by", strings.TrimSpace(c.CreatedBy+", "+v.At(c.CreatedAt, cli.TimeForm)))
+	}
+	field("members", memberNames(c))
+	field("with", strings.Join(c.Participants, ", "))
+	messages := cli.Count(c.Messages, "message")
+	if c.Messages > 0 {
+		messages += ", the last " + v.At(c.Last, cli.TimeForm)
+	}
+	field("holds", messages)
+	if c.About != "" {
+		v.Out.Printf("\n%s\n", v.Out.Body(c.About))
+	}
+	v.Next("parley attach "+cli.ShellWord(nameOrID(c)), "watch it live")
+	return nil
+}
+
+// channelNameOf is what people call the channel of that id, "" for none.
+func channelNameOf(ctx context.Context, client control.Service, id string, v cli.View) string {
+	if id == "" {
+		return ""
+	}
+	c, err := control.ShowChannel.Ask(ctx, client, control.ChannelRequest{Channel: id})
+	if err != nil {
+		return id
+	}
+	return channelName(c)
+}
+
+func nameOrID(c control.Channel) string {
+	if c.Name != "" {
+		return c.Name
+	}
+	return c.ID.String()
+}

@@ -1,0 +1,136 @@
+package talk
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	xterm "golang.org/x/term"
+)
+
+// talker is a node with one channel, whose messages the test hands out.
+type talker struct {
+	clitest.Recorder
+	sent chan control.SendRequest
+	come chan control.Message
+	read chan control.ShownRequest
+}
+
+func (s *talker) Shown(_ context.Context, r control.ShownRequest) (control.Marked, error) {
+	s.read <- r
+	return control.Marked{}, nil
+}
+
+func (s *talker) Channel(context.Context, control.ChannelRequest) (control.Channel, error) {
+	return control.Channel{ID: s.Message.Channel, Participants: []string{"mawjs", "nat"}}, nil
+}
+
+func (s *talker) Send(_ context.Context, r control.SendRequest) (control.Message, error) {
+	s.sent <- r
+	m := s.Message
+	m.Path = protocol.NewPath(m.Channel, m.Timestamp, uint32(len(r.Body)))
+	return m, nil
+}
+
+// Answer implements control.Service.
+func (s *talker) Answer(ctx context.Context, v control.VerbSpec, request any, yield func(any) error) error {
+	own := []control.Binding{control.Send.By(s.Send), control.Shown.By(s.Shown), control.ShowChannel.By(s.Channel), control.Log.By(s.Log)}
+	return control.Bind(append(s.Bindings(), own...)...).Answer(ctx, v, request, yield)
+}
+
+func (s *talker) Log(ctx context.Context, _ control.LogRequest, yield func(control.Message) error) error {
+	for {
+		select {
+		case m := <-s.come:
+			if err := yield(m); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// At a terminal, what comes is shown above the line that is being typed, which
+// stays whole, and the terminal is as it was when the chat ends.
+func TestChatAtATerminal(t *testing.T) {
+	p := clitest.OpenTerminal(t)
+	before, err := xterm.GetState(int(p.Side.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := newRun(t)
+	s := &talker{Recorder: clitest.Recorder{Message: clitest.Letter(""), Status: clitest.SomeStatus()}, sent: make(chan control.SendRequest), come: make(chan control.Message), read: make(chan control.ShownRequest, 1)}
+	run.Program.Connect = func(string) control.Service { return s }
+	run.Program.Stdin = p.Side
+	run.Program.Out = term.NewScreen(p.Side, func(string) string { return "" })
+	code := make(chan int, 1)
+	go func() { code <- run.Do("chat", "mawjs", "--channel", "sprint") }()
+	p.Shows("talking with mawjs as nat")
+
+	p.Type("hello there\r")
+	if r := <-s.sent; r.Body != "hello there" || r.To[0] != "mawjs" || r.As != "nat" || r.Channel != "sprint" {
+		t.Errorf("sent %+v", r)
+	}
+	p.Shows("stored")
+	p.Type("half a li")
+	m := clitest.Letter("an answer that is too long for one line of sixty columns, \x1b[31mwith red\x1b[0m in it")
+	m.Path = protocol.NewPath(m.Channel, m.Timestamp, 1)
+	s.come <- m
+	p.Shows("␛[31mwith red␛[0m in it")
+	if r := <-s.read; r.As != "nat" || len(r.Paths) != 1 || r.Paths[0] != m.Path {
+		t.Errorf("what was shown to nat is told as %+v", r)
+	}
+	p.Type("ne\r")
+	if r := <-s.sent; r.Body != "half a line" {
+		t.Errorf("sent %q: what came broke the line that was typed", r.Body)
+	}
+
+	// Several lines make one message: by a backslash, in quotes, or pasted.
+	for keys, want := range map[string]string{
+		"one\\\rtwo\r":                         "one\ntwo",
+		"\"\"\"\rthree\r\rfour\r\"\"\"\r":      "three\n\nfour",
+		"\x1b[200~five\rsix\r\x1b[201~seven\r": "five\nsix\nseven",
+	} {
+		p.Type(keys)
+		if r := <-s.sent; r.Body != want {
+			t.Errorf("%q sends %q, want %q", keys, r.Body, want)
+		}
+	}
+	p.Type("/who\r")
+	p.Shows("mawjs, nat")
+	p.Type("/nonsense\r")
+	p.Shows("there is no command /nonsense")
+	p.Type("\x04")
+	if c := <-code; c != cli.ExitDone {
+		t.Errorf("exit %d, %s", c, run.Err.String())
+	}
+	after, err := xterm.GetState(int(p.Side.Fd()))
+	if err != nil || fmt.Sprintf("%+v", *after) != fmt.Sprintf("%+v", *before) {
+		t.Errorf("the terminal was left as %+v, was %+v, %v", after, before, err)
+	}
+}
+
+// A name with a slip in it was taken, and refused only once a whole text was typed.
+func TestChatWithNobodyIsRefusedAtOnce(t *testing.T) {
+	p := clitest.OpenTerminal(t)
+	run := newRun(t)
+	run.Failure = control.Errorf(control.KindNotFound, "did you mean mawjs? see: parley ls", `nobody is called "mawsj"`)
+	run.Program.Stdin = p.Side
+	run.Program.Out = term.NewScreen(p.Side, func(string) string { return "" })
+	if code := run.Do("chat", "mawsj"); code != cli.ExitFailed {
+		t.Errorf("exit %d", code)
+	}
+	want := "parley: nobody is called \"mawsj\"\nhint: did you mean mawjs? see: parley ls\n"
+	if got := run.Asked; len(got) != 1 || got[0] != `talk {"to":"mawsj"}` {
+		t.Errorf("asked %q", got)
+	}
+	if got := run.Err.String(); got != want {
+		t.Errorf("said %q, want %q", got, want)
+	}
+}

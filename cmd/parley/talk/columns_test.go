@@ -1,0 +1,102 @@
+package talk
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// aDay is mail of today, of yesterday and of another year, in channels of all kinds.
+func aDay() []control.Message {
+	at := func(ago time.Duration, channel string, direct bool, body string, to ...string) control.Message {
+		m := clitest.Letter(body)
+		m.Timestamp, m.ChannelName, m.Direct, m.To = m.Timestamp.Add(-ago), channel, direct, to
+		return m
+	}
+	wide := at(time.Hour, "会議室 of the whole team", false, "明日の会議は十時からです。資料を読んでおいてください。よろしくお願いします。", "名前の長い人", "nat")
+	wide.From, wide.Host = "リリース担当者の名前", "東京"
+	return []control.Message{
+		at(365*24*time.Hour, "", true, "long ago", "nat"),
+		at(24*time.Hour, "sprint", false, "yesterday "+strings.Repeat("and so on ", 9), "all"),
+		wide,
+		at(0, "", true, "to all", protocol.All),
+		at(0, "", false, "from a group's channel", "nat"),
+		at(0, "", true, strings.Repeat("สวัสดี", 30), "nat"),
+	}
+}
+
+// At 80 columns a line told day and zone of this very minute and nothing of the channel.
+func TestLinesFitTheTerminal(t *testing.T) {
+	for _, test := range []struct {
+		line string
+		want string
+	}{
+		{"inbox", `
+TIME        FROM                 CHANNEL     ID        TEXT
+2025-05-23  mawjs@white          direct      b2c3d4e5  long ago
+05-22       mawjs@white          sprint      b2c3d4e5  yesterday and so on and…
+20:01       リリース担当者の名…  会議室 of…  b2c3d4e5  明日の会議は十時からで…
+21:01       mawjs@white          all         b2c3d4e5  to all
+21:01       mawjs@white          adfe0356…   b2c3d4e5  from a group's channel
+21:01       mawjs@white          direct      b2c3d4e5  สวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัส…
+next: parley read b2c3d4e5   read the first; its sender gets a receipt
+`},
+		{"log", `
+2025-05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  long ago
+05-22 21:01 +02:00  mawjs@white → all  sprint  b2c3d4e5  yesterday and so on an…
+20:01  リリース担当者の名前@東…  会議室 of t…  b2c3d4e5  明日の会議は十時からで…
+21:01  mawjs@white → all                       b2c3d4e5  to all
+21:01  mawjs@white → nat         adfe0356…     b2c3d4e5  from a group's channel
+21:01  mawjs@white → nat                       b2c3d4e5  สวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวั…
+`},
+		{"log --channel sprint", `
+2025-05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  long ago
+05-22 21:01 +02:00  mawjs@white → all  b2c3d4e5  yesterday and so on and so on …
+20:01  リリース担当者の名前@東…  b2c3d4e5  明日の会議は十時からです。資料を読ん…
+21:01  mawjs@white → all         b2c3d4e5  to all
+21:01  mawjs@white → nat         b2c3d4e5  from a group's channel
+21:01  mawjs@white → nat         b2c3d4e5  สวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดีสวัสดี…
+`},
+	} {
+		r := newRun(t)
+		r.Mail = aDay()
+		r.Program.Now = func() time.Time { return clitest.Letter("").Timestamp.Add(time.Hour) }
+		r.AtTerminal(80)
+		if code := r.Do(strings.Fields(test.line)...); code != cli.ExitDone {
+			t.Errorf("%s: exit %d, %s", test.line, code, r.Err.String())
+		}
+		if diff := cmp.Diff(test.want, "\n"+r.Out.String()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.line, diff)
+		}
+		for line := range strings.Lines(r.Out.String()) {
+			if width := term.Width(strings.TrimRight(line, "\n")); width > 80 {
+				t.Errorf("%s: %d columns: %s", test.line, width, line)
+			}
+		}
+	}
+}
+
+// What is to be done next named channels and members as whoever may push had called
+// them, with what turns a terminal's text around.
+func TestNextStepIsSafeToShow(t *testing.T) {
+	const turned = "gpj.\u202ehsilbup"
+	for _, line := range []string{"channel members x", "channel show x", "channel list"} {
+		r := newRun(t)
+		r.Channel = control.Channel{Name: turned, Members: []string{turned}}
+		r.Channels = []control.Channel{r.Channel}
+		r.AtTerminal(200)
+		if code := r.Do(strings.Fields(line)...); code != cli.ExitDone || !strings.Contains(r.Out.String(), "next: ") {
+			t.Errorf("%s: exit %d, printed %q", line, code, r.Out.String())
+		}
+		if strings.Contains(r.Out.String(), "\u202e") {
+			t.Errorf("%s: printed %q", line, r.Out.String())
+		}
+	}
+}

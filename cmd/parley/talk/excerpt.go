@@ -1,0 +1,93 @@
+package talk
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// excerpt is the part of a text where something was found, safe to show in a line.
+type excerpt []control.Fragment
+
+// excerptOf is the excerpt of a message behind what a list says of every message, or
+// its summary where no words were sought.
+func excerptOf(v cli.View, hit control.MessageHit) excerpt {
+	text := shorten(v, hit.Excerpt)
+	if len(text) == 0 {
+		return excerpt{{Text: summary(hit.Message)}}
+	}
+	whole := hit.Message
+	whole.Body = ""
+	if before := strings.TrimSpace(summary(whole)); before != "" {
+		text = append(excerpt{{Text: before + " "}}, text...)
+	}
+	return text
+}
+
+// maxLead is the width of what stands before the first hit where columns are few.
+const maxLead = 14
+
+// shorten makes fragments safe to show. In a narrow terminal what is before the first
+// hit gives way, so that the hit is seen.
+func shorten(v cli.View, fragments []control.Fragment) excerpt {
+	var text excerpt
+	for _, f := range fragments {
+		text = append(text, control.Fragment{Text: term.Line(f.Text), Hit: f.Hit})
+	}
+	first := 0
+	lead := ""
+	for first < len(text) && !text[first].Hit {
+		lead += text[first].Text
+		first++
+	}
+	if first == len(text) || !v.Narrow() || term.Width(lead) <= maxLead {
+		return text
+	}
+	end := cli.ToEnd(lead, maxLead)
+	if _, words, spaced := strings.Cut(end, " "); spaced && words != "" {
+		end = "… " + words
+	}
+	return append(excerpt{{Text: end}}, text[first:]...)
+}
+
+func (e excerpt) plain() string {
+	var b strings.Builder
+	for _, f := range e {
+		b.WriteString(f.Text)
+	}
+	return b.String()
+}
+
+// styled is a cell that begins as the excerpt does, and may be cut, with its hits in a
+// style.
+func (e excerpt) styled(cell string, style func(string) string) string {
+	var b strings.Builder
+	for _, f := range e {
+		shown := commonStart(cell, f.Text)
+		cell = cell[len(shown):]
+		if f.Hit {
+			b.WriteString(style(shown))
+		} else {
+			b.WriteString(shown)
+		}
+		if len(shown) < len(f.Text) {
+			break
+		}
+	}
+	return b.String() + cell
+}
+
+// commonStart is the whole characters with which both texts begin.
+func commonStart(a, b string) string {
+	end := 0
+	for i, r := range a {
+		next := i + len(string(r))
+		if !strings.HasPrefix(b[min(i, len(b)):], string(r)) {
+			break
+		}
+		end = next
+	}
+	return a[:end]
+}

@@ -1,0 +1,82 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// reattachEvery is how often a follower looks whether its node is back.
+	reattachEvery = 250 * time.Millisecond
+	// catchUp is how many of the last messages are looked through for those that
+	// came while the node was away.
+	catchUp = 1000
+)
+
+// follower shows messages as they come, and goes on when the node was restarted.
+type follower struct {
+	client control.Service
+	show   func(control.Message) error
+	away   func() // the node went away
+	back   func() // it is back
+}
+
+// run calls show with the messages that r asks for, each once, until ctx ends or
+// show fails. A node that cannot be reached at first is an error; one that goes
+// away is waited for.
+func (f follower) run(ctx context.Context, r control.LogRequest) error {
+	r.Follow = true
+	seen := map[protocol.Path]bool{}
+	var failed error
+	if _, err := control.ShowStatus.Ask(ctx, f.client); err != nil {
+		return err
+	}
+	for {
+		err := control.Log.Ask(ctx, f.client, r, func(m control.Message) error {
+			if seen[m.Path] {
+				return nil
+			}
+			seen[m.Path] = true
+			failed = f.show(m)
+			return failed
+		})
+		if ctx.Err() != nil {
+			return nil
+		}
+		if failed != nil || !nodeAway(err) {
+			return err
+		}
+		f.away()
+		if !f.await(ctx) {
+			return nil
+		}
+		f.back()
+		r.Last = catchUp
+	}
+}
+
+// await returns once the node answers again; false if ctx ended first.
+func (f follower) await(ctx context.Context) bool {
+	tick := time.NewTicker(reattachEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+		if _, err := control.ShowStatus.Ask(ctx, f.client); err == nil {
+			return true
+		}
+	}
+}
+
+// nodeAway reports whether an error says that the node stopped or crashed.
+func nodeAway(err error) bool {
+	var e *control.Error
+	return errors.As(err, &e) && e.Kind == control.KindUnavailable
+}

@@ -1,0 +1,156 @@
+package talk
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// How many messages log shows at a terminal where nothing else is said (a program
+// gets all), and how many it begins with when it follows.
+const (
+	logLast      = 50
+	followedLast = 10
+)
+
+// NewLogCommand is parley log.
+func NewLogCommand(p *cli.Program) *cobra.Command {
+	var r control.LogRequest
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "Show the messages of the record, oldest first",
+		Example: `  parley log -n 20
+  parley log --follow
+  parley log --channel sprint --json`,
+		Args: cli.Exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if r.Last < 0 {
+				return cli.UsageErrorf(cmd, "-n needs a number of messages, 0 for all")
+			}
+			switch {
+			case cmd.Flags().Changed("last"):
+			case r.Follow:
+				r.Last = followedLast
+			case p.ForPeople():
+				r.Last = logLast
+			}
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runLog(cmd.Context(), r, client, p.View())
+		},
+	}
+	cmd.Flags().BoolVarP(&r.Follow, "follow", "f", false, "begin with the last 10 and go on with those to come")
+	cmd.Flags().StringVar(&r.Channel, "channel", "", "only this channel, by name or id")
+	cmd.Flags().IntVarP(&r.Last, "last", "n", 0, "only the last `N` messages; 0: all (default at a terminal: 50)")
+	cmd.Flags().BoolVar(&r.Everything, "all", false, "receipts and the fleet's book-keeping too")
+	p.JSONFlag(cmd, "print messages as JSON, one a line")
+	p.CompleteFlags(cmd, "channel")
+	return cmd
+}
+
+func runLog(ctx context.Context, r control.LogRequest, client control.Service, v cli.View) error {
+	buffered := bufio.NewWriter(v.Out.Writer)
+	v.Out.Writer = buffered
+	lines := logLines{oneChannel: r.Channel != ""}
+	shown := 0
+	err := control.Log.Ask(ctx, client, r, func(m control.Message) error {
+		shown++
+		if v.JSON {
+			if err := v.WriteJSON(m); err != nil {
+				return err
+			}
+		} else {
+			v.Out.Printf("%s\n", lines.format(m, v))
+		}
+		if r.Follow {
+			return buffered.Flush()
+		}
+		return nil
+	})
+	if flushErr := buffered.Flush(); err == nil {
+		err = flushErr
+	}
+	if r.Follow && ctx.Err() != nil {
+		return nil // how following ends
+	}
+	if err == nil && v.Out.Terminal && !v.JSON && r.Last > 0 && shown == r.Last {
+		v.Err.Printf("%s\n", v.Err.Dim(fmt.Sprintf("the last %d; all of them: %s", shown, v.Command("parley log -n 0"))))
+	}
+	return err
+}
+
+// logLines aligns lines of which the later ones are not known yet.
+type logLines struct {
+	oneChannel   bool // all of them stand in the same one, which goes without saying
+	whoWidth     int
+	channelWidth int
+}
+
+// maxWho is the width up to which the column of names grows: in a narrow terminal
+// the given share in percent of the columns beside a time of that width, which leaves
+// room for the text.
+func maxWho(v cli.View, percent, timeWidth int) int {
+	if v.Narrow() {
+		return (v.Out.Width - timeWidth) * percent / 100
+	}
+	return 36
+}
+
+// maxChannel is the width up to which the column of channels grows.
+func maxChannel(v cli.View) int {
+	if v.Narrow() {
+		return max(8, v.Out.Width*15/100)
+	}
+	return 24
+}
+
+// leastText is the width of text beside which there is room for more.
+const leastText = 24
+
+// format is one line: when, who to whom, the channel where it is not that of the two,
+// the id, the summary and, at a terminal where it went to several and there is room,
+// how many have read it.
+func (l *logLines) format(m control.Message, v cli.View) string {
+	when := v.Stamp(m.Timestamp, v.LineForm())
+	who := term.Line(Sender(m) + " → " + strings.Join(m.To, ", "))
+	l.whoWidth = min(max(l.whoWidth, term.Width(who)), maxWho(v, 33, term.Width(when)))
+	if v.Narrow() {
+		who = term.Cut(who, l.whoWidth)
+	}
+	// The times of one day are as wide, and those of today leave more room.
+	head := when + "  " + term.Pad(who, l.whoWidth) + "  "
+	if channel := l.channel(m, v); l.channelWidth > 0 {
+		head += term.Pad(channel, l.channelWidth) + "  "
+	}
+	id, text, reached := v.ID(m.Path), summary(m), ""
+	if v.Out.Width > 0 {
+		room := v.Out.Width - term.Width(head+id) - 2
+		if short := shortReach(m); short != "" && len(m.Addressees) > 1 && room-term.Width(short)-2 >= leastText {
+			reached = "  " + short
+		}
+		text = term.Cut(text, max(8, room-term.Width(reached)))
+	}
+	return strings.TrimRight(head+v.Out.Dim(id)+"  "+text+v.Out.Dim(reached), " ")
+}
+
+// channel is the cell that names the channel of a message, empty where whom it is from
+// and to says that already.
+func (l *logLines) channel(m control.Message, v cli.View) string {
+	label := channelLabel(m)
+	if l.oneChannel || m.Direct && m.ChannelName == "" {
+		label = ""
+	}
+	if v.Narrow() {
+		label = term.Cut(label, maxChannel(v))
+	}
+	l.channelWidth = min(max(l.channelWidth, term.Width(label)), maxChannel(v))
+	return label
+}

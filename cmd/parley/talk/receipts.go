@@ -1,0 +1,94 @@
+package talk
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// lastReceipts bounds how long a command that ends waits for its last receipts.
+const lastReceipts = 2 * time.Second
+
+// receipts tells the node which messages a command has shown, so that those which
+// waited for the participant who looks on count as read. Its goroutine runs from
+// startReceipts until end. What could not be told while the node was away is told
+// with the next message, or at the end.
+type receipts struct {
+	client control.Service
+	as     string
+	failed func(error) // is told of a refusal
+	wake   chan struct{}
+	stop   context.CancelFunc
+	done   chan struct{}
+
+	mu    sync.Mutex // guards shown
+	shown []protocol.Path
+}
+
+func startReceipts(ctx context.Context, client control.Service, as string, failed func(error)) *receipts {
+	ctx, stop := context.WithCancel(ctx)
+	r := &receipts{
+		client: client, as: as, failed: failed, wake: make(chan struct{}, 1), stop: stop, done: make(chan struct{}),
+	}
+	go r.run(ctx)
+	return r
+}
+
+// add notes that a message was shown.
+func (r *receipts) add(m control.Message) {
+	if m.Type != protocol.TypeText {
+		return
+	}
+	r.mu.Lock()
+	r.shown = append(r.shown, m.Path)
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *receipts) run(ctx context.Context) {
+	defer close(r.done)
+	for {
+		select {
+		case <-r.wake:
+			r.tell(ctx)
+		case <-ctx.Done():
+			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastReceipts)
+			defer cancel()
+			r.tell(last)
+			return
+		}
+	}
+}
+
+// tell tells the node what was shown since it was last told.
+func (r *receipts) tell(ctx context.Context) {
+	r.mu.Lock()
+	paths := r.shown
+	r.shown = nil
+	r.mu.Unlock()
+	if len(paths) == 0 {
+		return
+	}
+	_, err := control.Shown.Ask(ctx, r.client, control.ShownRequest{As: r.as, Paths: paths})
+	switch {
+	case err == nil:
+	case nodeAway(err) || ctx.Err() != nil:
+		r.mu.Lock()
+		r.shown = append(paths, r.shown...)
+		r.mu.Unlock()
+	default:
+		r.failed(err)
+	}
+}
+
+// end tells the rest and ends.
+func (r *receipts) end() {
+	r.stop()
+	<-r.done
+}

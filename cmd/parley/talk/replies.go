@@ -1,0 +1,46 @@
+package talk
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// NewRepliesCommand is parley replies.
+func NewRepliesCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "replies PATH",
+		Short:   "List the answers to a message, oldest first",
+		Example: `  parley replies b2c3d4e5`,
+		Args:    cli.Exactly(1, "the path of a message"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runReplies(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, p.View())
+		},
+	}
+	p.JSONFlag(cmd, "print an array of messages as JSON")
+	return cmd
+}
+
+func runReplies(ctx context.Context, r control.ThreadRequest, client control.Service, v cli.View) error {
+	answers, err := control.Replies.Ask(ctx, client, r)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return v.WriteJSON(answers)
+	}
+	if len(answers) == 0 {
+		v.Err.Printf("nobody has answered yet\n")
+		v.Next("parley wait --re "+v.Named(r.Path), "wait for the first answer")
+		return nil
+	}
+	mailTable(v, answers)
+	v.Next("parley thread "+v.Named(r.Path), "the whole conversation")
+	return nil
+}

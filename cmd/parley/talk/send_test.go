@@ -1,0 +1,160 @@
+package talk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// asks is a request to send, as the recorder writes it down.
+func asks(r control.SendRequest) string {
+	r.HeardWithin = heardWithin
+	rec := &clitest.Recorder{}
+	rec.Note("send", r)
+	return rec.Asked[0]
+}
+
+func TestCommandLinesThatSend(t *testing.T) {
+	for _, test := range []struct {
+		line  []string
+		stdin string
+		env   string // PARLEY_AGENT
+		want  control.SendRequest
+	}{
+		{line: []string{"hey", "mawjs", "hello", "there"}, want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "hello there"}},
+		{line: []string{"hey", "mawjs", "two  spaces"}, want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "two  spaces"}},
+		{line: []string{"hey", "mawjs", "hi", "--as", "nat"}, want: control.SendRequest{As: "nat", To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
+		{line: []string{"hey", "--as=nat", "mawjs", "hi"}, env: "volt", want: control.SendRequest{As: "nat", To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
+		{line: []string{"hey", "mawjs", "hi"}, env: "volt", want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "hi"}},
+		{line: []string{"hey", "mawjs", "--", "-5", "--as", "x"}, want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "-5 --as x"}},
+		{line: []string{"hey", "mawjs", "-"}, stdin: "one\n\n two\n\n", want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "one\n\n two"}},
+		{line: []string{"hey", "mawjs", "-", "dash"}, stdin: "unread", want: control.SendRequest{To: []string{"mawjs"}, Act: "hey", Body: "- dash"}},
+		{line: []string{"wormhole", "white:mawjs", "hi"}, want: control.SendRequest{To: []string{"white:mawjs"}, Act: "hey", Cross: true, Body: "hi"}},
+		{line: []string{"broadcast", "all", "hands"}, want: control.SendRequest{To: []string{"all"}, Act: "broadcast", Body: "all hands"}},
+		{line: []string{"send", "--to", "mawjs, volt", "--to", "critic", "who?"}, want: control.SendRequest{To: []string{"mawjs", "volt", "critic"}, Body: "who?"}},
+		{
+			line: []string{"send", "--to", "all", "--channel", "π estimation", "--as", "nat", "--re", "b2c3d4e5", "--anyway", "-"}, stdin: "a\nb\n",
+			want: control.SendRequest{As: "nat", To: []string{"all"}, Channel: "π estimation", Re: "b2c3d4e5", Anyway: true, Body: "a\nb"},
+		},
+		{line: []string{"send", "--re", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Body: "yes"}},
+		{line: []string{"reply", "b2c3d4e5", "yes"}, want: control.SendRequest{Re: "b2c3d4e5", Act: "reply", Body: "yes"}},
+		{line: []string{"reply", clitest.LetterPath, "-"}, stdin: "ja\r\n", want: control.SendRequest{Re: clitest.LetterPath, Act: "reply", Body: "ja\r"}},
+	} {
+		r := newRun(t)
+		r.Program.Stdin = strings.NewReader(test.stdin)
+		r.Env["PARLEY_AGENT"] = test.env
+		r.WantAsked(t, test.line, asks(test.want))
+	}
+}
+
+func TestSentLine(t *testing.T) {
+	for _, test := range []struct {
+		stage protocol.Stage
+		heard []protocol.Name
+		want  string
+	}{
+		{protocol.StageNone, nil, "stored"},
+		{protocol.StageStored, nil, "stored"},
+		{protocol.StageHeard, nil, "stored · heard"},
+		{protocol.StageHeard, []protocol.Name{"blue", "white"}, "stored · heard by blue, white"},
+		{protocol.StageRecorded, []protocol.Name{"white"}, "stored · heard by white · recorded"},
+		{protocol.StageAnswered, nil, "stored · answered"},
+	} {
+		r := newRun(t)
+		r.Message.Stage, r.Message.Heard = test.stage, test.heard
+		code := r.Do("hey", "mawjs", "hi")
+		if want := clitest.LetterPath + "  " + test.want + "\n"; code != cli.ExitDone || r.Out.String() != want {
+			t.Errorf("exit %d, printed %q, want %q", code, r.Out.String(), want)
+		}
+	}
+}
+
+func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
+	r := newRun(t)
+	r.AtTerminal(80)
+	r.Do("hey", "mawjs", "hi", "--home", "/tmp/my home")
+	want := "b2c3d4e5  stored\nnext: parley --home '/tmp/my home' show b2c3d4e5   how far it has come\n"
+	if diff := cmp.Diff(want, r.Out.String()); diff != "" {
+		t.Errorf("printed (-want +got):\n%s", diff)
+	}
+}
+
+func TestWait(t *testing.T) {
+	state := clitest.LetterPath + "  stored\n"
+	failed := clitest.Letter("the command printed nothing")
+	failed.Act = protocol.ActFailed
+	for _, test := range []struct {
+		name     string
+		reply    control.Message
+		err      error
+		terminal bool
+		code     int
+		out, say string
+	}{
+		{name: "the text alone, unchanged", reply: clitest.Letter("42\x1b[31m\n  x"), out: "42\x1b[31m\n  x\n", say: state},
+		{name: "visible at a terminal", reply: clitest.Letter("42\x1b[31m"), terminal: true, out: "42␛[31m\n", say: "b2c3d4e5  stored\n"},
+		{name: "a failed agent", reply: failed, code: cli.ExitFailed, say: state + "mawjs@white: the command printed nothing\n"},
+		{
+			name: "nothing", err: control.Errorf(control.KindTimeout, "", "nothing came"), code: cli.ExitNothing,
+			say: state + "parley: nothing came within 10s as an answer to " + clitest.LetterPath + "\nhint: it may still come: parley wait --re " + clitest.LetterPath + "\n",
+		},
+		{
+			name: "a node that stops", err: control.Errorf(control.KindUnavailable, "", "the node is stopping"), code: cli.ExitFailed,
+			say: state + "parley: the node is stopping\n",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.Reply, r.WaitErr, r.Status.Human = test.reply, test.err, "mawjs" // who asks
+			if test.terminal {
+				r.AtTerminal(80)
+			}
+			if code := r.Do("hey", "mawjs", "hi", "--wait", "10s"); code != test.code {
+				t.Errorf("exit %d, want %d", code, test.code)
+			}
+			if diff := cmp.Diff([]string{test.out, test.say}, []string{r.Out.String(), r.Err.String()}); diff != "" {
+				t.Errorf("stdout and stderr (-want +got):\n%s", diff)
+			}
+			if want := `wait {"as":"mawjs","re":"` + clitest.LetterPath + `","within":10000000000}`; r.Asked[1] != want {
+				t.Errorf("asked %q, want %q", r.Asked[1], want)
+			}
+		})
+	}
+}
+
+// With --json a script gets what it asked beside the answer: it had only the answer, and
+// nothing at all where none came, so that it could not even wait for it.
+func TestWaitAsJSON(t *testing.T) {
+	asJSON := func(body string) string {
+		return `{"path":"` + clitest.LetterPath + `","channel":"adfe0356-0f71-49a9-80a0-fb76883cd974","channel_name":"","direct":true,"from":"mawjs","to":["nat"],` +
+			`"timestamp":"2026-05-23T19:01:00Z","type":"text","act":"hey","re":"","host":"white","run":"0badcafe","seq":7,` +
+			`"stage":"stored","heard":[],"addressees":[],"signature":"valid","body":"` + body + `"}`
+	}
+	late := control.Errorf(control.KindTimeout, "", "nothing came")
+	for _, test := range []struct {
+		err  error
+		code int
+		want string
+		say  string
+	}{
+		{want: `{"question":` + asJSON("hello") + `,"answer":` + asJSON("42") + "}\n"},
+		{
+			err: late, code: cli.ExitNothing, want: `{"question":` + asJSON("hello") + "}\n",
+			say: `{"error":"nothing came within 1s as an answer to ` + clitest.LetterPath + `","kind":"timeout","hint":"it may still come: parley wait --re ` + clitest.LetterPath + `"}` + "\n",
+		},
+	} {
+		r := newRun(t)
+		r.Reply, r.WaitErr = clitest.Letter("42"), test.err
+		if code := r.Do("hey", "mawjs", "hi", "--wait", "1s", "--json"); code != test.code {
+			t.Errorf("exit %d, want %d", code, test.code)
+		}
+		if diff := cmp.Diff([]string{test.want, test.say}, []string{r.Out.String(), r.Err.String()}); diff != "" {
+			t.Errorf("printed and said (-want +got):\n%s", diff)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// heardWithin is how long a sending command waits for other hosts.
+const heardWithin = 50 * time.Millisecond
+
+// sendFlags are the flags of the commands that send.
+type sendFlags struct {
+	as      string
+	request string
+	fyi     bool
+	wait    time.Duration
+}
+
+func (f *sendFlags) register(p *cli.Program, cmd *cobra.Command) {
+	cli.AsFlag(cmd, &f.as, "speak as this agent or human")
+	cmd.Flags().StringVar(&f.request, "request", "", "an id of your own: repeated within a day it shows the first message and sends none")
+	cmd.Flags().BoolVar(&f.fyi, "fyi", false, "a note: shown to all whom it is for, and no agent is run for it")
+	p.JSONFlag(cmd, "print the message as JSON")
+}
+
+func (f *sendFlags) registerWait(cmd *cobra.Command) {
+	cli.DurationFlag(cmd.Flags(), &f.wait, "wait", "wait this long for the reply, such as 30s, and print its text alone")
+	cmd.Flags().Lookup("json").Usage = "print the message as JSON, with --wait as question with its answer"
+}
+
+// sendText sends what a command line asks for.
+func sendText(p *cli.Program, cmd *cobra.Command, f sendFlags, r control.SendRequest, words []string) error {
+	if cmd.Flags().Changed("wait") && f.wait <= 0 {
+		return cli.UsageErrorf(cmd, "--wait needs a time above zero, such as 30s")
+	}
+	if cmd.Flags().Changed("request") && f.request == "" {
+		return cli.UsageErrorf(cmd, "--request needs an id")
+	}
+	if f.fyi && f.wait > 0 {
+		return cli.UsageErrorf(cmd, "--fyi asks nobody for an answer: leave out --wait")
+	}
+	if f.fyi {
+		r.Act = protocol.ActNote
+	}
+	text, err := p.Text(cmd, words)
+	if err != nil {
+		return err
+	}
+	client, err := p.Client()
+	if err != nil {
+		return err
+	}
+	r.As, r.Body, r.Request, r.HeardWithin = f.as, text, f.request, heardWithin
+	return runSend(cmd.Context(), r, f.wait, client, p.View())
+}
+
+// runSend sends a message and shows where it is; with wait above zero it then
+// waits for the answer.
+func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, client control.Service, v cli.View) error {
+	m, err := control.Send.Ask(ctx, client, r)
+	if err != nil {
+		return err
+	}
+	v.Acting(ctx, r.As, client)
+	line := v.Path(m.Path) + "  " + sentStages(m) + "\n"
+	switch {
+	case wait > 0:
+		if !v.JSON {
+			v.Err.Printf("%s", line)
+		}
+		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: wait}, r.As, client, v)
+		if v.JSON {
+			return showExchange(ctx, m, reply, err, client, v)
+		}
+		if err != nil {
+			return err
+		}
+		return showArrived(ctx, reply, m.From, client, v)
+	case v.JSON:
+		return v.WriteJSON(m)
+	}
+	v.Out.Printf("%s", line)
+	v.Next("parley show "+m.Path.Suffix(), "how far it has come")
+	return nil
+}
+
+// Exchange is a message that was sent to be answered, and the answer.
+type Exchange struct {
+	Question control.Message  `json:"question"`         // as it stands once the wait has ended
+	Answer   *control.Message `json:"answer,omitempty"` // absent where none came in time
+}
+
+// showExchange prints a question and its answer, or err, the reason why there is none.
+func showExchange(ctx context.Context, question, answer control.Message, err error, client control.Service, v cli.View) error {
+	if now, err := control.Show.Ask(ctx, client, control.ShowRequest{Path: question.Path.String()}); err == nil {
+		question = now
+	}
+	said := Exchange{Question: question}
+	if err == nil {
+		said.Answer = &answer
+	}
+	if err := v.WriteJSON(said); err != nil {
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return markTaken(ctx, answer, question.From, client, v)
+}
+
+// awaitReply waits for the answer to a message; as is whom the command was told to act as.
+func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) (control.Message, error) {
+	done := v.Busy("waiting for an answer")
+	reply, err := control.Wait.Ask(ctx, client, r)
+	done()
+	asked := v.Named(r.Re)
+	hint := "it may still come: parley wait --re " + cli.ShellWord(asked) + cli.SayAs(as)
+	if ctx.Err() != nil {
+		return reply, control.Errorf(control.KindFailed, hint, "cannot wait for the answer to %s: interrupted", asked)
+	}
+	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
+		return reply, control.Errorf(control.KindTimeout, hint, "nothing came within %s as an answer to %s", span.Text(r.Within), asked)
+	}
+	return reply, err
+}
+
+// showArrived prints the text of a message that was waited for, alone (R15).
+func showArrived(ctx context.Context, m control.Message, as string, client control.Service, v cli.View) (err error) {
+	switch {
+	case v.JSON:
+		err = v.WriteJSON(m)
+	case m.Act == protocol.ActFailed:
+		_, err = fmt.Fprintf(v.Err, "%s: %s\n", term.Line(Sender(m)), term.Visible(m.Body))
+	default:
+		_, err = fmt.Fprintf(v.Out, "%s\n", v.Out.Body(m.Body))
+	}
+	if err != nil {
+		return err
+	}
+	return markTaken(ctx, m, as, client, v)
+}
+
+// markTaken ends a command that has printed the message it waited for: where that is for
+// as, it counts as read; what says why there is no answer is a failure.
+func markTaken(ctx context.Context, m control.Message, as string, client control.Service, v cli.View) error {
+	if _, err := control.Shown.Ask(ctx, client, control.ShownRequest{As: as, Paths: []protocol.Path{m.Path}}); err != nil {
+		noteNotMarked(v, err) // the text is there: nothing failed that a script waits for
+	}
+	if m.Act == protocol.ActFailed {
+		return cli.ErrSaid
+	}
+	return nil
+}
+
+// noteNotMarked says why what was shown goes on waiting in the inbox.
+func noteNotMarked(v cli.View, err error) {
+	v.Err.Printf("%s\n", v.Err.Warn("cannot mark it as read: "+term.Line(err.Error())))
+}

@@ -1,0 +1,102 @@
+package talk
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// stages is how far a message has come, in the six words of the design:
+// "heard by white · recorded".
+func stages(m control.Message) string {
+	var words []string
+	if m.Stage == protocol.StageStored {
+		words = append(words, m.Stage.String())
+	}
+	switch {
+	case len(m.Heard) > 0:
+		words = append(words, "heard by "+cli.Names(m.Heard))
+	case m.Stage == protocol.StageHeard:
+		words = append(words, m.Stage.String())
+	}
+	if m.Stage > protocol.StageHeard && m.Stage < protocol.StageRead {
+		words = append(words, m.Stage.String())
+	}
+	if m.Stage >= protocol.StageRead {
+		words = append(words, reach(m))
+	}
+	return strings.Join(words, " · ")
+}
+
+// reach is how far a message has come with those whom it is for: "read",
+// "answered", or of several "read by 2 of 3 · answered by 1".
+func reach(m control.Message) string {
+	if len(m.Addressees) < 2 {
+		if m.Stage < protocol.StageRead {
+			return ""
+		}
+		return m.Stage.String()
+	}
+	read, answered := 0, 0
+	for _, a := range m.Addressees {
+		if a.Stage >= protocol.StageRead {
+			read++
+		}
+		if a.Stage == protocol.StageAnswered {
+			answered++
+		}
+	}
+	switch {
+	case m.Stage < protocol.StageRead:
+		return ""
+	case answered > 0:
+		return fmt.Sprintf("read by %d of %d · answered by %d", read, len(m.Addressees), answered)
+	case read == 0:
+		return m.Stage.String() // someone else answered
+	}
+	return fmt.Sprintf("read by %d of %d", read, len(m.Addressees))
+}
+
+// shortReach is reach for a line in which other things count more: "read",
+// "answered", or of several "read by 2 of 3".
+func shortReach(m control.Message) string {
+	short, _, _ := strings.Cut(reach(m), " · ")
+	return short
+}
+
+// reachOfEach says of each addressee how far the message has come with it.
+func reachOfEach(m control.Message) string {
+	var parts []string
+	for _, stage := range []protocol.Stage{protocol.StageAnswered, protocol.StageRead, protocol.StageNone} {
+		var names []string
+		for _, a := range m.Addressees {
+			if a.Stage == stage {
+				names = append(names, a.Name)
+			}
+		}
+		word := stage.String()
+		if stage == protocol.StageNone {
+			word = "not read"
+		}
+		if len(names) > 0 {
+			parts = append(parts, word+": "+strings.Join(names, ", "))
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// sentStages is stages for a message that was just sent from here, of which
+// "stored" holds always.
+func sentStages(m control.Message) string {
+	stored, reached := protocol.StageStored.String(), stages(m)
+	switch {
+	case reached == "":
+		return stored
+	case strings.HasPrefix(reached, stored):
+		return reached
+	}
+	return stored + " · " + reached
+}

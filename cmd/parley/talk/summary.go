@@ -1,0 +1,87 @@
+package talk
+
+import (
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// summary is a message in one line: what no host proved first, then what sort of
+// message it is where that is unusual, then the beginning of the text.
+func summary(m control.Message) string {
+	if m.Act == protocol.ActReply {
+		return marks(m) + "↳ " + firstLine(m.Body)
+	}
+	return inTree(m)
+}
+
+// inTree is summary where the place of a message shows that it is an answer.
+func inTree(m control.Message) string {
+	text := firstLine(m.Body)
+	if act := unusualAct(m); act != "" && m.Act != protocol.ActReply {
+		text = strings.TrimSpace("[" + act + "] " + text)
+	}
+	return marks(m) + text
+}
+
+// marks stand before the text of a message whose signature does not say who wrote it,
+// or whose host could not tell, so that a list tells it as chat and show do.
+func marks(m control.Message) string {
+	marks := ""
+	if m.Signature != protocol.SignatureValid {
+		marks = "[" + term.Line(string(m.Signature)) + "] "
+	}
+	if m.Unattended {
+		marks += "[unattended] "
+	}
+	return marks
+}
+
+// unusualAct is the act where it is worth a word.
+func unusualAct(m control.Message) string {
+	if m.Act == protocol.ActHey {
+		return ""
+	}
+	return term.Line(string(m.Act))
+}
+
+// firstLine is the first line of a body with text in it, marked where more
+// follows.
+func firstLine(body string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(body), "\n")
+	first = term.Line(strings.TrimRight(first, "\r"))
+	if rest != "" {
+		first += " …"
+	}
+	return first
+}
+
+// Sender is "name@host" where the host is known.
+func Sender(m control.Message) string {
+	if m.Host == "" {
+		return m.From
+	}
+	return m.From + "@" + m.Host.String()
+}
+
+// channelLabel is what people call the channel of a message: its name, "direct" or "all" for
+// that of its author and addressees, else the beginning of its id.
+func channelLabel(m control.Message) string {
+	switch {
+	case m.ChannelName != "":
+		return term.Line(m.ChannelName)
+	case m.Direct && len(m.To) == 1 && m.To[0] == protocol.All:
+		return protocol.All
+	case m.Direct && len(m.To) == 1:
+		return "direct"
+	}
+	return shortChannel(m.Channel)
+}
+
+// shortChannel is the beginning of a channel's id, which names the channel too.
+func shortChannel(c protocol.ChannelID) string {
+	first, _, _ := strings.Cut(c.String(), "-")
+	return first + "…" // tells it from the id of a message
+}

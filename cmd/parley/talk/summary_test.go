@@ -1,0 +1,46 @@
+package talk
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Only chat and show told that anybody could have written a message; in the lists it
+// looked like any other.
+func TestListsSayWhatNobodySigned(t *testing.T) {
+	unverified := clitest.Letter("pay the bill")
+	unverified.Signature = protocol.SignatureUnverified
+	refused := clitest.Letter("pay it twice")
+	refused.Signature, refused.Act = protocol.SignatureRefused, protocol.ActReply
+	valid := clitest.Letter("all is well")
+	for _, line := range []string{"inbox", "log", "log --follow", "thread x", "replies x", "search x"} {
+		for _, width := range []int{0, 80} {
+			r := newRun(t)
+			r.Mail = []control.Message{unverified, refused, valid}
+			for _, m := range r.Mail {
+				r.Thread = append(r.Thread, control.ThreadMessage{Message: m})
+				r.Found.Hits = append(r.Found.Hits, control.MessageHit{Message: m})
+			}
+			if width > 0 {
+				r.AtTerminal(width)
+			}
+			if code := r.Do(strings.Fields(line)...); code != cli.ExitDone {
+				t.Errorf("%s: exit %d, %s", line, code, r.Err.String())
+			}
+			out := strings.ReplaceAll(r.Out.String(), "↳ ", "")
+			for _, want := range []string{"[unverified] pay the", "[refused] pay it"} {
+				if !strings.Contains(out, want) {
+					t.Errorf("%s at %d columns does not say %q:\n%s", line, width, want, out)
+				}
+			}
+			if strings.Contains(out, "] all is well") {
+				t.Errorf("%s at %d columns marks what is signed:\n%s", line, width, out)
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package talk
+
+import (
+	"context"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// NewThreadCommand is parley thread.
+func NewThreadCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "thread PATH",
+		Short: "Show the whole conversation that a message is in, as a tree",
+		Long: `Show the whole conversation that a message is in: the first message, and below
+each message its answers. After each stands whether it was read and answered.`,
+		Example: `  parley thread b2c3d4e5
+  parley thread b2c3d4e5 --json`,
+		Args: cli.Exactly(1, "the path of a message"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runThread(cmd.Context(), control.ThreadRequest{Path: args[0]}, client, p.View())
+		},
+	}
+	p.JSONFlag(cmd, "print an array of messages with their depth as JSON")
+	return cmd
+}
+
+func runThread(ctx context.Context, r control.ThreadRequest, client control.Service, v cli.View) error {
+	tree, err := control.Thread.Ask(ctx, client, r)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return v.WriteJSON(tree)
+	}
+	lines := branches(tree)
+	who := make([]string, len(tree))
+	width := 0
+	for i, m := range tree {
+		who[i] = lines[i] + term.Line(Sender(m.Message))
+		if m.Depth > 0 && m.Re == "" { // no answer: what its author asked somebody because of the one above
+			who[i] += " → " + term.Line(strings.Join(m.To, ", "))
+		}
+		width = min(max(width, term.Width(who[i])), maxWho(v, 25, 0))
+	}
+	for i, m := range tree {
+		showThreadLine(v, who[i], width, m.Message)
+	}
+	if len(tree) > 0 {
+		v.Next("parley reply "+v.ID(tree[len(tree)-1].Path)+" TEXT", "answer the last one")
+	}
+	return nil
+}
+
+// showThreadLine is one message of a tree: who, when, its id, what it says and how far
+// it has come with whom. The text gives way where a line would not fit.
+func showThreadLine(v cli.View, who string, width int, m control.Message) {
+	text := inTree(m)
+	form, reached := cli.ClockForm, reach(m)
+	if v.Narrow() {
+		form, who = cli.MinuteForm, term.Cut(who, width)
+		reached = shortReach(m) // who answered stands in the tree
+	}
+	head, id := term.Pad(who, width)+"  "+v.Stamp(m.Timestamp, form)+"  ", v.ID(m.Path)
+	if reached != "" {
+		reached = "  " + reached
+	}
+	if v.Out.Width > 0 {
+		room := v.Out.Width - term.Width(head+id) - 2
+		if room-term.Width(reached) < 8 {
+			reached = ""
+		}
+		text = term.Cut(text, max(8, room-term.Width(reached)))
+	}
+	v.Out.Printf("%s%s  %s%s\n", head, v.Out.Dim(id), text, v.Out.Dim(reached))
+}
+
+// branches draws the lines that lead to each message of a tree.
+func branches(tree []control.ThreadMessage) []string {
+	drawn := make([]string, len(tree))
+	open := map[int]bool{} // by depth: another answer to the same message follows below
+	for i := len(tree) - 1; i >= 0; i-- {
+		depth := tree[i].Depth
+		if depth > 0 {
+			drawn[i] = stem(open, depth)
+		}
+		for deeper := range open {
+			if deeper > depth {
+				delete(open, deeper)
+			}
+		}
+		open[depth] = true
+	}
+	return drawn
+}
+
+// maxStem is the depth beyond which the tree is not drawn wider.
+const maxStem = 12
+
+func stem(open map[int]bool, depth int) string {
+	var b strings.Builder
+	for d := max(1, depth-maxStem); d < depth; d++ {
+		if open[d] {
+			b.WriteString("│ ")
+		} else {
+			b.WriteString("  ")
+		}
+	}
+	if open[depth] {
+		return b.String() + "├ "
+	}
+	return b.String() + "└ "
+}

@@ -1,0 +1,85 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// waitDefault is how long wait waits where nothing else is said.
+const waitDefault = time.Minute
+
+// NewWaitCommand is parley wait.
+func NewWaitCommand(p *cli.Program) *cobra.Command {
+	var r control.WaitRequest
+	var as string
+	cmd := &cobra.Command{
+		Use:   "wait --re PATH | --from NAME | --to NAME",
+		Short: "Wait for an answer, or for the next message from or to someone",
+		Long: `Wait for one message and print its text alone; everything else goes to standard
+error. --re returns the first answer to a message, also one that is there
+already; --from and --to return only what comes after the command has begun.
+A message that is for you counts as read then, and its sender gets a receipt.
+
+Nothing in time: exit code 3. The answer of an agent that failed: exit code 1.`,
+		Example: `  parley wait --re b2c3d4e5 --timeout 5m
+  parley wait --to nat --timeout 1h && parley inbox`,
+		Args: cli.Exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			given := 0
+			for _, flag := range []string{"re", "from", "to"} {
+				if cmd.Flags().Changed(flag) {
+					given++
+				}
+			}
+			if given != 1 {
+				return cli.UsageErrorf(cmd, "%s needs one of --re, --from and --to", cmd.CommandPath())
+			}
+			if r.Within <= 0 {
+				return cli.UsageErrorf(cmd, "--timeout needs a time above zero, such as 30s")
+			}
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runWait(cmd.Context(), r, as, client, p.View())
+		},
+	}
+	f := cmd.Flags()
+	cli.AsFlag(cmd, &as, "who reads it")
+	f.StringVar(&r.Re, "re", "", "wait for an answer to this message")
+	f.StringVar(&r.From, "from", "", "wait for the next message of this participant")
+	f.StringVar(&r.To, "to", "", "wait for the next message to this participant, or all")
+	r.Within = waitDefault
+	cli.DurationFlag(f, &r.Within, "timeout", "how long")
+	p.JSONFlag(cmd, "print the message as JSON")
+	p.CompleteFlags(cmd, "from", "to")
+	return cmd
+}
+
+func runWait(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) error {
+	v.Acting(ctx, as, client)
+	r.As = as
+	if r.Re != "" {
+		reply, err := awaitReply(ctx, r, as, client, v)
+		if err != nil {
+			return err
+		}
+		return showArrived(ctx, reply, as, client, v)
+	}
+	done := v.Busy("waiting for a message")
+	m, err := control.Wait.Ask(ctx, client, r)
+	done()
+	if late := new(control.Error); errors.As(err, &late) && late.Kind == control.KindTimeout {
+		return control.Errorf(control.KindTimeout, late.Hint, "nothing came within %s", span.Text(r.Within))
+	}
+	if err != nil {
+		return err
+	}
+	return showArrived(ctx, m, as, client, v)
+}
