@@ -68,7 +68,7 @@ func (s *State) elsewhere(who Who) []protocol.Name {
 // name.
 func (s *State) checkHosted(c Say, to protocol.Address) error {
 	alias := protocol.Name(to.Host)
-	h, joined := s.Host(alias)
+	h, joined := s.Keys().Host(alias)
 	file, listed := s.hostFile(alias)
 	if h.Out() {
 		return refuse(Forbidden, s.knownHosts(), "the host %s is out: %s", alias, h.WhyOut())
@@ -116,7 +116,7 @@ func (s *State) Known(name string) bool {
 // servedOn are the hosts where the name is an agent or a human, by alias.
 func (s *State) servedOn(name string) []protocol.Name {
 	var on []protocol.Name
-	for _, h := range s.Hosts() {
+	for _, h := range s.Keys().Hosts() {
 		if names(protocol.HostState{Humans: h.Humans, Agents: h.Agents}, name) {
 			on = append(on, h.Alias)
 		}
@@ -141,7 +141,7 @@ func (s *State) roster() []string {
 			all = append(all, a.Name.String())
 		}
 	}
-	for _, h := range s.Hosts() {
+	for _, h := range s.Keys().Hosts() {
 		add(h.Humans, h.Agents)
 	}
 	for _, f := range s.OtherPrograms() {
@@ -170,7 +170,7 @@ func (s *State) Suggest(name string) string {
 
 func (s *State) knownHosts() string {
 	var all []protocol.Name
-	for _, h := range s.Hosts() {
+	for _, h := range s.Keys().Hosts() {
 		all = append(all, h.Alias)
 	}
 	return "the hosts of this fleet are " + joinNames(all)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -61,7 +62,7 @@ func (a *affairs) keep(it *Item, body string) {
 // touched notes that an item came to a place in the order, or left it.
 func (s *State) touched(it *Item, place time.Time) {
 	if it.Act.HostWord() {
-		s.epochs[""]++
+		s.keys.Moved()
 	}
 	if f := s.affairs.folds[it.affair]; f != nil {
 		f.Changed(affair.Position{Place: place, Path: it.Path})
@@ -109,7 +110,7 @@ func listName(id affair.ID) string { return id.Kind + " " + id.Name }
 
 // After yields what stands behind a position.
 func (d deeds) After(p affair.Position) iter.Seq[*affair.Candidate] {
-	at := &Item{Message: protocol.Message{Path: p.Path}, Place: p.Place}
+	at := &Item{File: keys.File{Message: protocol.Message{Path: p.Path}}, Place: p.Place}
 	frozen := d.archive.from(d.listed(listDeeds, listName(d.id)), at)
 	return func(yield func(*affair.Candidate) bool) {
 		for it := range weave(d.frozen(frozen), d.deeds[d.id].from(at), false) {
@@ -135,7 +136,7 @@ func (s *State) candidate(it *Item) *affair.Candidate {
 		c.Names = false
 		return c
 	case protocol.SignatureRefused:
-		c.Void = refusal.New(refusal.Forbidden, "", "its signature is refused: %s", s.Why(it))
+		c.Void = refusal.New(refusal.Forbidden, "", "its signature is refused: %s", s.Keys().Why(&it.File))
 		return c
 	}
 	since := s.declaredSince(it.Author().Name, "")

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/testdata/ballot"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -42,7 +43,7 @@ func ballots(s *State) string {
 func TestBallot(t *testing.T) {
 	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	h, c := newTestHost(t, "white", "white"), protocol.DeriveChannel(testRecord, "nat", "eve")
-	s := New(Anchor{RecordID: testRecord}, ballot.Kind())
+	s := New(keys.Anchor{RecordID: testRecord}, ballot.Kind())
 	n := uint32(0)
 	do := func(command affair.Command) *Item {
 		t.Helper()
@@ -102,7 +103,7 @@ func TestLongBallot(t *testing.T) {
 		steps++
 		return step(b, d)
 	}
-	s := New(Anchor{RecordID: testRecord}, kind)
+	s := New(keys.Anchor{RecordID: testRecord}, kind)
 	files := ballotFiles(t, c, at, 5000)
 	late := files[4000]
 	fold(t, s, slices.Delete(slices.Clone(files), 4000, 4001))
@@ -117,7 +118,7 @@ func TestLongBallot(t *testing.T) {
 	if steps > 1500 {
 		t.Errorf("%d steps to fold a thousand deeds again", steps)
 	}
-	if diff := cmp.Diff(Value(foldedOf(t, Anchor{RecordID: testRecord}, files), ballot.Kind(), c.String(), at), got, cmp.AllowUnexported(protocol.Path{})); diff != "" {
+	if diff := cmp.Diff(Value(foldedOf(t, keys.Anchor{RecordID: testRecord}, files), ballot.Kind(), c.String(), at), got, cmp.AllowUnexported(protocol.Path{})); diff != "" {
 		t.Errorf("a late deed (-in order +late):\n%s", diff)
 	}
 	long := vote(t, c, at.Add(time.Hour), 9999, files[0].path, strings.Repeat("x", MaxWords))
@@ -162,7 +163,7 @@ func BenchmarkDeed(b *testing.B) {
 			size.others /= 10
 		}
 		b.Run(fmt.Sprintf("deeds=%d/others=%d", size.deeds, size.others), func(b *testing.B) {
-			s := New(Anchor{RecordID: testRecord}, ballot.Kind())
+			s := New(keys.Anchor{RecordID: testRecord}, ballot.Kind())
 			files := ballotFiles(b, c, at, size.deeds)
 			s.Batch(func() {
 				fold(b, s, benchFiles(b, size.others, 0))
@@ -187,7 +188,7 @@ func BenchmarkDeed(b *testing.B) {
 // is made again in another epoch of its host.
 func TestRevokedVote(t *testing.T) {
 	a, b := newTestHost(t, "a", "a"), newTestHost(t, "b", "b")
-	s := New(Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(t), Humans: []protocol.Name{"nat"}}}, ballot.Kind())
+	s := New(keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(t), Humans: []protocol.Name{"nat"}}}, ballot.Kind())
 	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	take := func(h *testHost, d Draft) *Item {
 		at = at.Add(time.Second)

@@ -3,25 +3,16 @@ package fleet
 import (
 	"errors"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // ErrKnown says that the state holds the same bytes at that path already.
 var ErrKnown = errors.New("the message is known")
 
-// RefusedError says that a message's signature does not hold. Such a message is
-// not part of the state.
-type RefusedError struct{ Err error }
-
-// Error returns why.
-func (e *RefusedError) Error() string { return "the signature is refused: " + e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *RefusedError) Unwrap() error { return e.Err }
-
 // Apply folds the file data at path p into the state. The error is ErrKnown for
 // a second arrival and for a file that loses its path to another, a
-// *RefusedError for a wrong signature, and otherwise says what is malformed.
+// *keys.RefusedError for a wrong signature, and otherwise says what is malformed.
 //
 // Where two files claim one path, the one that Prefer names stays. The other is
 // remembered, because a host's key that arrives later can turn the decision.
@@ -47,7 +38,7 @@ func (e Examined) Host() protocol.Name {
 // Signed is the message in the file, without its body, if it bears a signature that
 // fits its bytes, path and record; nil otherwise. It must not be changed.
 func (e Examined) Signed() *protocol.Message {
-	if e.item == nil || !e.item.sealed {
+	if e.item == nil || !e.item.Sealed {
 		return nil
 	}
 	return &e.item.Message
@@ -89,19 +80,16 @@ func (s *State) Take(e Examined) (*Item, error) {
 		return old, ErrKnown
 	}
 	taken := old != nil
-	turned := s.learn(it)
+	turned := s.keys.Learn(&it.File, s.batch)
 	if taken {
 		s.lose(it)
 		s.elect(p)
 	} else {
 		s.add(it)
 	}
-	s.arrived(it)
+	s.keys.Arrived(&it.File)
 	if turned {
 		s.electAll()
-	}
-	if s.refused.valid {
-		s.refused.add(s.ring.judge(it))
 	}
 	s.settle()
 	if now := s.at(p); now != it {
@@ -158,7 +146,7 @@ func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
 	}
 	sig, err := protocol.CheckSignature(m, s.recordID, data)
 	if sig == protocol.SignatureRefused {
-		return nil, &RefusedError{err}
+		return nil, &keys.RefusedError{Err: err}
 	}
 	return s.item(m, data, sig == protocol.SignatureValid)
 }
@@ -166,8 +154,8 @@ func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
 // item is what is kept of a message with its file. sealed says that it is signed, and
 // that the signature fits.
 func (s *State) item(m *protocol.Message, data []byte, sealed bool) (*Item, error) {
-	it := &Item{Message: *m, Hash: protocol.Hash(data), sealed: sealed}
-	if err := s.readHostAct(it); err != nil {
+	it := &Item{File: keys.File{Message: *m, Hash: protocol.Hash(data), Sealed: sealed}}
+	if err := it.ReadWord(s.recordID, s.system); err != nil {
 		return nil, err
 	}
 	body := it.Body
@@ -185,7 +173,7 @@ func (s *State) add(it *Item) {
 // counts is 1 for a message that makes its author known, 0 for the word of a
 // host, which nobody can write to.
 func (it *Item) counts() int {
-	if it.sealed && it.From == it.Host.String() {
+	if it.Sealed && it.From == it.Host.String() {
 		return 0
 	}
 	return 1
@@ -230,8 +218,7 @@ func (s *State) remove(it *Item) {
 	}
 	s.leave(it)
 	if it.Type == protocol.TypeRead {
-		s.judged++
-		s.shaken++
+		s.receiptsLeft++
 	}
 	s.unsettled = append(s.unsettled, s.after(it)...)
 }

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // What this host signed itself is looked at without checking the signature again, and
 // is the same as if it had been checked.
 func TestOwnFilesAreExaminedAlike(t *testing.T) {
-	h, s := newTestHost(t, "white", "white"), New(Anchor{RecordID: testRecord})
+	h, s := newTestHost(t, "white", "white"), New(keys.Anchor{RecordID: testRecord})
 	join := s.hostDraft(protocol.ActHostJoin, protocol.HostState{Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}})
 	say := Draft{
 		Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "AGREE | word"},

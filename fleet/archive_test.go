@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/testdata/ballot"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -94,7 +95,7 @@ func TestArchivedStateAnswersTheSame(t *testing.T) {
 
 // foldedIcily folds files into a state that is frozen now and then, and checks that
 // what Check says beforehand holds.
-func foldedIcily(t testing.TB, anchor Anchor, files []testFile, r *rand.Rand) *State {
+func foldedIcily(t testing.TB, anchor keys.Anchor, files []testFile, r *rand.Rand) *State {
 	t.Helper()
 	s := New(anchor)
 	var sn *Snapshot
@@ -132,7 +133,7 @@ func TestArchivedFleetIsFoundAgain(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(seed), 11))
 		files := randomFleet(t, r)
 		plain := folded(t, files)
-		icy := foldedIcily(t, Anchor{RecordID: testRecord}, files, r)
+		icy := foldedIcily(t, keys.Anchor{RecordID: testRecord}, files, r)
 		if diff := cmp.Diff(snapshot(plain), snapshot(icy)); diff != "" {
 			t.Fatalf("case %d:\n%s", seed, diff)
 		}
@@ -251,7 +252,7 @@ func TestOnlyWhatIsKeptIsFrozen(t *testing.T) {
 	for seed := range seeds(60) {
 		r := rand.New(rand.NewPCG(uint64(seed), 3))
 		files := randomFleet(t, r)
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		isKept := map[string]bool{}
 		for _, f := range files {
 			fold(t, s, []testFile{f})
@@ -266,7 +267,7 @@ func TestOnlyWhatIsKeptIsFrozen(t *testing.T) {
 				continue
 			}
 			a := written(t, sn)
-			started := Restore(Anchor{RecordID: testRecord}, a)
+			started := Restore(keys.Anchor{RecordID: testRecord}, a)
 			for _, it := range started.rivals {
 				for _, it := range it {
 					if !isKept[it.Path.String()+it.Hash] {
@@ -336,7 +337,7 @@ func FuzzArchive(f *testing.F) {
 		f.Fatal(err)
 	}
 	files := benchFiles(f, 20, time.Minute)
-	s := New(Anchor{RecordID: testRecord}, ballot.Kind())
+	s := New(keys.Anchor{RecordID: testRecord}, ballot.Kind())
 	for _, file := range files {
 		if _, err := s.Apply(file.path, file.data); err != nil {
 			f.Fatal(err)
@@ -361,7 +362,7 @@ func FuzzArchive(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := Restore(Anchor{RecordID: testRecord}, a)
+		s := Restore(keys.Anchor{RecordID: testRecord}, a)
 		snapshot(s)
 		searches(s, files)
 		for _, f := range files {
@@ -380,7 +381,7 @@ func FuzzArchive(f *testing.F) {
 func TestApplyDoesNotGrowWithHistory(t *testing.T) {
 	cost := func(history int) float64 {
 		files := benchFiles(t, history+200, 0)
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		fold(t, s, files[:history])
 		freeze(t, s)
 		next := history
@@ -407,7 +408,7 @@ func TestApplyDoesNotGrowWithForks(t *testing.T) {
 			h.seq, h.prev = 4, protocol.Hash(nil)
 			files = append(files, h.write(t, d, time.Unix(1e9+int64(i), 0), uint32(i)))
 		}
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		fold(t, s, files[:beside])
 		freeze(t, s)
 		next := beside
@@ -426,7 +427,7 @@ func TestApplyDoesNotGrowWithForks(t *testing.T) {
 // the archive holds many channels.
 func TestSnapshotDoesNotGrowWithTheArchive(t *testing.T) {
 	cost := func(channels int) float64 {
-		h, s := newTestHost(t, "a", "a"), New(Anchor{RecordID: testRecord})
+		h, s := newTestHost(t, "a", "a"), New(keys.Anchor{RecordID: testRecord})
 		at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
 		for i := range channels {
 			d := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "eve"}}, Type: protocol.TypeText, Body: "hello"},

@@ -4,22 +4,15 @@ import (
 	"fmt"
 
 	"github.com/parleyfleet/parley/fleet/archive"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
-
-// signer is an alias and a key that signed for it, whether it is the host's or not.
-type signer struct {
-	host protocol.Name
-	key  string
-}
 
 // rest is what an archive holds whole, because there is little of it.
 type rest struct {
 	circled bool
-	rivals  []*Item          // files that lost their path to another
-	words   []*Item          // what hosts said of hosts, whichever files won their paths
-	last    map[signer]*Item // the greatest path that each signed
-	signed  map[signer]int   // how many files each signed
+	rivals  []*Item // files that lost their path to another
+	keys    keys.Kept
 	forks   map[branch]struct{}
 	census  census
 }
@@ -34,15 +27,16 @@ func (r *rest) append(w *archive.Pen, recordID, stamp string) {
 		writeItem(w, it)
 		writeSaid(w, it)
 	}
-	w.Number(uint64(len(r.words)))
-	for _, it := range r.words {
+	w.Number(uint64(len(r.keys.Words)))
+	for _, f := range r.keys.Words {
+		it := displaced(f)
 		writeItem(w, it)
 		writeSaid(w, it)
 	}
-	w.Number(uint64(len(r.last)))
-	for who, it := range r.last {
-		writeItem(w, it)
-		w.Number(uint64(r.signed[who]))
+	w.Number(uint64(len(r.keys.Last)))
+	for who, f := range r.keys.Last {
+		writeItem(w, displaced(f))
+		w.Number(uint64(r.keys.Signed[who]))
 	}
 	w.Number(uint64(len(r.forks)))
 	for at := range r.forks {
@@ -54,13 +48,18 @@ func (r *rest) append(w *archive.Pen, recordID, stamp string) {
 	r.census.append(w)
 }
 
+// displaced is a file as an item: where one of these stands says nothing.
+func displaced(f *keys.File) *Item {
+	return &Item{File: *f, Place: f.Timestamp, reach: f.Timestamp}
+}
+
 // writeSaid writes what the item says of its host, if it does.
 func writeSaid(w *archive.Pen, it *Item) {
-	if it.word == nil {
+	if it.Word == nil {
 		w.Text("")
 		return
 	}
-	w.Text(protocol.FormatHostWord(it.Act, it.word))
+	w.Text(protocol.FormatHostWord(it.Act, it.Word))
 }
 
 // readRest reads it, and refuses an archive of another record.
@@ -70,18 +69,22 @@ func (a *Archive) readRest(recordID string) error {
 		return fmt.Errorf("%w: it is of another record", ErrArchive)
 	}
 	a.stamp = c.Text()
-	a.rest = rest{circled: c.Number() == 1, last: map[signer]*Item{}, signed: map[signer]int{}, forks: map[branch]struct{}{}}
+	a.rest = rest{circled: c.Number() == 1, keys: keys.Kept{Last: map[keys.Signer]*keys.File{}, Signed: map[keys.Signer]int{}}, forks: map[branch]struct{}{}}
 	var err error
+	var words []*Item
 	if a.rest.rivals, err = readWords(&c); err == nil {
-		a.rest.words, err = readWords(&c)
+		words, err = readWords(&c)
 	}
 	if err != nil {
 		return fmt.Errorf("%w: what a host said of itself is malformed: %w", ErrArchive, err)
 	}
+	for _, it := range words {
+		a.rest.keys.Words = append(a.rest.keys.Words, &it.File)
+	}
 	for n := c.Number(); n > 0 && !c.Bad(); n-- {
 		it := readItem(&c)
-		a.rest.last[signer{it.Host, it.Key}] = it
-		a.rest.signed[signer{it.Host, it.Key}] = int(c.Number())
+		a.rest.keys.Last[it.Signer()] = &it.File
+		a.rest.keys.Signed[it.Signer()] = int(c.Number())
 	}
 	for n := c.Number(); n > 0 && !c.Bad(); n-- {
 		a.rest.forks[branch{protocol.Name(c.Text()), c.Text(), c.Text(), c.Number()}] = struct{}{}
@@ -99,7 +102,7 @@ func readWords(r *archive.Cursor) (all []*Item, err error) {
 		it := readItem(r)
 		it.placed = false
 		if text := r.Text(); text != "" {
-			if it.word, err = protocol.ParseHostWord(it.Act, text); err != nil {
+			if it.Word, err = protocol.ParseHostWord(it.Act, text); err != nil {
 				return nil, err
 			}
 		}
@@ -110,8 +113,8 @@ func readWords(r *archive.Cursor) (all []*Item, err error) {
 
 // note keeps the greatest path of each signer.
 func (r *rest) note(it *Item) {
-	if it.sealed {
-		who := signer{it.Host, it.Key}
-		r.last[who] = later(r.last[who], it)
+	if it.Sealed {
+		who := it.Signer()
+		r.keys.Last[who] = keys.Later(r.keys.Last[who], &it.File)
 	}
 }

@@ -6,7 +6,7 @@ import "github.com/parleyfleet/parley/protocol"
 // name and same host; of an unsigned one the name alone, unless it names a host (R4).
 func (it *Item) by(who Who) bool {
 	a := it.Author()
-	if it.sealed {
+	if it.Sealed {
 		return a.Name == who.Name && it.Host == who.Host
 	}
 	return a.Name == who.Name && (a.Host == "" || a.Host == who.Host.String())

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -57,7 +58,7 @@ func BenchmarkFold(b *testing.B) {
 
 func benchFold(b *testing.B, files []testFile, batch bool) {
 	for b.Loop() {
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		fold := func() {
 			for _, f := range files {
 				if _, err := s.Apply(f.path, f.data); err != nil {
@@ -76,7 +77,7 @@ func benchFold(b *testing.B, files []testFile, batch bool) {
 
 // BenchmarkQuestions asks a state of 100,000 messages.
 func BenchmarkQuestions(b *testing.B) {
-	s := New(Anchor{RecordID: testRecord})
+	s := New(keys.Anchor{RecordID: testRecord})
 	files := benchFiles(b, 100_000, 0)
 	for _, f := range files {
 		if _, err := s.Apply(f.path, f.data); err != nil {
@@ -119,7 +120,7 @@ func BenchmarkQuestions(b *testing.B) {
 // and what a state that has it answers.
 func BenchmarkArchive(b *testing.B) {
 	files := benchFiles(b, 101_000, 0)
-	s := New(Anchor{RecordID: testRecord})
+	s := New(keys.Anchor{RecordID: testRecord})
 	fold(b, s, files[:100_000])
 	var out bytes.Buffer
 	if err := s.Snapshot().Write(&out, ""); err != nil {
@@ -137,7 +138,7 @@ func BenchmarkArchive(b *testing.B) {
 		}
 		b.ReportMetric(float64(out.Len())/100_000, "bytes/message")
 	})
-	frozen := Restore(Anchor{RecordID: testRecord}, a)
+	frozen := Restore(keys.Anchor{RecordID: testRecord}, a)
 	fold(b, frozen, files[100_000:])
 	b.Run("Merge", func(b *testing.B) {
 		for b.Loop() {
@@ -183,12 +184,12 @@ func BenchmarkApplyAfter(b *testing.B) {
 	for _, history := range []int{1000, 100_000} {
 		b.Run(fmt.Sprintf("history=%d", history), func(b *testing.B) {
 			files := benchFiles(b, history+1000, 0)
-			s := New(Anchor{RecordID: testRecord})
+			s := New(keys.Anchor{RecordID: testRecord})
 			fold(b, s, files[:history])
 			a := written(b, s.Snapshot())
 			for i := 0; b.Loop(); i++ {
 				if i%1000 == 0 {
-					s = Restore(Anchor{RecordID: testRecord}, a)
+					s = Restore(keys.Anchor{RecordID: testRecord}, a)
 				}
 				f := files[history+i%1000]
 				if _, err := s.Apply(f.path, f.data); err != nil {
@@ -204,7 +205,7 @@ func BenchmarkApplyAfter(b *testing.B) {
 func BenchmarkRestoreRevoked(b *testing.B) {
 	const n = 20_000
 	a, other := newTestHost(b, "a", "a"), newTestHost(b, "b", "b")
-	anchor := Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(b), Humans: []protocol.Name{"nat"}}}
+	anchor := keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(b), Humans: []protocol.Name{"nat"}}}
 	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
 	s := New(anchor)
 	take := func(f testFile) {
@@ -224,7 +225,7 @@ func BenchmarkRestoreRevoked(b *testing.B) {
 	d = s.hostDraft(protocol.ActHostRevoke, protocol.Revocation{Host: "a", Revokes: key, Last: ends})
 	d.Message.Human = "nat"
 	take(a.write(b, d, at, n))
-	if h, _ := s.Host("b"); !h.Out() {
+	if h, _ := s.Keys().Host("b"); !h.Out() {
 		b.Fatal("the key is not revoked")
 	}
 	after := written(b, s.Snapshot())
@@ -244,7 +245,7 @@ func BenchmarkRestoreRevoked(b *testing.B) {
 func BenchmarkWords(b *testing.B) {
 	const n = 1000
 	a := newTestHost(b, "a", "a")
-	anchor := Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(b), Humans: []protocol.Name{"nat"}}}
+	anchor := keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(b), Humans: []protocol.Name{"nat"}}}
 	s, at := New(anchor), time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
 	var words []Examined
 	for i := range n {
@@ -271,7 +272,7 @@ func BenchmarkWords(b *testing.B) {
 func BenchmarkLists(b *testing.B) {
 	for _, messages := range []int{10_000, 100_000} {
 		files := benchFiles(b, messages+1000, 0)
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		fold(b, s, files[:messages])
 		var out bytes.Buffer
 		if err := s.Snapshot().Write(&out, ""); err != nil {
@@ -281,7 +282,7 @@ func BenchmarkLists(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		frozen := Restore(Anchor{RecordID: testRecord}, a)
+		frozen := Restore(keys.Anchor{RecordID: testRecord}, a)
 		fold(b, frozen, files[messages:])
 		b.Run(fmt.Sprintf("Channels/messages=%d", messages), func(b *testing.B) {
 			for b.Loop() {

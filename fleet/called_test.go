@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -17,10 +18,10 @@ func (d decided) decide(*State, time.Time) ([]Draft, error) { return append([]Dr
 // What an agent sends on its own started again at no hops, so that two agents that wrote
 // to each other never stopped.
 func TestCalled(t *testing.T) {
-	s := New(Anchor{RecordID: testRecord})
+	s := New(keys.Anchor{RecordID: testRecord})
 	here, elsewhere := protocol.DeriveChannel(testRecord, "a", "b"), protocol.DeriveChannel(testRecord, "c")
-	cause := &Item{Message: protocol.Message{
-		Path: protocol.NewPath(here, time.Unix(1_800_000_000, 0).UTC(), 1), From: "a", To: []protocol.Address{{Name: "b"}}, Type: protocol.TypeText, Hops: 3}}
+	cause := &Item{File: keys.File{Message: protocol.Message{
+		Path: protocol.NewPath(here, time.Unix(1_800_000_000, 0).UTC(), 1), From: "a", To: []protocol.Address{{Name: "b"}}, Type: protocol.TypeText, Hops: 3}}}
 	s.items[cause.Path] = cause
 	text := func(hops int) Draft {
 		return Draft{Channel: here, Message: protocol.Message{Type: protocol.TypeText, Hops: hops}}
@@ -55,9 +56,9 @@ func TestCalled(t *testing.T) {
 func TestArchivedCause(t *testing.T) {
 	channel := protocol.DeriveChannel(testRecord, "a", "b")
 	for _, because := range []string{"", "2026/05/23/190000000Z-b2c3d4e5.md", "0768faa4-c02c-4f6e-82df-7cfc40e377d8/2026/05/23/190000000Z-b2c3d4e5.md", "nonsense"} {
-		it := &Item{Hash: protocol.Hash(nil), Message: protocol.Message{
+		it := &Item{File: keys.File{Hash: protocol.Hash(nil), Message: protocol.Message{
 			Path: protocol.NewPath(channel, time.Unix(1_800_000_000, 0).UTC(), 7), Timestamp: time.Unix(1_800_000_000, 0).UTC(),
-			Type: protocol.TypeText, Because: because, Unattended: because != "", Request: "after it"}}
+			Type: protocol.TypeText, Because: because, Unattended: because != "", Request: "after it"}}}
 		got := thawed(t, it)
 		if got.Because != because || got.Unattended != it.Unattended || got.Request != it.Request {
 			t.Errorf("%q is read as %q, unattended %v, request %q", because, got.Because, got.Unattended, got.Request)

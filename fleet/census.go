@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/archive"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -64,7 +65,7 @@ func (t census) clone() census {
 
 // add counts an item in, or with -1 out.
 func (t census) add(it *Item, n int) {
-	a := authorship{it.Host, it.Key, it.From, it.kind(), it.sealed}
+	a := authorship{it.Host, it.Key, it.From, it.kind(), it.Sealed}
 	if t.written[a] += n; t.written[a] == 0 {
 		delete(t.written, a)
 	}
@@ -174,7 +175,10 @@ func (s *State) Totals() Totals {
 		default:
 			t.Messages += n
 			h.Messages += n
-			counts, sure := s.countsAlways(a)
+			counts, sure := false, true
+			if a.sealed {
+				counts, sure = s.keys.CountsAlways(keys.Signer{Host: a.host, Key: a.key}, a.from)
+			}
 			if !counts {
 				t.Unverified += n
 			}
@@ -195,23 +199,6 @@ func (s *State) Totals() Totals {
 		}
 	}
 	return t
-}
-
-// countsAlways reports whether the signatures of all such messages count. It is sure
-// of that unless their key has been ended before some of them, or been revoked.
-func (s *State) countsAlways(a authorship) (counts, sure bool) {
-	h := s.ring.hosts[a.host]
-	if !a.sealed || h == nil {
-		return false, true
-	}
-	at := h.keyAt(a.key)
-	if at < 0 || a.from != a.host.String() && h.declared[a.from] == nil {
-		return false, true
-	}
-	held := &h.keys[at]
-	last := s.last[signer{a.host, a.key}]
-	ended := !held.until.IsZero() && (last == nil || last.signedAt().After(held.until))
-	return true, !ended && len(held.revoked) == 0
 }
 
 // append writes it down.

@@ -3,6 +3,7 @@ package fleet
 import (
 	"slices"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -15,24 +16,12 @@ func (s *State) Knows(hash string) bool {
 	return len(s.lost[hash]) > 0 || len(hashed.find(s, hash)) > 0
 }
 
-// Gap is what a chain lacks: the message of a host with that hash.
-type Gap struct {
-	Host protocol.Name
-	Hash string
-
-	// Path, Run and Seq are those of the message that tells of the gap: the one that
-	// follows it.
-	Path protocol.Path
-	Run  string
-	Seq  uint64
-}
-
 // GapBefore is the message that a signed one follows on and that is not here.
-func (s *State) GapBefore(it *Item) (Gap, bool) {
-	if !it.sealed || !protocol.IsHash(it.Prev) || s.Signature(it) == protocol.SignatureRefused || s.Knows(it.Prev) {
-		return Gap{}, false
+func (s *State) GapBefore(it *Item) (keys.Gap, bool) {
+	if !it.Sealed || !protocol.IsHash(it.Prev) || s.Signature(it) == protocol.SignatureRefused || s.Knows(it.Prev) {
+		return keys.Gap{}, false
 	}
-	return Gap{it.Host, it.Prev, it.Path, it.Run, it.Seq}, true
+	return keys.Gap{Host: it.Host, Hash: it.Prev, Path: it.Path, Run: it.Run, Seq: it.Seq}, true
 }
 
 // ChainOn are up to most messages of a host that follow on the one with the hash
@@ -68,9 +57,17 @@ func (s *State) ChainBack(host protocol.Name, hash string, after protocol.Path, 
 // is: a chain forks only where a host's key is used twice.
 func ofHost(host protocol.Name, items []*Item) (first *Item) {
 	for _, it := range items {
-		if it.Host == host && it.sealed && (first == nil || byPath(it, first) < 0) {
+		if it.Host == host && it.Sealed && (first == nil || keys.ByPath(&it.File, &first.File) < 0) {
 			first = it
 		}
 	}
 	return first
 }
+
+// LastOf is the last message of a host in the order of its own chain: the one
+// with the greatest path that its keys signed while they counted.
+func (s *State) LastOf(host protocol.Name) (*keys.File, bool) { return s.keys.Last(host) }
+
+// Awaited are messages that revocations leave in and that are not here, up to most of
+// each host. Until they are here, what stands before them does not count.
+func (s *State) Awaited(most int) []keys.Gap { return s.keys.Awaited(most) }

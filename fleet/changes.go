@@ -46,4 +46,4 @@ func (c *Changes) placed(it *Item, to time.Time) {
 // Epoch rises whenever what a host has said comes to be judged otherwise: its keys have
 // changed, or whom it has declared. Two looks at one epoch of all hosts that a look
 // concerned have seen the same.
-func (s *State) Epoch(host protocol.Name) int { return s.epochs[host] }
+func (s *State) Epoch(host protocol.Name) int { return s.keys.Epoch(host) }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/testdata/ballot"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -95,9 +95,10 @@ type verdictOf struct {
 }
 
 func look(s *State) sight {
-	l := sight{map[string]time.Time{}, map[verdictOf]protocol.Signature{}, maps.Clone(s.epochs)}
+	l := sight{map[string]time.Time{}, map[verdictOf]protocol.Signature{}, map[protocol.Name]int{}}
 	for it := range s.All() {
 		l.stands[it.Path.String()+" "+it.Hash] = it.Place
+		l.epochs[it.Host] = s.Epoch(it.Host)
 		l.verdicts[verdictOf{it.Path, it.Hash, it.Host}] = s.Signature(it)
 	}
 	return l
@@ -137,10 +138,10 @@ func toldOf(c Changes) map[string]string {
 
 func folded(t testing.TB, files []testFile) *State {
 	t.Helper()
-	return foldedOf(t, Anchor{RecordID: testRecord}, files)
+	return foldedOf(t, keys.Anchor{RecordID: testRecord}, files)
 }
 
-func foldedOf(t testing.TB, anchor Anchor, files []testFile) *State {
+func foldedOf(t testing.TB, anchor keys.Anchor, files []testFile) *State {
 	t.Helper()
 	s := New(anchor, ballot.Kind())
 	fold(t, s, files)
@@ -158,7 +159,7 @@ func fold(t testing.TB, s *State, files []testFile) {
 
 // reportOrder leaves out files as long as the two orders still differ, and fails
 // with what is left.
-func reportOrder(t *testing.T, seed int, anchor Anchor, first, other []testFile) {
+func reportOrder(t *testing.T, seed int, anchor keys.Anchor, first, other []testFile) {
 	t.Helper()
 	for i := 0; i < len(first); {
 		gone := func(f testFile) bool { return f.path == first[i].path && string(f.data) == string(first[i].data) }
@@ -184,7 +185,7 @@ func reportOrder(t *testing.T, seed int, anchor Anchor, first, other []testFile)
 type chaos struct {
 	*rand.Rand
 	t      *testing.T
-	anchor Anchor
+	anchor keys.Anchor
 	now    time.Time
 	hosts  []*testHost
 	skew   []time.Duration
@@ -201,7 +202,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		skew := time.Duration(c.IntN(20)-10) * time.Second
 		c.skew = append(c.skew, skew, skew)
 	}
-	c.anchor = Anchor{RecordID: testRecord}
+	c.anchor = keys.Anchor{RecordID: testRecord}
 	if c.IntN(2) == 0 {
 		founder := c.hosts[2*c.IntN(3)]
 		c.anchor.Founder = protocol.HostState{Host: founder.alias, Key: founder.public(t), Humans: []protocol.Name{"nat"}}
@@ -305,7 +306,7 @@ func rotation(t testing.TB, h, next *testHost, until time.Time) Draft {
 	if err := r.Prove(testRecord, h.public(t), next.key); err != nil {
 		t.Fatal(err)
 	}
-	return New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostRotate, r)
+	return New(keys.Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostRotate, r)
 }
 
 // aKey is a key that the host has, or may have had.
@@ -364,7 +365,7 @@ func (c *chaos) hostAct(h *testHost) Draft {
 				Tiers: []protocol.Tier{{Name: "opus", Count: 1}, {Name: "haiku", Count: 1 + c.IntN(3)}}})
 		}
 	}
-	return New(Anchor{RecordID: testRecord}).hostDraft(act, says)
+	return New(keys.Anchor{RecordID: testRecord}).hostDraft(act, says)
 }
 
 // message is mail, an answer or a receipt.
@@ -431,20 +432,20 @@ func TestNobodyUnsaysAnothersJoin(t *testing.T) {
 	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	honest, thief := newTestHost(t, "white", "white"), newTestHost(t, "evil", "evil")
 	says := protocol.HostState{Host: "white", Key: honest.public(t), Humans: []protocol.Name{"nat"}}
-	join := honest.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, says), at, 0)
+	join := honest.write(t, New(keys.Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, says), at, 0)
 	said := honest.write(t, Draft{Channel: protocol.DeriveChannel(testRecord, "nat", "eve"),
 		Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "eve"}}, Type: protocol.TypeText, Body: "hi"}}, at.Add(time.Second), 1)
 	won := 0
 	for i := range 64 { // some have the lower hash
 		says := protocol.HostState{Host: "evil", Key: thief.public(t), Hostname: fmt.Sprint("evil", i)}
-		rival := thief.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, says), at, 0)
+		rival := thief.write(t, New(keys.Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, says), at, 0)
 		if rival.path != join.path {
 			t.Fatal("the join's path is not contested")
 		}
 		files := []testFile{join, said, rival}
 		for _, order := range permutations(len(files)) {
 			s := folded(t, []testFile{files[order[0]], files[order[1]], files[order[2]]})
-			h, joined := s.Host("white")
+			h, joined := s.Keys().Host("white")
 			if !joined || h.Key != honest.public(t) || s.Signature(s.at(said.path)) != protocol.SignatureValid {
 				t.Fatalf("order %v: white has lost its key", order)
 			}

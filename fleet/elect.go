@@ -3,6 +3,7 @@ package fleet
 import (
 	"slices"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -68,10 +69,10 @@ func (s *State) beats(a, b *Item) bool {
 // rank orders files that claim one path: signed by the key of the host, not
 // known to be or not to be, signed by a key that does not count.
 func (s *State) rank(it *Item) int {
-	switch v := s.ring.judge(it); {
-	case v == genuine:
+	switch v := s.Keys().Judge(&it.File); {
+	case v == keys.Genuine:
 		return 2
-	case v.refused():
+	case v.Refused():
 		return 0
 	}
 	return 1

@@ -15,7 +15,7 @@ func (s *State) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.R
 	if last := s.at(after); last != nil {
 		within = s.ledTo(last, of)
 	}
-	t := tips{last: map[spot]uint64{}, followed: map[spot]bool{}}
+	t := tips{last: map[runHash]uint64{}, followed: map[runHash]bool{}}
 	s.eachOf(of, func(it *Item) {
 		if within(it) {
 			t.add(it)
@@ -32,37 +32,32 @@ func (s *State) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.R
 
 // eachOf hands on what a key signed and counts, wherever it lies.
 func (s *State) eachOf(of protocol.HostKey, do func(*Item)) {
-	try := func(it *Item) {
-		if it.sealed && it.Host == of.Host && it.Key == of.Key && !s.ring.judge(it).refused() {
+	for it := range s.every() {
+		if it.Sealed && it.Host == of.Host && it.Key == of.Key && !s.Keys().Judge(&it.File).Refused() {
 			do(it)
 		}
 	}
-	for it := range s.All() {
-		try(it)
-	}
-	for _, list := range s.rivals {
-		for _, it := range list {
-			try(it)
-		}
-	}
 }
+
+// runHash is a file, by its hash, as one of a run.
+type runHash struct{ hash, run string }
 
 // tips finds the messages that no other follows in its run. In the order of the record
 // hardly one comes after what follows it, so that it holds few of them.
 type tips struct {
-	last     map[spot]uint64 // their numbers
-	followed map[spot]bool   // what is followed and was not there then
+	last     map[runHash]uint64 // their numbers
+	followed map[runHash]bool   // what is followed and was not there then
 }
 
 func (t *tips) add(it *Item) {
 	if it.Prev != "" && it.Seq != 1 {
-		before := spot{it.Prev, it.Run}
+		before := runHash{it.Prev, it.Run}
 		if _, there := t.last[before]; !there {
 			t.followed[before] = true
 		}
 		delete(t.last, before)
 	}
-	if at := (spot{it.Hash, it.Run}); !t.followed[at] {
+	if at := (runHash{it.Hash, it.Run}); !t.followed[at] {
 		t.last[at] = it.Seq
 	}
 }
@@ -72,7 +67,7 @@ func (t *tips) add(it *Item) {
 // branch off from the others.
 func (s *State) ledTo(last *Item, of protocol.HostKey) func(*Item) bool {
 	chain, seats, first := map[string]bool{}, map[branch]bool{}, last
-	for it := last; it != nil && it.sealed && it.Host == of.Host && !chain[it.Hash]; it = s.file(it.Prev) {
+	for it := last; it != nil && it.Sealed && it.Host == of.Host && !chain[it.Hash]; it = s.signed(it.Prev) {
 		chain[it.Hash], seats[it.seat()], first = true, true, it
 	}
 	if first.Prev == "" {

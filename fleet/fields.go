@@ -20,7 +20,7 @@ type field struct {
 // readHostAct made of it. A field of protocol.Message that is not kept stands in the
 // test of these.
 var fields = []field{
-	bits(func(it *Item) []*bool { return []*bool{&it.sealed, &it.Unattended} }),
+	bits(func(it *Item) []*bool { return []*bool{&it.Sealed, &it.Unattended} }),
 	word(func(it *Item) *string { return &it.From }),
 	word(func(it *Item) *protocol.Type { return &it.Type }),
 	word(func(it *Item) *protocol.Act { return &it.Act }),

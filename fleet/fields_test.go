@@ -10,15 +10,16 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/archive"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // unkept are the parts of an item that an archive does not keep, and why.
 func unkept() map[string]string {
 	return map[string]string{
-		"Sig":    "whether it fits is in sealed",
+		"Sig":    "whether it fits is in Sealed",
 		"Extra":  "nobody asks for it",
-		"word":   "the words of hosts are kept apart",
+		"Word":   "the words of hosts are kept apart",
 		"moving": "it is so only while places are given",
 		"next":   "it is so only while places are given",
 	}
@@ -27,7 +28,7 @@ func unkept() map[string]string {
 // Every field of a message survives freezing: one that was forgotten would vanish from
 // what a restarted node knows.
 func TestEveryFieldIsArchived(t *testing.T) {
-	it := &Item{Hash: protocol.Hash([]byte("a file")), Place: time.Unix(3, 4).UTC(), sealed: true, placed: true, reach: time.Unix(5, 6).UTC()}
+	it := &Item{File: keys.File{Hash: protocol.Hash([]byte("a file")), Sealed: true}, Place: time.Unix(3, 4).UTC(), placed: true, reach: time.Unix(5, 6).UTC()}
 	it.affair = affair.ID{Kind: "ballot", Name: "one"}
 	it.Path = protocol.NewPath(protocol.SystemChannel(testRecord), time.Unix(7, 0), 8)
 	fill(t, reflect.ValueOf(&it.Message).Elem())

@@ -3,6 +3,7 @@ package fleet
 import (
 	"strings"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/spelling"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -14,8 +15,8 @@ const (
 )
 
 // FindHost is the host of that alias, or a *Refusal with the nearest aliases.
-func (s *State) FindHost(alias string) (*Host, error) {
-	if h, ok := s.Host(protocol.Name(alias)); ok {
+func (s *State) FindHost(alias string) (*keys.Host, error) {
+	if h, ok := s.Keys().Host(protocol.Name(alias)); ok {
 		return h, nil
 	}
 	return nil, refuse(Unknown, s.suggestHost(alias), "no host of this fleet is called %q", alias)
@@ -24,7 +25,7 @@ func (s *State) FindHost(alias string) (*Host, error) {
 // suggestHost is a hint that names the hosts nearest to an alias nobody has.
 func (s *State) suggestHost(alias string) string {
 	var near []protocol.Name
-	hosts := s.Hosts()
+	hosts := s.Keys().Hosts()
 	for _, h := range hosts {
 		name := h.Alias.String()
 		if len(alias) > maxMisspelt {

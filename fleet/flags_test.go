@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -13,7 +14,7 @@ import (
 // whatever order the messages come and wherever they lie.
 func TestForkIsCounted(t *testing.T) {
 	h := newTestHost(t, "white", "white")
-	join := h.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
+	join := h.write(t, New(keys.Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
 		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)
 	twin := *h
 	twin.run = "0badcafd"
@@ -27,7 +28,7 @@ func TestForkIsCounted(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 4))
 	for range 20 {
-		if got := foldedIcily(t, Anchor{RecordID: testRecord}, files, r).Flags(); len(got) != 1 || got[FlagFork] != 1 {
+		if got := foldedIcily(t, keys.Anchor{RecordID: testRecord}, files, r).Flags(); len(got) != 1 || got[FlagFork] != 1 {
 			t.Fatalf("flags %v, want one fork", got)
 		}
 		r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
@@ -38,7 +39,7 @@ func TestForkIsCounted(t *testing.T) {
 // another message or none.
 func TestOneNumberForTwoMessagesIsCounted(t *testing.T) {
 	h := newTestHost(t, "white", "white")
-	join := h.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
+	join := h.write(t, New(keys.Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
 		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)
 	thief := *h
 	thief.prev, thief.seq = "", 1
@@ -52,7 +53,7 @@ func TestOneNumberForTwoMessagesIsCounted(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(2, 4))
 	for range 20 {
-		if got := foldedIcily(t, Anchor{RecordID: testRecord}, files, r).Flags(); len(got) != 1 || got[FlagFork] != 1 {
+		if got := foldedIcily(t, keys.Anchor{RecordID: testRecord}, files, r).Flags(); len(got) != 1 || got[FlagFork] != 1 {
 			t.Fatalf("flags %v, want one fork", got)
 		}
 		r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
@@ -64,12 +65,12 @@ func TestReplayIsRefused(t *testing.T) {
 	h := newTestHost(t, "white", "white")
 	f := h.write(t, Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "yes"},
 		Channel: protocol.DeriveChannel(testRecord, "a", "b")}, time.Unix(1e9, 0), 0)
-	s := New(Anchor{RecordID: testRecord})
+	s := New(keys.Anchor{RecordID: testRecord})
 	fold(t, s, []testFile{f})
 	for _, to := range []protocol.Path{
 		protocol.NewPath(protocol.DeriveChannel(testRecord, "b", "c"), time.Unix(1e9, 0), 0), protocol.NewPath(f.path.Channel(), time.Unix(1e9, 0), 1),
 	} {
-		var refusal *RefusedError
+		var refusal *keys.RefusedError
 		if _, err := s.Apply(to, f.data); !errors.As(err, &refusal) {
 			t.Errorf("at %s: %v", to, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -27,7 +28,7 @@ func (it *Item) behind() branch { return branch{host: it.Host, prev: it.Prev} }
 // noteFork notes where two messages stand at one place of their host's chain, so that
 // it is no chain any more: they follow the same one, or count as the same.
 func (s *State) noteFork(it *Item) {
-	if !it.sealed {
+	if !it.Sealed {
 		return
 	}
 	places := []branch{it.seat()}
@@ -57,7 +58,7 @@ func (s *State) standing(at branch) []*Item {
 	if at.prev == "" {
 		return seated.find(s, at)
 	}
-	return slices.DeleteFunc(slices.Clone(following.find(s, at.prev)), func(it *Item) bool { return it.Host != at.host || !it.sealed })
+	return slices.DeleteFunc(slices.Clone(following.find(s, at.prev)), func(it *Item) bool { return it.Host != at.host || !it.Sealed })
 }
 
 // Forks is how many messages of a key that count stand beside another in their host's
@@ -71,11 +72,11 @@ func (s *State) Forks(of protocol.HostKey) int {
 func (s *State) beside(is func(*Item) bool) int {
 	beside := map[protocol.Path]bool{}
 	for at := range s.forks {
-		genuine := slices.DeleteFunc(slices.Clone(s.standing(at)), func(it *Item) bool { return !is(it) || s.ring.judge(it) != genuine })
+		genuine := slices.DeleteFunc(slices.Clone(s.standing(at)), func(it *Item) bool { return !is(it) || s.Keys().Judge(&it.File) != keys.Genuine })
 		if len(genuine) == 0 {
 			continue
 		}
-		slices.SortFunc(genuine, byPath)
+		slices.SortFunc(genuine, func(a, b *Item) int { return keys.ByPath(&a.File, &b.File) })
 		for _, it := range genuine[1:] {
 			beside[it.Path] = true
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/archive"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -18,7 +19,7 @@ type Snapshot struct {
 	gone     map[uint32]struct{}
 	loose    []frozen // by place
 	rest     rest
-	ring     *keyring // of its own
+	ring     *keys.Ring // of its own
 	judged   int
 	shaken   int
 	anew     bool // which mail is read must be found out anew
@@ -34,28 +35,25 @@ type frozen struct {
 // Snapshot copies what is not in the state's archive yet. It must not be called
 // during Batch. Its cost grows with that, not with the archive.
 func (s *State) Snapshot() *Snapshot {
+	judged, shaken := s.turns()
 	sn := &Snapshot{
-		recordID: s.recordID, old: newReader(s.archive.of), gone: maps.Clone(s.gone), judged: s.judged, shaken: s.shaken, anew: s.judged != s.frozenAt.judged,
-		loose: make([]frozen, len(s.order.items)), ring: &keyring{hosts: maps.Clone(s.ring.hosts)},
-		rest: rest{circled: s.circled, last: maps.Clone(s.archive.of.rest.last), signed: maps.Clone(s.signed), forks: maps.Clone(s.forks), census: s.archive.of.rest.census},
+		recordID: s.recordID, old: newReader(s.archive.of), gone: maps.Clone(s.gone), judged: judged, shaken: shaken, anew: judged != s.frozenAt.judged,
+		loose: make([]frozen, len(s.order.items)), ring: s.Keys().Judges(),
+		rest: rest{circled: s.circled, keys: s.keys.Keep(), forks: maps.Clone(s.forks), census: s.archive.of.rest.census},
 	}
 	copies := slices.Grow([]Item(nil), len(s.order.items))
 	for i, it := range s.order.items {
 		copies = append(copies, *it)
 		sn.loose[i] = frozen{Item: &copies[i], source: it}
 	}
-	if sn.rest.last == nil {
-		sn.rest.last = map[signer]*Item{}
-	}
+	// What is loose may be left out, so what that signed last is found out when it is written.
+	sn.rest.keys.Last = map[keys.Signer]*keys.File{}
+	maps.Copy(sn.rest.keys.Last, s.archive.of.rest.keys.Last)
 	for _, list := range s.rivals {
 		for _, it := range list {
 			rival := *it
 			sn.rest.rivals = append(sn.rest.rivals, &rival)
 		}
-	}
-	for _, it := range s.words.all() {
-		word := *it
-		sn.rest.words = append(sn.rest.words, &word)
 	}
 	return sn
 }
@@ -81,13 +79,13 @@ func (sn *Snapshot) Only(kept func(p protocol.Path, hash string, contested bool)
 			return false
 		}
 		whole = whole && !contested[f.Path]
-		if f.sealed {
-			sn.rest.signed[signer{f.Host, f.Key}]--
+		if f.Sealed {
+			sn.rest.keys.Signed[f.Signer()]--
 		}
 		out[f.Hash] = true
 		return true
 	})
-	sn.rest.words = slices.DeleteFunc(sn.rest.words, func(it *Item) bool { return out[it.Hash] })
+	sn.rest.keys.Words = slices.DeleteFunc(sn.rest.keys.Words, func(f *keys.File) bool { return out[f.Hash] })
 	return whole
 }
 
@@ -157,7 +155,7 @@ func (sn *Snapshot) read(b *archive.Builder) {
 	}
 	note := func(receipt *Item) {
 		p, ok := receipt.ReadPath()
-		if !ok || !receipt.sealed || sn.ring.signature(receipt) != protocol.SignatureValid {
+		if !ok || !receipt.Sealed || sn.ring.Signature(&receipt.File) != protocol.SignatureValid {
 			return
 		}
 		if at, stays := where(p); stays {
@@ -230,22 +228,14 @@ func (s *State) vanish(p protocol.Path) {
 }
 
 // Restore is the state that an archive holds.
-func Restore(anchor Anchor, a *Archive) *State {
+func Restore(anchor keys.Anchor, a *Archive) *State {
 	s := New(anchor, a.kinds...)
 	s.archive = newReader(a)
 	s.circled = a.rest.circled
 	for _, it := range a.rest.rivals {
 		s.lose(it)
 	}
-	maps.Copy(s.last, a.rest.last)
-	maps.Copy(s.signed, a.rest.signed)
 	maps.Copy(s.forks, a.rest.forks)
-	for _, it := range a.rest.words {
-		if it.word != nil {
-			s.words.add(it)
-		}
-	}
-	s.ring = s.historian().keyring()
-	s.ringed++
+	s.keys = keys.Restore(anchor, files{s}, a.rest.keys)
 	return s
 }

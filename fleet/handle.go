@@ -48,12 +48,12 @@ func (s *State) answersOwn(it *Item, who Who) bool {
 // that the host does not serve: worth one warning (Crosstalk, "Tier
 // validation").
 func (s *State) Misaddressed(it *Item, host protocol.Name) (agent string, yes bool) {
-	h, joined := s.Host(host)
+	h, joined := s.Keys().Host(host)
 	if !joined || it.Type != protocol.TypeText {
 		return "", false
 	}
 	for _, a := range it.To {
-		if a.Host != host.String() || h.declared[a.Name] != nil {
+		if a.Host != host.String() || h.Declared(a.Name) != nil {
 			continue
 		}
 		return a.Name, true

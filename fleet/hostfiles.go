@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
@@ -37,10 +38,10 @@ func (s *State) hostFiles() map[protocol.Name]string {
 func (s *State) OtherPrograms() []protocol.HostState {
 	var all []protocol.HostState
 	for alias, path := range s.hostFiles() {
-		if _, joined := s.Host(alias); !joined {
+		if _, joined := s.Keys().Host(alias); !joined {
 			all = append(all, s.files[path])
 		}
 	}
-	slices.SortFunc(all, func(a, b protocol.HostState) int { return compareNames(a.Host, b.Host) })
+	slices.SortFunc(all, func(a, b protocol.HostState) int { return cmp.Compare(a.Host, b.Host) })
 	return all
 }

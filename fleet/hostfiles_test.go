@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -20,7 +21,7 @@ func TestWhichHostFileCounts(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 12))
 	for range 100 {
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		for path, h := range files { // in any order
 			s.SetHostFile(path, h)
 		}
@@ -48,7 +49,7 @@ func TestWhichHostFileCounts(t *testing.T) {
 // some thousand small ones held every node up for seconds at each message.
 func TestHostFilesAreLookedAtOnce(t *testing.T) {
 	const many = 500
-	s := New(Anchor{RecordID: testRecord})
+	s := New(keys.Anchor{RecordID: testRecord})
 	for i := range many {
 		s.SetHostFile(fmt.Sprintf("hosts/x%d.md", i), protocol.HostState{Host: protocol.Name(fmt.Sprintf("h%d", i))})
 	}

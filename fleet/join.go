@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -19,10 +20,10 @@ type Join struct {
 const joinAnew = "join again with a new home and another alias: parley --home DIR join URL --alias NAME"
 
 func (c Join) decide(s *State, _ time.Time) ([]Draft, error) {
-	h, joined := s.Host(c.Host.Host)
+	h, joined := s.Keys().Host(c.Host.Host)
 	switch {
-	case !joined && s.bearer(c.Host.Key) != "":
-		alias := s.bearer(c.Host.Key)
+	case !joined && s.Keys().Bearer(c.Host.Key) != "":
+		alias := s.Keys().Bearer(c.Host.Key)
 		return nil, refuse(Forbidden, "write alias: "+alias.String()+" in config.yaml; for another name, join with a new home",
 			"the key of this home is that of the host %s, and a host keeps its name", alias)
 	case !joined:
@@ -33,29 +34,19 @@ func (c Join) decide(s *State, _ time.Time) ([]Draft, error) {
 	case h.Out():
 		return nil, refuse(Forbidden, joinAnew,
 			"%s is out, and the fleet takes no word of it any more: %s", h.Alias, h.WhyOut())
-	case h.first == nil: // others named it before it said a word
+	case !h.Announced(): // others named it before it said a word
 		return []Draft{s.hostDraft(protocol.ActHostJoin, c.Host)}, nil
 	}
-	if !c.Again && h.says(c.Host) {
+	if !c.Again && says(h, c.Host) {
 		return nil, nil
 	}
-	says := c.Host
-	says.Key = ""
-	return []Draft{s.hostDraft(protocol.ActHostAgents, says)}, nil
-}
-
-// bearer is the host whose key that is, or was, or "".
-func (s *State) bearer(key string) protocol.Name {
-	for _, h := range s.Hosts() {
-		if h.keyAt(key) >= 0 {
-			return h.Alias
-		}
-	}
-	return ""
+	news := c.Host
+	news.Key = ""
+	return []Draft{s.hostDraft(protocol.ActHostAgents, news)}, nil
 }
 
 // says reports whether the host has said all of that already.
-func (h *Host) says(s protocol.HostState) bool {
+func says(h *keys.Host, s protocol.HostState) bool {
 	return len(h.Unread) == 0 && (s.Hostname == "" || h.Hostname == s.Hostname) && slices.Equal(h.Addresses, s.Addresses) &&
 		slices.Equal(h.Humans, s.Humans) && slices.EqualFunc(h.Agents, s.Agents, equalAgents)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -18,20 +19,20 @@ type pens struct {
 	*rand.Rand
 	t      *testing.T
 	from   *State
-	anchor Anchor
+	anchor keys.Anchor
 	hosts  []*testHost // each of them holds a key of an alias, some the same
 	files  []testFile
 	at     time.Time
 }
 
 func newPens(t *testing.T, seed uint64) *pens {
-	p := &pens{Rand: rand.New(rand.NewPCG(seed, 7)), t: t, from: New(Anchor{RecordID: testRecord}), at: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
+	p := &pens{Rand: rand.New(rand.NewPCG(seed, 7)), t: t, from: New(keys.Anchor{RecordID: testRecord}), at: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
 	for _, alias := range []string{"a", "b", "c"} {
 		h := newTestHost(t, alias, alias)
 		h.run = fmt.Sprintf("%08x", p.IntN(3))
 		p.hosts = append(p.hosts, h)
 	}
-	p.anchor = Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: p.hosts[0].public(t), Humans: []protocol.Name{"nat"}}}
+	p.anchor = keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: p.hosts[0].public(t), Humans: []protocol.Name{"nat"}}}
 	if p.IntN(6) == 0 {
 		p.anchor.Founder = protocol.HostState{}
 	}
@@ -163,10 +164,10 @@ func answered(s *State) []string {
 	for _, f := range s.Verify(time.Unix(2e9, 0)) {
 		all = append(all, fmt.Sprint(f))
 	}
-	for alias, h := range s.ring.hosts {
+	for _, h := range s.Keys().AllHosts() {
 		for _, k := range h.Keys() {
-			ends, later := s.Ends(protocol.HostKey{Host: alias, Key: k.Key}, protocol.Path{})
-			all = append(all, fmt.Sprint(alias, " ", k, " ", ends, later, s.Forks(protocol.HostKey{Host: alias, Key: k.Key})))
+			ends, later := s.Ends(protocol.HostKey{Host: h.Alias, Key: k.Key}, protocol.Path{})
+			all = append(all, fmt.Sprint(h.Alias, " ", k, " ", ends, later, s.Forks(protocol.HostKey{Host: h.Alias, Key: k.Key})))
 		}
 	}
 	for _, gap := range s.Awaited(1000) {
@@ -184,7 +185,8 @@ func TestRevocationsLeaveInTheSameInEveryOrder(t *testing.T) {
 		if p.IntN(2) == 0 { // some never come
 			p.files = slices.DeleteFunc(p.files, func(testFile) bool { return p.IntN(6) == 0 })
 		}
-		want := answered(foldedOf(t, p.anchor, p.files))
+		whole := foldedOf(t, p.anchor, p.files)
+		want := answered(whole)
 		together := chaos{Rand: p.Rand, t: t, anchor: p.anchor}
 		for range 3 {
 			p.Shuffle(len(p.files), func(i, j int) { p.files[i], p.files[j] = p.files[j], p.files[i] })
@@ -194,6 +196,9 @@ func TestRevocationsLeaveInTheSameInEveryOrder(t *testing.T) {
 				"another order": foldedOf(t, p.anchor, p.files), "a batch": batch, "groups": together.together(p.files),
 				"ice": foldedIcily(t, p.anchor, p.files, p.Rand),
 			} {
+				if diff := cmp.Diff(whole.Keys(), s.Keys(), histories()); diff != "" {
+					t.Fatalf("seed %d: %s gives another history of keys:\n%s", seed, name, diff)
+				}
 				if diff := cmp.Diff(want, answered(s)); diff != "" {
 					t.Fatalf("seed %d: %s gives another state:\n%s", seed, name, diff)
 				}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -37,7 +38,7 @@ func TestStateDoesNotDependOnOrder(t *testing.T) {
 		files := randomFleet(t, r)
 		want := ""
 		for range 4 {
-			s := New(Anchor{RecordID: testRecord})
+			s := New(keys.Anchor{RecordID: testRecord})
 			for _, f := range files {
 				if _, err := s.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
 					t.Fatalf("case %d: %s: %v", seed, f.path, err)
@@ -59,7 +60,7 @@ func TestStateDoesNotDependOnOrder(t *testing.T) {
 // another's alias and someone with plain git among them.
 func randomFleet(t *testing.T, r *rand.Rand) []testFile {
 	var files []testFile
-	world := New(Anchor{RecordID: testRecord})
+	world := New(keys.Anchor{RecordID: testRecord})
 	names := []string{"nat", "eve", "mawjs", "words", "calc"}
 	now := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
 	hosts := []*testHost{newTestHost(t, "a", "a"), newTestHost(t, "b", "b"), newTestHost(t, "a", "stranger")}
@@ -128,13 +129,13 @@ func snapshot(s *State) string {
 		}
 	}
 	fmt.Fprintln(&b, s.Flags())
-	for _, h := range s.AllHosts() {
+	for _, h := range s.Keys().AllHosts() {
 		last, ok := s.LastOf(h.Alias)
 		if !ok {
-			last = &Item{}
+			last = &keys.File{}
 		}
-		fmt.Fprintln(&b, h.Alias, h.Keys(), h.Out(), s.Unvouched(h.Alias), s.Seniors(h.Alias))
-		alias, _ := s.HostOfKey(h.Key, time.Time{})
+		fmt.Fprintln(&b, h.Alias, h.Keys(), h.Out(), s.Keys().Unvouched(h.Alias), s.Keys().Seniors(h.Alias))
+		alias, _ := s.Keys().HostOfKey(h.Key, time.Time{})
 		fmt.Fprintln(&b, h.Alias, h.Key, alias, h.Hostname, h.Addresses, h.Humans, h.Agents, last.Path, last.Hash)
 	}
 	b.WriteString(ballots(s))
@@ -166,7 +167,7 @@ func TestCirclesOfReferencesEnd(t *testing.T) {
 	channel := protocol.DeriveChannel(testRecord, "circle")
 	at := time.Date(2026, 5, 23, 0, 0, 0, 0, time.UTC)
 	const size = 5
-	s := New(Anchor{RecordID: testRecord})
+	s := New(keys.Anchor{RecordID: testRecord})
 	for i := range size {
 		m := protocol.Message{From: "eve", To: []protocol.Address{{Name: "nat"}}, Type: protocol.TypeText, Timestamp: at, Body: "round",
 			Path: protocol.NewPath(channel, at, uint32(i)), Re: protocol.NewPath(channel, at, uint32((i+1)%size)).Rel()}
@@ -194,7 +195,7 @@ func FuzzApply(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		it, err := s.Apply(p, []byte(data))
 		if err != nil {
 			if s.Len() != 0 || len(slices.Collect(s.All())) != 0 {
@@ -231,7 +232,7 @@ func FuzzFold(f *testing.F) {
 				files = append(files, testFile{p, []byte(data)})
 			}
 		}
-		there, back := New(Anchor{RecordID: testRecord}), New(Anchor{RecordID: testRecord})
+		there, back := New(keys.Anchor{RecordID: testRecord}), New(keys.Anchor{RecordID: testRecord})
 		for i := range files {
 			one, other := files[i], files[len(files)-1-i]
 			before := snapshot(there)
@@ -256,7 +257,7 @@ func BenchmarkApply(b *testing.B) {
 		files[i] = h.write(b, d, at.Add(time.Duration(i)*time.Millisecond), uint32(i))
 	}
 	for b.Loop() {
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		for _, f := range files {
 			if _, err := s.Apply(f.path, f.data); err != nil {
 				b.Fatal(err)

@@ -71,7 +71,7 @@ func latest(a, b time.Time) time.Time {
 // follows reports whether other is the message that the host wrote before it. What
 // anybody else wrote is not, though prev names it.
 func (it *Item) follows(other *Item) bool {
-	return it.sealed && other.sealed && it.Host == other.Host && it.Prev == other.Hash
+	return it.Sealed && other.Sealed && it.Host == other.Host && it.Prev == other.Hash
 }
 
 // ClockReach is how far the clocks of hosts may be apart for everything to work: a
@@ -113,12 +113,7 @@ func (s *State) settle() {
 	if s.batch {
 		return
 	}
-	turned, word := s.extend()
-	if s.stale || word {
-		s.stale = false
-		turned = s.relearnAll() || turned
-	}
-	if turned {
+	if s.keys.Settle() {
 		s.electAll()
 	}
 	from := s.unsettled

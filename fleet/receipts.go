@@ -1,11 +1,14 @@
 package fleet
 
-import "github.com/parleyfleet/parley/protocol"
+import (
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/protocol"
+)
 
 // isRead reports whether a receipt of the participant for the message counts.
 func (s *State) isRead(it *Item, who Who) bool {
 	for _, r := range receipts.find(s, it.Path) {
-		if r.Author().Name == who.Name && (r.sealed || r.by(who)) && s.receiptCounts(r, it) {
+		if r.Author().Name == who.Name && (r.Sealed || r.by(who)) && s.receiptCounts(r, it) {
 			return true
 		}
 	}
@@ -33,14 +36,12 @@ func (s *State) receiptCounts(r, it *Item) bool {
 // declaredSince is the first word by which a host declared the name, at the place where
 // it stands: of that host or, where it is "" or did not, of any; nil if none did.
 func (s *State) declaredSince(name string, host protocol.Name) (first *Item) {
-	if h := s.ring.hosts[host]; h != nil && h.declared[name] != nil {
-		return s.standingWord(h.declared[name])
+	if word := s.Keys().Declared(host, name); word != nil {
+		return s.standingWord(word)
 	}
-	for _, h := range s.ring.hosts {
-		if word := h.declared[name]; word != nil {
-			if at := s.standingWord(word); first == nil || before(at, first) {
-				first = at
-			}
+	for word := range s.Keys().Declarations(name) {
+		if at := s.standingWord(word); first == nil || before(at, first) {
+			first = at
 		}
 	}
 	return first
@@ -48,9 +49,9 @@ func (s *State) declaredSince(name string, host protocol.Name) (first *Item) {
 
 // standingWord is the word of a host with its place. One that has lost its path stands
 // nowhere, and counts from its timestamp on.
-func (s *State) standingWord(word *Item) *Item {
+func (s *State) standingWord(word *keys.File) *Item {
 	if it := s.at(word.Path); it != nil && it.Hash == word.Hash {
 		return it
 	}
-	return &Item{Message: protocol.Message{Path: word.Path}, Place: word.Timestamp}
+	return &Item{File: keys.File{Message: protocol.Message{Path: word.Path}}, Place: word.Timestamp}
 }

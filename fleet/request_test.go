@@ -3,6 +3,7 @@ package fleet
 import (
 	"testing"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -23,7 +24,7 @@ func TestRepeats(t *testing.T) {
 		if !re.IsZero() {
 			m.Re = protocol.Refer(channel, re)
 		}
-		return &Item{Message: m}
+		return &Item{File: keys.File{Message: m}}
 	}
 	nat, a, b := Who{Name: "nat", Host: "white"}, protocol.Address{Name: "a"}, protocol.Address{Name: "b", Host: "black"}
 	none := protocol.Path{}

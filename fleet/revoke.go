@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -22,7 +23,7 @@ func (c Revoke) decide(s *State, _ time.Time) ([]Draft, error) {
 	if err := s.MayRevoke(c.By, c.Human, c.Of); err != nil {
 		return nil, err
 	}
-	if said := s.revocationsBy(c.By, c.Of); said >= maxRevocations {
+	if said := s.Keys().Revocations(c.By, c.Of); said >= keys.MaxRevocations {
 		return nil, refuse(Senseless, "", "the key %s of %s cannot be revoked once more: %d revocations of it by %s count, and no more do", c.Of.Key, c.Of.Host, said, c.By)
 	}
 	d := s.hostDraft(protocol.ActHostRevoke, protocol.Revocation{Host: c.By, Revokes: c.Of, Last: c.Last, Removed: c.Removed})
@@ -30,31 +31,20 @@ func (c Revoke) decide(s *State, _ time.Time) ([]Draft, error) {
 	return []Draft{d}, nil
 }
 
-// revocationsBy is how many revocations of a key count that a host said.
-func (s *State) revocationsBy(by protocol.Name, of protocol.HostKey) (said int) {
-	h := s.ring.hosts[of.Host]
-	for _, r := range h.keys[h.keyAt(of.Key)].revoked {
-		if r.Host == by {
-			said++
-		}
-	}
-	return said
-}
-
 // MayRevoke says why a host may not revoke a key in the name of one of its humans,
 // as a *Refusal: it may revoke its own keys, and the founder may revoke those of
 // others where the human is one that the record was begun with.
 func (s *State) MayRevoke(by protocol.Name, human string, of protocol.HostKey) error {
-	h, joined := s.Host(of.Host)
+	h, joined := s.Keys().Host(of.Host)
 	switch {
 	case !joined:
 		return refuse(Unknown, s.knownHosts(), "no host is called %q", of.Host)
-	case h.keyAt(of.Key) < 0:
+	case !h.Has(of.Key):
 		return refuse(Unknown, "see its keys: parley host show "+of.Host.String(), "%s is no key of the host %s", of.Key, of.Host)
 	case of.Host == by:
 		return nil
 	}
-	founder, humans := s.Founder()
+	founder, humans := s.Keys().Founder()
 	if by != founder {
 		return refuse(Forbidden, "run it on the host "+founder.String()+", which began the record, or on "+of.Host.String()+" itself",
 			"this host may not revoke a key of %s", of.Host)
@@ -64,20 +54,4 @@ func (s *State) MayRevoke(by protocol.Name, human string, of protocol.HostKey) e
 			"%q may not have a key of %s revoked: only the humans may with whom the record was begun", human, of.Host)
 	}
 	return nil
-}
-
-// Founder is the host that everything rests on, and the humans who may have keys
-// of others revoked there.
-func (s *State) Founder() (protocol.Name, []protocol.Name) {
-	if f := s.anchor.Founder; f.Key != "" {
-		return f.Host, f.Humans
-	}
-	if len(s.ring.ranked) == 0 {
-		return "", nil
-	}
-	f := s.ring.ranked[0]
-	if f.first == nil {
-		return f.Alias, nil
-	}
-	return f.Alias, f.first.Humans
 }

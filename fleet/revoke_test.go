@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -12,14 +13,14 @@ import (
 // that it is done.
 func TestRevocationThatWouldNotCountIsRefused(t *testing.T) {
 	a, b := newTestHost(t, "a", "a"), newTestHost(t, "b", "b")
-	s := New(Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(t), Humans: []protocol.Name{"nat"}}})
+	s := New(keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(t), Humans: []protocol.Name{"nat"}}})
 	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	for i, h := range []*testHost{a, b} {
 		says := protocol.HostState{Host: h.alias, Key: h.public(t), Humans: []protocol.Name{"nat"}}
 		fold(t, s, []testFile{h.write(t, s.hostDraft(protocol.ActHostJoin, says), at, uint32(i))})
 	}
 	c := Revoke{By: "a", Human: "nat", Of: protocol.HostKey{Host: "b", Key: b.public(t)}}
-	for i := range maxRevocations {
+	for i := range keys.MaxRevocations {
 		drafts, err := s.Decide(c, at)
 		if err != nil {
 			t.Fatalf("revocation %d: %v", i, err)

@@ -15,13 +15,13 @@ type Rotate struct {
 }
 
 func (c Rotate) decide(s *State, now time.Time) ([]Draft, error) {
-	h, joined := s.Host(c.Host)
+	h, joined := s.Keys().Host(c.Host)
 	switch {
 	case !joined || h.Key != c.Old:
 		return nil, refuse(Forbidden, "", "the key of %s cannot be changed: it is not the one that this node signs with", c.Host)
 	case h.Out():
 		return nil, refuse(Forbidden, joinAnew, "the key of %s cannot be changed: it is revoked", c.Host)
-	case h.keyAt(c.Next.Key) >= 0:
+	case h.Has(c.Next.Key):
 		return nil, refuse(Senseless, "", "the key of %s cannot be changed: the new key was its key before", c.Host)
 	}
 	r := c.Next

@@ -129,7 +129,7 @@ func (s *State) groups(as Who, to protocol.Address) []Group {
 	}
 	var groups []Group
 	seen := map[string]bool{as.Name: true}
-	for _, h := range s.Hosts() {
+	for _, h := range s.Keys().Hosts() {
 		for _, a := range h.Agents {
 			if name := a.Name.String(); !seen[name] {
 				seen[name] = true

@@ -1,9 +1,12 @@
 package fleet
 
 import (
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -11,7 +14,7 @@ import (
 // State is what a set of messages says, folded. What an archive holds stays there;
 // what has come since, or has another place now, is loose.
 type State struct {
-	anchor   Anchor
+	anchor   keys.Anchor
 	recordID string
 	system   protocol.ChannelID
 
@@ -27,23 +30,13 @@ type State struct {
 	changes   Changes // since the last Apply, Take or TakeAll began
 	circled   bool    // references have been seen to run in a circle
 
-	affairs  affairs
-	words    words
-	ring     *keyring
-	lineages lineages
-	stale    bool             // words have come in a batch that the ring does not know
-	last     map[signer]*Item // the greatest path that each signed
-	signed   map[signer]int   // how many files each signed
-	refused  tally
-	forks    map[branch]struct{}           // where several messages of one host seem to stand
-	files    map[string]protocol.HostState // host files, by path
+	affairs affairs
+	keys    *keys.History
+	forks   map[branch]struct{}           // where several messages of one host seem to stand
+	files   map[string]protocol.HostState // host files, by path
 
-	// judged counts how often it may have changed which receipts count, shaken how
-	// often one that counted may count no more; frozenAt is when the archive was made.
-	judged, shaken int
-	frozenAt       struct{ judged, shaken int }
-	ringed         int                   // how often the ring has changed
-	epochs         map[protocol.Name]int // under "" how often anything may have changed whom hosts declare
+	receiptsLeft int                          // how many receipts have lost their paths
+	frozenAt     struct{ judged, shaken int } // the turns when the archive was made
 
 	// What the files of the record say that are no messages.
 	Channels *shelf.Channels
@@ -53,7 +46,7 @@ type State struct {
 
 // New is the state of a record before its first message, which folds affairs of those
 // kinds.
-func New(anchor Anchor, kinds ...affair.Any) *State {
+func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 	s := &State{
 		affairs:  newAffairs(kinds),
 		anchor:   anchor,
@@ -64,31 +57,87 @@ func New(anchor Anchor, kinds ...affair.Any) *State {
 		loose:    newLoose(),
 		rivals:   map[protocol.Path][]*Item{},
 		lost:     map[string][]*Item{},
-		words:    newWords(),
-		lineages: newLineages(),
-		last:     map[signer]*Item{},
-		signed:   map[signer]int{},
 		forks:    map[branch]struct{}{},
 		files:    map[string]protocol.HostState{},
-		epochs:   map[protocol.Name]int{},
 		Profiles: shelf.NewProfiles(),
 	}
 	s.Channels = shelf.NewChannels(anchor.RecordID, spoken{s}, s)
 	s.Memories = shelf.NewMemories(s.Channels)
-	s.ring = s.historian().keyring()
+	s.keys = keys.New(anchor, files{s})
 	return s
+}
+
+// Keys says who may sign for whom. It holds until the next message is applied.
+func (s *State) Keys() *keys.Ring { return s.keys.Ring() }
+
+// Signature is the state of a message's signature in this fleet, see keys.Ring.
+func (s *State) Signature(it *Item) protocol.Signature { return s.Keys().Signature(&it.File) }
+
+// turns are how often it may have changed which receipts count, and how often one that
+// counted may count no more.
+func (s *State) turns() (judged, shaken int) {
+	judged, shaken = s.keys.Turns()
+	return judged + s.receiptsLeft, shaken + s.receiptsLeft
+}
+
+// files are those of a state as its keys ask for them.
+type files struct{ *State }
+
+// Signed is the sealed file with that hash, whether it stands at its path or has lost it
+// to another; nil if there is none.
+func (s files) Signed(hash string) *keys.File {
+	if it := s.signed(hash); it != nil {
+		return &it.File
+	}
+	return nil
+}
+
+// Files yields all files, those last that have lost their paths.
+func (s files) Files() iter.Seq[*keys.File] {
+	return func(yield func(*keys.File) bool) {
+		for it := range s.every() {
+			if !yield(&it.File) {
+				return
+			}
+		}
+	}
+}
+
+// signed is the sealed file with that hash, whether it stands at its path or has lost it
+// to another; nil if there is none.
+func (s *State) signed(hash string) *Item {
+	for _, it := range slices.Concat(hashed.find(s, hash), s.lost[hash]) {
+		if it.Sealed {
+			return it
+		}
+	}
+	return nil
+}
+
+// every yields all files in the order of the record, then those that have lost their paths.
+func (s *State) every() iter.Seq[*Item] {
+	return func(yield func(*Item) bool) {
+		for it := range s.All() {
+			if !yield(it) {
+				return
+			}
+		}
+		for _, list := range s.rivals {
+			for _, it := range list {
+				if !yield(it) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Item is a message as the state keeps it: without its body, but for deeds.
 type Item struct {
-	protocol.Message // Body is empty but for deeds
-	Hash             string
-	Place            time.Time // where it stands in the order of the record
+	keys.File
+	Place time.Time // where it stands in the order of the record
 
 	affair affair.ID // whose deed it is, if it is one
-
-	sealed bool              // the signature fits the bytes, the path and the record
-	word   protocol.HostWord // what a host act says
 
 	placed bool      // it stands at its Place in the order
 	reach  time.Time // see stand
@@ -159,24 +208,4 @@ func (s *State) Stage(p protocol.Path) protocol.Stage {
 		}
 	}
 	return protocol.StageNone
-}
-
-// LastOf is the last message of a host in the order of its own chain: the one
-// with the greatest path that its keys signed while they counted.
-func (s *State) LastOf(host protocol.Name) (*Item, bool) {
-	h, joined := s.Host(host)
-	if !joined {
-		return nil, false
-	}
-	var last *Item
-	for _, held := range h.keys {
-		it := s.last[signer{host, held.key}]
-		if it != nil && h.judge(it) == genuine {
-			last = later(last, it)
-		}
-		if held.by != nil {
-			last = later(last, held.by)
-		}
-	}
-	return last, last != nil
 }

@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // robbery is a host b, of which somebody else has the key, beside the founder a.
 type robbery struct {
 	*testing.T
-	anchor Anchor
+	anchor keys.Anchor
 	b      *testHost
 	thief  *testHost // the same key, in a run of its own
 	of     protocol.HostKey
@@ -24,7 +25,7 @@ func newRobbery(t *testing.T) *robbery {
 	a, b, thief := newTestHost(t, "a", "a"), newTestHost(t, "b", "b"), newTestHost(t, "b", "b")
 	thief.run = "0badbad0"
 	r := &robbery{T: t, b: b, thief: thief, of: protocol.HostKey{Host: "b", Key: b.public(t)}, at: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC),
-		anchor: Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(t), Humans: []protocol.Name{"nat"}}}}
+		anchor: keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: a.public(t), Humans: []protocol.Name{"nat"}}}}
 	for _, h := range []*testHost{a, b} {
 		r.word(h, protocol.ActHostJoin, protocol.HostState{Host: h.alias, Key: h.public(t), Humans: []protocol.Name{"eve"}})
 	}
@@ -57,7 +58,7 @@ func (r *robbery) revoke(h *testHost, last ...protocol.RunEnd) protocol.RunEnd {
 // Who has stolen a key softened the revocation by which its host had ended it: with one
 // that he dated back before it and that left his messages in, and the host's out.
 func TestThiefCannotSoftenARevocation(t *testing.T) {
-	for dated := range maxRevocations + 2 {
+	for dated := range keys.MaxRevocations + 2 {
 		t.Run(fmt.Sprint(dated), func(t *testing.T) {
 			r := newRobbery(t)
 			_, last := r.say(r.b)
@@ -68,7 +69,7 @@ func TestThiefCannotSoftenARevocation(t *testing.T) {
 				r.revoke(r.thief, last, end)
 			}
 			s := foldedOf(t, r.anchor, r.files)
-			if h, _ := s.Host("b"); s.Signature(stolen) != protocol.SignatureRefused || !h.Out() {
+			if h, _ := s.Keys().Host("b"); s.Signature(stolen) != protocol.SignatureRefused || !h.Out() {
 				t.Errorf("the thief's message is %s, the host out: %t", s.Signature(stolen), h.Out())
 			}
 		})
@@ -77,7 +78,7 @@ func TestThiefCannotSoftenARevocation(t *testing.T) {
 
 // Or he gave the host that had ended its key another one, and spoke as it again.
 func TestThiefCannotBringAHostBack(t *testing.T) {
-	for dated := range maxRevocations + 2 {
+	for dated := range keys.MaxRevocations + 2 {
 		t.Run(fmt.Sprint(dated), func(t *testing.T) {
 			r := newRobbery(t)
 			_, last := r.say(r.b)
@@ -89,7 +90,7 @@ func TestThiefCannotBringAHostBack(t *testing.T) {
 				r.revoke(r.thief, last, turn)
 			}
 			s := foldedOf(t, r.anchor, r.files)
-			if h, _ := s.Host("b"); h.Key != r.of.Key || !h.Out() {
+			if h, _ := s.Keys().Host("b"); h.Key != r.of.Key || !h.Out() {
 				t.Errorf("the host has the key %s, out: %t", h.Key, h.Out())
 			}
 		})

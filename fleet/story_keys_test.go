@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -33,7 +34,7 @@ func (s *story) tellKeys(words []string) {
 	}
 	switch words[0] {
 	case "founder":
-		s.state = New(Anchor{RecordID: testRecord, Founder: protocol.HostState{
+		s.state = New(keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{
 			Host: h.alias, Key: h.public(s), Humans: []protocol.Name{protocol.Name(named["humans"])}}})
 	case "vouch":
 		s.decide("", Vouch{Host: h.alias, Knows: s.hostKeys(words[2:])}, h)
@@ -126,14 +127,14 @@ func (s *story) keysNow(words []string) (got string, ok bool) {
 	alias := protocol.Name(words[1])
 	switch words[0] {
 	case "key":
-		if h, joined := s.state.Host(alias); joined {
+		if h, joined := s.state.Keys().Host(alias); joined {
 			got = s.keyName(alias, h.Key)
 		}
 	case "out":
-		h, _ := s.state.Host(alias)
+		h, _ := s.state.Keys().Host(alias)
 		got = map[bool]string{true: "yes", false: "no"}[h.Out()]
 	case "unvouched":
-		for _, k := range s.state.Unvouched(alias) {
+		for _, k := range s.state.Keys().Unvouched(alias) {
 			got += fmt.Sprintf(" %s=%s", k.Host, s.keyName(k.Host, k.Key))
 		}
 		got = strings.TrimPrefix(got, " ")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -61,7 +62,7 @@ func TestStories(t *testing.T) {
 			}
 			for mode, cold := range map[string]*rand.Rand{"loose": nil, "archived": rand.New(rand.NewPCG(1, 1)), "archived otherwise": rand.New(rand.NewPCG(2, 2))} {
 				t.Run(mode, func(t *testing.T) {
-					s := &story{T: t, cold: cold, state: New(Anchor{RecordID: testRecord}), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
+					s := &story{T: t, cold: cold, state: New(keys.Anchor{RecordID: testRecord}), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
 						hosts: map[protocol.Name]*testHost{}, now: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
 					s.run(string(text))
 				})
@@ -480,7 +481,7 @@ func (s *story) expect(line string) bool {
 			got = s.names([]*Item{it})
 		}
 	case words[0] == "addresses":
-		h, _ := s.state.Host(protocol.Name(words[1]))
+		h, _ := s.state.Keys().Host(protocol.Name(words[1]))
 		got = strings.Join(h.Addresses, " ")
 	case words[0] == "wrote":
 		got = fmt.Sprint(s.wrote)
@@ -537,7 +538,7 @@ func (s *story) names(items []*Item) string {
 // unverified, then the lower hash wins.
 func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 	h := newTestHost(t, "white", "white")
-	join := h.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
+	join := h.write(t, New(keys.Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
 		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)
 	say := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "signed"},
 		Channel: protocol.DeriveChannel(testRecord, "a", "b")}
@@ -553,7 +554,7 @@ func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 	}
 	files := []testFile{join, signed, plain("one"), plain("two"), plain("three")}
 	for _, order := range permutations(len(files)) {
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		for _, i := range order {
 			if _, err := s.Apply(files[i].path, files[i].data); err != nil && !errors.Is(err, ErrKnown) {
 				t.Fatal(err)
@@ -567,7 +568,7 @@ func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 	if protocol.Hash(lower.data) > protocol.Hash(upper.data) {
 		lower, upper = upper, lower
 	}
-	s := New(Anchor{RecordID: testRecord})
+	s := New(keys.Anchor{RecordID: testRecord})
 	if !s.Prefer(lower.path, lower.data, upper.data) || s.Prefer(lower.path, upper.data, lower.data) {
 		t.Error("of two unsigned files the lower hash must win")
 	}
@@ -580,7 +581,7 @@ func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 // because nobody has seen that file yet.
 func TestLateKeyTurnsAPath(t *testing.T) {
 	h := newTestHost(t, "white", "white")
-	join := h.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
+	join := h.write(t, New(keys.Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
 		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)
 	say := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "signed"},
 		Channel: protocol.DeriveChannel(testRecord, "a", "b")}
@@ -595,7 +596,7 @@ func TestLateKeyTurnsAPath(t *testing.T) {
 		}
 		plain = testFile{signed.path, data}
 	}
-	s := New(Anchor{RecordID: testRecord})
+	s := New(keys.Anchor{RecordID: testRecord})
 	for _, f := range []testFile{signed, plain} {
 		_, _ = s.Apply(f.path, f.data) // one of the two loses
 	}

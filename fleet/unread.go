@@ -33,7 +33,7 @@ func (s *State) Inbox(who Who, all bool) iter.Seq[*Item] {
 // what the name has read.
 func (s *State) archivedMail(name string, all bool) numbers {
 	own, read := s.listed(listMail, name), numbers{}
-	if !all && s.shaken == s.frozenAt.shaken {
+	if _, shaken := s.turns(); !all && shaken == s.frozenAt.shaken {
 		read = s.listed(listRead, name)
 	}
 	toAll := s.listed(listMail, "")
@@ -94,7 +94,7 @@ func (s *State) reaches(it *Item, who Who) bool {
 	if it.Type != protocol.TypeText || s.Signature(it) == protocol.SignatureRefused || s.wrote(it, who) {
 		return false
 	}
-	h, joined := s.Host(who.Host)
+	h, joined := s.Keys().Host(who.Host)
 	if !joined {
 		return true
 	}
@@ -147,7 +147,7 @@ func (s *State) ChosenTier(it *Item, who Who) (tier string, n int) {
 // the order that each host declared (R6, R7). A host narrows it.
 func (s *State) group(agent, host string) []protocol.Instance {
 	var group []protocol.Instance
-	for _, h := range s.Hosts() {
+	for _, h := range s.Keys().Hosts() {
 		if host != "" && h.Alias.String() != host {
 			continue
 		}

@@ -22,7 +22,7 @@ type exchange struct{ by, to string }
 
 // says reports whether the message can be an answer that does not say so.
 func (x exchange) says(it *Item) bool {
-	return !it.sealed && it.Type == protocol.TypeText && it.Re == "" && x.by != x.to && it.Author().Name == x.by && addressedBefore(it.To, x.to)
+	return !it.Sealed && it.Type == protocol.TypeText && it.Re == "" && x.by != x.to && it.Author().Name == x.by && addressedBefore(it.To, x.to)
 }
 
 // asked is the message that a receipt of another program acknowledges, and of which
@@ -30,7 +30,7 @@ func (x exchange) says(it *Item) bool {
 // its author before.
 func (s *State) asked(r *Item) (x exchange, it *Item) {
 	p, ok := r.ReadPath()
-	if !ok || r.sealed {
+	if !ok || r.Sealed {
 		return x, nil
 	}
 	it = s.at(p)
@@ -112,7 +112,7 @@ func (s *State) answered(it *Item) *Item {
 	if p, ok := it.AnsweredPath(); ok {
 		return s.at(p)
 	}
-	if it.sealed || it.Type != protocol.TypeText || it.Re != "" {
+	if it.Sealed || it.Type != protocol.TypeText || it.Re != "" {
 		return nil
 	}
 	window := append([]*Item{it}, firstOf(s.ChannelAfter(it.Path.Channel(), it), unsaidReach)...)
@@ -141,7 +141,7 @@ const hopsReach = 64
 // answers, is on the way.
 func (s *State) Hops(it *Item) int {
 	most := it.Hops
-	for n := 1; n <= hopsReach && (it.Hops > 0 || !it.sealed && it.Re == ""); n++ {
+	for n := 1; n <= hopsReach && (it.Hops > 0 || !it.Sealed && it.Re == ""); n++ {
 		if it = s.answered(it); it == nil {
 			break
 		}
@@ -161,7 +161,7 @@ func (s *State) AwaitsReceipt(it *Item, who Who) bool {
 	acknowledged, waits := map[protocol.Path]bool{}, false
 	for _, earlier := range firstOf(s.ChannelBefore(it.Path.Channel(), it), unsaidReach) {
 		if p, receipt := earlier.ReadPath(); receipt {
-			if !earlier.sealed && earlier.Author().Name == x.by {
+			if !earlier.Sealed && earlier.Author().Name == x.by {
 				acknowledged[p] = true
 			}
 		} else if s.wrote(earlier, who) && addressedBefore(earlier.To, x.by) && !acknowledged[earlier.Path] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -62,7 +63,7 @@ func (w *silence) write() {
 
 func (w *silence) says(humans ...protocol.Name) {
 	says := protocol.HostState{Host: "a", Key: w.host.public(w.t), Humans: humans}
-	w.files = append(w.files, w.host.write(w.t, New(Anchor{}).hostDraft(protocol.ActHostJoin, says), w.at, w.Uint32()))
+	w.files = append(w.files, w.host.write(w.t, New(keys.Anchor{}).hostDraft(protocol.ActHostJoin, says), w.at, w.Uint32()))
 }
 
 // unsaid is the rule as R15a has it, without any window: which text each receipt takes.
@@ -105,7 +106,7 @@ func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
 		}
 		want := ""
 		for range 3 {
-			s := foldedIcily(t, Anchor{RecordID: testRecord}, w.files, w.Rand)
+			s := foldedIcily(t, keys.Anchor{RecordID: testRecord}, w.files, w.Rand)
 			if diff := cmp.Diff(want, snapshot(s)); want != "" && diff != "" {
 				t.Fatalf("case %d: another order gives another state:\n%s", seed, diff)
 			}
@@ -165,7 +166,7 @@ func TestUnsaidAnswersDoNotGrowWithHistory(t *testing.T) {
 func TestUnsaidAnswersDoNotGrowWithAddressees(t *testing.T) {
 	channel, at := protocol.DeriveChannel(testRecord, "x"), time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
 	cost := func(addressees int) float64 {
-		s := New(Anchor{RecordID: testRecord})
+		s := New(keys.Anchor{RecordID: testRecord})
 		m := protocol.Message{From: "bob", Type: protocol.TypeText, Timestamp: at, Body: "hello"}
 		for i := range addressees {
 			m.To = append(m.To, protocol.Address{Name: fmt.Sprint("to", i)})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -46,7 +47,7 @@ func TestVectorsOfKeys(t *testing.T) {
 	}
 	f := story.Founder
 	for range 2 {
-		s := New(Anchor{RecordID: story.Record, Founder: protocol.HostState{Host: f.Alias, Key: f.Key, Humans: f.Humans}})
+		s := New(keys.Anchor{RecordID: story.Record, Founder: protocol.HostState{Host: f.Alias, Key: f.Key, Humans: f.Humans}})
 		for _, m := range story.Messages {
 			if _, err := s.Apply(m.Path, []byte(m.File)); err != nil {
 				t.Errorf("%s (%s): %v", m.Path, m.Why, err)
@@ -58,7 +59,7 @@ func TestVectorsOfKeys(t *testing.T) {
 			}
 		}
 		for alias, key := range story.Keys {
-			h, _ := s.Host(alias)
+			h, _ := s.Keys().Host(alias)
 			if h.Key != key || h.Out() != slices.Contains(story.Out, alias) {
 				t.Errorf("%s has the key %s, out %t; want %s", alias, h.Key, h.Out(), key)
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -81,7 +82,7 @@ func (v *Verification) LookAside() {
 }
 
 func (v *Verification) signed(it *Item) {
-	if v.state.ring.judge(it) == genuine {
+	if v.state.Keys().Judge(&it.File) == keys.Genuine {
 		v.chains[it.Host] = append(v.chains[it.Host], link{it.Path, it.Run, it.Seq, digest(it.Hash), digest(it.Prev)})
 	}
 }
@@ -107,8 +108,8 @@ func (v *Verification) note(it *Item, kind FindingKind, format string, args ...a
 func (v *Verification) message(it *Item) {
 	switch signature := v.state.Signature(it); {
 	case signature == protocol.SignatureRefused:
-		v.wrong(it.Path, FindingRefused, "%s", v.state.Why(it))
-	case !it.sealed:
+		v.wrong(it.Path, FindingRefused, "%s", v.state.Keys().Why(&it.File))
+	case !it.Sealed:
 		v.note(it, FindingUnsigned, "it bears no signature: anyone who may push can have written it")
 	case signature == protocol.SignatureUnverified:
 		v.note(it, FindingUnsigned, "the host %s signed it but did not declare %q, its author", it.Host, it.From)
@@ -118,7 +119,7 @@ func (v *Verification) message(it *Item) {
 	}
 	switch ahead := it.Timestamp.Sub(v.now); {
 	case ahead <= ClockReach:
-	case it.sealed:
+	case it.Sealed:
 		v.note(it, FindingFuture, "it is dated %s: the clock of the host %s was wrong, and answers of others do not stand behind it", it.Timestamp.Format(protocol.TimestampLayout), it.Host)
 	default:
 		v.note(it, FindingFuture, "it is dated %s, and nobody signed it: answers to it do not stand behind it", it.Timestamp.Format(protocol.TimestampLayout))
@@ -142,7 +143,7 @@ func statesTime(at time.Time, it *Item) bool {
 		return true
 	}
 	whole := at.Truncate(time.Second)
-	return !it.sealed && whole.Equal(stamp.Truncate(time.Second)) && (whole.Equal(at) || whole.Equal(stamp))
+	return !it.Sealed && whole.Equal(stamp.Truncate(time.Second)) && (whole.Equal(at) || whole.Equal(stamp))
 }
 
 // link is what a message is in its host's chain, with no more than that needs: there

@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // wrongs are what Verify finds wrong with the messages at places of a chain.
 func wrongs(t *testing.T, files []testFile) []string {
 	t.Helper()
-	s := New(Anchor{RecordID: testRecord})
+	s := New(keys.Anchor{RecordID: testRecord})
 	for _, f := range files {
 		if _, err := s.Apply(f.path, f.data); err != nil {
 			t.Fatal(err)
@@ -28,7 +29,7 @@ func wrongs(t *testing.T, files []testFile) []string {
 
 func TestVerifyFollowsTheChain(t *testing.T) {
 	h := newTestHost(t, "white", "white")
-	files := []testFile{h.write(t, New(Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
+	files := []testFile{h.write(t, New(keys.Anchor{RecordID: testRecord}).hostDraft(protocol.ActHostJoin, protocol.HostState{
 		Host: "white", Key: h.public(t), Humans: []protocol.Name{"nat"}}), time.Unix(1e9, 0), 0)}
 	say := Draft{Message: protocol.Message{From: "nat", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Body: "word"},
 		Channel: protocol.DeriveChannel(testRecord, "a", "b")}

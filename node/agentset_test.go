@@ -100,7 +100,7 @@ func TestAnAgentGetsTiersAndAnotherDoor(t *testing.T) {
 	}
 	h, err := n.Host(t.Context(), control.HostRequest{Alias: n.cfg.Alias.String()})
 	told := n.reading(func() bool {
-		h, _ := n.state.Host(n.cfg.Alias)
+		h, _ := n.state.Keys().Host(n.cfg.Alias)
 		agent, serves := h.Serves("sage")
 		return serves && len(agent.Tiers) == 2 && agent.Tiers[0].Count == 5
 	})

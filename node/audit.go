@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
@@ -141,7 +142,7 @@ func (a *audit) letter(l gitsync.Letter) (f control.Finding, found bool) {
 func said(s *fleet.State, l gitsync.Letter, examined fleet.Examined, hash string) (f control.Finding, found bool) {
 	err := s.Check(examined)
 	it, there := s.Item(l.Path)
-	refusal := new(fleet.RefusedError)
+	refusal := new(keys.RefusedError)
 	f = control.Finding{Path: l.Path, Wrong: true}
 	switch {
 	case errors.As(err, &refusal):

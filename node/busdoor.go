@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -78,7 +79,7 @@ func (n *Node) judge(in bus.Incoming) (*protocol.Message, fleet.Examined, error)
 	}
 	e := n.state.Examine(in.Path, in.Data)
 	m := e.Signed()
-	switch refusal := new(fleet.RefusedError); {
+	switch refusal := new(keys.RefusedError); {
 	case errors.As(e.Err(), &refusal):
 		return nil, e, e.Err()
 	case e.Err() != nil:
@@ -96,5 +97,5 @@ func (n *Node) judge(in bus.Incoming) (*protocol.Message, fleet.Examined, error)
 func (n *Node) hasKey(host protocol.Name, key string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.state.KnowsKey(host, key)
+	return n.state.Keys().KnowsKey(host, key)
 }

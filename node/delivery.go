@@ -58,7 +58,7 @@ func (n *Node) retryAlways(ctx context.Context) {
 // given version of the keys, and returns the present one.
 func (n *Node) refill(looked int) int {
 	n.mu.Lock()
-	version := n.state.KeysVersion()
+	version := n.state.Keys().Version()
 	n.mu.Unlock()
 	if version != looked {
 		for _, w := range n.awake("") {

@@ -49,6 +49,6 @@ func (n *Node) warnOfKey(it *fleet.Item) {
 	kind := n.state.Kind(it)
 	about := "key " + string(kind) + " " + it.Host.String() + " " + it.Key
 	if kind != "" {
-		n.notices.Once(about, "refused %s: %s", it.Path, n.state.Why(it))
+		n.notices.Once(about, "refused %s: %s", it.Path, n.state.Keys().Why(&it.File))
 	}
 }

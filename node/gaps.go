@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -47,8 +47,8 @@ type told struct{ host, by protocol.Name }
 
 // brokenChain is the gaps of one chain.
 type brokenChain struct {
-	wants  map[string]fleet.Gap // by hash
-	after  end                  // up to where the chain is here
+	wants  map[string]keys.Gap // by hash
+	after  end                 // up to where the chain is here
 	fails  int
 	busies int // since something came, or an attempt was in vain
 	due    time.Time
@@ -63,7 +63,7 @@ type end struct {
 	seq  uint64
 }
 
-func endAt(it *fleet.Item) end { return end{it.Path, it.Hash, it.Run, it.Seq} }
+func endAt(it *keys.File) end { return end{it.Path, it.Hash, it.Run, it.Seq} }
 
 func newGaps() *gaps {
 	return &gaps{wake: make(chan struct{}, 1), chains: map[told]*brokenChain{}}
@@ -71,7 +71,7 @@ func newGaps() *gaps {
 
 // add notes a gap. after is the last message that is here before it, as far as
 // that is known.
-func (g *gaps) add(by protocol.Name, gap fleet.Gap, after end) {
+func (g *gaps) add(by protocol.Name, gap keys.Gap, after end) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	key := told{gap.Host, by}
@@ -80,7 +80,7 @@ func (g *gaps) add(by protocol.Name, gap fleet.Gap, after end) {
 		if len(g.chains) >= gapChains && !g.makeRoom(by) {
 			return
 		}
-		c = &brokenChain{wants: map[string]fleet.Gap{}, after: after, due: time.Now().Add(gapWait)}
+		c = &brokenChain{wants: map[string]keys.Gap{}, after: after, due: time.Now().Add(gapWait)}
 		g.chains[key] = c
 	}
 	if _, known := c.wants[gap.Hash]; !known && len(c.wants) < gapsOfOne {
@@ -149,7 +149,7 @@ func (g *gaps) take(most int) (due []told, next time.Duration) {
 
 // of is what is missing of a chain as far as it is known, and up to where the chain
 // is here.
-func (g *gaps) of(key told) (wants map[string]fleet.Gap, after end) {
+func (g *gaps) of(key told) (wants map[string]keys.Gap, after end) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.chains[key]

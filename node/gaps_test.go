@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -17,7 +17,7 @@ func TestGapsAreBounded(t *testing.T) { synctest.Test(t, testGapsAreBounded) }
 func testGapsAreBounded(t *testing.T) {
 	g := newGaps()
 	lie := func(host, by protocol.Name, n int) {
-		g.add(by, fleet.Gap{Host: host, Hash: protocol.Hash([]byte(fmt.Sprint(n)))}, end{})
+		g.add(by, keys.Gap{Host: host, Hash: protocol.Hash([]byte(fmt.Sprint(n)))}, end{})
 	}
 	for n := range 1000 {
 		lie("white", "eve", n)
@@ -52,7 +52,7 @@ func testGapsAreBounded(t *testing.T) {
 func TestLiarLeavesRoomForOtherGaps(t *testing.T) {
 	g := newGaps()
 	tell := func(host, by protocol.Name) {
-		g.add(by, fleet.Gap{Host: host, Hash: protocol.Hash([]byte(host))}, end{})
+		g.add(by, keys.Gap{Host: host, Hash: protocol.Hash([]byte(host))}, end{})
 		if c := g.chains[told{host, by}]; c != nil {
 			c.due = time.Now().Add(-time.Second)
 		}
@@ -86,7 +86,7 @@ func TestLiarLeavesRoomForOtherGaps(t *testing.T) {
 func TestBusyHostIsAskedLater(t *testing.T) {
 	g := newGaps()
 	key := told{"white", "eve"}
-	g.add(key.by, fleet.Gap{Host: key.host, Hash: protocol.Hash([]byte("x"))}, end{})
+	g.add(key.by, keys.Gap{Host: key.host, Hash: protocol.Hash([]byte("x"))}, end{})
 	for range 10 * gapBusy {
 		g.rest(key, outcome{progress: true, busy: time.Hour})
 	}

@@ -44,7 +44,7 @@ func (n *Node) HostCertificate(ctx context.Context, r control.HostRequest) (cont
 		return c, asError(fmt.Errorf("cannot use the certificate of %s: %w", host.Alias, err))
 	}
 	n.mu.Lock()
-	counts := n.state.HasKey(host.Alias, key, n.now())
+	counts := n.state.Keys().HasKey(host.Alias, key, n.now())
 	n.mu.Unlock()
 	if !counts {
 		return c, control.Errorf(control.KindRefused, "", "cannot use the certificate of %s: it is made for the key %s, which is not its key", host.Alias, key)

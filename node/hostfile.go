@@ -8,6 +8,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/folded"
@@ -67,8 +68,8 @@ func (o *ownHost) publish(ctx context.Context) error {
 // would go on writing to its agents. The word of its revocation is the truth, this is
 // its rendering.
 func (o *ownHost) retire(alias protocol.Name) {
-	var h *fleet.Host
-	o.folded(func(s *fleet.State) { h, _ = s.Host(alias) })
+	var h *keys.Host
+	o.folded(func(s *fleet.State) { h, _ = s.Keys().Host(alias) })
 	says, since := protocol.HostState{Host: alias, Key: h.Key, Hostname: h.Hostname}, o.now()
 	err := o.record.UpdateFile(protocol.HostFilePath(alias), func(old []byte) ([]byte, error) {
 		return protocol.RetireHostFile(old, says, since)

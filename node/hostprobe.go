@@ -44,7 +44,7 @@ func (n *Node) probeView(alias protocol.Name, p bus.Probed) control.ProbedAddres
 		v.Works, v.Cause, v.Reason, v.Version = true, "", "", n.version // its own key answered
 	}
 	n.mu.Lock()
-	h, _ := n.state.Host(alias)
+	h, _ := n.state.Keys().Host(alias)
 	n.mu.Unlock()
 	host, _, err := protocol.SplitHostPort(p.Address)
 	if !v.Works && err == nil && protocol.IsLoopback(host) && h.Joined() && h.Hostname != whereabouts.Hostname() {

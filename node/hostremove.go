@@ -71,8 +71,8 @@ func (n *Node) removal(r control.RemoveHostRequest) (fleet.Revoke, control.HostR
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h, _ := n.state.Host(r.Host)
-	founder, _ := n.state.Founder()
+	h, _ := n.state.Keys().Host(r.Host)
+	founder, _ := n.state.Keys().Founder()
 	done.Founder = founder == r.Host
 	for _, a := range h.Agents {
 		done.Agents = append(done.Agents, a.Name)

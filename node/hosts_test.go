@@ -243,7 +243,7 @@ func TestSeniorHubsAreDialledFirst(t *testing.T) {
 		eventually(t, "the founder has vouched for it", func() bool {
 			n.mu.Lock()
 			defer n.mu.Unlock()
-			return len(n.state.Unvouched(n.cfg.Alias)) == 0 && len(n.state.Hosts()) == i+2
+			return len(n.state.Keys().Unvouched(n.cfg.Alias)) == 0 && len(n.state.Keys().Hosts()) == i+2
 		})
 	}
 	var order []protocol.Name

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
-	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -27,7 +27,7 @@ func (n *Node) hostViews(all bool) []control.Host {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	views := []control.Host{}
-	for _, h := range n.state.AllHosts() {
+	for _, h := range n.state.Keys().AllHosts() {
 		if all || !h.Out() {
 			views = append(views, n.hostView(h, near))
 		}
@@ -49,7 +49,7 @@ func (n *Node) Host(_ context.Context, r control.HostRequest) (control.Host, err
 
 // hostView is a host as it is shown, with what is known of links to it. The
 // caller holds mu.
-func (n *Node) hostView(h *fleet.Host, near map[protocol.Name]bus.Link) control.Host {
+func (n *Node) hostView(h *keys.Host, near map[protocol.Name]bus.Link) control.Host {
 	v := control.Host{Alias: h.Alias, Key: h.Key, Hostname: h.Hostname, Addresses: h.Addresses, Humans: h.Humans}
 	v.Fingerprint, v.Keys = fingerprint(h.Key), keysView(h)
 	for _, a := range h.Agents {
@@ -115,7 +115,7 @@ func (n *Node) presenceView(v *control.Host) {
 }
 
 // keysView is the history of a host's keys.
-func keysView(h *fleet.Host) []control.HostKey {
+func keysView(h *keys.Host) []control.HostKey {
 	var all []control.HostKey
 	for _, k := range h.Keys() {
 		all = append(all, control.HostKey{

@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/whereabouts"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
@@ -45,12 +46,12 @@ func (hs *hubs) listIn(s *fleet.State) []bus.Hub {
 			continue // Load has refused it
 		}
 		hub := bus.Hub{Alias: alias, Addresses: []string{address}, Named: true}
-		if h, joined := s.Host(alias); joined {
+		if h, joined := s.Keys().Host(alias); joined {
 			hub.Keys = keysNow(s, h, hs.now())
 		}
 		all = append(all, hub)
 	}
-	for _, h := range s.BySeniority() {
+	for _, h := range s.Keys().BySeniority() {
 		if addresses := reachable(h); h.Alias != hs.host && len(addresses) > 0 {
 			all = append(all, bus.Hub{Alias: h.Alias, Keys: keysNow(s, h, hs.now()), Addresses: addresses})
 		}
@@ -59,10 +60,10 @@ func (hs *hubs) listIn(s *fleet.State) []bus.Hub {
 }
 
 // keysNow are the keys of a host that count now.
-func keysNow(s *fleet.State, h *fleet.Host, now time.Time) []string {
+func keysNow(s *fleet.State, h *keys.Host, now time.Time) []string {
 	var keys []string
 	for _, k := range h.Keys() {
-		if s.HasKey(h.Alias, k.Key, now) {
+		if s.Keys().HasKey(h.Alias, k.Key, now) {
 			keys = append(keys, k.Key)
 		}
 	}
@@ -72,7 +73,7 @@ func keysNow(s *fleet.State, h *fleet.Host, now time.Time) []string {
 // reachable are the addresses of a host that can lead to it from here: one on the
 // loopback is dialled only where that host says that it is on this machine. Where the
 // machine has no name, no other host is on it.
-func reachable(h *fleet.Host) []string {
+func reachable(h *keys.Host) []string {
 	here := whereabouts.Hostname()
 	return slices.DeleteFunc(slices.Clone(h.Addresses), func(address string) bool {
 		host, _, err := protocol.SplitHostPort(address)
@@ -96,7 +97,7 @@ func (hs *hubs) addresses() []string {
 	}
 	var said []string
 	hs.folded(func(s *fleet.State) {
-		if h, joined := s.Host(hs.host); joined {
+		if h, joined := s.Keys().Host(hs.host); joined {
 			said = h.Addresses
 		}
 	})
@@ -134,7 +135,7 @@ func (hs *hubs) of(alias protocol.Name) bus.Hub {
 		}
 	}
 	hs.folded(func(s *fleet.State) {
-		h, joined := s.Host(alias)
+		h, joined := s.Keys().Host(alias)
 		if !joined {
 			return
 		}

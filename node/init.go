@@ -57,7 +57,7 @@ func (n *Node) others() []homes.Found {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	var all []homes.Found
-	for _, h := range n.state.Hosts() {
+	for _, h := range n.state.Keys().Hosts() {
 		fingerprint, err := protocol.Fingerprint(h.Key) // a key that is none was never believed
 		if h.Alias != n.cfg.Alias && err == nil {
 			all = append(all, homes.Found{Alias: h.Alias, Fingerprint: fingerprint, Founder: h.Founder(), Addresses: h.Addresses})

@@ -15,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node/agents"
@@ -69,7 +70,7 @@ type Node struct {
 	keepers   *keeper.Pool      // of commands; nil: they run alone
 	doorsteps *agents.Doorsteps // sockets of agents that run as other users
 	record    *gitsync.Record
-	anchor    fleet.Anchor
+	anchor    keys.Anchor
 	keys      keyWork
 	writer    *writer
 	bus       atomic.Pointer[bus.Bus]        // nil until Run starts it
@@ -284,8 +285,8 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 
 // anchorOf is where the history of the record's keys begins: what its first commit
 // says. Records that were begun by other programs or earlier versions say nothing.
-func anchorOf(record *gitsync.Record) (fleet.Anchor, error) {
-	a := fleet.Anchor{RecordID: record.ID()}
+func anchorOf(record *gitsync.Record) (keys.Anchor, error) {
+	a := keys.Anchor{RecordID: record.ID()}
 	data, ok, err := record.RootFile(protocol.FounderPath)
 	if err != nil || !ok {
 		return a, err

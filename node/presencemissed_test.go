@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -30,7 +31,7 @@ func TestAHostThatJoinedIsAskedFor(t *testing.T) {
 		}
 	}
 	join := func(host protocol.Name) *fleet.Item {
-		return &fleet.Item{Message: protocol.Message{Act: protocol.ActHostJoin, Host: host}}
+		return &fleet.Item{File: keys.File{Message: protocol.Message{Act: protocol.ActHostJoin, Host: host}}}
 	}
 	n.presence.missed(join("oracle-world")) // this host itself
 	if announces() {

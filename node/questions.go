@@ -56,7 +56,7 @@ func (n *Node) report() protocol.Report {
 // have is the last message of each host that is here. The caller holds mu.
 func (n *Node) have() []protocol.Have {
 	var all []protocol.Have
-	for _, h := range n.state.Hosts() {
+	for _, h := range n.state.Keys().Hosts() {
 		if last, ok := n.state.LastOf(h.Alias); ok {
 			all = append(all, protocol.Have{Host: h.Alias, Run: last.Run, Seq: last.Seq, Path: last.Path})
 		}

@@ -135,9 +135,9 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 	for i := range ws {
 		examined[i] = ws[i].examined
 	}
-	version := n.state.KeysVersion()
+	version := n.state.Keys().Version()
 	taken := n.state.TakeAll(examined)
-	if n.state.KeysVersion() != version {
+	if n.state.Keys().Version() != version {
 		wait.Nudge(n.delivery.keys)
 	}
 	known := map[*fleet.Item]bool{}
@@ -155,7 +155,7 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 		}
 		before := ends[it.Host]
 		if ends[it.Host].path.Compare(it.Path) < 0 {
-			ends[it.Host] = endAt(it)
+			ends[it.Host] = endAt(&it.File)
 		}
 		ws[i].item = it
 		holes = append(holes, n.taken(it, before)...)

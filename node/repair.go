@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
@@ -27,7 +28,7 @@ const (
 
 // missing is a gap with what is known of it.
 type missing struct {
-	fleet.Gap
+	keys.Gap
 	after end
 }
 
@@ -68,14 +69,14 @@ func (n *Node) heardHeads(from protocol.Name, heads []protocol.Head) {
 	var found []missing
 	n.mu.Lock()
 	for _, h := range heads {
-		if _, joined := n.state.Host(h.Host); !joined || h.Host == n.cfg.Alias || n.state.Knows(h.Hash) {
+		if _, joined := n.state.Keys().Host(h.Host); !joined || h.Host == n.cfg.Alias || n.state.Knows(h.Hash) {
 			continue
 		}
 		after := n.endOf(h.Host)
 		if after.path.Compare(h.Path) >= 0 {
 			after = end{}
 		}
-		found = append(found, missing{fleet.Gap{Host: h.Host, Hash: h.Hash, Path: h.Path, Run: h.Run, Seq: h.Seq}, after})
+		found = append(found, missing{keys.Gap{Host: h.Host, Hash: h.Hash, Path: h.Path, Run: h.Run, Seq: h.Seq}, after})
 	}
 	n.mu.Unlock()
 	for _, m := range found {
@@ -87,7 +88,7 @@ func (n *Node) heardHeads(from protocol.Name, heads []protocol.Head) {
 // start or a silence has left behind.
 func (n *Node) checkChains() {
 	n.mu.Lock()
-	hosts, awaited := n.state.Hosts(), n.awaited()
+	hosts, awaited := n.state.Keys().Hosts(), n.awaited()
 	n.mu.Unlock()
 	for _, m := range awaited {
 		n.delivery.gaps.add(m.Host, m.Gap, m.after)
@@ -184,7 +185,7 @@ func (n *Node) firstMissing(key told) (m missing, ok bool) {
 		}
 	}
 	for chain := n.chainOn(key.host, after); len(chain) > 0; chain = n.chainOn(key.host, after) {
-		after = endAt(chain[len(chain)-1])
+		after = endAt(&chain[len(chain)-1].File)
 	}
 	n.mu.Unlock()
 	n.delivery.gaps.filled(key, there, after)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -45,12 +46,12 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if it, ok := n.state.Item(after); ok && !n.state.Counts(it) {
+	if it, ok := n.state.Item(after); ok && n.state.Keys().Judge(&it.File) != keys.Genuine {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindUsage, "name the last message of "+r.Host.String()+" that counts",
 			"cannot revoke a key of %s: %s counts for nothing itself", r.Host, after)
 	}
 	of := protocol.HostKey{Host: r.Host, Key: r.Key}
-	h, joined := n.state.Host(r.Host)
+	h, joined := n.state.Keys().Host(r.Host)
 	if joined {
 		of.Key = keyMeant(h, r.Key)
 	}
@@ -91,18 +92,18 @@ func runs(ends []protocol.RunEnd) int {
 }
 
 // heldKey is what is known of a key of a host; zero if it is none of its.
-func heldKey(h *fleet.Host, key string) fleet.HeldKey {
+func heldKey(h *keys.Host, key string) keys.HeldKey {
 	for _, k := range h.Keys() {
 		if k.Key == key {
 			return k
 		}
 	}
-	return fleet.HeldKey{}
+	return keys.HeldKey{}
 }
 
 // keyMeant is the key of a host that a person names: the last one, one by its
 // fingerprint, or what was given.
-func keyMeant(h *fleet.Host, given string) string {
+func keyMeant(h *keys.Host, given string) string {
 	if given == "" {
 		return h.Key
 	}
@@ -116,7 +117,7 @@ func keyMeant(h *fleet.Host, given string) string {
 
 // leaveIfOut ends the node if its host's key was revoked. The caller holds mu.
 func (n *Node) leaveIfOut() {
-	h, joined := n.state.Host(n.cfg.Alias)
+	h, joined := n.state.Keys().Host(n.cfg.Alias)
 	if !joined || !h.Out() {
 		return
 	}

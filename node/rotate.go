@@ -69,7 +69,7 @@ func (n *Node) RotateKey(ctx context.Context, r control.RotateRequest) (control.
 func (n *Node) countsUntil(key string) (until time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if h, joined := n.state.Host(n.cfg.Alias); joined {
+	if h, joined := n.state.Keys().Host(n.cfg.Alias); joined {
 		for _, k := range h.Keys() {
 			if k.Key == key {
 				until = k.Until
@@ -115,7 +115,7 @@ func (n *Node) afterRotation(next *homes.Key) {
 // rightKey takes the key that the record says is this host's, where this home has it:
 // the node ended after the record had its new key and before the home did.
 func (n *Node) rightKey() error {
-	h, joined := n.state.Host(n.cfg.Alias)
+	h, joined := n.state.Keys().Host(n.cfg.Alias)
 	if !joined || h.Key == n.ownKey().Public {
 		return nil
 	}

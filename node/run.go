@@ -222,7 +222,7 @@ func (n *Node) currentBus() *bus.Bus { return n.bus.Load() }
 // the host tries again by itself.
 func (n *Node) trusted(key string) (protocol.Name, bool) {
 	n.mu.Lock()
-	alias, ok := n.state.HostOfKey(key, n.now())
+	alias, ok := n.state.Keys().HostOfKey(key, n.now())
 	n.mu.Unlock()
 	if !ok && key != n.ownKey().Public {
 		n.record.Ring()
@@ -234,7 +234,7 @@ func (n *Node) trusted(key string) (protocol.Name, bool) {
 func (n *Node) revoked(key string) (protocol.Name, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.state.RevokedHost(key)
+	return n.state.Keys().RevokedHost(key)
 }
 
 // startDoors opens the doors of this host's agents. They end before the bus and

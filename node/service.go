@@ -183,7 +183,7 @@ func (n *Node) targets(m *protocol.Message) []protocol.Name {
 			add(protocol.Name(a.Host))
 		} else {
 			n.mu.Lock()
-			for _, h := range n.state.Hosts() {
+			for _, h := range n.state.Keys().Hosts() {
 				add(h.Alias)
 			}
 			n.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
@@ -42,8 +43,7 @@ type twins struct {
 
 // hostHistory is what the state says of a host and of what it wrote.
 type hostHistory interface {
-	Host(protocol.Name) (*fleet.Host, bool)
-	KnowsKey(host protocol.Name, key string) bool
+	Keys() *keys.Ring
 	Signature(*fleet.Item) protocol.Signature
 	All() iter.Seq[*fleet.Item]
 }
@@ -108,8 +108,8 @@ func (t *twins) look(it *fleet.Item, state hostHistory, key string) {
 	if it.Host != t.host {
 		return
 	}
-	if h, ok := state.Host(t.host); ok && h.Key != key {
-		if state.KnowsKey(t.host, key) {
+	if h, ok := state.Keys().Host(t.host); ok && h.Key != key {
+		if state.Keys().KnowsKey(t.host, key) {
 			t.expel("the host %s has another key by now, %s, which this home does not have: it was changed by another node of this name", t.host, h.Key)
 			return
 		}

@@ -10,7 +10,7 @@ import (
 // sayUnreadLines warns once of the lines that cannot be read in what a host has told
 // the fleet of itself last: the rest of it counts. The caller holds mu.
 func (n *Node) sayUnreadLines(alias protocol.Name) {
-	h, joined := n.state.Host(alias)
+	h, joined := n.state.Keys().Host(alias)
 	if !joined || len(h.Unread) == 0 {
 		return
 	}
@@ -22,7 +22,7 @@ func (n *Node) sayUnreadLines(alias protocol.Name) {
 func (n *Node) sayAllUnreadLines() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, h := range n.state.Hosts() {
+	for _, h := range n.state.Keys().Hosts() {
 		n.sayUnreadLines(h.Alias)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
@@ -96,7 +97,7 @@ func (k *keyWork) nextEnd() time.Duration {
 	var at time.Time
 	var ok bool
 	now := k.now()
-	k.folded(func(s *fleet.State) { at, ok = s.NextKeyEnd(now) })
+	k.folded(func(s *fleet.State) { at, ok = s.Keys().NextKeyEnd(now) })
 	if ok {
 		return min(keysLook, at.Sub(now)+time.Millisecond)
 	}
@@ -106,9 +107,9 @@ func (k *keyWork) nextEnd() time.Duration {
 // vouch has this host vouch for the keys that it is its turn to vouch for, and
 // returns after what time to look again.
 func (k *keyWork) vouch(ctx context.Context) time.Duration {
-	var claims []fleet.Claim
+	var claims []keys.Claim
 	var seniors []protocol.Name
-	k.folded(func(s *fleet.State) { claims, seniors = s.Unvouched(k.host), s.Seniors(k.host) })
+	k.folded(func(s *fleet.State) { claims, seniors = s.Keys().Unvouched(k.host), s.Keys().Seniors(k.host) })
 	due, next := k.due(claims, k.turn(seniors), k.now())
 	if len(due) == 0 {
 		return next
@@ -138,7 +139,7 @@ func (k *keyWork) turn(seniors []protocol.Name) time.Duration {
 
 // due are the keys that have waited so long, each the one that was seen first at its
 // place, and after what time there may be more.
-func (k *keyWork) due(claims []fleet.Claim, turn time.Duration, now time.Time) (due []protocol.HostKey, next time.Duration) {
+func (k *keyWork) due(claims []keys.Claim, turn time.Duration, now time.Time) (due []protocol.HostKey, next time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	open := map[place]sight{}
@@ -163,7 +164,7 @@ func (k *keyWork) due(claims []fleet.Claim, turn time.Duration, now time.Time) (
 // toSay is the key to vouch for at a claimed place: the one that was seen first or,
 // where that has been said and does not count, the one that the record has. Nothing
 // is said twice. The caller holds mu.
-func (k *keyWork) toSay(c fleet.Claim, first string) (protocol.HostKey, bool) {
+func (k *keyWork) toSay(c keys.Claim, first string) (protocol.HostKey, bool) {
 	for _, key := range []string{first, c.Key} {
 		if said := (protocol.HostKey{Host: c.Host, Key: key}); !k.said[said] {
 			k.said[said] = true

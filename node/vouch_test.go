@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nkeys"
 
-	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -27,9 +27,9 @@ func TestManyHostsVouchOnce(t *testing.T) {
 		for i := range works {
 			works[i] = newKeyWork()
 		}
-		said, left := 0, []fleet.Claim{}
+		said, left := 0, []keys.Claim{}
 		for i := range 20 {
-			left = append(left, fleet.Claim{HostKey: protocol.HostKey{Host: protocol.Name(fmt.Sprintf("new%d", i)), Key: "K"}})
+			left = append(left, keys.Claim{HostKey: protocol.HostKey{Host: protocol.Name(fmt.Sprintf("new%d", i)), Key: "K"}})
 		}
 		for at := now; at.Sub(now) < time.Minute; at = at.Add(time.Second) {
 			for rank := first; rank < hosts; rank++ {
@@ -40,7 +40,7 @@ func TestManyHostsVouchOnce(t *testing.T) {
 				due, _ := works[rank].due(left, turn, at)
 				if len(due) > 0 {
 					said++
-					left = slices.DeleteFunc(left, func(c fleet.Claim) bool { return slices.Contains(due, c.HostKey) })
+					left = slices.DeleteFunc(left, func(c keys.Claim) bool { return slices.Contains(due, c.HostKey) })
 				}
 			}
 		}
@@ -54,8 +54,8 @@ func TestManyHostsVouchOnce(t *testing.T) {
 // and says nothing twice.
 func TestWhatWasSeenFirstIsVouchedFor(t *testing.T) {
 	k, now := newKeyWork(), time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
-	claim := func(key string) []fleet.Claim {
-		return []fleet.Claim{{HostKey: protocol.HostKey{Host: "white", Key: key}}}
+	claim := func(key string) []keys.Claim {
+		return []keys.Claim{{HostKey: protocol.HostKey{Host: "white", Key: key}}}
 	}
 	if due, next := k.due(claim("honest"), time.Second, now); len(due) != 0 || next != time.Second {
 		t.Fatalf("at once: %v, again after %s", due, next)
@@ -86,7 +86,7 @@ func TestVouchThatFailsIsTriedAgain(t *testing.T) {
 	if next := n.keys.vouch(t.Context()); next != vouchGrace {
 		t.Errorf("it is tried again after %s", next)
 	}
-	if due, _ := n.keys.due(n.state.Unvouched(n.cfg.Alias), 0, n.now()); len(due) != 1 || due[0].Host != g.alias {
+	if due, _ := n.keys.due(n.state.Keys().Unvouched(n.cfg.Alias), 0, n.now()); len(due) != 1 || due[0].Host != g.alias {
 		t.Errorf("to vouch for is %v, want the key of %s still", due, g.alias)
 	}
 }
@@ -151,8 +151,8 @@ func TestBackdatedJoinTakesNothing(t *testing.T) {
 	n.record.Ring()
 	eventually(t, "the founder vouches for white", func() bool {
 		return n.reading(func() bool {
-			_, joined := n.state.Host("white")
-			return joined && len(n.state.Unvouched("oracle-world")) == 0
+			_, joined := n.state.Keys().Host("white")
+			return joined && len(n.state.Keys().Unvouched("oracle-world")) == 0
 		})
 	})
 	clone := cloneOf(t, remote)
@@ -169,7 +169,7 @@ func TestBackdatedJoinTakesNothing(t *testing.T) {
 	late, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Remote, o.Alias, o.Human = remote, "late", "cat" }))
 	for _, n := range []*Node{n, late} {
 		if !n.reading(func() bool {
-			h, _ := n.state.Host("white")
+			h, _ := n.state.Keys().Host("white")
 			return h.Key == want && !slices.Contains(h.Humans, "mallory")
 		}) {
 			t.Errorf("%s: white has another key", n.cfg.Alias)

@@ -45,7 +45,7 @@ func walls() []Wall {
 		},
 		{
 			Room:           "fleet",
-			Parley:         []string{"protocol", "fleet/archive", "fleet/shelf"},
+			Parley:         []string{"protocol", "fleet/archive", "fleet/keys", "fleet/shelf"},
 			TestThirdParty: []string{nkeys}, // its stories sign their messages
 			Pure:           true,
 			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
@@ -54,6 +54,12 @@ func walls() []Wall {
 			Room: "fleet/archive",
 			Pure: true,
 			Why:  "an archive keeps records, whatever they say: a new field or index of messages must not touch it",
+		},
+		{
+			Room:   "fleet/keys",
+			Parley: []string{"protocol"},
+			Pure:   true,
+			Why:    "where messages stand depends on keys, so keys must not depend on that: they are a fold over signed words alone",
 		},
 		{
 			Room:   "fleet/shelf",

@@ -202,12 +202,12 @@ func (b *Books) hostFile(path string) func(s *fleet.State, data []byte, ok bool)
 			if len(says.Unread) > 0 {
 				parts = "cannot be read in part: that is left out, and the rest counts: " + UnreadText(says.Unread)
 			}
-			h, joined := s.Host(says.Host)
+			h, joined := s.Keys().Host(says.Host)
 			if !joined {
 				return
 			}
 			// A key that the host had before is what its file says until the host renders it.
-			if says.Key != "" && !s.KnowsKey(says.Host, says.Key) {
+			if says.Key != "" && !s.Keys().KnowsKey(says.Host, says.Key) {
 				key = fmt.Sprintf("holds another key than the record gives to %s: %s is ignored, %s counts", says.Host, says.Key, h.Key)
 			}
 			if agents := protocol.HostFileCommands(data); len(agents) > 0 {

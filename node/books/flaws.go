@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
@@ -35,7 +35,7 @@ type Flaw struct {
 // Complain notes a file that is no message or whose signature is refused: one
 // warning that names the path, never again. kept says that it is in the record.
 func (fs *Flaws) Complain(l gitsync.Letter, err error, kept bool) {
-	var refusal *fleet.RefusedError
+	var refusal *keys.RefusedError
 	f := Flaw{Path: l.Path.String(), Why: err.Error()}
 	if errors.As(err, &refusal) {
 		f.Refused, f.Why, f.Hash = true, refusal.Err.Error(), protocol.Hash(l.Data)

@@ -1,4 +1,4 @@
-package fleet
+package keys
 
 import (
 	"slices"
@@ -15,7 +15,7 @@ type Anchor struct {
 	Founder protocol.HostState
 }
 
-// historian makes a keyring of what hosts have said. The rules, which any
+// historian makes a ring of what hosts have said. The rules, which any
 // implementation must share (docs/explanation/keys.md):
 //
 //   - The founder's first key is that of the anchor.
@@ -30,26 +30,21 @@ type Anchor struct {
 //     else the first by path.
 //   - A key is revoked by a later one of its host, by itself where it is the last, or
 //     by the founder in the name of one of its humans. A message counts that all of
-//     these revocations leave in, and none where there are more than maxRevocations of
+//     these revocations leave in, and none where there are more than MaxRevocations of
 //     the host or of the founder.
 type historian struct {
 	anchor Anchor
 	words  *words
-	ring   *keyring
+	ring   *Ring
 	// left is the messages of its key that a revocation leaves in.
-	left func(revocation *Item) *lineage
+	left func(revocation *File) *lineage
 
 	witnessed map[protocol.Name][]string // keys that hosts senior to it vouched for, in order
 }
 
-// historian is what makes the state's keyring.
-func (s *State) historian() historian {
-	return historian{anchor: s.anchor, words: &s.words, ring: s.ring, left: s.lineage, witnessed: map[protocol.Name][]string{}}
-}
-
-// keyring is the history of keys that the words tell.
-func (h historian) keyring() *keyring {
-	h.ring = newKeyring()
+// makeRing is the history of keys that the words tell.
+func (h historian) makeRing() *Ring {
+	h.ring = newRing(h.anchor)
 	if alias, key, ok := h.founder(); ok {
 		h.enrol(alias, key)
 	}
@@ -69,18 +64,18 @@ func (h historian) keyring() *keyring {
 	return h.ring
 }
 
-// maxRevocations is how many revocations of a key leave anything in of those that its
+// MaxRevocations is how many revocations of a key leave anything in of those that its
 // host said, and of those that the founder did: more than one only narrows it, and each
 // costs room for what it leaves. Were those left out that are too many, who has the key
 // could crowd out the one that is meant for him.
-const maxRevocations = 4
+const MaxRevocations = 4
 
 // revoking adds one to those that one side has said of a key: said of them until then.
-func (h *historian) revoking(all []revocation, said int, it *Item) []revocation {
+func (h *historian) revoking(all []revocation, said int, it *File) []revocation {
 	switch {
-	case said > maxRevocations:
+	case said > MaxRevocations:
 		return all
-	case said == maxRevocations:
+	case said == MaxRevocations:
 		return append(all, revocation{it, &lineage{by: it}})
 	}
 	return append(all, revocation{it, h.left(it)})
@@ -91,7 +86,7 @@ func (h *historian) founder() (alias protocol.Name, key string, ok bool) {
 	if f := h.anchor.Founder; f.Key != "" {
 		return f.Host, f.Key, true
 	}
-	var first *Item
+	var first *File
 	for _, joins := range h.words.joins {
 		if first == nil || byTimestamp(joins[0], first) < 0 {
 			first = joins[0]
@@ -126,7 +121,7 @@ func (h *historian) origin(of protocol.HostKey) string {
 
 // joined reports whether the host has entered with that key.
 func (h *historian) joined(of protocol.HostKey) bool {
-	return slices.ContainsFunc(h.words.joins[of.Host], func(it *Item) bool { return it.Key == of.Key })
+	return slices.ContainsFunc(h.words.joins[of.Host], func(it *File) bool { return it.Key == of.Key })
 }
 
 // provisional is the history of a host that nobody has vouched for.
@@ -148,7 +143,7 @@ func (h *historian) complete(host *Host) {
 		if next == nil {
 			break
 		}
-		r := next.word.(protocol.Rotation)
+		r := next.Word.(protocol.Rotation)
 		last.until = r.Until
 		if at := next.signedAt(); at.After(r.Until) {
 			last.until = at // the rotation itself counts, and what came before it
@@ -159,7 +154,7 @@ func (h *historian) complete(host *Host) {
 	h.fold(host)
 }
 
-func (k *keyring) hold(key string, alias protocol.Name) {
+func (k *Ring) hold(key string, alias protocol.Name) {
 	i, found := slices.BinarySearch(k.aliases[key], alias)
 	if !found {
 		k.aliases[key] = slices.Insert(k.aliases[key], i, alias)
@@ -168,24 +163,24 @@ func (k *keyring) hold(key string, alias protocol.Name) {
 
 // next is the rotation that counts of those that a key signed, to one that the host has
 // not had yet, nil if there is none.
-func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *Item {
-	who := signer{host.Alias, last.key}
-	var open []*Item
+func (h *historian) next(host *Host, last *heldKey, had map[string]bool) *File {
+	who := Signer{host.Alias, last.key}
+	var open []*File
 	for _, it := range h.words.rotations[who] {
-		if last.allows(it) && !had[it.word.(protocol.Rotation).Key] {
+		if last.allows(it) && !had[it.Word.(protocol.Rotation).Key] {
 			open = append(open, it)
 		}
 	}
 	for _, key := range h.witnessed[host.Alias] {
 		for _, it := range open {
-			if it.word.(protocol.Rotation).Key == key {
+			if it.Word.(protocol.Rotation).Key == key {
 				return it
 			}
 		}
 	}
 	given := heldKey{key: last.key}
 	for _, it := range h.words.revocations[who] {
-		if it.word.(protocol.Revocation).Revokes == (protocol.HostKey{Host: host.Alias, Key: last.key}) && last.allows(it) {
+		if it.Word.(protocol.Revocation).Revokes == (protocol.HostKey{Host: host.Alias, Key: last.key}) && last.allows(it) {
 			given.revoked = h.revoking(given.revoked, len(given.revoked), it)
 		}
 	}
@@ -204,18 +199,18 @@ func (h *historian) ownRevocations(host *Host) {
 	last := len(host.keys) - 1
 	given := host.keys[last] // by the founder: those of its own need not leave each other in
 	own := map[int]int{}     // how many there are already of a key
-	take := func(by int, counts func(at int, it *Item) bool) {
-		for _, it := range h.words.revocations[signer{host.Alias, host.keys[by].key}] {
-			r := it.word.(protocol.Revocation)
+	take := func(by int, counts func(at int, it *File) bool) {
+		for _, it := range h.words.revocations[Signer{host.Alias, host.keys[by].key}] {
+			r := it.Word.(protocol.Revocation)
 			if at := host.keyAt(r.Revokes.Key); r.Revokes.Host == host.Alias && at >= 0 && counts(at, it) {
 				host.keys[at].revoked = h.revoking(host.keys[at].revoked, own[at], it)
 				own[at]++
 			}
 		}
 	}
-	take(last, func(at int, it *Item) bool { return at == last && given.allows(it) })
+	take(last, func(at int, it *File) bool { return at == last && given.allows(it) })
 	for by := last; by > 0; by-- {
-		take(by, func(at int, it *Item) bool { return at < by && host.judge(it) == genuine })
+		take(by, func(at int, it *File) bool { return at < by && host.judge(it) == Genuine })
 	}
 }
 
@@ -226,9 +221,9 @@ func (h *historian) founderRevokes(founder *Host) {
 		humans = founder.first.Humans
 	}
 	for _, held := range founder.keys {
-		for _, it := range h.words.revocations[signer{founder.Alias, held.key}] {
-			r := it.word.(protocol.Revocation)
-			if r.Revokes.Host != founder.Alias && founder.judge(it) == genuine && slices.Contains(humans, protocol.Name(it.Human)) {
+		for _, it := range h.words.revocations[Signer{founder.Alias, held.key}] {
+			r := it.Word.(protocol.Revocation)
+			if r.Revokes.Host != founder.Alias && founder.judge(it) == Genuine && slices.Contains(humans, protocol.Name(it.Human)) {
 				said := h.ring.revoked[r.Revokes]
 				h.ring.revoked[r.Revokes] = h.revoking(said, len(said), it)
 			}
@@ -238,17 +233,17 @@ func (h *historian) founderRevokes(founder *Host) {
 
 // vouches takes in what a ranked host says of the keys of others.
 func (h *historian) vouches(host *Host) {
-	var all []*Item
+	var all []*File
 	for _, held := range host.keys {
-		for _, it := range h.words.vouches[signer{host.Alias, held.key}] {
-			if host.judge(it) == genuine {
+		for _, it := range h.words.vouches[Signer{host.Alias, held.key}] {
+			if host.judge(it) == Genuine {
 				all = append(all, it)
 			}
 		}
 	}
-	slices.SortFunc(all, byPath)
+	slices.SortFunc(all, ByPath)
 	for _, it := range all {
-		for _, k := range it.word.(protocol.Vouch).Knows {
+		for _, k := range it.Word.(protocol.Vouch).Knows {
 			known := h.ring.hosts[k.Host]
 			switch {
 			case len(h.words.joins[k.Host]) == 0 || known != nil && known.rank <= host.rank:
@@ -268,21 +263,21 @@ func (h *historian) vouches(host *Host) {
 // what it has said later of whom it serves.
 func (h *historian) fold(host *Host) {
 	host.Key = host.keys[len(host.keys)-1].key
-	host.declared = map[string]*Item{}
+	host.declared = map[string]*File{}
 	for _, it := range h.words.joins[host.Alias] {
 		if host.keyAt(it.Key) < 0 {
 			continue
 		}
-		says := it.word.(protocol.HostState)
+		says := it.Word.(protocol.HostState)
 		host.first = &says
-		if host.judge(it) == genuine {
+		if host.judge(it) == Genuine {
 			host.take(it, says)
 		}
 		break
 	}
 	for _, it := range h.words.agents[host.Alias] {
-		if host.judge(it) == genuine {
-			host.take(it, it.word.(protocol.HostState))
+		if host.judge(it) == Genuine {
+			host.take(it, it.Word.(protocol.HostState))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package fleet
+package keys
 
 import (
 	"encoding/hex"
@@ -14,7 +14,7 @@ import (
 // has the key later can add nothing, whatever number and date a message claims: no
 // file can be made that an older one names by its hash.
 type lineage struct {
-	by *Item // the revocation
+	by *File // the revocation
 	of protocol.HostKey
 
 	mu      sync.RWMutex // guards what follows: what a snapshot writes asks beside the state
@@ -26,13 +26,13 @@ type lineage struct {
 // file for several runs.
 type spot struct{ hash, run string }
 
-// fileHash is the hash of a file in the least room, because there is one for each
-// message of a revoked key.
-type fileHash [hashBytes]byte
+// fileHash is the hash of a file, a SHA-256, in the least room, because there is one for
+// each message of a revoked key.
+type fileHash [32]byte
 
 // has reports whether the revocation leaves a message of its key in. It does already
 // when the message is on its way.
-func (l *lineage) has(it *Item) bool {
+func (l *lineage) has(it *File) bool {
 	at, ok := parseFileHash(it.Hash)
 	if !ok {
 		return false
@@ -70,16 +70,17 @@ func (l *lineage) enter(hash string) bool {
 }
 
 func parseFileHash(hash string) (h fileHash, ok bool) {
-	n, err := hex.Decode(h[:], []byte(hash[:min(len(hash), 2*hashBytes)]))
-	return h, err == nil && n == hashBytes
+	n, err := hex.Decode(h[:], []byte(hash[:min(len(hash), 2*len(h))]))
+	return h, err == nil && n == len(h)
 }
 
-// lineages are those of the revocations that the keyring asks for.
+// lineages are those of the revocations that the ring asks for.
 type lineages struct {
-	of      map[string]*lineage  // by the hash of the revocation
-	asked   map[string]bool      // those that were asked for since keep began
-	awaited map[string][]waiting // by the hash of a file that is not here
-	ready   []string             // awaited files that have come and were not followed yet
+	signed  func(hash string) *File // see Files
+	of      map[string]*lineage     // by the hash of the revocation
+	asked   map[string]bool         // those that were asked for since keep began
+	awaited map[string][]waiting    // by the hash of a file that is not here
+	ready   []string                // awaited files that have come and were not followed yet
 }
 
 // waiting is a lineage whose way back waits for a file of a run.
@@ -88,110 +89,107 @@ type waiting struct {
 	run string
 }
 
-func newLineages() lineages {
-	return lineages{of: map[string]*lineage{}, asked: map[string]bool{}, awaited: map[string][]waiting{}}
+func newLineages(signed func(hash string) *File) lineages {
+	return lineages{signed: signed, of: map[string]*lineage{}, asked: map[string]bool{}, awaited: map[string][]waiting{}}
 }
 
-// lineage is what a revocation leaves in, as far as the files are here.
-func (s *State) lineage(revocation *Item) *lineage {
-	s.lineages.asked[revocation.Hash] = true
-	l := s.lineages.of[revocation.Hash]
+// leftBy is what a revocation leaves in, as far as the files are here.
+func (ls *lineages) leftBy(revocation *File) *lineage {
+	ls.asked[revocation.Hash] = true
+	l := ls.of[revocation.Hash]
 	if l != nil {
 		return l
 	}
-	r := revocation.word.(protocol.Revocation)
+	r := revocation.Word.(protocol.Revocation)
 	l = &lineage{by: revocation, of: r.Revokes, in: map[fileHash]struct{}{}, missing: map[spot]struct{}{}}
-	s.lineages.of[revocation.Hash] = l
+	ls.of[revocation.Hash] = l
 	for _, end := range r.Last {
-		s.follow(l, end.Run, end.Hash)
+		ls.follow(l, end.Run, end.Hash)
 	}
 	return l
 }
 
 // follow goes back from the file with that hash, and reports whether a word of a host
 // was on the way.
-func (s *State) follow(l *lineage, run, hash string) (word bool) {
+func (ls *lineages) follow(l *lineage, run, hash string) (word bool) {
 	for hash != "" {
-		it := s.file(hash)
-		if it == nil {
+		f := ls.signed(hash)
+		if f == nil {
 			if l.waits(spot{hash, run}, true) {
-				s.lineages.awaited[hash] = append(s.lineages.awaited[hash], waiting{l, run})
+				ls.awaited[hash] = append(ls.awaited[hash], waiting{l, run})
 			}
 			break
 		}
-		if !it.sealed || it.Host != l.of.Host || it.Key != l.of.Key || it.Run != run || !l.enter(hash) {
+		if f.Host != l.of.Host || f.Key != l.of.Key || f.Run != run || !l.enter(hash) {
 			break
 		}
-		word = word || it.Act.HostWord()
-		if hash = it.Prev; it.Seq == 1 {
+		word = word || f.Act.HostWord()
+		if hash = f.Prev; f.Seq == 1 {
 			break // what it follows is of another run
 		}
 	}
 	return word
 }
 
-// file is the signed file with that hash, whether it stands at its path or has lost it
-// to another; nil if none is there.
-func (s *State) file(hash string) *Item {
-	for _, it := range slices.Concat(hashed.find(s, hash), s.lost[hash]) {
-		if it.sealed {
-			return it
-		}
-	}
-	return nil
-}
-
 // arrived notes that a file has come for which the way back of a lineage may wait.
-func (s *State) arrived(it *Item) {
-	if len(s.lineages.awaited[it.Hash]) > 0 {
-		s.lineages.ready = append(s.lineages.ready, it.Hash)
+func (ls *lineages) arrived(hash string) {
+	if len(ls.awaited[hash]) > 0 {
+		ls.ready = append(ls.ready, hash)
 	}
 }
 
-// extend goes on from the files that have arrived. It reports whether messages are
-// judged otherwise than before, and whether words of hosts are among them.
-func (s *State) extend() (turned, word bool) {
-	ready := s.lineages.ready
-	if len(ready) == 0 {
-		return false, false
-	}
-	s.lineages.ready = nil
+// extend goes on from the files that have arrived. It names the hosts whose messages
+// may be judged otherwise than before, and reports whether words of hosts are among those.
+func (ls *lineages) extend() (of []protocol.Name, word bool) {
+	ready := ls.ready
+	ls.ready = nil
 	for _, hash := range ready {
-		all := s.lineages.awaited[hash]
-		delete(s.lineages.awaited, hash)
+		all := ls.awaited[hash]
+		delete(ls.awaited, hash)
 		for _, l := range all {
 			l.waits(spot{hash, l.run}, false)
-			word = s.follow(l.lineage, l.run, hash) || word
-			s.epochs[l.of.Host]++
+			word = ls.follow(l.lineage, l.run, hash) || word
+			of = append(of, l.of.Host)
 		}
 	}
-	s.ringed++
-	s.judged++
-	s.refused.valid = false
-	return true, word
+	return of, word
 }
 
 // keep lets go of the lineages for which make does not ask.
-func (l *lineages) keep(make func()) {
-	clear(l.asked)
+func (ls *lineages) keep(make func()) {
+	clear(ls.asked)
 	make()
-	for hash, of := range l.of {
-		if l.asked[hash] {
+	for hash, l := range ls.of {
+		if ls.asked[hash] {
 			continue
 		}
-		delete(l.of, hash)
-		for missing := range of.missing {
-			drop(l.awaited, missing.hash, waiting{of, missing.run})
+		delete(ls.of, hash)
+		for at := range l.missing {
+			ls.awaited[at.hash] = slices.DeleteFunc(ls.awaited[at.hash], func(w waiting) bool { return w == waiting{l, at.run} })
+			if len(ls.awaited[at.hash]) == 0 {
+				delete(ls.awaited, at.hash)
+			}
 		}
 	}
 }
 
-// Awaited are messages that revocations leave in and that are not here, up to most of
-// each host: what one of them names in vain hides nothing of another. Until they are
-// here, what stands before them does not count.
-func (s *State) Awaited(most int) (all []Gap) {
+// Gap is what the chain of a host's messages lacks: the one with that hash.
+type Gap struct {
+	Host protocol.Name
+	Hash string
+
+	// Path, Run and Seq are those of the message that tells of the gap: the one that
+	// follows it.
+	Path protocol.Path
+	Run  string
+	Seq  uint64
+}
+
+// missing are up to most of the files of each host for which a way back waits: what one
+// of them names in vain hides nothing of another.
+func (ls *lineages) missing(most int) (all []Gap) {
 	of := map[protocol.Name]map[spot]bool{}
-	for _, l := range s.lineages.of {
+	for _, l := range ls.of {
 		host := l.of.Host
 		if of[host] == nil {
 			of[host] = map[spot]bool{}

@@ -1,0 +1,190 @@
+package keys
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Host is the host of that alias, if it has joined. It may be out.
+func (k *Ring) Host(alias protocol.Name) (*Host, bool) {
+	h := k.hosts[alias]
+	return h, h.Joined()
+}
+
+// Hosts are the joined hosts by alias, without those that are out.
+func (k *Ring) Hosts() []*Host {
+	return slices.DeleteFunc(k.AllHosts(), (*Host).Out)
+}
+
+// BySeniority are the hosts of Hosts, the most senior first, those that nobody has
+// vouched for last.
+func (k *Ring) BySeniority() []*Host {
+	all := k.Hosts()
+	slices.SortStableFunc(all, func(a, b *Host) int { return cmp.Compare(a.rank, b.rank) })
+	return all
+}
+
+// AllHosts are the hosts that have ever joined, by alias.
+func (k *Ring) AllHosts() []*Host {
+	var all []*Host
+	for _, h := range k.hosts {
+		if h.first != nil {
+			all = append(all, h)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Host) int { return cmp.Compare(a.Alias, b.Alias) })
+	return all
+}
+
+// HostOfKey is the alias of the host whose key this is at that time, the last one
+// or an older one that still counts: the first by name, should several hosts share
+// it. A revoked key is nobody's.
+func (k *Ring) HostOfKey(key string, now time.Time) (protocol.Name, bool) {
+	for _, alias := range k.aliases[key] {
+		if k.HasKey(alias, key, now) {
+			return alias, true
+		}
+	}
+	return "", false
+}
+
+// RevokedHost is the alias of the host whose key this was until it was revoked: the
+// first by name, should several hosts share it.
+func (k *Ring) RevokedHost(key string) (protocol.Name, bool) {
+	for _, alias := range k.aliases[key] {
+		h, joined := k.Host(alias)
+		if joined && slices.ContainsFunc(h.Keys(), func(held HeldKey) bool { return held.Key == key && !held.Revoked.IsZero() }) {
+			return alias, true
+		}
+	}
+	return "", false
+}
+
+// HasKey reports whether the key is the host's at that time, as HostOfKey.
+func (k *Ring) HasKey(alias protocol.Name, key string, now time.Time) bool {
+	h, joined := k.Host(alias)
+	return joined && h.counts(key, now) && !h.Out()
+}
+
+// NextKeyEnd is when the time of an old key will be over next, if one counts still
+// at that time beside the key that has followed it.
+func (k *Ring) NextKeyEnd(now time.Time) (next time.Time, ok bool) {
+	for _, h := range k.hosts {
+		for _, held := range h.keys {
+			if held.until.After(now) && (!ok || held.until.Before(next)) {
+				next, ok = held.until, true
+			}
+		}
+	}
+	return next, ok
+}
+
+// KnowsKey reports whether the key is in the host's history, whether it counts
+// still or not.
+func (k *Ring) KnowsKey(alias protocol.Name, key string) bool {
+	h, joined := k.Host(alias)
+	return joined && h.keyAt(key) >= 0
+}
+
+// Declared is the first word by which the host of that alias declared a name, be it long
+// ago; nil if it never did.
+func (k *Ring) Declared(alias protocol.Name, name string) *File { return k.hosts[alias].Declared(name) }
+
+// Declarations yields the first word by which each host that ever declared a name did so,
+// in no order.
+func (k *Ring) Declarations(name string) iter.Seq[*File] {
+	return func(yield func(*File) bool) {
+		for _, h := range k.hosts {
+			if word := h.declared[name]; word != nil && !yield(word) {
+				return
+			}
+		}
+	}
+}
+
+// Bearer is the host whose key that is, or was, or "".
+func (k *Ring) Bearer(key string) protocol.Name {
+	for _, h := range k.Hosts() {
+		if h.Has(key) {
+			return h.Alias
+		}
+	}
+	return ""
+}
+
+// Revocations is how many revocations of a key of a host count that a host said.
+func (k *Ring) Revocations(by protocol.Name, of protocol.HostKey) (said int) {
+	h := k.hosts[of.Host]
+	for _, r := range h.keys[h.keyAt(of.Key)].revoked {
+		if r.Host == by {
+			said++
+		}
+	}
+	return said
+}
+
+// Claim is a key of a host that somebody has to vouch for.
+type Claim struct {
+	protocol.HostKey
+	After string // the key that it follows; empty for a host's first
+}
+
+// Unvouched are the keys of other hosts that a host has to vouch for, by alias:
+// those for which no host that is as senior has. It is empty for a host whose own
+// word does not count, because nobody has vouched for it or its key is revoked.
+func (k *Ring) Unvouched(by protocol.Name) []Claim {
+	me, joined := k.Host(by)
+	if !joined || me.rank == unranked || me.Out() {
+		return nil
+	}
+	var all []Claim
+	for _, h := range k.AllHosts() {
+		if h.rank <= me.rank || h.Out() {
+			continue
+		}
+		before := ""
+		for _, held := range h.keys {
+			key := protocol.HostKey{Host: h.Alias, Key: held.key}
+			if rank, vouched := k.vouched[key]; !vouched || rank > me.rank {
+				all = append(all, Claim{key, before})
+			}
+			before = held.key
+		}
+	}
+	return all
+}
+
+// Seniors are the hosts that are senior to one, the most senior first: all ranked
+// ones where it is not ranked itself. Those that are out are left out.
+func (k *Ring) Seniors(of protocol.Name) []protocol.Name {
+	var all []protocol.Name
+	for _, h := range k.ranked {
+		if h.Alias == of {
+			break
+		}
+		if !h.Out() {
+			all = append(all, h.Alias)
+		}
+	}
+	return all
+}
+
+// Founder is the host that everything rests on, and the humans who may have keys
+// of others revoked there.
+func (k *Ring) Founder() (protocol.Name, []protocol.Name) {
+	if f := k.anchor.Founder; f.Key != "" {
+		return f.Host, f.Humans
+	}
+	if len(k.ranked) == 0 {
+		return "", nil
+	}
+	f := k.ranked[0]
+	if f.first == nil {
+		return f.Alias, nil
+	}
+	return f.Alias, f.first.Humans
+}

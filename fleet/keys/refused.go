@@ -1,0 +1,87 @@
+package keys
+
+import "slices"
+
+// tally is how many messages are refused because of when their host's keys
+// counted. It is counted by looking at all of them, once after the keys of a host
+// that has such messages have changed; what comes then is added.
+type tally struct {
+	valid              bool
+	overdue, cancelled int
+}
+
+func (t *tally) add(v Verdict) {
+	switch v {
+	case Overdue:
+		t.overdue++
+	case Cancelled:
+		t.cancelled++
+	}
+}
+
+// Refused is how many files are signed with an old key of their host after its time, and
+// how many are left out by the revocation of their key.
+func (h *History) Refused() (overdue, cancelled int) {
+	if !h.refused.valid {
+		h.refused = tally{valid: true}
+		if h.anySuspect() {
+			for f := range h.files.Files() {
+				h.refused.add(h.ring.Judge(f))
+			}
+		}
+	}
+	return h.refused.overdue, h.refused.cancelled
+}
+
+// Strangers is how many joins there are to an alias that another key has, and how many
+// files in all that are signed with a key that is not their host's.
+func (h *History) Strangers() (joins, files int) {
+	for alias, all := range h.words.joins {
+		for _, f := range all {
+			if host := h.ring.hosts[alias]; host.Joined() && !host.Has(f.Key) {
+				joins++
+			}
+		}
+	}
+	for who, n := range h.signed {
+		if host := h.ring.hosts[who.Host]; host.Joined() && !host.Has(who.Key) {
+			files += n
+		}
+	}
+	return joins, files
+}
+
+func (h *History) anySuspect() bool {
+	for _, host := range h.ring.hosts {
+		if h.suspect(host) {
+			return true
+		}
+	}
+	return false
+}
+
+// suspect reports whether any message of a host can be refused because of its time:
+// only where it has a revoked key, or one that was used after its time.
+func (h *History) suspect(host *Host) bool {
+	return host.Joined() && slices.ContainsFunc(host.keys, func(held heldKey) bool {
+		last := h.last[Signer{host.Alias, held.key}]
+		return len(held.revoked) > 0 || last != nil && host.judge(last) == Overdue
+	})
+}
+
+// CountsAlways reports whether what a host's key signed for that author always counts. It
+// is sure of that unless the key has been ended before some of it, or been revoked.
+func (h *History) CountsAlways(who Signer, author string) (counts, sure bool) {
+	host := h.ring.hosts[who.Host]
+	if host == nil {
+		return false, true
+	}
+	at := host.keyAt(who.Key)
+	if at < 0 || author != who.Host.String() && host.declared[author] == nil {
+		return false, true
+	}
+	held := &host.keys[at]
+	last := h.last[who]
+	ended := !held.until.IsZero() && (last == nil || last.signedAt().After(held.until))
+	return true, !ended && len(held.revoked) == 0
+}

@@ -1,0 +1,173 @@
+package keys
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Ring is the history of the keys of all hosts: who may sign for which alias,
+// from when to when, as the record says. It is made of the hosts' words alone (see
+// historian), so it is the same wherever the same words are, in whatever order they
+// came.
+//
+// A word that says more of one host alone changes the ring; any other makes another one.
+type Ring struct {
+	anchor  Anchor
+	version int
+	hosts   map[protocol.Name]*Host
+	ranked  []*Host // by seniority, the founder first
+	aliases map[string][]protocol.Name
+	revoked map[protocol.HostKey][]revocation // what the founder's humans revoked
+	vouched map[protocol.HostKey]int          // the rank of the most senior host that vouched for it
+}
+
+func newRing(anchor Anchor) *Ring {
+	return &Ring{
+		anchor: anchor, hosts: map[protocol.Name]*Host{}, aliases: map[string][]protocol.Name{},
+		revoked: map[protocol.HostKey][]revocation{}, vouched: map[protocol.HostKey]int{},
+	}
+}
+
+// Judges is a copy that judges messages as the ring does now, for whoever goes on beside
+// the state. It answers nothing else.
+func (k *Ring) Judges() *Ring { return &Ring{hosts: maps.Clone(k.hosts)} }
+
+// Version is a number that changes whenever messages come to be judged otherwise.
+func (k *Ring) Version() int { return k.version }
+
+// heldKey is a key of a host in its history.
+type heldKey struct {
+	key     string
+	by      *File        // the rotation that brought it; nil for the first
+	until   time.Time    // what it signs later is refused; zero while no other has followed
+	revoked []revocation // those of it that count
+}
+
+// revocation is a word that ends a key, and what the key signed that it leaves in.
+type revocation struct {
+	*File
+	left *lineage
+}
+
+// Verdict is what a ring says of a message.
+type Verdict int
+
+// The verdicts.
+const (
+	Unsigned  Verdict = iota // it bears no signature that holds
+	Unknown                  // nothing is known of its host
+	Genuine                  // a key signed it that its host had then
+	Foreign                  // a key signed it that is not its host's
+	Overdue                  // its host's old key signed it after its time
+	Cancelled                // its host's key signed it, and its revocation leaves it out
+)
+
+// Refused reports whether the message counts for nothing.
+func (v Verdict) Refused() bool { return v >= Foreign }
+
+// Judge says whether the key that signed a message was its host's then. It is the
+// one place where that is decided.
+func (k *Ring) Judge(f *File) Verdict {
+	if !f.Sealed {
+		return Unsigned
+	}
+	h := k.hosts[f.Host]
+	if h == nil {
+		return Unknown
+	}
+	return h.judge(f)
+}
+
+func (h *Host) judge(it *File) Verdict {
+	for i := range h.keys {
+		held := &h.keys[i]
+		switch {
+		case held.key != it.Key:
+		case !held.until.IsZero() && it.signedAt().After(held.until):
+			return Overdue
+		case !held.allows(it):
+			return Cancelled
+		default:
+			return Genuine
+		}
+	}
+	return Foreign
+}
+
+// allows reports whether every revocation of the key leaves the message in. The
+// revocation itself counts, of course, where the key revoked itself.
+func (held *heldKey) allows(it *File) bool {
+	return held.leavesIn(it) || slices.ContainsFunc(held.revoked, func(own revocation) bool { return own.Hash == it.Hash })
+}
+
+// leavesIn is allows without that: what a revocation follows need not count.
+func (held *heldKey) leavesIn(it *File) bool {
+	return !slices.ContainsFunc(held.revoked, func(r revocation) bool { return !r.left.has(it) })
+}
+
+// LeavesIn reports whether a message was signed with a key of its host, and every
+// revocation of that key leaves it in.
+func (k *Ring) LeavesIn(it *File) bool {
+	h := k.hosts[it.Host]
+	if !it.Sealed || h == nil {
+		return false
+	}
+	at := h.keyAt(it.Key)
+	return at >= 0 && h.keys[at].leavesIn(it)
+}
+
+// counts reports whether the host's key counts at that time: it is the last one, or
+// an older one whose time is not over, and it is not revoked.
+func (h *Host) counts(key string, now time.Time) bool {
+	return slices.ContainsFunc(h.keys, func(held heldKey) bool {
+		return held.key == key && len(held.revoked) == 0 && (held.until.IsZero() || !now.After(held.until))
+	})
+}
+
+func (h *Host) keyAt(key string) int {
+	return slices.IndexFunc(h.keys, func(held heldKey) bool { return held.key == key })
+}
+
+// sameKeys reports whether two histories judge every message alike.
+func sameKeys(a, b []heldKey) bool {
+	return slices.EqualFunc(a, b, func(x, y heldKey) bool {
+		return x.key == y.key && x.until.Equal(y.until) &&
+			slices.EqualFunc(x.revoked, y.revoked, func(r, s revocation) bool { return r.Hash == s.Hash })
+	})
+}
+
+// Signature is the state of a message's signature in this fleet: valid if a key
+// signed it that was its host's then and the host declared its author, refused if
+// another key signed it or the key was over, else unverified.
+func (k *Ring) Signature(it *File) protocol.Signature {
+	switch v := k.Judge(it); {
+	case v.Refused():
+		return protocol.SignatureRefused
+	case v != Genuine, it.From != it.Host.String() && k.hosts[it.Host].declared[it.From] == nil:
+		return protocol.SignatureUnverified
+	}
+	return protocol.SignatureValid
+}
+
+// Why says why a message is refused, "" where it is not.
+func (k *Ring) Why(it *File) string {
+	switch k.Judge(it) {
+	case Foreign:
+		switch it.Act {
+		case protocol.ActHostJoin:
+			return fmt.Sprintf("it joins as %s with the key %s, but %s has the key %s", it.Host, it.Key, it.Host, k.hosts[it.Host].Key)
+		case protocol.ActHostRotate:
+			return fmt.Sprintf("it gives %s a new key but is signed with %s, which is no key of %s", it.Host, it.Key, it.Host)
+		}
+		return fmt.Sprintf("it is signed with another key than that of the host %s", it.Host)
+	case Overdue:
+		return fmt.Sprintf("it is signed with an old key of the host %s, after the time of that key was over", it.Host)
+	case Cancelled:
+		return fmt.Sprintf("it is signed with a revoked key of the host %s, and is not among what the key signed before", it.Host)
+	}
+	return ""
+}
