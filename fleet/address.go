@@ -110,7 +110,7 @@ func names(h protocol.HostState, name string) bool {
 // Known reports whether the fleet knows a participant of that name: an agent, a
 // human, or anyone who ever wrote.
 func (s *State) Known(name string) bool {
-	return s.sum(sumWriters, name) > 0 || slices.Contains(s.roster(), name)
+	return s.Ledger.sum(sumWriters, name) > 0 || slices.Contains(s.roster(), name)
 }
 
 // servedOn are the hosts where the name is an agent or a human, by alias.

@@ -111,9 +111,8 @@ func listName(id affair.ID) string { return id.Kind + " " + id.Name }
 // After yields what stands behind a position.
 func (d deeds) After(p affair.Position) iter.Seq[*affair.Candidate] {
 	at := &Item{File: keys.File{Message: protocol.Message{Path: p.Path}}, Place: p.Place}
-	frozen := d.archive.from(d.listed(listDeeds, listName(d.id)), at)
 	return func(yield func(*affair.Candidate) bool) {
-		for it := range weave(d.frozen(frozen), d.deeds[d.id].from(at), false) {
+		for it := range d.Ledger.deedsFrom(d.id, at) {
 			if it.Path == p.Path && it.Place.Equal(p.Place) {
 				continue
 			}

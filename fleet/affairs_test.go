@@ -20,7 +20,7 @@ import (
 func ballots(s *State) string {
 	var b strings.Builder
 	kind, channels := ballot.Kind(), map[protocol.ChannelID]bool{}
-	for it := range s.All() {
+	for it := range s.Ledger.All() {
 		if it.affair == (affair.ID{}) {
 			continue
 		}

@@ -44,7 +44,7 @@ func (c Answer) decide(s *State, _ time.Time) ([]Draft, error) {
 
 // answerable is the message at p, unless it is one that cannot be answered.
 func (s *State) answerable(p protocol.Path) (*Item, error) {
-	it := s.at(p)
+	it := s.Ledger.at(p)
 	switch {
 	case it == nil:
 		return nil, refuse(Unknown, "", "there is no message %s", p)
@@ -67,7 +67,7 @@ type Acknowledge struct {
 }
 
 func (c Acknowledge) decide(s *State, _ time.Time) ([]Draft, error) {
-	it := s.at(c.Of)
+	it := s.Ledger.at(c.Of)
 	if it == nil {
 		return nil, refuse(Unknown, "", "there is no message %s", c.Of)
 	}

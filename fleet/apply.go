@@ -69,30 +69,24 @@ func (s *State) ExamineOwn(p protocol.Path, data []byte) Examined {
 // Take is the rest of Apply. A file that was examined once is taken once.
 func (s *State) Take(e Examined) (*Item, error) {
 	if !s.batch {
-		s.changes = Changes{}
+		s.Ledger.changes = Changes{}
 	}
 	if e.err != nil {
 		return nil, e.err
 	}
 	p, it := e.Path, e.item
-	old := s.at(p)
-	if s.has(old, it) {
+	old := s.Ledger.at(p)
+	if s.Ledger.has(old, it) {
 		return old, ErrKnown
 	}
-	taken := old != nil
 	turned := s.keys.Learn(&it.File, s.batch)
-	if taken {
-		s.lose(it)
-		s.elect(p)
-	} else {
-		s.add(it)
-	}
+	s.Ledger.take(it, old != nil)
 	s.keys.Arrived(&it.File)
 	if turned {
-		s.electAll()
+		s.Ledger.electAll()
 	}
-	s.settle()
-	if now := s.at(p); now != it {
+	s.settled()
+	if now := s.Ledger.at(p); now != it {
 		return now, ErrKnown
 	}
 	return it, nil
@@ -102,7 +96,7 @@ func (s *State) Take(e Examined) (*Item, error) {
 // when all are there: each word of a host can change who may sign for whom. The items
 // are those of the files that are new and stand at their paths then, nil for others.
 func (s *State) TakeAll(all []Examined) []*Item {
-	s.changes = Changes{}
+	s.Ledger.changes = Changes{}
 	taken := make([]*Item, len(all))
 	take := func() {
 		for i, e := range all {
@@ -117,25 +111,48 @@ func (s *State) TakeAll(all []Examined) []*Item {
 	}
 	s.together(take)
 	for i, it := range taken {
-		if it != nil && s.at(it.Path) != it {
+		if it != nil && s.Ledger.at(it.Path) != it {
 			taken[i] = nil
 		}
 	}
 	return taken
 }
 
+// Batch runs f, which applies many files, and gives all of them their places at
+// the end: in whatever order they come, that costs hardly more than reading
+// them. Until then the state answers nothing that has an order.
+func (s *State) Batch(f func()) {
+	s.together(f)
+	s.Ledger.changes = Changes{}
+}
+
+// together is Batch that goes on telling what changes.
+func (s *State) together(f func()) {
+	s.batch = true
+	defer func() {
+		s.batch = false
+		s.settled()
+	}()
+	f()
+}
+
+// settled has keys and places follow what has come, unless more comes with it.
+func (s *State) settled() {
+	if s.batch {
+		return
+	}
+	if s.keys.Settle() {
+		s.Ledger.electAll()
+	}
+	s.Ledger.settle()
+}
+
 // Check says what Take would say of an examined file, without changing the state.
 func (s *State) Check(e Examined) error {
-	if e.err == nil && s.has(s.at(e.Path), e.item) {
+	if e.err == nil && s.Ledger.has(s.Ledger.at(e.Path), e.item) {
 		return ErrKnown
 	}
 	return e.err
-}
-
-// has reports whether the file is old, which stands at its path, or one that has
-// lost to it.
-func (s *State) has(old, it *Item) bool {
-	return old != nil && (old.Hash == it.Hash || s.isRival(it))
 }
 
 // read decodes and checks one file without touching the state.
@@ -162,63 +179,4 @@ func (s *State) item(m *protocol.Message, data []byte, sealed bool) (*Item, erro
 	it.Body, it.Sig, it.Extra = "", "", nil
 	s.affairs.keep(it, body)
 	return it, nil
-}
-
-func (s *State) add(it *Item) {
-	s.enter(it)
-	s.noteFork(it)
-	s.unsettled = append(s.unsettled, it)
-}
-
-// counts is 1 for a message that makes its author known, 0 for the word of a
-// host, which nobody can write to.
-func (it *Item) counts() int {
-	if it.Sealed && it.From == it.Host.String() {
-		return 0
-	}
-	return 1
-}
-
-// addressed are the names under which mail is listed: "" for mail to all, none for
-// a receipt.
-func (it *Item) addressed() []string {
-	if _, receipt := it.ReadPath(); receipt {
-		return nil
-	}
-	if it.ToAll() {
-		return []string{""}
-	}
-	var names []string
-	for i, a := range it.To {
-		if !addressedBefore(it.To[:i], a.Name) {
-			names = append(names, a.Name)
-		}
-	}
-	return names
-}
-
-func addressedBefore(to []protocol.Address, name string) bool {
-	for _, a := range to {
-		if a.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
-// remove takes out a loose item whose path another file has won.
-func (s *State) remove(it *Item) {
-	if it.placed {
-		s.changes.left(it)
-		s.touched(it, it.Place)
-		for _, q := range s.sequences(it) {
-			q.remove(it)
-		}
-		it.placed = false
-	}
-	s.leave(it)
-	if it.Type == protocol.TypeRead {
-		s.receiptsLeft++
-	}
-	s.unsettled = append(s.unsettled, s.after(it)...)
 }

@@ -42,8 +42,8 @@ func freeze(t testing.TB, s *State) {
 	t.Helper()
 	sn := s.Snapshot()
 	s.Adopt(written(t, sn), sn)
-	if s.Loose() != 0 || len(s.gone) != 0 {
-		t.Fatalf("%d loose and %d gone after freezing", s.Loose(), len(s.gone))
+	if s.Ledger.Loose() != 0 || len(s.Ledger.gone) != 0 {
+		t.Fatalf("%d loose and %d gone after freezing", s.Ledger.Loose(), len(s.Ledger.gone))
 	}
 }
 
@@ -160,7 +160,7 @@ func wantCounted(t *testing.T, s *State) {
 		}
 	}
 	said, found := s.Totals(), Totals{Hosts: map[protocol.Name]HostTotals{}}
-	for it := range s.All() {
+	for it := range s.Ledger.All() {
 		h := found.Hosts[it.Host]
 		switch it.kind() {
 		case kindWord:
@@ -193,7 +193,7 @@ func wantCounted(t *testing.T, s *State) {
 // looked is what a look at each message of a channel says of it.
 func looked(s *State, c protocol.ChannelID) string {
 	messages, last, who := 0, time.Time{}, map[string]bool{}
-	for it := range s.Channel(c) {
+	for it := range s.Ledger.Channel(c) {
 		if it.Type != protocol.TypeText {
 			continue
 		}
@@ -212,9 +212,9 @@ func searches(s *State, files []testFile) []string {
 	var all []string
 	say := func(words ...any) { all = append(all, fmt.Sprint(words...)) }
 	for _, f := range files {
-		say(f.path, hashes(s.Find(f.path.Suffix())), hashes(s.FindRel(f.path.Rel())), s.SameDay(f.path))
-		if it := s.at(f.path); it != nil {
-			say(hashes(slices.Collect(s.ChannelBefore(f.path.Channel(), it))), hashes(slices.Collect(s.After(it))))
+		say(f.path, hashes(s.Ledger.Find(f.path.Suffix())), hashes(s.Ledger.FindRel(f.path.Rel())), s.Ledger.SameDay(f.path))
+		if it := s.Ledger.at(f.path); it != nil {
+			say(hashes(slices.Collect(s.Ledger.ChannelBefore(f.path.Channel(), it))), hashes(slices.Collect(s.Ledger.After(it))))
 			say(it.Names(), it.Chosen, it.Type, it.Act, it.Re, it.Ref, it.Hops, it.Host, it.Run, it.Seq, it.Prev, it.Key, it.Timestamp, s.Progress(it))
 		}
 		for _, it := range s.Thread(f.path) {
@@ -229,17 +229,17 @@ func searches(s *State, files []testFile) []string {
 	for _, f := range s.Verify(time.Unix(2e9, 0)) {
 		say(f)
 	}
-	return append(all, fmt.Sprint(s.Len(), s.Known("nobody")))
+	return append(all, fmt.Sprint(s.Ledger.Len(), s.Known("nobody")))
 }
 
 func tail(s *State, n int) []string {
 	var last []string
-	for it := range s.Backward() {
+	for it := range s.Ledger.Backward() {
 		if len(last) == n {
 			break
 		}
 		last = append(last, it.Hash)
-		for c := range s.ChannelBackward(it.Path.Channel()) {
+		for c := range s.Ledger.ChannelBackward(it.Path.Channel()) {
 			last = append(last, "last of its channel "+c.Hash)
 			break
 		}
@@ -268,14 +268,14 @@ func TestOnlyWhatIsKeptIsFrozen(t *testing.T) {
 			}
 			a := written(t, sn)
 			started := Restore(keys.Anchor{RecordID: testRecord}, a)
-			for _, it := range started.rivals {
+			for _, it := range started.Ledger.rivals {
 				for _, it := range it {
 					if !isKept[it.Path.String()+it.Hash] {
 						t.Fatalf("case %d: the archive holds what is not kept", seed)
 					}
 				}
 			}
-			for it := range started.All() {
+			for it := range started.Ledger.All() {
 				if !isKept[it.Path.String()+it.Hash] {
 					t.Fatalf("case %d: the archive holds what is not kept", seed)
 				}

@@ -85,7 +85,7 @@ func BenchmarkQuestions(b *testing.B) {
 		}
 	}
 	who := Who{Name: "mawjs", Host: "b"}
-	it := s.at(files[50_000].path)
+	it := s.Ledger.at(files[50_000].path)
 	b.Run("Inbox", func(b *testing.B) {
 		for b.Loop() {
 			if len(slices.Collect(s.Inbox(who, false))) != 50_000 {
@@ -156,13 +156,13 @@ func BenchmarkArchive(b *testing.B) {
 	})
 	b.Run("All", func(b *testing.B) {
 		for b.Loop() {
-			for range frozen.All() {
+			for range frozen.Ledger.All() {
 			}
 		}
 	})
 	b.Run("Item", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			frozen.at(files[i%100_000].path)
+			frozen.Ledger.at(files[i%100_000].path)
 		}
 	})
 	b.Run("Stage", func(b *testing.B) {

@@ -19,7 +19,7 @@ type Called struct {
 
 func (c Called) decide(s *State, now time.Time) ([]Draft, error) {
 	drafts, err := c.Command.decide(s, now)
-	cause := s.at(c.Because)
+	cause := s.Ledger.at(c.Because)
 	for i := range drafts {
 		drafts[i].Message.Unattended = c.Unattended
 		if cause != nil && drafts[i].Message.Type == protocol.TypeText {

@@ -22,7 +22,7 @@ func TestCalled(t *testing.T) {
 	here, elsewhere := protocol.DeriveChannel(testRecord, "a", "b"), protocol.DeriveChannel(testRecord, "c")
 	cause := &Item{File: keys.File{Message: protocol.Message{
 		Path: protocol.NewPath(here, time.Unix(1_800_000_000, 0).UTC(), 1), From: "a", To: []protocol.Address{{Name: "b"}}, Type: protocol.TypeText, Hops: 3}}}
-	s.items[cause.Path] = cause
+	s.Ledger.items[cause.Path] = cause
 	text := func(hops int) Draft {
 		return Draft{Channel: here, Message: protocol.Message{Type: protocol.TypeText, Hops: hops}}
 	}

@@ -92,20 +92,17 @@ func (t census) add(it *Item, n int) {
 	}
 }
 
-// spoken is the messages of a state as its channels ask for them.
-type spoken struct{ *State }
-
 // InUse yields the channels that have messages or receipts, in no order.
-func (s spoken) InUse() iter.Seq[protocol.ChannelID] {
+func (l *Ledger) InUse() iter.Seq[protocol.ChannelID] {
 	return func(yield func(protocol.ChannelID) bool) {
-		for c, seq := range s.channels {
+		for c, seq := range l.channels {
 			if len(seq.items) > 0 && !yield(c) {
 				return
 			}
 		}
-		for name := range s.archive.Names(listChannels) {
+		for name := range l.archive.Names(listChannels) {
 			c := protocol.ChannelID(name)
-			if seq := s.channels[c]; len(seq.all()) == 0 && s.HasAny(c) && !yield(c) {
+			if seq := l.channels[c]; len(seq.all()) == 0 && l.HasAny(c) && !yield(c) {
 				return
 			}
 		}
@@ -113,8 +110,8 @@ func (s spoken) InUse() iter.Seq[protocol.ChannelID] {
 }
 
 // HasAny reports whether any message or receipt is in the channel.
-func (s spoken) HasAny(c protocol.ChannelID) bool {
-	for range s.Channel(c) {
+func (l *Ledger) HasAny(c protocol.ChannelID) bool {
+	for range l.Channel(c) {
 		return true
 	}
 	return false
@@ -122,8 +119,8 @@ func (s spoken) HasAny(c protocol.ChannelID) bool {
 
 // Said is how many messages, without receipts, a channel has, who wrote there or was
 // addressed, sorted, and the timestamp of the last message, zero if there is none.
-func (s spoken) Said(c protocol.ChannelID) (messages int, who []string, last time.Time) {
-	old, more := s.archive.of.rest.census.talk[c], s.counted.talk[c]
+func (l *Ledger) Said(c protocol.ChannelID) (messages int, who []string, last time.Time) {
+	old, more := l.archive.of.rest.census.talk[c], l.counted.talk[c]
 	for name, n := range old {
 		if name != "" && n+more[name] > 0 {
 			who = append(who, name)
@@ -135,7 +132,7 @@ func (s spoken) Said(c protocol.ChannelID) (messages int, who []string, last tim
 		}
 	}
 	slices.Sort(who)
-	for it := range s.ChannelBackward(c) {
+	for it := range l.ChannelBackward(c) {
 		if it.Type == protocol.TypeText {
 			last = it.Timestamp
 			break
@@ -159,8 +156,8 @@ type HostTotals struct{ Messages, Receipts int }
 // Totals counts without a look at each message.
 func (s *State) Totals() Totals {
 	t := Totals{Hosts: map[protocol.Name]HostTotals{}}
-	written := maps.Clone(s.counted.written)
-	for a, n := range s.archive.of.rest.census.written {
+	written := maps.Clone(s.Ledger.counted.written)
+	for a, n := range s.Ledger.archive.of.rest.census.written {
 		written[a] += n
 	}
 	for a, n := range written {
@@ -186,13 +183,13 @@ func (s *State) Totals() Totals {
 		}
 		t.Hosts[a.host] = h
 	}
-	for it := range s.All() {
+	for it := range s.Ledger.All() {
 		if it.kind() == kindMessage {
 			t.First = it.Timestamp
 			break
 		}
 	}
-	for it := range s.Backward() {
+	for it := range s.Ledger.Backward() {
 		if it.kind() == kindMessage {
 			t.Last = it.Timestamp
 			break

@@ -13,7 +13,7 @@ import (
 // Knows reports whether the state has a file of that hash, be it one that lost its
 // path to another.
 func (s *State) Knows(hash string) bool {
-	return len(s.lost[hash]) > 0 || len(hashed.find(s, hash)) > 0
+	return len(s.Ledger.lost[hash]) > 0 || len(hashed.find(s.Ledger, hash)) > 0
 }
 
 // GapBefore is the message that a signed one follows on and that is not here.
@@ -29,7 +29,7 @@ func (s *State) GapBefore(it *Item) (keys.Gap, bool) {
 // the one with the hash until.
 func (s *State) ChainOn(host protocol.Name, after, until string, most int) (chain []*Item) {
 	for len(chain) < most && after != until {
-		next := ofHost(host, following.find(s, after))
+		next := ofHost(host, following.find(s.Ledger, after))
 		if next == nil {
 			break
 		}
@@ -43,7 +43,7 @@ func (s *State) ChainOn(host protocol.Name, after, until string, most int) (chai
 // after.
 func (s *State) ChainBack(host protocol.Name, hash string, after protocol.Path, most int) (chain []*Item) {
 	for len(chain) < most && hash != "" {
-		last := ofHost(host, hashed.find(s, hash))
+		last := ofHost(host, hashed.find(s.Ledger, hash))
 		if last == nil || last.Path.Compare(after) <= 0 {
 			break
 		}

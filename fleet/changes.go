@@ -22,7 +22,7 @@ type Move struct {
 }
 
 // Changes is what the last Apply, Take or TakeAll changed. A Batch tells nothing.
-func (s *State) Changes() Changes { return s.changes }
+func (l *Ledger) Changes() Changes { return l.changes }
 
 // left notes that an item with a place stands at its path no more.
 func (c *Changes) left(it *Item) { c.Left = append(c.Left, it) }

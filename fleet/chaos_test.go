@@ -68,7 +68,7 @@ func (c *chaos) together(files []testFile) *State {
 			_ = ballots(s) // what is folded from here on goes on from this
 		}
 		after := look(s)
-		if diff := cmp.Diff(before.changesTo(after), toldOf(s.Changes())); diff != "" {
+		if diff := cmp.Diff(before.changesTo(after), toldOf(s.Ledger.Changes())); diff != "" {
 			c.t.Fatalf("what changed (-is +told):\n%s", diff)
 		}
 		for file, v := range before.verdicts {
@@ -96,7 +96,7 @@ type verdictOf struct {
 
 func look(s *State) sight {
 	l := sight{map[string]time.Time{}, map[verdictOf]protocol.Signature{}, map[protocol.Name]int{}}
-	for it := range s.All() {
+	for it := range s.Ledger.All() {
 		l.stands[it.Path.String()+" "+it.Hash] = it.Place
 		l.epochs[it.Host] = s.Epoch(it.Host)
 		l.verdicts[verdictOf{it.Path, it.Hash, it.Host}] = s.Signature(it)
@@ -446,10 +446,10 @@ func TestNobodyUnsaysAnothersJoin(t *testing.T) {
 		for _, order := range permutations(len(files)) {
 			s := folded(t, []testFile{files[order[0]], files[order[1]], files[order[2]]})
 			h, joined := s.Keys().Host("white")
-			if !joined || h.Key != honest.public(t) || s.Signature(s.at(said.path)) != protocol.SignatureValid {
+			if !joined || h.Key != honest.public(t) || s.Signature(s.Ledger.at(said.path)) != protocol.SignatureValid {
 				t.Fatalf("order %v: white has lost its key", order)
 			}
-			if s.at(join.path).Host == "evil" {
+			if s.Ledger.at(join.path).Host == "evil" {
 				won++
 			}
 		}

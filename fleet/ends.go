@@ -12,7 +12,7 @@ import (
 // known ones that leaves out.
 func (s *State) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.RunEnd, later int) {
 	within := func(*Item) bool { return true }
-	if last := s.at(after); last != nil {
+	if last := s.Ledger.at(after); last != nil {
 		within = s.ledTo(last, of)
 	}
 	t := tips{last: map[runHash]uint64{}, followed: map[runHash]bool{}}
@@ -32,7 +32,7 @@ func (s *State) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.R
 
 // eachOf hands on what a key signed and counts, wherever it lies.
 func (s *State) eachOf(of protocol.HostKey, do func(*Item)) {
-	for it := range s.every() {
+	for it := range s.Ledger.every() {
 		if it.Sealed && it.Host == of.Host && it.Key == of.Key && !s.Keys().Judge(&it.File).Refused() {
 			do(it)
 		}
@@ -67,7 +67,7 @@ func (t *tips) add(it *Item) {
 // branch off from the others.
 func (s *State) ledTo(last *Item, of protocol.HostKey) func(*Item) bool {
 	chain, seats, first := map[string]bool{}, map[branch]bool{}, last
-	for it := last; it != nil && it.Sealed && it.Host == of.Host && !chain[it.Hash]; it = s.signed(it.Prev) {
+	for it := last; it != nil && it.Sealed && it.Host == of.Host && !chain[it.Hash]; it = s.Ledger.signed(it.Prev) {
 		chain[it.Hash], seats[it.seat()], first = true, true, it
 	}
 	if first.Prev == "" {

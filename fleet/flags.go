@@ -30,7 +30,7 @@ func (s *State) Flags() map[FlagKind]int {
 	set(FlagRevoked, revoked)
 	set(FlagFork, s.beside(func(*Item) bool { return true }))
 	conflicts := 0
-	for _, list := range s.rivals {
+	for _, list := range s.Ledger.rivals {
 		conflicts += len(list)
 	}
 	set(FlagConflict, conflicts)

@@ -75,7 +75,7 @@ func TestReplayIsRefused(t *testing.T) {
 			t.Errorf("at %s: %v", to, err)
 		}
 	}
-	if from, ok := s.Original(protocol.Hash(f.data)); !ok || from != f.path {
+	if from, ok := s.Ledger.Original(protocol.Hash(f.data)); !ok || from != f.path {
 		t.Errorf("the original is %s, %t", from, ok)
 	}
 }

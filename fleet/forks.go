@@ -27,7 +27,7 @@ func (it *Item) behind() branch { return branch{host: it.Host, prev: it.Prev} }
 
 // noteFork notes where two messages stand at one place of their host's chain, so that
 // it is no chain any more: they follow the same one, or count as the same.
-func (s *State) noteFork(it *Item) {
+func (l *Ledger) noteFork(it *Item) {
 	if !it.Sealed {
 		return
 	}
@@ -36,29 +36,29 @@ func (s *State) noteFork(it *Item) {
 		places = append(places, it.behind())
 	}
 	for _, at := range places {
-		if _, noted := s.forks[at]; noted {
+		if _, noted := l.forks[at]; noted {
 			continue // whoever writes there again and again must not have all of it read each time
 		}
-		if s.isCrowded(at) && len(s.standing(at)) > 1 {
-			s.forks[at] = struct{}{}
+		if l.isCrowded(at) && len(l.standing(at)) > 1 {
+			l.forks[at] = struct{}{}
 		}
 	}
 }
 
 // isCrowded reports, without reading any message, whether several may stand there.
-func (s *State) isCrowded(at branch) bool {
+func (l *Ledger) isCrowded(at branch) bool {
 	if at.prev != "" {
-		return following.crowded(s, at.prev)
+		return following.crowded(l, at.prev)
 	}
-	return seated.crowded(s, at)
+	return seated.crowded(l, at)
 }
 
 // standing are the signed messages of a host at one place of its chain.
-func (s *State) standing(at branch) []*Item {
+func (l *Ledger) standing(at branch) []*Item {
 	if at.prev == "" {
-		return seated.find(s, at)
+		return seated.find(l, at)
 	}
-	return slices.DeleteFunc(slices.Clone(following.find(s, at.prev)), func(it *Item) bool { return it.Host != at.host || !it.Sealed })
+	return slices.DeleteFunc(slices.Clone(following.find(l, at.prev)), func(it *Item) bool { return it.Host != at.host || !it.Sealed })
 }
 
 // Forks is how many messages of a key that count stand beside another in their host's
@@ -71,8 +71,8 @@ func (s *State) Forks(of protocol.HostKey) int {
 // another in their host's chain.
 func (s *State) beside(is func(*Item) bool) int {
 	beside := map[protocol.Path]bool{}
-	for at := range s.forks {
-		genuine := slices.DeleteFunc(slices.Clone(s.standing(at)), func(it *Item) bool { return !is(it) || s.Keys().Judge(&it.File) != keys.Genuine })
+	for at := range s.Ledger.forks {
+		genuine := slices.DeleteFunc(slices.Clone(s.Ledger.standing(at)), func(it *Item) bool { return !is(it) || s.Keys().Judge(&it.File) != keys.Genuine })
 		if len(genuine) == 0 {
 			continue
 		}

@@ -37,19 +37,19 @@ type frozen struct {
 func (s *State) Snapshot() *Snapshot {
 	judged, shaken := s.turns()
 	sn := &Snapshot{
-		recordID: s.recordID, old: newReader(s.archive.of), gone: maps.Clone(s.gone), judged: judged, shaken: shaken, anew: judged != s.frozenAt.judged,
-		loose: make([]frozen, len(s.order.items)), ring: s.Keys().Judges(),
-		rest: rest{circled: s.circled, keys: s.keys.Keep(), forks: maps.Clone(s.forks), census: s.archive.of.rest.census},
+		recordID: s.recordID, old: newReader(s.Ledger.archive.of), gone: maps.Clone(s.Ledger.gone), judged: judged, shaken: shaken, anew: judged != s.frozenAt.judged,
+		loose: make([]frozen, len(s.Ledger.order.items)), ring: s.Keys().Judges(),
+		rest: rest{circled: s.Ledger.circled, keys: s.keys.Keep(), forks: maps.Clone(s.Ledger.forks), census: s.Ledger.archive.of.rest.census},
 	}
-	copies := slices.Grow([]Item(nil), len(s.order.items))
-	for i, it := range s.order.items {
+	copies := slices.Grow([]Item(nil), len(s.Ledger.order.items))
+	for i, it := range s.Ledger.order.items {
 		copies = append(copies, *it)
 		sn.loose[i] = frozen{Item: &copies[i], source: it}
 	}
 	// What is loose may be left out, so what that signed last is found out when it is written.
 	sn.rest.keys.Last = map[keys.Signer]*keys.File{}
-	maps.Copy(sn.rest.keys.Last, s.archive.of.rest.keys.Last)
-	for _, list := range s.rivals {
+	maps.Copy(sn.rest.keys.Last, s.Ledger.archive.of.rest.keys.Last)
+	for _, list := range s.Ledger.rivals {
 		for _, it := range list {
 			rival := *it
 			sn.rest.rivals = append(sn.rest.rivals, &rival)
@@ -191,51 +191,55 @@ func (sn *Snapshot) read(b *archive.Builder) {
 // Adopt puts an archive that the snapshot wrote in the place of the state's old
 // one, which may be let go then. What has changed since the snapshot stays loose.
 func (s *State) Adopt(a *Archive, sn *Snapshot) {
-	old, before := s.archive, s.gone
-	s.archive, s.gone = newReader(a), map[uint32]struct{}{}
+	s.Ledger.adopt(a, sn)
+	s.frozenAt.judged, s.frozenAt.shaken = sn.judged, sn.shaken
+}
+
+func (l *Ledger) adopt(a *Archive, sn *Snapshot) {
+	old, before := l.archive, l.gone
+	l.archive, l.gone = newReader(a), map[uint32]struct{}{}
 	frozen := map[*Item]bool{}
 	for _, f := range sn.loose {
-		if now := s.items[f.Path]; now == f.source && now.newStand().equal(f.newStand()) {
+		if now := l.items[f.Path]; now == f.source && now.newStand().equal(f.newStand()) {
 			frozen[now] = true
 		} else {
-			s.vanish(f.Path)
+			l.vanish(f.Path)
 		}
 	}
 	for i := range before {
 		if _, known := sn.gone[i]; !known {
-			s.vanish(old.stands(i).Path)
+			l.vanish(old.stands(i).Path)
 		}
 	}
-	rest := slices.DeleteFunc(s.order.items, func(it *Item) bool { return frozen[it] })
-	s.loose = newLoose()
+	rest := slices.DeleteFunc(l.order.items, func(it *Item) bool { return frozen[it] })
+	l.loose = newLoose()
 	for _, it := range rest {
-		s.enter(it)
-		for _, q := range s.sequences(it) {
+		l.enter(it)
+		for _, q := range l.sequences(it) {
 			q.items = append(q.items, it)
 		}
 	}
-	for i := range s.gone {
-		s.tally(s.archive.item(i), -1)
+	for i := range l.gone {
+		l.tally(l.archive.item(i), -1)
 	}
-	s.frozenAt.judged, s.frozenAt.shaken = sn.judged, sn.shaken
 }
 
 // vanish notes that the message of the archive at p is not what stands there.
-func (s *State) vanish(p protocol.Path) {
-	if i, ok := s.archive.find(p); ok {
-		s.gone[i] = struct{}{}
+func (l *Ledger) vanish(p protocol.Path) {
+	if i, ok := l.archive.find(p); ok {
+		l.gone[i] = struct{}{}
 	}
 }
 
 // Restore is the state that an archive holds.
 func Restore(anchor keys.Anchor, a *Archive) *State {
 	s := New(anchor, a.kinds...)
-	s.archive = newReader(a)
-	s.circled = a.rest.circled
+	s.Ledger.archive = newReader(a)
+	s.Ledger.circled = a.rest.circled
 	for _, it := range a.rest.rivals {
-		s.lose(it)
+		s.Ledger.lose(it)
 	}
-	maps.Copy(s.forks, a.rest.forks)
-	s.keys = keys.Restore(anchor, files{s}, a.rest.keys)
+	maps.Copy(s.Ledger.forks, a.rest.forks)
+	s.keys = keys.Restore(anchor, files{s.Ledger}, a.rest.keys)
 	return s
 }

@@ -75,20 +75,20 @@ func (x *index[K]) keyOf(it *Item) (uint64, bool) {
 	return x.key(k), true
 }
 
-// find are the messages of a state under k, in no order.
-func (x *index[K]) find(s *State, k K) []*Item {
-	return s.under(x.table, x.key(k), func(it *Item) bool {
+// find are the messages of a ledger under k, in no order.
+func (x *index[K]) find(l *Ledger, k K) []*Item {
+	return l.under(x.table, x.key(k), func(it *Item) bool {
 		its, ok := x.of(it)
 		return ok && its == k
-	}, x.loose(&s.loose)[k])
+	}, x.loose(&l.loose)[k])
 }
 
 // crowded reports, without reading any message, whether several may be under k.
-func (x *index[K]) crowded(s *State, k K) bool {
-	for range s.archive.With(x.table, x.key(k)) {
+func (x *index[K]) crowded(l *Ledger, k K) bool {
+	for range l.archive.With(x.table, x.key(k)) {
 		return true
 	}
-	return len(x.loose(&s.loose)[k]) > 1
+	return len(x.loose(&l.loose)[k]) > 1
 }
 
 // archivedIndex is an index of archives alone.
@@ -142,8 +142,8 @@ func (it *Item) sums() [sumCount]addend {
 }
 
 // sum is how many messages a state has under a text.
-func (s *State) sum(table int, of string) int {
-	return s.sums[table][of] + s.archive.Sum(table, archive.Key(of))
+func (l *Ledger) sum(table int, of string) int {
+	return l.sums[table][of] + l.archive.Sum(table, archive.Key(of))
 }
 
 // The lists of messages in archives.

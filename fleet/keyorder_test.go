@@ -105,7 +105,7 @@ func histories() cmp.Options {
 // told is all that a state says of signatures.
 func told(s *State) []string {
 	var lines []string
-	for it := range s.All() {
+	for it := range s.Ledger.All() {
 		lines = append(lines, fmt.Sprint(it.Path, " ", s.Signature(it), " ", s.Keys().Why(&it.File)))
 	}
 	slices.Sort(lines)

@@ -13,10 +13,10 @@ import (
 //
 // It is Tarjan's search for strongly connected components, without recursion
 // because chains are long.
-func (s *State) knots(from []*Item) [][]*Item {
-	t := tangle{state: s, seen: map[protocol.Path]*visit{}}
+func (l *Ledger) knots(from []*Item) [][]*Item {
+	t := tangle{ledger: l, seen: map[protocol.Path]*visit{}}
 	for _, it := range from {
-		if now := s.at(it.Path); t.seen[it.Path] == nil && now != nil && now.Hash == it.Hash {
+		if now := l.at(it.Path); t.seen[it.Path] == nil && now != nil && now.Hash == it.Hash {
 			t.walk(now)
 		}
 	}
@@ -26,10 +26,10 @@ func (s *State) knots(from []*Item) [][]*Item {
 
 // tangle is a search under way.
 type tangle struct {
-	state *State
-	seen  map[protocol.Path]*visit
-	open  []*visit  // seen, and not yet in a knot
-	knots [][]*Item // the last first
+	ledger *Ledger
+	seen   map[protocol.Path]*visit
+	open   []*visit  // seen, and not yet in a knot
+	knots  [][]*Item // the last first
 }
 
 // visit is what the search knows of one message.
@@ -43,7 +43,7 @@ type visit struct {
 }
 
 func (t *tangle) enter(it *Item) *visit {
-	v := &visit{it: it, todo: t.state.after(it), number: len(t.seen), lowest: len(t.seen), at: len(t.open)}
+	v := &visit{it: it, todo: t.ledger.after(it), number: len(t.seen), lowest: len(t.seen), at: len(t.open)}
 	t.seen[it.Path] = v
 	t.open = append(t.open, v)
 	return v

@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/archive"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -14,37 +15,37 @@ import (
 // the same message if their paths are.
 
 // at is the message at p, nil if there is none.
-func (s *State) at(p protocol.Path) *Item {
-	if it := s.items[p]; it != nil {
+func (l *Ledger) at(p protocol.Path) *Item {
+	if it := l.items[p]; it != nil {
 		return it
 	}
-	if s.archive.Len() == 0 {
+	if l.archive.Len() == 0 {
 		return nil
 	}
-	if i, ok := s.archive.find(p); ok && s.stays(i) {
-		return s.archive.item(i)
+	if i, ok := l.archive.find(p); ok && l.stays(i) {
+		return l.archive.item(i)
 	}
 	return nil
 }
 
 // stays reports whether a message of the archive stands as it is there.
-func (s *State) stays(i uint32) bool {
-	_, gone := s.gone[i]
+func (l *Ledger) stays(i uint32) bool {
+	_, gone := l.gone[i]
 	return !gone
 }
 
 // under are the messages of the archive under a key of one of its indexes for which
 // is holds, and the loose ones given.
-func (s *State) under(table int, key uint64, is func(*Item) bool, loose []*Item) []*Item {
-	if s.archive.Len() == 0 {
+func (l *Ledger) under(table int, key uint64, is func(*Item) bool, loose []*Item) []*Item {
+	if l.archive.Len() == 0 {
 		return loose
 	}
 	all := loose[:len(loose):len(loose)]
-	for i := range s.archive.With(table, key) {
-		if !s.stays(i) {
+	for i := range l.archive.With(table, key) {
+		if !l.stays(i) {
 			continue
 		}
-		if it := s.archive.item(i); it != nil && is(it) {
+		if it := l.archive.item(i); it != nil && is(it) {
 			all = append(all, it)
 		}
 	}
@@ -53,54 +54,63 @@ func (s *State) under(table int, key uint64, is func(*Item) bool, loose []*Item)
 
 // Find returns the messages whose name ends in the given suffix of eight or
 // more hex digits (R2).
-func (s *State) Find(suffix string) []*Item {
+func (l *Ledger) Find(suffix string) []*Item {
 	tail := "-" + suffix + ".md"
-	return s.named(suffix, func(p protocol.Path) bool { return strings.HasSuffix(p.Rel(), tail) && p.Suffix() == suffix })
+	return l.named(suffix, func(p protocol.Path) bool { return strings.HasSuffix(p.Rel(), tail) && p.Suffix() == suffix })
 }
 
 // FindRel returns the messages at that path below any channel.
-func (s *State) FindRel(rel string) []*Item {
+func (l *Ledger) FindRel(rel string) []*Item {
 	key := rel
-	if p, err := protocol.JoinPath(s.system, rel); err == nil && p.Suffix() != "" {
+	if p, err := protocol.JoinPath(l.system, rel); err == nil && p.Suffix() != "" {
 		key = p.Suffix()
 	}
-	return s.named(key, func(p protocol.Path) bool { return p.Rel() == rel })
+	return l.named(key, func(p protocol.Path) bool { return p.Rel() == rel })
 }
 
 // named are the messages under a key of the index of endings, in the order of the
 // record.
-func (s *State) named(key string, is func(protocol.Path) bool) []*Item {
+func (l *Ledger) named(key string, is func(protocol.Path) bool) []*Item {
 	var found []*Item
-	for _, it := range s.order.items {
+	for _, it := range l.order.items {
 		if is(it.Path) {
 			found = append(found, it)
 		}
 	}
-	found = s.under(endings.table, archive.Key(key), func(it *Item) bool { return is(it.Path) }, found)
+	found = l.under(endings.table, archive.Key(key), func(it *Item) bool { return is(it.Path) }, found)
 	slices.SortFunc(found, byPlace)
 	return found
 }
 
+// Original is the message whose bytes are those with that hash: the one that a file
+// at another path was copied from.
+func (l *Ledger) Original(hash string) (protocol.Path, bool) {
+	for _, it := range hashed.find(l, hash) {
+		return it.Path, true
+	}
+	return protocol.Path{}, false
+}
+
 // All yields every message in the order of the record. The state must not change
 // meanwhile.
-func (s *State) All() iter.Seq[*Item] {
-	return weave(s.frozen(everything(s.archive.Len())), s.order.items, false)
+func (l *Ledger) All() iter.Seq[*Item] {
+	return weave(l.frozen(everything(l.archive.Len())), l.order.items, false)
 }
 
 // Backward yields every message, the last first, under the same terms as All.
-func (s *State) Backward() iter.Seq[*Item] {
-	return weave(s.frozen(backward(everything(s.archive.Len()))), s.order.items, true)
+func (l *Ledger) Backward() iter.Seq[*Item] {
+	return weave(l.frozen(backward(everything(l.archive.Len()))), l.order.items, true)
 }
 
 // After yields what stands after a message in the order of the record, nil standing
 // for none, under the same terms as All.
-func (s *State) After(it *Item) iter.Seq[*Item] {
+func (l *Ledger) After(it *Item) iter.Seq[*Item] {
 	if it == nil {
-		return s.All()
+		return l.All()
 	}
-	frozen := s.archive.from(everything(s.archive.Len()), it)
+	frozen := l.archive.from(everything(l.archive.Len()), it)
 	return func(yield func(*Item) bool) {
-		for next := range weave(s.frozen(frozen), s.order.from(it), false) {
+		for next := range weave(l.frozen(frozen), l.order.from(it), false) {
 			if next.Path != it.Path && !yield(next) {
 				return
 			}
@@ -110,39 +120,78 @@ func (s *State) After(it *Item) iter.Seq[*Item] {
 
 // Channel yields the messages of one channel in the order of the record, under the
 // same terms as All.
-func (s *State) Channel(c protocol.ChannelID) iter.Seq[*Item] {
-	return weave(s.frozen(s.listed(listChannels, c.String())), s.channels[c].all(), false)
+func (l *Ledger) Channel(c protocol.ChannelID) iter.Seq[*Item] {
+	return weave(l.frozen(l.listed(listChannels, c.String())), l.channels[c].all(), false)
 }
 
 // ChannelBackward yields the messages of one channel, the last first, under the same
 // terms as All.
-func (s *State) ChannelBackward(c protocol.ChannelID) iter.Seq[*Item] {
-	return weave(s.frozen(backward(s.listed(listChannels, c.String()))), s.channels[c].all(), true)
+func (l *Ledger) ChannelBackward(c protocol.ChannelID) iter.Seq[*Item] {
+	return weave(l.frozen(backward(l.listed(listChannels, c.String()))), l.channels[c].all(), true)
 }
 
 // ChannelBefore yields the messages of one channel that stand before a message, the
 // last first, under the same terms as All.
-func (s *State) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
-	frozen, end := s.listed(listChannels, c.String()), s.archive.search(it)
+func (l *Ledger) ChannelBefore(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
+	frozen, end := l.listed(listChannels, c.String()), l.archive.search(it)
 	frozen.len = sort.Search(frozen.len, func(i int) bool { return frozen.at(i) >= end })
-	loose := s.channels[c].all()
+	loose := l.channels[c].all()
 	if len(loose) > 0 {
-		loose = loose[:s.channels[c].find(it)]
+		loose = loose[:l.channels[c].find(it)]
 	}
-	return weave(s.frozen(backward(frozen)), loose, true)
+	return weave(l.frozen(backward(frozen)), loose, true)
 }
 
 // ChannelAfter yields the messages of one channel that stand after a message, under the
 // same terms as All.
-func (s *State) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
-	frozen := s.archive.from(s.listed(listChannels, c.String()), it)
+func (l *Ledger) ChannelAfter(c protocol.ChannelID, it *Item) iter.Seq[*Item] {
+	frozen := l.archive.from(l.listed(listChannels, c.String()), it)
 	return func(yield func(*Item) bool) {
-		for next := range weave(s.frozen(frozen), s.channels[c].from(it), false) {
+		for next := range weave(l.frozen(frozen), l.channels[c].from(it), false) {
 			if next.Path != it.Path && !yield(next) {
 				return
 			}
 		}
 	}
+}
+
+// deedsFrom yields the deeds of an affair that do not stand before a message.
+func (l *Ledger) deedsFrom(id affair.ID, it *Item) iter.Seq[*Item] {
+	frozen := l.archive.from(l.listed(listDeeds, listName(id)), it)
+	return weave(l.frozen(frozen), l.deeds[id].from(it), false)
+}
+
+// mailOf yields the mail of a name in the order of the record. With unread it may leave
+// out what the name had read when the archive was made.
+func (l *Ledger) mailOf(name string, unread bool) iter.Seq[*Item] {
+	loose := slices.Concat(l.mail[name], l.mail[""])
+	slices.SortFunc(loose, byPlace)
+	return weave(l.frozen(l.archivedMail(name, unread)), loose, false)
+}
+
+// archivedMail is the mail of a name in the archive.
+func (l *Ledger) archivedMail(name string, unread bool) numbers {
+	own, read := l.listed(listMail, name), numbers{}
+	if unread {
+		read = l.listed(listRead, name)
+	}
+	toAll := l.listed(listMail, "")
+	left := make([]uint32, 0, max(0, own.len+toAll.len-read.len))
+	for i, j, k := 0, 0, 0; i < own.len || j < toAll.len; {
+		var at uint32
+		if j == toAll.len || i < own.len && own.at(i) < toAll.at(j) {
+			at, i = own.at(i), i+1
+		} else {
+			at, j = toAll.at(j), j+1
+		}
+		for k < read.len && read.at(k) < at {
+			k++
+		}
+		if k == read.len || read.at(k) != at {
+			left = append(left, at)
+		}
+	}
+	return numbers{len(left), func(i int) uint32 { return left[i] }}
 }
 
 // numbers are messages of an archive: how many, and which is the i-th.
@@ -158,17 +207,17 @@ func backward(n numbers) numbers {
 }
 
 // listed are the messages in one of the archive's lists.
-func (s *State) listed(table int, name string) numbers {
-	l := s.archive.List(table, name)
-	return numbers{l.Len(), l.At}
+func (l *Ledger) listed(table int, name string) numbers {
+	list := l.archive.List(table, name)
+	return numbers{list.Len(), list.At}
 }
 
 // frozen yields those messages of the archive that stay.
-func (s *State) frozen(n numbers) iter.Seq[*Item] {
+func (l *Ledger) frozen(n numbers) iter.Seq[*Item] {
 	return func(yield func(*Item) bool) {
 		for i := range n.len {
-			if at := n.at(i); s.stays(at) {
-				if it := s.archive.item(at); it != nil && !yield(it) {
+			if at := n.at(i); l.stays(at) {
+				if it := l.archive.item(at); it != nil && !yield(it) {
 					return
 				}
 			}

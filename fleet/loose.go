@@ -93,18 +93,18 @@ func in[K comparable](sequences map[K]*sequence, key K) *sequence {
 
 // own makes an item of the archive a loose one, so that it can be changed; a loose
 // one it is already.
-func (s *State) own(it *Item) *Item {
-	if held := s.items[it.Path]; held != nil {
+func (l *Ledger) own(it *Item) *Item {
+	if held := l.items[it.Path]; held != nil {
 		return held
 	}
-	i, ok := s.archive.find(it.Path)
+	i, ok := l.archive.find(it.Path)
 	if !ok {
 		return it
 	}
-	s.gone[i] = struct{}{}
-	s.tally(it, -1)
-	s.enter(it)
-	for _, q := range s.sequences(it) {
+	l.gone[i] = struct{}{}
+	l.tally(it, -1)
+	l.enter(it)
+	for _, q := range l.sequences(it) {
 		q.insert(it)
 	}
 	return it

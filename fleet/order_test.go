@@ -90,7 +90,7 @@ func randomFleet(t *testing.T, r *rand.Rand) []testFile {
 func randomDrafts(t *testing.T, r *rand.Rand, s *State, h *testHost, names []string) []Draft {
 	who := Who{Name: names[r.IntN(len(names))], Host: h.alias}
 	var c Command = Say{As: who, To: []string{names[r.IntN(len(names))]}, Body: "hello"}
-	switch all := slices.Collect(s.All()); r.IntN(6) {
+	switch all := slices.Collect(s.Ledger.All()); r.IntN(6) {
 	case 0:
 		says := protocol.HostState{Host: h.alias, Key: h.public(t), Humans: []protocol.Name{"nat"}}
 		for _, n := range names[1:] {
@@ -120,9 +120,9 @@ func randomDrafts(t *testing.T, r *rand.Rand, s *State, h *testHost, names []str
 // snapshot is all that the state answers.
 func snapshot(s *State) string {
 	var b strings.Builder
-	for it := range s.All() {
+	for it := range s.Ledger.All() {
 		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Stage(it.Path))
-		fmt.Fprintln(&b, "  answers", hashes(s.Answers(it.Path)), s.Hops(it), "channel", hashes(slices.Collect(s.Channel(it.Path.Channel()))))
+		fmt.Fprintln(&b, "  answers", hashes(s.Answers(it.Path)), s.Hops(it), "channel", hashes(slices.Collect(s.Ledger.Channel(it.Path.Channel()))))
 		fmt.Fprintln(&b, "  progress", s.Progress(it), s.AuthorOf(it, "a"), s.Answerable(it))
 		for _, in := range s.Thread(it.Path) {
 			fmt.Fprint(&b, "  ", in.Depth, " ", in.Hash[:8])
@@ -179,8 +179,8 @@ func TestCirclesOfReferencesEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s.Len() != size || len(slices.Collect(s.All())) != size {
-		t.Errorf("the state holds %d and lists %d, want %d", s.Len(), len(slices.Collect(s.All())), size)
+	if s.Ledger.Len() != size || len(slices.Collect(s.Ledger.All())) != size {
+		t.Errorf("the state holds %d and lists %d, want %d", s.Ledger.Len(), len(slices.Collect(s.Ledger.All())), size)
 	}
 }
 
@@ -198,7 +198,7 @@ func FuzzApply(f *testing.F) {
 		s := New(keys.Anchor{RecordID: testRecord})
 		it, err := s.Apply(p, []byte(data))
 		if err != nil {
-			if s.Len() != 0 || len(slices.Collect(s.All())) != 0 {
+			if s.Ledger.Len() != 0 || len(slices.Collect(s.Ledger.All())) != 0 {
 				t.Fatalf("refused (%v) and yet there", err)
 			}
 			return
@@ -207,9 +207,9 @@ func FuzzApply(f *testing.F) {
 			t.Fatalf("the second arrival is %v", err)
 		}
 		snapshot(s)
-		s.remove(it)
-		s.settle()
-		if s.Len() != 0 || len(slices.Collect(s.All())) != 0 || len(slices.Collect(s.Channel(p.Channel()))) != 0 {
+		s.Ledger.remove(it)
+		s.Ledger.settle()
+		if s.Ledger.Len() != 0 || len(slices.Collect(s.Ledger.All())) != 0 || len(slices.Collect(s.Ledger.Channel(p.Channel()))) != 0 {
 			t.Fatal("removed and yet there")
 		}
 	})

@@ -8,24 +8,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Batch runs f, which applies many files, and gives all of them their places at
-// the end: in whatever order they come, that costs hardly more than reading
-// them. Until then the state answers nothing that has an order.
-func (s *State) Batch(f func()) {
-	s.together(f)
-	s.changes = Changes{}
-}
-
-// together is Batch that goes on telling what changes.
-func (s *State) together(f func()) {
-	s.batch = true
-	defer func() {
-		s.batch = false
-		s.settle()
-	}()
-	f()
-}
-
 // stand is where a message stands.
 type stand struct {
 	place time.Time // in the order of the record
@@ -46,9 +28,9 @@ func (a stand) equal(b stand) bool { return a.place.Equal(b.place) && a.reach.Eq
 // must not take those who answer it, and all that their hosts write from then on, to
 // the end of the record for ever. Only the host's own message before it counts
 // whatever its date: that came from the host's own clock.
-func (s *State) standOf(it *Item, circle map[protocol.Path]bool) stand {
+func (l *Ledger) standOf(it *Item, circle map[protocol.Path]bool) stand {
 	own := stand{it.Timestamp, it.Timestamp}
-	for _, other := range s.before(it) {
+	for _, other := range l.before(it) {
 		if other.Path == it.Path || circle[other.Path] {
 			continue
 		}
@@ -88,54 +70,48 @@ func (it *Item) newStand() stand {
 
 // before are the messages that it refers to or follows, as far as they are
 // there.
-func (s *State) before(it *Item) []*Item {
+func (l *Ledger) before(it *Item) []*Item {
 	var all []*Item
 	if p, ok := it.AnsweredPath(); ok {
-		all = append(all, s.at(p))
+		all = append(all, l.at(p))
 	}
 	if p, ok := it.ReadPath(); ok {
-		all = append(all, s.at(p))
+		all = append(all, l.at(p))
 	}
 	if it.Prev != "" {
-		all = append(all, hashed.find(s, it.Prev)...)
+		all = append(all, hashed.find(l, it.Prev)...)
 	}
 	return slices.DeleteFunc(all, func(it *Item) bool { return it == nil })
 }
 
 // after are the messages that refer to it or follow it.
-func (s *State) after(it *Item) []*Item {
-	return slices.Concat(answering.find(s, it.Path), receipts.find(s, it.Path), following.find(s, it.Hash))
+func (l *Ledger) after(it *Item) []*Item {
+	return slices.Concat(answering.find(l, it.Path), receipts.find(l, it.Path), following.find(l, it.Hash))
 }
 
 // settle gives its place to what has come since the last time, and to what
 // stands behind it or behind something that has gone.
-func (s *State) settle() {
-	if s.batch {
-		return
-	}
-	if s.keys.Settle() {
-		s.electAll()
-	}
-	from := s.unsettled
-	s.unsettled = nil
+func (l *Ledger) settle() {
+	from := l.unsettled
+	l.unsettled = nil
 	moving, ok := []*Item(nil), false
-	if !s.circled {
-		moving, ok = s.relax(from)
+	if !l.circled {
+		moving, ok = l.relax(from)
 	}
 	if !ok {
-		moving = s.untangle(from)
+		moving = l.untangle(from)
 	}
-	s.move(moving)
+	l.move(moving)
 }
 
 // untangle places messages with all that comes after them, circles among them.
-func (s *State) untangle(from []*Item) (moving []*Item) {
-	for _, knot := range s.knots(from) {
+func (l *Ledger) untangle(from []*Item) (moving []*Item) {
+	for _, knot := range l.knots(from) {
 		circle := circleOf(knot)
-		s.circled = s.circled || circle != nil
+		l.circled = l.circled || circle != nil
 		for _, it := range knot {
-			if at := s.standOf(it, circle); !it.placed || !at.equal(it.newStand()) {
-				it = s.own(it)
+			if at := l.standOf(it, circle); !it.placed || !at.equal(it.newStand()) {
+				it = l.own(it)
 				it.moving, it.next = true, at
 				moving = append(moving, it)
 			}
@@ -165,15 +141,15 @@ const patience = 100_000
 // every message stands where what comes before it wants it, none is in a circle, and
 // there is one such order. It is not ok, and has placed nothing, if it does not come
 // to that.
-func (s *State) relax(from []*Item) (moving []*Item, ok bool) {
+func (l *Ledger) relax(from []*Item) (moving []*Item, ok bool) {
 	var todo agenda
 	for _, it := range from {
-		if now := s.at(it.Path); now != nil && now.Hash == it.Hash {
-			todo = append(todo, task{now, s.standOf(now, nil)})
+		if now := l.at(it.Path); now != nil && now.Hash == it.Hash {
+			todo = append(todo, task{now, l.standOf(now, nil)})
 		}
 	}
 	heap.Init(&todo)
-	for left := 2*len(todo) + min(patience, 4*s.Len()); len(todo) > 0; left-- {
+	for left := 2*len(todo) + min(patience, 4*l.Len()); len(todo) > 0; left-- {
 		if left == 0 {
 			for _, it := range moving {
 				it.moving = false
@@ -181,20 +157,20 @@ func (s *State) relax(from []*Item) (moving []*Item, ok bool) {
 			return nil, false
 		}
 		it := heap.Pop(&todo).(task).it
-		if held := s.items[it.Path]; held != nil {
+		if held := l.items[it.Path]; held != nil {
 			it = held
 		}
-		at := s.standOf(it, nil)
+		at := l.standOf(it, nil)
 		if (it.placed || it.moving) && at.equal(it.newStand()) {
 			continue
 		}
-		it = s.own(it)
+		it = l.own(it)
 		if !it.moving {
 			moving = append(moving, it)
 		}
 		it.moving, it.next = true, at
-		for _, other := range s.after(it) {
-			if to := s.standOf(other, nil); (other.placed || other.moving) && !to.equal(other.newStand()) {
+		for _, other := range l.after(it) {
+			if to := l.standOf(other, nil); (other.placed || other.moving) && !to.equal(other.newStand()) {
 				heap.Push(&todo, task{other, to})
 			}
 		}
@@ -224,10 +200,10 @@ func (a *agenda) Pop() any {
 }
 
 // move takes items to their new places.
-func (s *State) move(moving []*Item) {
+func (l *Ledger) move(moving []*Item) {
 	of := map[*sequence][]*Item{}
 	for _, it := range moving {
-		for _, q := range s.sequences(it) {
+		for _, q := range l.sequences(it) {
 			of[q] = append(of[q], it)
 		}
 	}
@@ -235,11 +211,11 @@ func (s *State) move(moving []*Item) {
 		q.takeOut(items)
 	}
 	for _, it := range moving {
-		s.changes.placed(it, it.next.place)
+		l.changes.placed(it, it.next.place)
 		if it.placed {
-			s.touched(it, it.Place)
+			l.moved(it, it.Place)
 		}
-		s.touched(it, it.next.place)
+		l.moved(it, it.next.place)
 		it.Place, it.reach, it.placed, it.moving = it.next.place, it.next.reach, true, false
 	}
 	for q, items := range of {

@@ -7,7 +7,7 @@ import (
 
 // isRead reports whether a receipt of the participant for the message counts.
 func (s *State) isRead(it *Item, who Who) bool {
-	for _, r := range receipts.find(s, it.Path) {
+	for _, r := range receipts.find(s.Ledger, it.Path) {
 		if r.Author().Name == who.Name && (r.Sealed || r.by(who)) && s.receiptCounts(r, it) {
 			return true
 		}
@@ -50,7 +50,7 @@ func (s *State) declaredSince(name string, host protocol.Name) (first *Item) {
 // standingWord is the word of a host with its place. One that has lost its path stands
 // nowhere, and counts from its timestamp on.
 func (s *State) standingWord(word *keys.File) *Item {
-	if it := s.at(word.Path); it != nil && it.Hash == word.Hash {
+	if it := s.Ledger.at(word.Path); it != nil && it.Hash == word.Hash {
 		return it
 	}
 	return &Item{File: keys.File{Message: protocol.Message{Path: word.Path}}, Place: word.Timestamp}

@@ -32,8 +32,8 @@ func (c Requested) decide(s *State, now time.Time) ([]Draft, error) {
 // Requested is the message that a request to a host led to, if that was at most
 // RequestFor ago. Only what the host signed counts.
 func (s *State) Requested(host protocol.Name, id string, now time.Time) (*Item, bool) {
-	for _, it := range requested.find(s, id) {
-		if it.Host == host && s.rank(it) == 2 && now.Sub(it.Timestamp) <= RequestFor {
+	for _, it := range requested.find(s.Ledger, id) {
+		if it.Host == host && s.Ledger.rank(it) == 2 && now.Sub(it.Timestamp) <= RequestFor {
 			return it, true
 		}
 	}

@@ -60,7 +60,7 @@ func (s *story) tellRotation(h *testHost, to string, named map[string]string) {
 	overlap, _ := time.ParseDuration(named["overlap"])
 	if named["by"] != "" {
 		if as := s.ids[named["as"]]; !as.IsZero() {
-			h.run, h.seq = s.state.at(as).Run, 0
+			h.run, h.seq = s.state.Ledger.at(as).Run, 0
 		}
 		s.write("", rotation(s, h, next, at.Add(overlap)), h)
 		return
@@ -99,7 +99,7 @@ func (s *story) withKey(line string) (holder func(alias protocol.Name) *testHost
 	}
 	id, rest, _ := strings.Cut(as, " ")
 	return func(alias protocol.Name) *testHost {
-		h, at := s.holder(alias, key), s.state.at(s.path(id))
+		h, at := s.holder(alias, key), s.state.Ledger.at(s.path(id))
 		h.run, h.seq, h.prev = at.Run, at.Seq-1, at.Prev
 		return h
 	}, rest

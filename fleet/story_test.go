@@ -407,7 +407,7 @@ func (s *story) plain(id, line string) {
 	m := protocol.Message{From: words[1], Type: protocol.TypeText, Act: protocol.ActHey, Timestamp: s.now.Add(s.clocks["plain"]), Body: text}
 	channel := protocol.DeriveChannel(testRecord, "plain")
 	if words[0] == "plainread" {
-		asked := s.state.at(s.path(words[2]))
+		asked := s.state.Ledger.at(s.path(words[2]))
 		m.Type, m.Act, m.Ref, channel = protocol.TypeRead, protocol.ActRead, asked.Path.Rel(), asked.Path.Channel()
 		words = []string{"", "", "", asked.From}
 	}
@@ -455,26 +455,26 @@ func (s *story) expect(line string) bool {
 	case words[0] == "inbox":
 		got = s.names(slices.Collect(s.state.Inbox(s.who(words[1]), false)))
 	case words[0] == "handle":
-		h := s.state.Handle(s.state.at(s.path(words[2])), s.who(words[1]), Limits{MaxHops: 2, RunsReplies: len(words) > 3})
+		h := s.state.Handle(s.state.Ledger.at(s.path(words[2])), s.who(words[1]), Limits{MaxHops: 2, RunsReplies: len(words) > 3})
 		got = []string{"ignore", "receipt", "run", "halt"}[h]
 	case words[0] == "stage":
 		got = s.state.Stage(s.path(words[1])).String()
 	case words[0] == "signature":
-		got = string(s.state.Signature(s.state.at(s.path(words[1]))))
+		got = string(s.state.Signature(s.state.Ledger.at(s.path(words[1]))))
 	case words[0] == "chosen":
-		got = fmt.Sprint(s.state.at(s.path(words[1])).Chosen)
+		got = fmt.Sprint(s.state.Ledger.at(s.path(words[1])).Chosen)
 	case words[0] == "answers":
 		got = s.names(s.state.Answers(s.path(words[1])))
 	case words[0] == "to":
-		got = strings.Join(s.state.at(s.path(words[1])).Names(), " ")
+		got = strings.Join(s.state.Ledger.at(s.path(words[1])).Names(), " ")
 	case words[0] == "act":
-		got = string(s.state.at(s.path(words[1])).Act)
+		got = string(s.state.Ledger.at(s.path(words[1])).Act)
 	case words[0] == "hops":
-		got = fmt.Sprint(s.state.at(s.path(words[1])).Hops)
+		got = fmt.Sprint(s.state.Ledger.at(s.path(words[1])).Hops)
 	case words[0] == "hops!": // with those that only receipts tell of
-		got = fmt.Sprint(s.state.Hops(s.state.at(s.path(words[1]))))
+		got = fmt.Sprint(s.state.Hops(s.state.Ledger.at(s.path(words[1]))))
 	case words[0] == "awaits":
-		got = fmt.Sprint(s.state.AwaitsReceipt(s.state.at(s.path(words[2])), s.who(words[1])))
+		got = fmt.Sprint(s.state.AwaitsReceipt(s.state.Ledger.at(s.path(words[2])), s.who(words[1])))
 	case words[0] == "requested":
 		host := protocol.Name(words[1])
 		if it, ok := s.state.Requested(host, words[2], s.now.Add(s.clocks[host])); ok {
@@ -491,11 +491,11 @@ func (s *story) expect(line string) bool {
 		}
 		got = strings.TrimPrefix(got, " ")
 	case words[0] == "progress":
-		got = s.progress(s.state.at(s.path(words[1])))
+		got = s.progress(s.state.Ledger.at(s.path(words[1])))
 	case words[0] == "in":
 		got = s.state.Channels.Describe(s.path(words[1]).Channel()).Name
 	case words[0] == "order":
-		got = s.names(slices.Collect(s.state.All()))
+		got = s.names(slices.Collect(s.state.Ledger.All()))
 	default:
 		if got, ok = s.keysNow(words); !ok {
 			return false
@@ -560,7 +560,7 @@ func TestConflictIsDecidedTheSameWayInEveryOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := s.at(signed.path); got.Hash != protocol.Hash(signed.data) {
+		if got := s.Ledger.at(signed.path); got.Hash != protocol.Hash(signed.data) {
 			t.Errorf("order %v: the signed file lost", order)
 		}
 	}
@@ -600,19 +600,19 @@ func TestLateKeyTurnsAPath(t *testing.T) {
 	for _, f := range []testFile{signed, plain} {
 		_, _ = s.Apply(f.path, f.data) // one of the two loses
 	}
-	if got := s.at(signed.path).Hash; got != protocol.Hash(plain.data) {
+	if got := s.Ledger.at(signed.path).Hash; got != protocol.Hash(plain.data) {
 		t.Fatalf("without a key %s stands there", got)
 	}
 	if _, err := s.Apply(join.path, join.data); err != nil {
 		t.Fatal(err)
 	}
-	changed := s.Changes()
-	if len(changed.Came) != 2 || len(changed.Left) != 1 || changed.Left[0].Hash != protocol.Hash(plain.data) || !slices.Contains(changed.Came, s.at(signed.path)) {
+	changed := s.Ledger.Changes()
+	if len(changed.Came) != 2 || len(changed.Left) != 1 || changed.Left[0].Hash != protocol.Hash(plain.data) || !slices.Contains(changed.Came, s.Ledger.at(signed.path)) {
 		t.Errorf("changed: %+v", changed)
 	}
 	other := h.write(t, say, time.Unix(1e9+2, 0), 2)
-	if _, err := s.Apply(other.path, other.data); err != nil || len(s.Changes().Came) != 1 || len(s.Changes().Left) != 0 {
-		t.Errorf("changed by a message: %+v, %v", s.Changes(), err)
+	if _, err := s.Apply(other.path, other.data); err != nil || len(s.Ledger.Changes().Came) != 1 || len(s.Ledger.Changes().Left) != 0 {
+		t.Errorf("changed by a message: %+v, %v", s.Ledger.Changes(), err)
 	}
 }
 

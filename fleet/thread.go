@@ -16,7 +16,7 @@ type ThreadItem struct {
 // message, each with its answers below it, and with what agents asked others because
 // of it, in the order of the record. It is empty if there is no such message.
 func (s *State) Thread(p protocol.Path) []ThreadItem {
-	root := s.at(p)
+	root := s.Ledger.at(p)
 	if root == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (s *State) Thread(p protocol.Path) []ThreadItem {
 // above is the message that one stands below in a thread; nil if there is none.
 func (s *State) above(it *Item) *Item {
 	if p, ok := it.asideOf(); ok {
-		return s.at(p)
+		return s.Ledger.at(p)
 	}
 	return s.answered(it)
 }
@@ -57,7 +57,7 @@ func (s *State) above(it *Item) *Item {
 // record.
 func (s *State) below(p protocol.Path) []*Item {
 	all := sequence{items: slices.Clone(s.Answers(p))}
-	for _, it := range asideOf.find(s, p) {
+	for _, it := range asideOf.find(s.Ledger, p) {
 		if s.Signature(it) != protocol.SignatureRefused {
 			all.insert(it)
 		}
@@ -80,7 +80,7 @@ func (s *State) Progress(it *Item) []Progress {
 	}
 	names := s.expected(it)
 	read, answered := map[string]bool{}, map[string]bool{}
-	for _, r := range receipts.find(s, it.Path) {
+	for _, r := range receipts.find(s.Ledger, it.Path) {
 		if s.receiptCounts(r, it) && s.addresses(it, r.Author().Name) {
 			read[r.Author().Name] = true
 		}

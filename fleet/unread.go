@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"iter"
-	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -18,41 +17,15 @@ type Who struct {
 // instances on its host, a human all that bears the name. The state must not
 // change meanwhile.
 func (s *State) Inbox(who Who, all bool) iter.Seq[*Item] {
-	loose := slices.Concat(s.mail[who.Name], s.mail[""])
-	slices.SortFunc(loose, byPlace)
+	_, shaken := s.turns()
+	mail := s.Ledger.mailOf(who.Name, !all && shaken == s.frozenAt.shaken)
 	return func(yield func(*Item) bool) {
-		for it := range weave(s.frozen(s.archivedMail(who.Name, all)), loose, false) {
+		for it := range mail {
 			if s.reaches(it, who) && (all || !s.isRead(it, who)) && !yield(it) {
 				return
 			}
 		}
 	}
-}
-
-// archivedMail is the mail of a name in the archive. Without all it may leave out
-// what the name has read.
-func (s *State) archivedMail(name string, all bool) numbers {
-	own, read := s.listed(listMail, name), numbers{}
-	if _, shaken := s.turns(); !all && shaken == s.frozenAt.shaken {
-		read = s.listed(listRead, name)
-	}
-	toAll := s.listed(listMail, "")
-	left := make([]uint32, 0, max(0, own.len+toAll.len-read.len))
-	for i, j, k := 0, 0, 0; i < own.len || j < toAll.len; {
-		var at uint32
-		if j == toAll.len || i < own.len && own.at(i) < toAll.at(j) {
-			at, i = own.at(i), i+1
-		} else {
-			at, j = toAll.at(j), j+1
-		}
-		for k < read.len && read.at(k) < at {
-			k++
-		}
-		if k == read.len || read.at(k) != at {
-			left = append(left, at)
-		}
-	}
-	return numbers{len(left), func(i int) uint32 { return left[i] }}
 }
 
 // Reaches reports whether the message is for this participant: addressed to it,

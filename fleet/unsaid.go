@@ -33,7 +33,7 @@ func (s *State) asked(r *Item) (x exchange, it *Item) {
 	if !ok || r.Sealed {
 		return x, nil
 	}
-	it = s.at(p)
+	it = s.Ledger.at(p)
 	if it == nil || it.Type != protocol.TypeText {
 		return x, nil
 	}
@@ -95,7 +95,7 @@ func (s *State) unsaidAnswer(r *Item) *Item {
 	if asked == nil {
 		return nil
 	}
-	window := append(firstOf(s.ChannelBefore(r.Path.Channel(), r), unsaidReach), r)
+	window := append(firstOf(s.Ledger.ChannelBefore(r.Path.Channel(), r), unsaidReach), r)
 	slices.Reverse(window[:len(window)-1])
 	for _, t := range s.takings(x, window) {
 		if t.receipt.Path == r.Path {
@@ -110,12 +110,12 @@ func (s *State) unsaidAnswer(r *Item) *Item {
 // anybody can address thousands.
 func (s *State) answered(it *Item) *Item {
 	if p, ok := it.AnsweredPath(); ok {
-		return s.at(p)
+		return s.Ledger.at(p)
 	}
 	if it.Sealed || it.Type != protocol.TypeText || it.Re != "" {
 		return nil
 	}
-	window := append([]*Item{it}, firstOf(s.ChannelAfter(it.Path.Channel(), it), unsaidReach)...)
+	window := append([]*Item{it}, firstOf(s.Ledger.ChannelAfter(it.Path.Channel(), it), unsaidReach)...)
 	looked := map[exchange]bool{}
 	for _, r := range window[1:] {
 		x, asked := s.asked(r)
@@ -159,7 +159,7 @@ func (s *State) AwaitsReceipt(it *Item, who Who) bool {
 		return false
 	}
 	acknowledged, waits := map[protocol.Path]bool{}, false
-	for _, earlier := range firstOf(s.ChannelBefore(it.Path.Channel(), it), unsaidReach) {
+	for _, earlier := range firstOf(s.Ledger.ChannelBefore(it.Path.Channel(), it), unsaidReach) {
 		if p, receipt := earlier.ReadPath(); receipt {
 			if !earlier.Sealed && earlier.Author().Name == x.by {
 				acknowledged[p] = true

@@ -68,7 +68,7 @@ func (w *silence) says(humans ...protocol.Name) {
 
 // unsaid is the rule as R15a has it, without any window: which text each receipt takes.
 func unsaid(s *State, channel protocol.ChannelID) map[string]string {
-	all := slices.Collect(s.Channel(channel))
+	all := slices.Collect(s.Ledger.Channel(channel))
 	taken := map[exchange]map[int]bool{}
 	answers := map[string]string{}
 	for i, r := range all {
@@ -113,7 +113,7 @@ func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
 			want = snapshot(s)
 			rule := unsaid(s, w.channel)
 			found += len(rule)
-			for it := range s.Channel(w.channel) {
+			for it := range s.Ledger.Channel(w.channel) {
 				if it.Type != protocol.TypeText || it.Re != "" {
 					continue
 				}
@@ -147,7 +147,7 @@ func TestUnsaidAnswersDoNotGrowWithHistory(t *testing.T) {
 		}
 		s := folded(t, w.files)
 		freeze(t, s)
-		last := firstOf(s.ChannelBackward(w.channel), 200)
+		last := firstOf(s.Ledger.ChannelBackward(w.channel), 200)
 		return testing.AllocsPerRun(3, func() {
 			for _, it := range last {
 				s.Stage(it.Path)
@@ -181,7 +181,7 @@ func TestUnsaidAnswersDoNotGrowWithAddressees(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		first := s.at(protocol.NewPath(channel, at, 0))
+		first := s.Ledger.at(protocol.NewPath(channel, at, 0))
 		return testing.AllocsPerRun(3, func() { s.answered(first) })
 	}
 	if few, many := cost(1), cost(1000); many > few+10 {

@@ -54,7 +54,7 @@ func TestVectorsOfKeys(t *testing.T) {
 			}
 		}
 		for _, m := range story.Messages {
-			if it, ok := s.Item(m.Path); !ok || s.Signature(it) != m.Verdict {
+			if it, ok := s.Ledger.Item(m.Path); !ok || s.Signature(it) != m.Verdict {
 				t.Errorf("%s: it is %s, want %s: %s", m.Path, s.Signature(it), m.Verdict, m.Why)
 			}
 		}

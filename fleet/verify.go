@@ -43,7 +43,7 @@ type Finding struct {
 // looking.
 func (s *State) Verify(now time.Time) []Finding {
 	v := s.Verification(now)
-	for it := range s.All() {
+	for it := range s.Ledger.All() {
 		v.Look(it)
 	}
 	v.LookAside()
@@ -74,7 +74,7 @@ func (v *Verification) Look(it *Item) {
 // LookAside looks at the files that have lost their path to another: they are links of
 // chains too.
 func (v *Verification) LookAside() {
-	for _, list := range v.state.rivals {
+	for _, list := range v.state.Ledger.rivals {
 		for _, it := range list {
 			v.signed(it)
 		}
@@ -124,13 +124,13 @@ func (v *Verification) message(it *Item) {
 	default:
 		v.note(it, FindingFuture, "it is dated %s, and nobody signed it: answers to it do not stand behind it", it.Timestamp.Format(protocol.TimestampLayout))
 	}
-	if p, ok := it.ReadPath(); ok && v.state.at(p) == nil {
+	if p, ok := it.ReadPath(); ok && v.state.Ledger.at(p) == nil {
 		v.wrong(it.Path, FindingDangling, "it is a receipt for %s, which is not there", p)
 	}
 	if it.Re == "" {
 		return
 	}
-	if p, ok := it.AnsweredPath(); !ok || v.state.at(p) == nil {
+	if p, ok := it.AnsweredPath(); !ok || v.state.Ledger.at(p) == nil {
 		v.wrong(it.Path, FindingDangling, "it answers %s, which is not there", it.Re)
 	}
 }

@@ -41,15 +41,6 @@ type seam struct {
 	by        keys.Signer
 }
 
-// Original is the message whose bytes are those with that hash: the one that a file
-// at another path was copied from.
-func (s *State) Original(hash string) (protocol.Path, bool) {
-	for _, it := range hashed.find(s, hash) {
-		return it.Path, true
-	}
-	return protocol.Path{}, false
-}
-
 // Kind is a stable word for why a message is refused, "" where it is not.
 func (s *State) Kind(it *Item) FlagKind {
 	switch s.Keys().Judge(&it.File) {

@@ -141,13 +141,13 @@ func (a *audit) letter(l gitsync.Letter) (f control.Finding, found bool) {
 
 func said(s *fleet.State, l gitsync.Letter, examined fleet.Examined, hash string) (f control.Finding, found bool) {
 	err := s.Check(examined)
-	it, there := s.Item(l.Path)
+	it, there := s.Ledger.Item(l.Path)
 	refusal := new(keys.RefusedError)
 	f = control.Finding{Path: l.Path, Wrong: true}
 	switch {
 	case errors.As(err, &refusal):
 		f.Kind, f.Text = control.FindingRefused, "it is refused: "+refusal.Err.Error()
-		if from, copied := s.Original(hash); copied {
+		if from, copied := s.Ledger.Original(hash); copied {
 			f.Text += "; it is a copy of " + from.String() + ", and a signature holds at its own path only"
 		}
 	case err != nil && !errors.Is(err, fleet.ErrKnown):

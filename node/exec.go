@@ -181,7 +181,7 @@ func (w *worker) next() (j job, at int, ok bool) {
 func (w *worker) awaited() map[protocol.Name]protocol.Path {
 	waiting := map[protocol.Name]protocol.Path{}
 	for p, until := range w.waits {
-		it, ok := w.n.state.Item(p)
+		it, ok := w.n.state.Ledger.Item(p)
 		hole := false
 		if ok && time.Now().Before(until) {
 			_, hole = w.n.state.GapBefore(it)

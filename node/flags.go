@@ -37,7 +37,7 @@ func (n *Node) flagOf(f books.Flaw) string {
 	if !f.Refused {
 		return flagUnreadable
 	}
-	if _, copied := n.state.Original(f.Hash); copied && f.Hash != "" {
+	if _, copied := n.state.Ledger.Original(f.Hash); copied && f.Hash != "" {
 		return flagReplay
 	}
 	return flagSignature

@@ -36,7 +36,7 @@ func (n *Node) fold(ctx context.Context) error {
 		if !errors.Is(err, errNoCache) {
 			n.log.Info().Err(err).Msg("the cache of the state is of no use; the whole record is read")
 		}
-		if err = n.foldRest(ctx); err == nil && n.state.Len() >= leastLoose {
+		if err = n.foldRest(ctx); err == nil && n.state.Ledger.Len() >= leastLoose {
 			n.freezeOrSay()
 			debug.FreeOSMemory() // reading it all took memory that is not needed any more
 		}
@@ -201,7 +201,7 @@ func (n *Node) takeAll(portions <-chan *portion, total int) {
 		recorded := true
 		n.mu.Lock()
 		n.state.Batch(func() {
-			for n.state.Loose() < most || !recorded {
+			for n.state.Ledger.Loose() < most || !recorded {
 				var p *portion
 				if p, open = <-portions; !open {
 					return

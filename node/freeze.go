@@ -72,9 +72,9 @@ func (n *Node) sizes() (loose, all int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.cache.passing() {
-		return n.state.Len(), n.state.Len()
+		return n.state.Ledger.Len(), n.state.Ledger.Len()
 	}
-	return n.state.Loose(), n.state.Len()
+	return n.state.Ledger.Loose(), n.state.Ledger.Len()
 }
 
 // freezeOrSay writes the cache. Without it everything works, a start takes longer.

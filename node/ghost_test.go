@@ -102,7 +102,7 @@ func onBus(t testing.TB, n *Node, l gitsync.Letter) bus.Incoming {
 
 // has reports whether the state of a node holds a message.
 func has(n *Node, p protocol.Path) bool {
-	return n.reading(func() bool { _, ok := n.state.Item(p); return ok })
+	return n.reading(func() bool { _, ok := n.state.Ledger.Item(p); return ok })
 }
 
 // awaitHas waits until a node has a message.

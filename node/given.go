@@ -55,9 +55,9 @@ func (n *Node) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Pa
 	for _, m := range n.state.Memories.List(shelf.MemoryFilter{Scopes: scopes}) {
 		r.Memories = append(r.Memories, m.Memory)
 	}
-	past := n.state.ChannelBackward(c)
-	if it, ok := n.state.Item(p); ok {
-		past = n.state.ChannelBefore(c, it)
+	past := n.state.Ledger.ChannelBackward(c)
+	if it, ok := n.state.Ledger.Item(p); ok {
+		past = n.state.Ledger.ChannelBefore(c, it)
 	}
 	var earlier []*fleet.Item
 	looked := 0
@@ -102,7 +102,7 @@ func (n *Node) letter(m *protocol.Message) prompt.Letter {
 	l := prompt.Letter{Path: m.Path, From: m.From, Host: m.Host, To: m.Names(), At: m.Timestamp, Act: m.Act, Body: m.Body}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if it, ok := n.state.Item(m.Path); ok {
+	if it, ok := n.state.Ledger.Item(m.Path); ok {
 		l.Signature = n.state.Signature(it)
 	}
 	return l

@@ -35,7 +35,7 @@ func rotated(t *testing.T, n *Node, overlap time.Duration) control.Rotation {
 // signatureOn is how a node judges a message, "" while it does not have it.
 func signatureOn(n *Node, p protocol.Path) (s protocol.Signature) {
 	n.reading(func() bool {
-		if it, ok := n.state.Item(p); ok {
+		if it, ok := n.state.Ledger.Item(p); ok {
 			s = n.state.Signature(it)
 		}
 		return true
@@ -148,7 +148,7 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	thief := newGhost(t, n, n.cfg.Alias)
 	thief.key, thief.now = n.ownKey().Pair, own.Timestamp.Add(time.Second) // who was earlier would have this one stay out
 	n.reading(func() bool {
-		it, _ := n.state.Item(own.Path)
+		it, _ := n.state.Ledger.Item(own.Path)
 		thief.head.prev = it.Hash
 		return true
 	})

@@ -70,9 +70,9 @@ func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, chann
 	n.mu.Lock()
 	f.drain()
 	var items []*fleet.Item
-	past := n.state.Backward()
+	past := n.state.Ledger.Backward()
 	if channel != "" {
-		past = n.state.ChannelBackward(channel)
+		past = n.state.Ledger.ChannelBackward(channel)
 	}
 	for it := range past {
 		if wanted(it) {
@@ -127,7 +127,7 @@ func (n *Node) yieldAll(ctx context.Context, all []facts, yield func(control.Mes
 
 func (n *Node) logOne(p protocol.Path, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
 	n.mu.Lock()
-	it, ok := n.state.Item(p)
+	it, ok := n.state.Ledger.Item(p)
 	if !ok || !wanted(it) {
 		n.mu.Unlock()
 		return nil

@@ -43,7 +43,7 @@ func (n *Node) nameLost() {
 		return // it remembers nothing
 	}
 	var paths []protocol.Path
-	for it := range fleet.Restore(n.anchor, a).After(nil) {
+	for it := range fleet.Restore(n.anchor, a).Ledger.After(nil) {
 		paths = append(paths, it.Path)
 	}
 	if err := n.record.NameLost(paths); err != nil {

@@ -132,11 +132,11 @@ func TestWrongSignatureIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	forged := protocol.NewPath(real.Channel, real.Timestamp, 1)
-	before := n.reading(func() bool { _, there := n.state.Item(forged); return there })
+	before := n.reading(func() bool { _, there := n.state.Ledger.Item(forged); return there })
 	for range 3 {
 		n.Receive([]gitsync.Letter{{Path: forged, Data: data}}, byGit)
 	}
-	after := n.reading(func() bool { _, there := n.state.Item(forged); return there })
+	after := n.reading(func() bool { _, there := n.state.Ledger.Item(forged); return there })
 	status, err := control.ShowStatus.Ask(t.Context(), n)
 	if err != nil || before || after || status.Refused != 1 || len(status.Warned) != 1 {
 		t.Errorf("there before %t, after %t, refused %d, warnings %q, %v; want one refusal and nothing else",

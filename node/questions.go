@@ -47,7 +47,7 @@ func (n *Node) report() protocol.Report {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	report.Messages, report.Have = n.state.Len(), n.have()
+	report.Messages, report.Have = n.state.Ledger.Len(), n.have()
 	report.Agents = n.roster.Names()
 	report.AgentCount = len(report.Agents)
 	return report

@@ -33,7 +33,7 @@ func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done
 			err = closing
 		}
 	}()
-	done := Rebuilt{Messages: n.state.Len(), Lost: n.record.Lost()}
+	done := Rebuilt{Messages: n.state.Ledger.Len(), Lost: n.record.Lost()}
 	if len(done.Lost) == 0 { // else the cache would lack what may come back
 		if err := n.freeze(); err != nil {
 			return Rebuilt{}, fmt.Errorf("cannot write the cache of the state: %w", err)
@@ -57,7 +57,7 @@ func (n *Node) indexAll(ctx context.Context, tell func(done, total int)) (indexe
 			err = closing
 		}
 	}()
-	x.past = n.state.Len()
+	x.past = n.state.Ledger.Len()
 	total := x.past
 	return x.catchUp(ctx, x.index, func() {
 		if tell != nil {

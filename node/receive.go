@@ -144,7 +144,7 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 	for _, it := range taken {
 		known[it] = true
 	}
-	for _, turned := range n.state.Changes().Came {
+	for _, turned := range n.state.Ledger.Changes().Came {
 		if !known[turned] { // a host's key came: what had lost its path has won it
 			n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
 		}
@@ -172,7 +172,7 @@ func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
 	if it.Act == protocol.ActHostRevoke {
 		n.leaveIfOut()
 	}
-	n.twins.look(it, n.state, n.ownKey().Public)
+	n.twins.look(it, n.state, n.state.Ledger.All(), n.ownKey().Public)
 	n.presence.missed(it)
 	n.warnOfKey(it)
 	n.warnBusyDay(it.Path)
@@ -198,7 +198,7 @@ const busyDay = 3000
 // warnBusyDay warns once when a channel's day has got too many messages. The caller
 // holds mu.
 func (n *Node) warnBusyDay(p protocol.Path) {
-	if day := p.DayDir(); n.state.SameDay(p) > busyDay {
+	if day := p.DayDir(); n.state.Ledger.SameDay(p) > busyDay {
 		n.notices.Once(day, "%s has more than %d messages: hosted remotes become slow there; use sub-channels (parley channel new)", day, busyDay)
 	}
 }
@@ -220,7 +220,7 @@ func (n *Node) acknowledge(letters []gitsync.Letter) {
 	crowded := n.live.crowded()
 	n.mu.Lock()
 	for _, l := range letters {
-		it, ok := n.state.Item(l.Path)
+		it, ok := n.state.Ledger.Item(l.Path)
 		if !ok {
 			continue
 		}

@@ -262,7 +262,7 @@ func besideResponder(t *testing.T, apart bool) {
 	settled := func() bool {
 		files, rested := bob.rested()
 		for _, n := range nodes {
-			if !rested || !n.reading(func() bool { return n.state.Len() == files }) {
+			if !rested || !n.reading(func() bool { return n.state.Ledger.Len() == files }) {
 				return false
 			}
 		}

@@ -46,7 +46,7 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if it, ok := n.state.Item(after); ok && n.state.Keys().Judge(&it.File) != keys.Genuine {
+	if it, ok := n.state.Ledger.Item(after); ok && n.state.Keys().Judge(&it.File) != keys.Genuine {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindUsage, "name the last message of "+r.Host.String()+" that counts",
 			"cannot revoke a key of %s: %s counts for nothing itself", r.Host, after)
 	}

@@ -48,7 +48,7 @@ func (n *Node) startIndex(down *teardown) {
 	ctx, cancel := context.WithCancel(context.Background())
 	n.mu.Lock()
 	n.indexer = x
-	x.past = n.state.Len()
+	x.past = n.state.Ledger.Len()
 	n.mu.Unlock()
 	x.work.Go(func() { x.run(ctx) })
 	down.push(func() {
@@ -278,7 +278,7 @@ func (n *Node) present(hits []search.Hit) []facts {
 	defer n.mu.Unlock()
 	var all []facts
 	for _, hit := range hits {
-		if it, ok := n.state.Item(hit.Path); ok && it.Hash == hit.Hash {
+		if it, ok := n.state.Ledger.Item(hit.Path); ok && it.Hash == hit.Hash {
 			all = append(all, n.factsOf(it))
 		}
 	}

@@ -117,7 +117,7 @@ func (n *Node) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, abo
 		}
 	}
 	if r.Re != "" && len(r.To) == 0 {
-		if it, ok := n.state.Item(about); ok {
+		if it, ok := n.state.Ledger.Item(about); ok {
 			say.To = []string{n.state.AuthorOf(it, n.cfg.Alias).String()}
 		}
 	}

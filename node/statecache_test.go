@@ -223,8 +223,8 @@ func TestStateFromTheCacheIsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "once it is frozen", before, n)
-	if n.state.Loose() > 0 {
-		t.Errorf("%d messages of main were not frozen", n.state.Loose())
+	if n.state.Ledger.Loose() > 0 {
+		t.Errorf("%d messages of main were not frozen", n.state.Ledger.Loose())
 	}
 	half := say(t, n, "echo", "after the cache was written")
 	answerTo(t, n, half.Path)

@@ -37,7 +37,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s.Speaker = n.speaker(by)
-	s.Record.Messages = n.state.Len()
+	s.Record.Messages = n.state.Ledger.Len()
 	s.Refused = n.flaws.CountRefused()
 	s.Flags = n.flags()
 	s.Warned = slices.Concat(n.halts.damage(n.cfg.Remote != ""), unknown, n.notices.Texts(), clocks)

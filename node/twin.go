@@ -41,11 +41,10 @@ type twins struct {
 	firsts map[string]protocol.Path // first message of each run of another node with this name
 }
 
-// hostHistory is what the state says of a host and of what it wrote.
+// hostHistory is what the state says of a host and of who wrote in its name.
 type hostHistory interface {
 	Keys() *keys.Ring
 	Signature(*fleet.Item) protocol.Signature
-	All() iter.Seq[*fleet.Item]
 }
 
 func newTwins(host protocol.Name, started time.Time, now func() time.Time, log zerolog.Logger, ns *notices.Notices, l *lookout) *twins {
@@ -103,8 +102,8 @@ func onMachine(name string) string {
 // look notices, by what came from others, that this host's name is used by another node:
 // a new message that this node's key signed after its start, or a join with another key
 // that was there first. Of two with one key the one whose first message is later stays
-// out. Who calls it holds what guards the history.
-func (t *twins) look(it *fleet.Item, state hostHistory, key string) {
+// out. all is every message of the record. Who calls it holds what guards both.
+func (t *twins) look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item], key string) {
 	if it.Host != t.host {
 		return
 	}
@@ -128,7 +127,7 @@ func (t *twins) look(it *fleet.Item, state hostHistory, key string) {
 	if !it.Path.Time().After(t.started) {
 		return
 	}
-	if theirs, later := t.compare(it, state); later {
+	if theirs, later := t.compare(it, all); later {
 		t.expel("another node with the name and key of this host writes into the record (run %s, since %s)",
 			it.Run, theirs.Time().Format(shownTime))
 		return
@@ -141,13 +140,13 @@ func (t *twins) look(it *fleet.Item, state hostHistory, key string) {
 // compare is the first message, as far as it is known, of the run of this host that a
 // message is of, and whether this node's own first is later. All messages are looked at
 // once for a run; what comes later is compared with that.
-func (t *twins) compare(of *fleet.Item, state hostHistory) (theirs protocol.Path, later bool) {
+func (t *twins) compare(of *fleet.Item, all iter.Seq[*fleet.Item]) (theirs protocol.Path, later bool) {
 	t.mu.Lock()
 	theirs, known := t.firsts[of.Run]
 	t.mu.Unlock()
 	if !known {
 		theirs = of.Path
-		for it := range state.All() {
+		for it := range all {
 			if it.Host == of.Host && it.Run == of.Run && it.Path.Compare(theirs) < 0 {
 				theirs = it.Path
 			}

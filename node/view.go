@@ -118,7 +118,7 @@ func (n *Node) find(text string) (facts, error) {
 	if p, err := protocol.ParsePath(text); err == nil {
 		for _, c := range p.Channel().Spellings() {
 			q, _ := protocol.JoinPath(c, p.Rel())
-			if it, ok := n.state.Item(q); ok {
+			if it, ok := n.state.Ledger.Item(q); ok {
 				found = append(found, it)
 				break
 			}
@@ -129,9 +129,9 @@ func (n *Node) find(text string) (facts, error) {
 		if _, err := protocol.JoinPath("", text); err != nil {
 			return facts{}, control.Errorf(control.KindUsage, "paths are listed by: parley log", "%v", err)
 		}
-		found = n.state.FindRel(text)
+		found = n.state.Ledger.FindRel(text)
 	} else {
-		found = n.state.Find(strings.TrimSuffix(text, ".md"))
+		found = n.state.Ledger.Find(strings.TrimSuffix(text, ".md"))
 	}
 	switch len(found) {
 	case 0:
@@ -164,5 +164,5 @@ func (n *Node) belowName(text string) (*fleet.Item, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return n.state.Item(p)
+	return n.state.Ledger.Item(p)
 }

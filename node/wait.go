@@ -82,7 +82,7 @@ func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed, r cont
 		paths, _ := f.drain()
 		for _, p := range paths {
 			n.mu.Lock()
-			it, ok := n.state.Item(p)
+			it, ok := n.state.Ledger.Item(p)
 			ok = ok && wanted(it)
 			n.mu.Unlock()
 			if ok {

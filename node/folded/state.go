@@ -18,7 +18,7 @@ const piece = 500
 // There are no more where it is empty.
 func Following(s *fleet.State, last *fleet.Item) []*fleet.Item {
 	next := make([]*fleet.Item, 0, piece)
-	for it := range s.After(last) {
+	for it := range s.Ledger.After(last) {
 		if next = append(next, it); len(next) == piece {
 			break
 		}
@@ -51,6 +51,6 @@ func (read State) Each(ctx context.Context, visit func(*fleet.Item)) error {
 
 // Size is how many messages the state holds.
 func (read State) Size() (count int) {
-	read(func(s *fleet.State) { count = s.Len() })
+	read(func(s *fleet.State) { count = s.Ledger.Len() })
 	return count
 }
