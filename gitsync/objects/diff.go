@@ -14,18 +14,18 @@ type Difference struct {
 
 // Diff calls visit with each file that differs between two trees, in the order
 // of their names. It descends only where hashes differ.
-func (s *Store) Diff(old, new Hash, visit func(Difference) error) error {
-	return s.diff(old, new, "", visit)
+func (t *Trees) Diff(old, new Hash, visit func(Difference) error) error {
+	return t.diff(old, new, "", visit)
 }
 
-func (s *Store) diff(old, new Hash, prefix string, visit func(Difference) error) error {
-	return s.differing(old, new, func(one, two Entry) error {
+func (t *Trees) diff(old, new Hash, prefix string, visit func(Difference) error) error {
+	return t.differing(old, new, func(one, two Entry) error {
 		name := one.Name + two.Name
 		if one.Name == two.Name {
 			name = one.Name
 		}
 		if one.Mode.IsDir() || two.Mode.IsDir() {
-			return s.diff(one.Hash, two.Hash, prefix+name+"/", visit)
+			return t.diff(one.Hash, two.Hash, prefix+name+"/", visit)
 		}
 		return visit(Difference{Path: prefix + name, Old: one, New: two})
 	})
@@ -33,15 +33,15 @@ func (s *Store) diff(old, new Hash, prefix string, visit func(Difference) error)
 
 // differing calls visit with each two entries of one key that differ between two
 // trees. Both are directories or both are files, or one is not there.
-func (s *Store) differing(old, new Hash, visit func(one, two Entry) error) error {
+func (t *Trees) differing(old, new Hash, visit func(one, two Entry) error) error {
 	if old == new {
 		return nil
 	}
-	a, err := s.Tree(old)
+	a, err := t.Tree(old)
 	if err != nil {
 		return err
 	}
-	b, err := s.Tree(new)
+	b, err := t.Tree(new)
 	if err != nil {
 		return err
 	}
@@ -75,8 +75,8 @@ const maxDepth = 64
 // Weigh returns ErrHuge if two trees differ in more than most files, or if what
 // differs lies deeper than any record. Folders that repeat are looked at once, so it
 // takes no longer than there are objects, where Diff takes as long as there are paths.
-func (s *Store) Weigh(old, new Hash, most int) error {
-	w := weighing{store: s, most: most, known: map[[2]Hash]int{}}
+func (t *Trees) Weigh(old, new Hash, most int) error {
+	w := weighing{trees: t, most: most, known: map[[2]Hash]int{}}
 	n, err := w.weigh(old, new, 0)
 	if err == nil && n > most {
 		err = fmt.Errorf("%w: more than %d files differ", ErrHuge, most)
@@ -85,7 +85,7 @@ func (s *Store) Weigh(old, new Hash, most int) error {
 }
 
 type weighing struct {
-	store *Store
+	trees *Trees
 	most  int
 	known map[[2]Hash]int // how many files differ between two folders, at most most+1
 }
@@ -98,7 +98,7 @@ func (w *weighing) weigh(old, new Hash, depth int) (n int, err error) {
 	if n, ok := w.known[pair]; ok {
 		return n, nil
 	}
-	err = w.store.differing(old, new, func(one, two Entry) error {
+	err = w.trees.differing(old, new, func(one, two Entry) error {
 		files := 1
 		if one.Mode.IsDir() || two.Mode.IsDir() {
 			if files, err = w.weigh(one.Hash, two.Hash, depth+1); err != nil {

@@ -10,9 +10,9 @@
 // it. Only SHA-1 repositories with loose or packed refs are understood.
 //
 // A Store is made of parts, each of which knows those before it in this row at most:
-// Refs; packFolder, in which order files of packs come and go; packSet, which packs are
-// known; looseObjects; Writer, which installs packs and takes replaced ones away; joins,
-// which has few packs stand beside each other. Locks are taken in the reverse order:
+// Refs; Trees; packFolder, in which order files of packs come and go; packSet, which
+// packs are known; looseObjects; Writer, which installs packs and takes replaced ones
+// away; joins, which has few packs stand beside each other. Locks are taken in the reverse order:
 // that of joins, of the Writer, of the packSet. What packs are in bytes is package
 // objects/pack.
 package objects

@@ -76,3 +76,24 @@ func (f packFolder) forgetGitKeeps() ([]string, error) {
 	})
 	return did, err
 }
+
+// Forget gives the packs of this program that are an hour old to the operator's
+// gc, and removes unfinished files of that age. It is for a repository that others
+// push to as well: who was killed there does not come back to tidy up.
+func (w *Writer) Forget() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return eachFile(string(w.folder), false, func(path string, d fs.DirEntry) error {
+		info, err := d.Info()
+		if err != nil || time.Since(info.ModTime()) < tempAge {
+			return nil
+		}
+		if strings.HasPrefix(d.Name(), tempPrefix) {
+			return removeFile(path)
+		}
+		if base, ok := strings.CutSuffix(path, ".keep"); ok && isOurKeep(base) {
+			return w.unkeep(base)
+		}
+		return nil
+	})
+}

@@ -93,7 +93,7 @@ func TestUpdateAndDiffAgreeWithGit(t *testing.T) {
 		if tree, err = s.Update(tree, changes, &b); err != nil {
 			t.Fatal(err)
 		}
-		b.tree(s.trees, Zero, nil) // git wants the empty tree to exist when it is compared
+		b.tree(s.Trees.cache, Zero, nil) // git wants the empty tree to exist when it is compared
 		install(t, s, &b)
 		if want := treeByGit(t, s.dir, files); tree.String() != want {
 			t.Fatalf("round %d: the tree is %s, git says %s", round, tree, want)
@@ -276,7 +276,7 @@ func TestGcOfAFullPackKeepsWhatItReplaced(t *testing.T) {
 	var tip Hash
 	for n := range sealCommits + 2 {
 		var b Builder
-		tree := b.tree(s.trees, Zero, []Entry{{Name: fmt.Sprintf("%03d", n), Mode: ModeFile, Hash: b.Blob(fmt.Append(nil, n))}})
+		tree := b.tree(s.Trees.cache, Zero, []Entry{{Name: fmt.Sprintf("%03d", n), Mode: ModeFile, Hash: b.Blob(fmt.Append(nil, n))}})
 		c := Commit{Tree: tree, Author: Identity{"a", "b"}, Committer: Identity{"a", "b"}, When: time.Unix(int64(n), 0), Message: "m"}
 		if tip != Zero {
 			c.Parents = []Hash{tip}

@@ -90,5 +90,5 @@ func (p *piecing) folder(prefix string, versions []Hash, unordered int, known bo
 	if len(whole) == 0 && prefix != "" {
 		return Zero, false
 	}
-	return p.builder.tree(p.survey.store.trees, Zero, whole), true
+	return p.builder.tree(p.survey.store.Trees.cache, Zero, whole), true
 }

@@ -2,6 +2,9 @@ package objects
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -18,7 +21,7 @@ const tempAge = time.Hour
 func (s *Store) Repair(refs ...string) ([]string, error) {
 	s.Writer.mu.Lock()
 	defer s.Writer.mu.Unlock()
-	packs := packRepair{s.folder, s.Writer, s.trees, s.readOnce}
+	packs := packRepair{s.folder, s.Writer, s.Trees.cache, s.readOnce}
 	var did []string
 	for _, step := range []func() ([]string, error){
 		func() ([]string, error) { return s.removeLocks(refs) },
@@ -50,7 +53,7 @@ func (s *Store) Repair(refs ...string) ([]string, error) {
 func (s *Store) RepairPacks() ([]string, error) {
 	s.Writer.mu.Lock()
 	defer s.Writer.mu.Unlock()
-	packs := packRepair{s.folder, s.Writer, s.trees, s.readOnce}
+	packs := packRepair{s.folder, s.Writer, s.Trees.cache, s.readOnce}
 	did, err := packs.removeBadIndexes()
 	if err == nil {
 		var more []string
@@ -61,4 +64,29 @@ func (s *Store) RepairPacks() ([]string, error) {
 		return did, fmt.Errorf("cannot repair the packs: %w", err)
 	}
 	return did, s.packs.rescan()
+}
+
+// removeTemps removes unfinished files: this program's at once, those of others
+// when they are old. A push that was killed leaves a whole folder.
+func (s *Store) removeTemps() ([]string, error) {
+	var did []string
+	for _, pattern := range []string{"tmp_parley_*", "objects/tmp_objdir-*", "objects/incoming-*", "objects/??/tmp_*",
+		"objects/pack/tmp_*", "objects/pack/.tmp-*"} {
+		paths, err := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern)))
+		if err != nil {
+			return did, fmt.Errorf("cannot list unfinished files: %w", err)
+		}
+		for _, path := range paths {
+			ours := strings.HasPrefix(filepath.Base(path), tempPrefix)
+			info, err := os.Lstat(path)
+			if err != nil || !ours && time.Since(info.ModTime()) < tempAge {
+				continue
+			}
+			if err := os.RemoveAll(path); err != nil {
+				return did, fmt.Errorf("cannot remove an unfinished file: %w", err)
+			}
+			did = append(did, "removed the unfinished file "+filepath.Base(path))
+		}
+	}
+	return did, nil
 }

@@ -43,12 +43,12 @@ func IsDamage(err error) bool { return errors.Is(err, ErrNotFound) || errors.Is(
 type Store struct {
 	*Refs
 	*Writer
+	*Trees
 
 	dir   string
 	log   zerolog.Logger
 	packs *packSet
 	loose *looseObjects
-	trees *treeCache // that were read last
 	joins *joins
 
 	heal func(Hash) error // see HealBy
@@ -60,10 +60,11 @@ func Open(dir string, log zerolog.Logger) (*Store, error) {
 	folder := packFolder(filepath.Join(objects, "pack"))
 	s := &Store{
 		Refs: &Refs{dir: dir, log: log}, dir: dir, log: log,
-		packs: newPackSet(folder, log), loose: &looseObjects{dir: objects}, trees: newTreeCache(treeCacheBytes),
+		packs: newPackSet(folder, log), loose: &looseObjects{dir: objects},
 	}
+	s.Trees = &Trees{cache: newTreeCache(treeCacheBytes), read: func(h Hash) ([]byte, error) { return s.typed(h, plumbing.TreeObject) }}
 	s.Writer = &Writer{folder: folder, packs: s.packs, kept: map[string]bool{}}
-	s.joins = &joins{packs: s.Writer, loose: s.loose, trees: s.trees, log: log}
+	s.joins = &joins{packs: s.Writer, loose: s.loose, trees: s.Trees.cache, log: log}
 	if err := s.packs.rescan(); err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func (m *missing) tree(tree, before Hash) error {
 		m.add(plumbing.TreeObject, data)
 		return nil
 	}
-	m.builder.addTree(m.store.trees, before, entries, data)
+	m.builder.addTree(m.store.Trees.cache, before, entries, data)
 	m.size += len(data)
 	return nil
 }

@@ -117,30 +117,6 @@ func (e Entry) size() int {
 	return digits + 1 + len(e.Name) + 1 + pack.HashBytes
 }
 
-// Tree returns the entries of a tree in git's order; they must not be changed.
-// Zero is the empty tree.
-func (s *Store) Tree(h Hash) ([]Entry, error) {
-	if h == Zero || h == emptyTree {
-		return nil, nil
-	}
-	if entries, ok := s.trees.get(h); ok {
-		return entries, nil
-	}
-	data, err := s.typed(h, plumbing.TreeObject)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := decodeTree(data)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read tree %s: %w", h, err)
-	}
-	if !isPlain(entries, data) {
-		return slices.SortedFunc(slices.Values(entries), compareEntries), nil
-	}
-	s.trees.put(h, entries)
-	return entries, nil
-}
-
 // isPlain says that the bytes of a tree are those that encodeTree makes of it. Some
 // old programs wrote others.
 func isPlain(entries []Entry, data []byte) bool {
@@ -157,61 +133,4 @@ func findEntry(entries []Entry, name string, dir bool) (int, bool) {
 		want.Mode = ModeDir
 	}
 	return slices.BinarySearchFunc(entries, want, compareEntries)
-}
-
-// Lookup finds the file at a slash-separated path below a tree; ok is false if
-// there is no regular file.
-func (s *Store) Lookup(tree Hash, path string) (e Entry, ok bool, err error) {
-	for {
-		name, rest, deeper := cutPath(path)
-		entries, err := s.Tree(tree)
-		if err != nil {
-			return Entry{}, false, err
-		}
-		i, found := findEntry(entries, name, deeper)
-		if !found {
-			return Entry{}, false, nil
-		}
-		if !deeper {
-			return entries[i], entries[i].Mode.IsFile(), nil
-		}
-		tree, path = entries[i].Hash, rest
-	}
-}
-
-// Subtree finds the directory at path below a tree; "" is the tree itself.
-func (s *Store) Subtree(tree Hash, path string) (Hash, bool, error) {
-	for path != "" {
-		name, rest, _ := cutPath(path)
-		entries, err := s.Tree(tree)
-		if err != nil {
-			return Zero, false, err
-		}
-		i, found := findEntry(entries, name, true)
-		if !found {
-			return Zero, false, nil
-		}
-		tree, path = entries[i].Hash, rest
-	}
-	return tree, true, nil
-}
-
-// Files calls visit with every file that is not a directory below tree, in
-// git's order. Paths begin with prefix.
-func (s *Store) Files(tree Hash, prefix string, visit func(path string, e Entry) error) error {
-	entries, err := s.Tree(tree)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.Mode.IsDir() {
-			err = s.Files(e.Hash, prefix+e.Name+"/", visit)
-		} else {
-			err = visit(prefix+e.Name, e)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -18,11 +18,11 @@ type Change struct {
 // that are touched are written, into b. Directories that become empty vanish.
 // A change below a path that is a file, or at a path that is a directory,
 // replaces it.
-func (s *Store) Update(base Hash, changes map[string]Change, b *Builder) (Hash, error) {
+func (t *Trees) Update(base Hash, changes map[string]Change, b *Builder) (Hash, error) {
 	if len(changes) == 0 {
 		return base, nil
 	}
-	old, err := s.Tree(base)
+	old, err := t.Tree(base)
 	if err != nil {
 		return Zero, err
 	}
@@ -42,17 +42,17 @@ func (s *Store) Update(base Hash, changes map[string]Change, b *Builder) (Hash, 
 		}
 		below[name][rest] = change
 	}
-	entries, err := s.updateDirs(old, below, b)
+	entries, err := t.updateDirs(old, below, b)
 	if err != nil {
 		return Zero, err
 	}
 	if entries = updateFiles(entries, here); len(entries) == 0 {
 		return emptyTree, nil
 	}
-	return b.tree(s.trees, base, entries), nil
+	return b.tree(t.cache, base, entries), nil
 }
 
-func (s *Store) updateDirs(entries []Entry, below map[string]map[string]Change, b *Builder) ([]Entry, error) {
+func (t *Trees) updateDirs(entries []Entry, below map[string]map[string]Change, b *Builder) ([]Entry, error) {
 	var fresh []Entry
 	gone := map[string]bool{}
 	for name, changes := range below {
@@ -60,7 +60,7 @@ func (s *Store) updateDirs(entries []Entry, below map[string]map[string]Change, 
 		if i, ok := findEntry(entries, name, true); ok {
 			old = entries[i].Hash
 		}
-		tree, err := s.Update(old, changes, b)
+		tree, err := t.Update(old, changes, b)
 		if err != nil {
 			return nil, err
 		}
