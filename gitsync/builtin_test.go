@@ -85,7 +85,7 @@ func TestCarriersOfBothKinds(t *testing.T) {
 		for i := range 4 {
 			h := newHome(t, string(rune('a'+i)), remote)
 			if h.opts.Builtin = i%2 == 0; h.opts.Builtin {
-				h.git = carrier.New(h.store, remote, true)
+				h.share.git = carrier.New(h.store, remote, true)
 			}
 			homes = append(homes, h)
 		}
@@ -116,7 +116,7 @@ func TestWithoutTheGitProgram(t *testing.T) {
 	path := os.Getenv("PATH")
 	t.Setenv("PATH", t.TempDir())
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	if kind := fmt.Sprintf("%T", a.git); kind != "*carrier.builtin" {
+	if kind := fmt.Sprintf("%T", a.share.git); kind != "*carrier.builtin" {
 		t.Fatalf("the carrier is %s", kind)
 	}
 	for i, h := range []*home{a, b, a} {
@@ -143,7 +143,7 @@ func TestWithoutTheGitProgram(t *testing.T) {
 func TestBuiltinRefusesWhatOnlyGitEnforces(t *testing.T) {
 	remote := bareRemote(t)
 	h := newHome(t, "a", remote)
-	h.git = carrier.New(h.store, remote, true)
+	h.share.git = carrier.New(h.store, remote, true)
 	if err := h.Append(t.Context(), []Letter{testLetter(1, 1)}); err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ const courierStep = 3 * time.Second
 func (r *Record) SetPlace(place int) {
 	if r.courier.setPlace(place) {
 		ring(r.commitBell)
-		ring(r.shareBell)
+		ring(r.share.pushBell)
 	}
 }
 

@@ -177,7 +177,7 @@ func TestPushesKeepTheirInterval(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				remote := bareRemote(t)
 				a := newHome(t, "a", remote)
-				a.Record.opts.PushInterval, a.courier.pushInterval = c.every, c.every
+				a.share.opts.PushInterval, a.courier.pushInterval = c.every, c.every
 				ctx, stop := context.WithCancel(t.Context())
 				ended := make(chan error, 1)
 				go func() { ended <- a.Run(ctx) }()
@@ -347,7 +347,7 @@ func TestRejectedPushWaitsAsTheRecordSays(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		if err := a.pushUntilTaken(t.Context()); err != nil {
+		if err := a.share.pushUntilTaken(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if took, s := time.Since(begin), a.Status(); took > time.Millisecond || s.Rejected != 1 {

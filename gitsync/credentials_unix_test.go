@@ -93,8 +93,8 @@ func TestCredentialsGoToTheirServerAlone(t *testing.T) {
 	h := newHome(t, "a", url)
 	away := stranger(t)
 	redirecting := redirect(t, away.URL)
-	h.git = carrier.New(h.store, strings.Replace(redirecting, "://", "://nat:secret@", 1), false)
-	if err := h.git.FetchMain(t.Context()); !errors.Is(err, ErrRemote) {
+	h.share.git = carrier.New(h.store, strings.Replace(redirecting, "://", "://nat:secret@", 1), false)
+	if err := h.share.git.FetchMain(t.Context()); !errors.Is(err, ErrRemote) {
 		t.Errorf("fetch: %v", err)
 	}
 	if asked, told := away.got(); asked == 0 || told != "" {

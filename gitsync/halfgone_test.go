@@ -450,10 +450,10 @@ func TestWhatTheRemoteLacksIsNotAskedForAllTheTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	refills := func() bool {
-		h.refilledAt, h.refillTook = time.Now().Add(-2*refillApart), refillApart
-		before := h.refilledAt
+		h.share.refiller.at, h.share.refiller.took = time.Now().Add(-2*refillApart), refillApart
+		before := h.share.refiller.at
 		h.sync(t)
-		return h.refilledAt != before
+		return h.share.refiller.at != before
 	}
 	if refills() {
 		t.Error("everything was fetched anew")

@@ -35,6 +35,9 @@ func newLosses() losses {
 
 func (l losses) isEmpty() bool { return len(l.tips)+len(l.files)+len(l.folders) == 0 }
 
+// areNamed reports whether there are files or folders among them, as Lost names them.
+func (l losses) areNamed() bool { return len(l.files)+len(l.folders) > 0 }
+
 // The words that begin the lines of the file.
 const (
 	lostTip    = "commit "
@@ -163,7 +166,7 @@ func (r *Record) AcceptLoss() error {
 		return fmt.Errorf("cannot go on without what is lost: %w", err)
 	}
 	r.progress.committed(tip, tree, nil, nil)
-	ring(r.shareBell)
+	ring(r.share.pushBell)
 	return r.losses.set(newLosses())
 }
 

@@ -36,26 +36,12 @@ type Record struct {
 	author  objects.Identity
 	store   *objects.Store
 	journal *journal.Journal
-	git     carrier.Carrier
-	online  context.Context // what speaks to the remote ends with it; see whileOnline
-	hangUp  func()          // ends online
-	dir     string          // record.git
+	online  online
+	dir     string // record.git
 	unlock  func() error
 	mender  *mender
 
-	// share is held during a fetch or push, so that there is one at a time.
-	share  sync.Mutex
-	jitter jitter // share guards it
-	// When everything was last fetched anew, how long that took, and what main lacked
-	// after it, until the remote is taken in; share guards them.
-	refilledAt time.Time
-	refillTook time.Duration
-	remains    *losses
-
 	commitBell chan struct{} // there may be something to commit
-	shareBell  chan struct{} // there may be something to push
-	fetchBell  chan struct{} // the remote may have moved
-	retryBell  chan struct{} // what failed is worth another try
 
 	tell     *teller
 	progress *progress
@@ -64,6 +50,7 @@ type Record struct {
 	courier  *courier
 	room     room
 	main     *mainline
+	share    *sharer
 	refs     *refs
 	disk     *disk
 	losses   *lossBook // what main had and this disk cannot give
@@ -102,9 +89,6 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 		author:     objects.Identity(opts.Author).Clean(),
 		dir:        dir,
 		commitBell: make(chan struct{}, 1),
-		shareBell:  make(chan struct{}, 1),
-		fetchBell:  make(chan struct{}, 1),
-		retryBell:  make(chan struct{}, 1),
 		updates:    newUpdates(),
 		tell:       &teller{events: opts.Events, log: opts.Log, queue: eventQueue{wake: make(chan struct{}, 1)}},
 	}
@@ -117,7 +101,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 	if err := isThere(opts, dir); err != nil {
 		return nil, fmt.Errorf("cannot open the record: %w", err)
 	}
-	r.goOnline(ctx)
+	r.online = newOnline(ctx)
 	if err := r.open(ctx, dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot open the record: %w", err), r.Close())
 	}
@@ -147,9 +131,9 @@ func (r *Record) open(ctx context.Context, dir string) error {
 	if err := os.RemoveAll(filepath.Join(r.opts.Dir, mendName)); err != nil {
 		return fmt.Errorf("cannot remove what is left of mending: %w", err)
 	}
-	r.git = carrier.New(r.store, r.opts.Remote, r.opts.Builtin)
+	r.share.git = carrier.New(r.store, r.opts.Remote, r.opts.Builtin)
 	if r.opts.Patient {
-		r.git.BePatient()
+		r.share.git.BePatient()
 	}
 	did, err := r.store.Repair(carrier.MainRef, carrier.RemoteRef, carrier.FetchedRef)
 	for _, what := range did {
@@ -197,10 +181,10 @@ func (r *Record) assemble() {
 	r.refs = &refs{store: r.store, dir: r.dir, tell: r.tell, log: r.log}
 	r.packs = &packNotes{store: r.store, path: filepath.Join(r.dir, packsName), log: r.log}
 	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}
-	r.mender = &mender{opts: r.opts, store: r.store, progress: r.progress, online: r.online, log: r.log}
+	r.mender = &mender{opts: r.opts, store: r.store, progress: r.progress, online: r.online.ctx, log: r.log}
 	r.main = &mainline{
 		opts: r.opts, author: r.author, store: r.store, reader: r.Reader, refs: r.refs, progress: r.progress, updates: r.updates,
-		courier: r.courier, tell: r.tell, changed: func() { ring(r.shareBell) }, log: r.log,
+		courier: r.courier, tell: r.tell, changed: func() { ring(r.share.pushBell) }, log: r.log,
 	}
 	survey := surveyor{r.store, r.progress}
 	r.salvor = &salvor{
@@ -209,10 +193,19 @@ func (r *Record) assemble() {
 	}
 	r.disk = &disk{
 		surveyor: survey, losses: r.losses, shared: r.opts.Remote != "", reunite: r.salvor.reunite,
-		fetchAnew: func() { ring(r.fetchBell) }, tell: r.tell, log: r.log,
+		fetchAnew: func() { ring(r.share.fetchBell) }, tell: r.tell, log: r.log,
 	}
 	r.main.disk = r.disk
-	r.jitter = jitter{main: r.Reader, log: r.log}
+	r.share = &sharer{
+		opts: r.opts, reader: r.Reader, store: r.store, main: r.main, refs: r.refs, disk: r.disk, progress: r.progress,
+		contact: r.contact, courier: r.courier, online: r.online, tell: r.tell, log: r.log,
+		jitter: jitter{main: r.Reader, log: r.log},
+		refiller: refiller{
+			store: r.store, refs: r.refs, progress: r.progress, main: r.main, disk: r.disk, losses: r.losses,
+			salvor: r.salvor, mender: r.mender, tell: r.tell, log: r.log,
+		},
+		pushBell: make(chan struct{}, 1), fetchBell: make(chan struct{}, 1), retryBell: make(chan struct{}, 1),
+	}
 }
 
 // openBranches learns what main and the remote's are.
@@ -303,7 +296,7 @@ func (r *Record) Close() error {
 		r.state.mu.Lock()
 		r.state.closed = true
 		r.state.mu.Unlock()
-		r.hangUp()
+		r.online.end()
 		// The reverse of open: the lock goes last.
 		var errs []error
 		if r.journal != nil {

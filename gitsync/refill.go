@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
@@ -18,31 +20,49 @@ const (
 	refillRest = 60
 )
 
+// refiller brings back from the remote what this disk has lost while the node runs. One
+// goroutine uses it at a time.
+type refiller struct {
+	store    *objects.Store
+	refs     *refs
+	progress *progress
+	main     *mainline
+	disk     *disk
+	losses   *lossBook
+	salvor   *salvor
+	mender   *mender
+	tell     *teller
+	log      zerolog.Logger
+
+	at      time.Time // when everything was last fetched anew
+	took    time.Duration
+	remains *losses // what main lacked after it, until the remote is taken in
+}
+
 // refill brings back what this disk has lost while the node runs: it fetches all that
 // the remote has, whatever git believes to have of it, and makes main of that and of
-// what can be read here. What the remote lacks is in the journal and goes in again. The
-// caller holds share.
-func (r *Record) refill(ctx context.Context) error {
+// what can be read here. What the remote lacks is in the journal and goes in again.
+func (f *refiller) refill(ctx context.Context) error {
 	apart := refillApart
-	if r.disk.broken() == "" {
-		apart = max(apart, refillRest*r.refillTook)
+	if f.disk.broken() == "" {
+		apart = max(apart, refillRest*f.took)
 	}
-	if r.disk.broken() == "" && len(r.Lost()) == 0 || time.Since(r.refilledAt) < apart {
+	if f.disk.broken() == "" && !f.losses.now().areNamed() || time.Since(f.at) < apart {
 		return nil
 	}
 	began := time.Now()
-	if err := completeRepository(r.dir, r.log); err != nil {
+	if err := completeRepository(f.store.Dir(), f.log); err != nil {
 		return err
 	}
-	r.store.Hold()
-	err := r.mender.takeAll(ctx)
+	f.store.Hold()
+	err := f.mender.takeAll(ctx)
 	if err == nil {
-		r.refilledAt, r.refillTook = time.Now(), time.Since(began)
-		r.main.work.Lock()
-		err = r.takeInRefilled()
-		r.main.work.Unlock()
+		f.at, f.took = time.Now(), time.Since(began)
+		f.main.work.Lock()
+		err = f.takeInRefilled()
+		f.main.work.Unlock()
 	}
-	if err = errors.Join(err, r.store.Release()); err != nil {
+	if err = errors.Join(err, f.store.Release()); err != nil {
 		return fmt.Errorf("cannot bring back what this disk has lost: %w", err)
 	}
 	return nil
@@ -50,70 +70,70 @@ func (r *Record) refill(ctx context.Context) error {
 
 // takeInRefilled makes main anew and tells what the remote had besides. The caller
 // holds work.
-func (r *Record) takeInRefilled() error {
-	tip, _ := r.progress.main()
-	lost := r.losses.now()
-	lacking, err := r.salvor.refilled(tip)
+func (f *refiller) takeInRefilled() error {
+	tip, _ := f.progress.main()
+	lost := f.losses.now()
+	lacking, err := f.salvor.refilled(tip)
 	if err != nil {
 		return err
 	}
-	next, ok, err := r.store.Ref(carrier.MainRef)
+	next, ok, err := f.store.Ref(carrier.MainRef)
 	if err == nil && !ok {
-		next, err = tip, r.refs.moveMain(objects.Zero, tip)
+		next, err = tip, f.refs.moveMain(objects.Zero, tip)
 	}
 	if err != nil {
 		return err
 	}
-	tree, err := r.store.TreeOf(next)
+	tree, err := f.store.TreeOf(next)
 	if err != nil {
 		return err
 	}
 	// What main was cannot be compared with: all that the remote did not have when it
 	// was last looked at may be new. What is known already is nothing.
-	_, known := r.progress.remote()
-	if err := r.progress.unrecord(tree); err != nil {
+	_, known := f.progress.remote()
+	if err := f.progress.unrecord(tree); err != nil {
 		return err
 	}
-	if err := r.main.movedFrom(known, next, tree); err != nil {
+	if err := f.main.movedFrom(known, next, tree); err != nil {
 		return err
 	}
-	r.tell.arrived(r.returned(lost, tree))
-	r.remains = &lacking
-	return r.progress.settle()
+	f.tell.arrived(f.returned(lost, tree))
+	f.remains = &lacking
+	return f.progress.settle()
 }
 
 // endLoss says that what the disk had lost is in main again, once the remote's main is
 // taken in after everything was fetched anew: not before, because what is missing until
 // then may say what agents have done. Messages that are not there stay lost. The caller
 // holds share and work.
-func (r *Record) endLoss() error {
-	if r.remains == nil {
+func (f *refiller) endLoss() error {
+	if f.remains == nil {
 		return nil
 	}
-	tree := r.progress.mainTree()
-	for file := range r.losses.now().files {
+	tree := f.progress.mainTree()
+	for file := range f.losses.now().files {
 		p, isMessage := messagePath(file)
-		if !isMessage || r.progress.isHeld(p) {
+		if !isMessage || f.progress.isHeld(p) {
 			continue
 		}
-		if _, ok, err := r.store.Lookup(tree, file); err != nil || !ok {
-			r.remains.files[file] = true
+		if _, ok, err := f.store.Lookup(tree, file); err != nil || !ok {
+			f.remains.files[file] = true
 		}
 	}
-	if err := r.losses.set(*r.remains); err != nil {
+	if err := f.losses.set(*f.remains); err != nil {
 		return err
 	}
-	r.remains = nil
-	r.disk.noteBroken("")
-	r.tell.damaged("") // even where it was not broken: what was lost is there
+	f.remains = nil
+	f.disk.noteBroken("")
+	f.tell.damaged("") // even where it was not broken: what was lost is there
 	return nil
 }
 
 // returned are the messages among files that were lost and are there again.
-func (r *Record) returned(lost losses, tree objects.Hash) (all []arrival) {
+func (f *refiller) returned(lost losses, tree objects.Hash) (all []arrival) {
 	for file := range lost.files {
 		p, isMessage := messagePath(file)
-		if e, ok, err := r.store.Lookup(tree, file); isMessage && err == nil && ok && r.store.Has(e.Hash) {
+		if e, ok, err := f.store.Lookup(tree, file); isMessage && err == nil && ok && f.store.Has(e.Hash) {
 			all = append(all, arrival{path: p, blob: e.Hash})
 		}
 	}

@@ -3,7 +3,6 @@ package gitsync
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -30,14 +29,14 @@ func (r *Record) Run(ctx context.Context) error {
 	if r.isClosed() {
 		return fmt.Errorf("cannot run: %w", ErrClosed)
 	}
-	defer context.AfterFunc(ctx, r.hangUp)()
+	defer context.AfterFunc(ctx, r.online.end)()
 	var loops, telling sync.WaitGroup
 	tell, stopTelling := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopTelling()
 	telling.Go(func() { r.tell.queue.run(tell) })
 	loops.Go(func() { r.commitLoop(ctx) })
 	if r.opts.Remote != "" {
-		loops.Go(func() { r.shareLoop(ctx) })
+		loops.Go(func() { r.share.loop(ctx) })
 	}
 	loops.Wait()
 	err := r.drain(context.WithoutCancel(ctx))
@@ -56,9 +55,9 @@ func (r *Record) drain(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, r.drainTime(), stopping{})
 	defer cancel()
-	r.share.Lock()
-	defer r.share.Unlock()
-	if err := r.pushUntilTaken(ctx); err != nil {
+	r.share.mu.Lock()
+	defer r.share.mu.Unlock()
+	if err := r.share.pushUntilTaken(ctx); err != nil {
 		r.log.Info().Err(err).Msg("the last push did not succeed; it is made up for at the next start")
 	}
 	return nil
@@ -71,7 +70,7 @@ func (r *Record) StopBy(at time.Time) {
 	r.state.mu.Lock()
 	r.state.stopBy = at
 	r.state.mu.Unlock()
-	r.hangUp()
+	r.online.end()
 }
 
 func (r *Record) drainTime() time.Duration {
@@ -85,7 +84,7 @@ func (r *Record) drainTime() time.Duration {
 
 // Ring says that the remote moved, as another host tells it: fetch soon. Many
 // bells make one fetch.
-func (r *Record) Ring() { ring(r.fetchBell) }
+func (r *Record) Ring() { ring(r.share.fetchBell) }
 
 // commitLoop commits whenever letters were stored, a grace is over or somebody
 // else may have moved main. A commit that fails is tried again, for ever.
@@ -159,95 +158,6 @@ func (r *Record) awaitCommit(ctx context.Context, pause time.Duration) bool {
 		return true
 	case <-ctx.Done():
 		return false
-	}
-}
-
-// shareLoop fetches at its interval and after bells, and pushes what is new and
-// this node's to push. While one of them fails it is tried again with growing
-// pauses; while fetching fails, pushing would fail as well.
-func (r *Record) shareLoop(ctx context.Context) {
-	ctx, done := r.whileOnline(ctx)
-	defer done()
-	fetch := effort{do: r.fetch, apart: r.opts.FetchInterval, trouble: &r.contact.fetchTrouble}
-	push := effort{do: r.pushUntilTaken, apart: r.opts.PushInterval, trouble: &r.contact.pushTrouble}
-	for ctx.Err() == nil {
-		from, lacking := r.courier.pushFrom(r.progress.lag(), r.contact.usableSince())
-		now := time.Now()
-		switch {
-		case !now.Before(fetch.due):
-			failed := fetch.failures > 0
-			fetch.make(ctx, r)
-			if failed && fetch.failures == 0 {
-				push.due = fetch.start // what kept us from fetching may have kept us from pushing
-			}
-		case lacking && fetch.failures == 0 && !now.Before(push.due) && !now.Before(from):
-			push.make(ctx, r)
-		default:
-			until := fetch.due
-			if next := later(push.due, from); lacking && fetch.failures == 0 && next.Before(until) {
-				until = next
-			}
-			r.awaitShare(ctx, &fetch, &push, until)
-		}
-	}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// effort is one of the two things that the share loop does again and again.
-type effort struct {
-	do         func(context.Context) error
-	apart      time.Duration // least time from one start to the next
-	trouble    **Trouble     // what contact keeps of it
-	due        time.Time
-	start, end time.Time // of the last one
-	failures   int
-}
-
-func (e *effort) make(ctx context.Context, r *Record) {
-	e.start = time.Now()
-	r.share.Lock()
-	err := e.do(ctx)
-	r.share.Unlock()
-	e.end = time.Now()
-	e.due = e.start.Add(e.apart)
-	if err == nil {
-		e.failures = 0
-		return
-	}
-	e.failures++
-	e.due = later(e.due, e.end.Add(pauseAfter(r.contact.kindOf(err), e.failures)))
-	r.contact.nextTry(e.trouble, e.due.Sub(e.end))
-}
-
-// awaitShare waits until something is due, or a bell says that it may be.
-func (r *Record) awaitShare(ctx context.Context, fetch, push *effort, until time.Time) {
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-r.shareBell:
-	case <-r.retryBell:
-		for _, e := range []*effort{fetch, push} {
-			if e.failures > 0 {
-				e.due = time.Now()
-			}
-		}
-	case <-r.fetchBell:
-		apart := ringApart
-		if r.courier.waits(r.progress.lag()) {
-			apart = ringSooner
-		}
-		soon := later(time.Now().Add(rand.N(ringJitter)), fetch.end.Add(apart))
-		if fetch.failures == 0 && soon.Before(fetch.due) {
-			fetch.due = soon
-		}
-	case <-ctx.Done():
 	}
 }
 

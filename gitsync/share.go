@@ -4,50 +4,79 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
 )
 
-// fetch brings what is new in the remote into main. The caller holds share.
-func (r *Record) fetch(ctx context.Context) error {
-	err := r.fetchOnce(ctx)
-	r.contact.fetched(err)
+// sharer brings main to the remote, and the remote's main here.
+type sharer struct {
+	mu sync.Mutex // held during a fetch or push, so that there is one at a time
+
+	opts     Options
+	reader   *Reader
+	store    *objects.Store
+	git      carrier.Carrier
+	main     *mainline
+	refs     *refs
+	disk     *disk
+	progress *progress
+	contact  *contact
+	courier  *courier
+	online   online
+	tell     *teller
+	log      zerolog.Logger
+
+	jitter   jitter   // mu guards it
+	refiller refiller // mu guards it
+
+	pushBell  chan struct{} // there may be something to push
+	fetchBell chan struct{} // the remote may have moved
+	retryBell chan struct{} // what failed is worth another try
+}
+
+// fetch brings what is new in the remote into main. The caller holds mu.
+func (s *sharer) fetch(ctx context.Context) error {
+	err := s.fetchOnce(ctx)
+	s.contact.fetched(err)
 	return err
 }
 
-func (r *Record) fetchOnce(ctx context.Context) error {
+func (s *sharer) fetchOnce(ctx context.Context) error {
 	failpoint.Hit(failpoint.Fetching)
-	if err := r.refill(ctx); err != nil {
+	if err := s.refiller.refill(ctx); err != nil {
 		return err
 	}
-	err := r.git.FetchMain(ctx)
+	err := s.git.FetchMain(ctx)
 	tip := objects.Zero
 	switch {
 	case errors.Is(err, carrier.ErrNoMain):
 	case err != nil:
-		r.main.work.Lock()
-		r.disk.suspect(err)
-		r.main.work.Unlock()
-		r.refs.clearWay()
+		s.main.work.Lock()
+		s.disk.suspect(err)
+		s.main.work.Unlock()
+		s.refs.clearWay()
 		return fmt.Errorf("cannot fetch main: %w", err)
 	default:
-		if tip, _, err = r.store.Ref(carrier.FetchedRef); err != nil {
+		if tip, _, err = s.store.Ref(carrier.FetchedRef); err != nil {
 			return fmt.Errorf("cannot fetch main: %w", err)
 		}
 	}
 	failpoint.Hit(failpoint.Fetched)
-	r.main.work.Lock()
-	defer r.main.work.Unlock()
-	if err = r.bearable(tip); err == nil {
-		err = r.takeInRemote(tip)
+	s.main.work.Lock()
+	defer s.main.work.Unlock()
+	if err = s.bearable(tip); err == nil {
+		err = s.takeInRemote(tip)
 	}
 	if err == nil {
-		err = r.endLoss()
+		err = s.refiller.endLoss()
 	}
 	if err != nil {
-		r.disk.suspect(err)
+		s.disk.suspect(err)
 		return fmt.Errorf("cannot take in the remote's main: %w", err)
 	}
 	return nil
@@ -60,107 +89,107 @@ const mostFetched = 5_000_000
 // bearable refuses a tip of the remote that nobody has written by sending messages:
 // somebody who may push can make a few objects stand for billions of files. The
 // caller holds work.
-func (r *Record) bearable(tip objects.Hash) error {
-	known, before := r.progress.remote()
+func (s *sharer) bearable(tip objects.Hash) error {
+	known, before := s.progress.remote()
 	if tip == known || tip == objects.Zero {
 		return nil
 	}
-	tree, err := r.store.TreeOf(tip)
+	tree, err := s.store.TreeOf(tip)
 	if err != nil {
 		return err
 	}
-	return r.store.Weigh(before, tree, mostFetched)
+	return s.store.Weigh(before, tree, mostFetched)
 }
 
 // takeInRemote brings a tip of the remote into main. The caller holds work.
-func (r *Record) takeInRemote(tip objects.Hash) error {
-	known, _ := r.progress.remote()
-	if err := r.main.takeInMain(); err != nil {
+func (s *sharer) takeInRemote(tip objects.Hash) error {
+	known, _ := s.progress.remote()
+	if err := s.main.takeInMain(); err != nil {
 		return err
 	}
 	if tip != known {
-		if err := r.related(tip); err != nil {
+		if err := s.related(tip); err != nil {
 			return err // nothing of it is ours, so nothing is put back
 		}
-		if err := reportLoss(r.store, r.tell, known, tip); err != nil {
+		if err := reportLoss(s.store, s.tell, known, tip); err != nil {
 			return err
 		}
 	}
 	if tip != objects.Zero {
 		for {
-			current, _ := r.progress.main()
-			err := r.main.reshape(tip, current)
+			current, _ := s.progress.main()
+			err := s.main.reshape(tip, current)
 			if err == nil {
 				break
 			}
 			if !errors.Is(err, objects.ErrRefMoved) {
 				return err
 			}
-			if err := r.main.takeInMain(); err != nil {
+			if err := s.main.takeInMain(); err != nil {
 				return err
 			}
 		}
 	}
-	return r.remoteIs(tip)
+	return s.remoteIs(tip)
 }
 
 // related refuses a tip that has no commit in common with the record.
-func (r *Record) related(tip objects.Hash) error {
+func (s *sharer) related(tip objects.Hash) error {
 	if tip == objects.Zero {
 		return nil
 	}
-	ours, _ := r.progress.main()
-	_, ok, err := r.store.MergeBase(ours, tip)
+	ours, _ := s.progress.main()
+	_, ok, err := s.store.MergeBase(ours, tip)
 	if err == nil && !ok {
-		err = fmt.Errorf("%w: its history does not begin with %s", ErrForeign, r.id)
+		err = fmt.Errorf("%w: its history does not begin with %s", ErrForeign, s.reader.id)
 	}
 	return err
 }
 
 // remoteIs notes the remote's tip, which main has as an ancestor.
-func (r *Record) remoteIs(tip objects.Hash) error {
-	known, _ := r.progress.remote()
+func (s *sharer) remoteIs(tip objects.Hash) error {
+	known, _ := s.progress.remote()
 	if tip != known {
-		if err := r.pinRemote(tip); err != nil {
+		if err := s.pinRemote(tip); err != nil {
 			return err
 		}
-		tree, err := r.store.TreeOf(tip)
+		tree, err := s.store.TreeOf(tip)
 		if err != nil {
 			return err
 		}
-		r.progress.remoteIs(tip, tree)
+		s.progress.remoteIs(tip, tree)
 	}
-	return r.progress.settle()
+	return s.progress.settle()
 }
 
 // pinRemote writes down the remote's tip, so that the next start knows it.
-func (r *Record) pinRemote(tip objects.Hash) error {
+func (s *sharer) pinRemote(tip objects.Hash) error {
 	if tip == objects.Zero {
 		return nil
 	}
-	old, _, err := r.store.Ref(carrier.RemoteRef)
+	old, _, err := s.store.Ref(carrier.RemoteRef)
 	if err != nil {
 		return err
 	}
 	if old != tip {
-		if err := r.store.MoveRef(carrier.RemoteRef, old, tip); err != nil {
+		if err := s.store.MoveRef(carrier.RemoteRef, old, tip); err != nil {
 			return err
 		}
 	}
-	known, err := carrier.RemoteOf(r.dir)
-	if err != nil || known == carrier.Noted(r.opts.Remote) {
+	known, err := carrier.RemoteOf(s.store.Dir())
+	if err != nil || known == carrier.Noted(s.opts.Remote) {
 		return err
 	}
-	return carrier.SetRemote(r.dir, r.opts.Remote)
+	return carrier.SetRemote(s.store.Dir(), s.opts.Remote)
 }
 
 // push brings main to the remote; carrier.ErrRejected means that a fetch must come
-// first. The caller holds share.
-func (r *Record) push(ctx context.Context) error {
-	tip, _ := r.progress.main()
+// first. The caller holds mu.
+func (s *sharer) push(ctx context.Context) error {
+	tip, _ := s.progress.main()
 	failpoint.Hit(failpoint.Pushing)
-	err := r.git.Push(ctx, tip)
-	r.contact.countPush(err)
+	err := s.git.Push(ctx, tip)
+	s.contact.countPush(err)
 	switch {
 	case errors.Is(err, carrier.ErrRejected):
 		return err
@@ -168,54 +197,30 @@ func (r *Record) push(ctx context.Context) error {
 		err = fmt.Errorf("cannot push main: %w", err)
 	default:
 		failpoint.Hit(failpoint.Pushed)
-		r.main.work.Lock()
-		err = r.remoteIs(tip)
-		r.main.work.Unlock()
-		r.tell.moved()
+		s.main.work.Lock()
+		err = s.remoteIs(tip)
+		s.main.work.Unlock()
+		s.tell.moved()
 	}
-	r.contact.pushed(err)
+	s.contact.pushed(err)
 	return err
 }
 
 // pushUntilTaken pushes, and as long as others come first waits, fetches and
 // pushes again. The pause stands before the fetch: what is fetched last is what
 // the push has to fit on.
-func (r *Record) pushUntilTaken(ctx context.Context) error {
-	for attempt := 1; r.progress.lag().behind; attempt++ {
-		err := r.push(ctx)
+func (s *sharer) pushUntilTaken(ctx context.Context) error {
+	for attempt := 1; s.progress.lag().behind; attempt++ {
+		err := s.push(ctx)
 		if !errors.Is(err, carrier.ErrRejected) {
 			return err
 		}
-		if !sleep(ctx, r.jitter.pause(attempt)) {
+		if !sleep(ctx, s.jitter.pause(attempt)) {
 			return fmt.Errorf("cannot push main: %w", context.Cause(ctx))
 		}
-		if err := r.fetch(ctx); err != nil {
+		if err := s.fetch(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// Sync commits all that is stored, whoever is to commit it, pushes it and
-// fetches, once, and tells all events before it returns. It does not need Run.
-func (r *Record) Sync(ctx context.Context) error {
-	defer r.tell.queue.deliver()
-	if r.isClosed() {
-		return fmt.Errorf("cannot sync: %w", ErrClosed)
-	}
-	defer r.replaceDamaged()
-	if r.opts.Remote == "" {
-		return r.main.commit(ctx, true)
-	}
-	online, done := r.whileOnline(ctx)
-	defer done()
-	r.share.Lock()
-	defer r.share.Unlock()
-	if err := r.fetch(online); err != nil {
-		return errors.Join(err, r.main.commit(ctx, true))
-	}
-	if err := r.main.commit(ctx, true); err != nil {
-		return err
-	}
-	return r.pushUntilTaken(online)
 }

@@ -114,7 +114,7 @@ func TestTwoRecordsInterleaved(t *testing.T) {
 		if n%3 == 0 {
 			// b pushes first without a's knowledge: a's push is rejected.
 			b.sync(t)
-			if err := a.pushUntilTaken(t.Context()); err != nil {
+			if err := a.share.pushUntilTaken(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -388,8 +388,8 @@ func TestRunSharesBothWays(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	for _, h := range []*home{a, b} {
-		h.Record.opts.FetchInterval = 20 * time.Millisecond
-		h.Record.opts.PushInterval = time.Millisecond
+		h.share.opts.FetchInterval = 20 * time.Millisecond
+		h.share.opts.PushInterval = time.Millisecond
 		h.run(t)
 	}
 	const each = 25
@@ -411,7 +411,7 @@ func TestRunSharesBothWays(t *testing.T) {
 func TestRingFetchesSoon(t *testing.T) {
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
-	b.Record.opts.FetchInterval = time.Hour
+	b.share.opts.FetchInterval = time.Hour
 	b.run(t)
 	eventually(t, "the first fetch is over", func() bool { return !b.Status().LastFetch.IsZero() })
 	a.append(t, testLetter(1, 1))
@@ -425,7 +425,7 @@ func TestRingFetchesSoon(t *testing.T) {
 func TestStopTriesOneLastPush(t *testing.T) {
 	remote := bareRemote(t)
 	a := newHome(t, "a", remote)
-	a.Record.opts.PushInterval = time.Hour
+	a.share.opts.PushInterval = time.Hour
 	stop := a.run(t)
 	a.append(t, testLetter(1, 1))
 	eventually(t, "the first is pushed", func() bool { return a.Place(testPath(1, 1)) == Pushed })
@@ -479,15 +479,15 @@ func TestJitterOfTheRecord(t *testing.T) {
 	warnings := func() int { return strings.Count(h.log.String(), "passed over") }
 	want := func(want protocol.Jitter, warned int) {
 		t.Helper()
-		h.share.Lock()
-		defer h.share.Unlock()
+		h.share.mu.Lock()
+		defer h.share.mu.Unlock()
 		for range 2 {
-			if got := h.jitter.rule(); got != want || warnings() != warned {
+			if got := h.share.jitter.rule(); got != want || warnings() != warned {
 				t.Errorf("%+v with %d warnings, want %+v with %d", got, warnings(), want, warned)
 			}
 		}
 		for range 100 {
-			if d := h.jitter.pause(1); d < 0 || d >= want.Limit(1) {
+			if d := h.share.jitter.pause(1); d < 0 || d >= want.Limit(1) {
 				t.Errorf("a pause of %s", d)
 			}
 		}
@@ -517,7 +517,7 @@ func TestPushesAreCounted(t *testing.T) {
 	if err := b.main.commit(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.pushUntilTaken(t.Context()); err != nil {
+	if err := b.share.pushUntilTaken(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for name, s := range map[string]Status{"a": a.Status(), "b": b.Status()} {

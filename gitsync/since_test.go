@@ -129,9 +129,9 @@ func TestToldSaysWhatWasNotTold(t *testing.T) {
 	}
 	b.append(t, testLetter(2, 1))
 	b.sync(t)
-	a.share.Lock()
-	err := a.fetch(t.Context())
-	a.share.Unlock()
+	a.share.mu.Lock()
+	err := a.share.fetch(t.Context())
+	a.share.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,9 +61,9 @@ func stepsChild(dir string) error {
 		}
 		for _, name := range []string{"b", "a"} {
 			r := homes[name]
-			r.share.Lock()
-			err := r.pushUntilTaken(ctx)
-			r.share.Unlock()
+			r.share.mu.Lock()
+			err := r.share.pushUntilTaken(ctx)
+			r.share.mu.Unlock()
 			if err != nil {
 				return err
 			}

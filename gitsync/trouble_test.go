@@ -157,7 +157,7 @@ func TestThrottledRemoteIsLeftAlone(t *testing.T) {
 		h := newHome(t, "a", "")
 		h.Record.opts.Remote = server.URL + "/x.git"
 		h.contact.remote = h.Record.opts.Remote
-		h.Record.git = carrier.New(h.store, h.Record.opts.Remote, false)
+		h.share.git = carrier.New(h.store, h.Record.opts.Remote, false)
 		runFor(t, 10*time.Minute, h)
 		if s := h.Status(); s.Trouble.Kind != KindThrottled {
 			t.Errorf("status %+v", s.Trouble)
@@ -194,10 +194,10 @@ func TestTroubleOfRealRemotes(t *testing.T) {
 		h := newHome(t, "a", "")
 		h.Record.opts.Remote, h.contact.remote = remote, remote
 		for _, builtin := range []bool{false, true} {
-			h.Record.git = carrier.New(h.store, remote, builtin)
-			err := h.fetch(t.Context())
+			h.share.git = carrier.New(h.store, remote, builtin)
+			err := h.share.fetch(t.Context())
 			if got := h.contact.fetchTrouble; err == nil || got == nil || got.Kind != want {
-				t.Errorf("%T and %s: %v, want kind %s", h.Record.git, remote, got, want)
+				t.Errorf("%T and %s: %v, want kind %s", h.share.git, remote, got, want)
 			}
 		}
 	}

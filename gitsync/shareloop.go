@@ -1,0 +1,96 @@
+package gitsync
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// loop fetches at its interval and after bells, and pushes what is new and
+// this node's to push. While one of them fails it is tried again with growing
+// pauses; while fetching fails, pushing would fail as well.
+func (s *sharer) loop(ctx context.Context) {
+	ctx, done := s.online.during(ctx)
+	defer done()
+	fetch := effort{do: s.fetch, apart: s.opts.FetchInterval, trouble: &s.contact.fetchTrouble}
+	push := effort{do: s.pushUntilTaken, apart: s.opts.PushInterval, trouble: &s.contact.pushTrouble}
+	for ctx.Err() == nil {
+		from, lacking := s.courier.pushFrom(s.progress.lag(), s.contact.usableSince())
+		now := time.Now()
+		switch {
+		case !now.Before(fetch.due):
+			failed := fetch.failures > 0
+			fetch.make(ctx, s)
+			if failed && fetch.failures == 0 {
+				push.due = fetch.start // what kept us from fetching may have kept us from pushing
+			}
+		case lacking && fetch.failures == 0 && !now.Before(push.due) && !now.Before(from):
+			push.make(ctx, s)
+		default:
+			until := fetch.due
+			if next := later(push.due, from); lacking && fetch.failures == 0 && next.Before(until) {
+				until = next
+			}
+			s.awaitShare(ctx, &fetch, &push, until)
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// effort is one of the two things that the share loop does again and again.
+type effort struct {
+	do         func(context.Context) error
+	apart      time.Duration // least time from one start to the next
+	trouble    **Trouble     // what contact keeps of it
+	due        time.Time
+	start, end time.Time // of the last one
+	failures   int
+}
+
+func (e *effort) make(ctx context.Context, s *sharer) {
+	e.start = time.Now()
+	s.mu.Lock()
+	err := e.do(ctx)
+	s.mu.Unlock()
+	e.end = time.Now()
+	e.due = e.start.Add(e.apart)
+	if err == nil {
+		e.failures = 0
+		return
+	}
+	e.failures++
+	e.due = later(e.due, e.end.Add(pauseAfter(s.contact.kindOf(err), e.failures)))
+	s.contact.nextTry(e.trouble, e.due.Sub(e.end))
+}
+
+// awaitShare waits until something is due, or a bell says that it may be.
+func (s *sharer) awaitShare(ctx context.Context, fetch, push *effort, until time.Time) {
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.pushBell:
+	case <-s.retryBell:
+		for _, e := range []*effort{fetch, push} {
+			if e.failures > 0 {
+				e.due = time.Now()
+			}
+		}
+	case <-s.fetchBell:
+		apart := ringApart
+		if s.courier.waits(s.progress.lag()) {
+			apart = ringSooner
+		}
+		soon := later(time.Now().Add(rand.N(ringJitter)), fetch.end.Add(apart))
+		if fetch.failures == 0 && soon.Before(fetch.due) {
+			fetch.due = soon
+		}
+	case <-ctx.Done():
+	}
+}
