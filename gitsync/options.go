@@ -10,6 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
+	"github.com/parleyfleet/parley/gitsync/journal"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -30,7 +31,7 @@ var (
 	// through a repository of its kind.
 	ErrUnfit = carrier.ErrUnfit
 	// ErrInUse says that another process has the record open.
-	ErrInUse = errors.New("the record is in use by another process")
+	ErrInUse = journal.ErrInUse
 	// ErrClosed says that the record was closed.
 	ErrClosed = errors.New("the record is closed")
 )

@@ -22,7 +22,6 @@ import (
 const (
 	repoName    = "record.git"
 	journalName = "journal"
-	lockName    = "lock"
 	idName      = "parley-record" // in record.git: the root commit, pinned
 )
 
@@ -114,7 +113,7 @@ func (r *Record) open(ctx context.Context, dir string) error {
 		return fmt.Errorf("cannot make the journal: %w", err)
 	}
 	var err error
-	if r.unlock, err = lockFile(filepath.Join(journalDir, lockName)); err != nil {
+	if r.unlock, err = journal.Lock(journalDir); err != nil {
 		return err
 	}
 	if err := completeRepository(dir, r.log); err != nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/gitsync/merge"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -145,7 +146,7 @@ func (u *union) mergeFile(d objects.Difference, before objects.Entry) error {
 	if large || !first.Mode.IsFile() || !second.Mode.IsFile() {
 		u.draft.changes[d.Path] = objects.Change{Hash: first.Hash, Mode: first.Mode}
 	} else {
-		merged, clashes = mergeFile(base, one, two)
+		merged, clashes = merge.File(base, one, two)
 		u.draft.changes[d.Path] = objects.Change{Hash: u.draft.builder.Blob(merged), Mode: first.Mode}
 	}
 	if len(clashes) == 0 {

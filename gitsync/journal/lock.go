@@ -1,9 +1,10 @@
-package gitsync
+package journal
 
 import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -16,9 +17,16 @@ const (
 	lockRetry  = 20 * time.Millisecond
 )
 
-// lockFile takes the lock that says that this process has the record open, and
-// notes who that is. The system gives it up when the process ends, however it ends.
-func lockFile(path string) (unlock func() error, err error) {
+const lockName = "lock"
+
+// ErrInUse says that another process has the lock.
+var ErrInUse = errors.New("the record is in use by another process")
+
+// Lock takes the lock in a folder that says that this process has the journal there, and
+// all that it belongs to, and notes who that is. The system gives it up when the process
+// ends, however it ends. ErrInUse names who else has it.
+func Lock(dir string) (unlock func() error, err error) {
+	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot lock the record: %w", err)

@@ -1,4 +1,4 @@
-package gitsync
+package merge
 
 import (
 	"bytes"
@@ -35,7 +35,7 @@ func TestMergeFile(t *testing.T) {
 		{"a key twice", "---\na: 1\n---\n", "---\na: 1\na: 2\n---\n", "---\na: 3\n---\n", "---\na: 1\na: 2\n---\n", []string{theText}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, clashes := mergeFile([]byte(c.base), []byte(c.first), []byte(c.second))
+			got, clashes := File([]byte(c.base), []byte(c.first), []byte(c.second))
 			if diff := cmp.Diff(c.want, string(got)); diff != "" {
 				t.Errorf("merged (-want +got):\n%s", diff)
 			}
@@ -52,11 +52,11 @@ func FuzzMergeFile(f *testing.F) {
 	f.Add([]byte("---\na: 1\n---\nx\n"), []byte("---\na: 2\n---\nx\n"), []byte("---\na: 1\nb: 3\n---\ny\n"))
 	f.Fuzz(func(t *testing.T, base, first, second []byte) {
 		for _, c := range [][3][]byte{{first, base, first}, {base, first, first}, {first, first, first}} {
-			if got, clashes := mergeFile(base, c[0], c[1]); !bytes.Equal(got, c[2]) || clashes != nil {
+			if got, clashes := File(base, c[0], c[1]); !bytes.Equal(got, c[2]) || clashes != nil {
 				t.Errorf("%q and %q from %q: %q, %v", c[0], c[1], base, got, clashes)
 			}
 		}
-		merged, clashes := mergeFile(base, first, second)
+		merged, clashes := File(base, first, second)
 		lines := map[string]bool{"": true}
 		for _, from := range [][]byte{base, first, second} {
 			for line := range strings.SplitAfterSeq(string(from), "\n") {

@@ -1,4 +1,6 @@
-package gitsync
+// Package merge puts two versions of one file together: field by field in a frontmatter,
+// line by line elsewhere. Pure.
+package merge
 
 import (
 	"bytes"
@@ -10,11 +12,11 @@ import (
 // theText is what a clash outside the fields of a frontmatter is called.
 const theText = "the text"
 
-// mergeFile merges two versions of one file that began as base: field by field in
+// File merges two versions of one file that began as base: field by field in
 // a frontmatter, line by line elsewhere. Where both changed the same thing it takes
 // what first has, and clashes names it; a field that only one of them removed stays
 // as the other changed it.
-func mergeFile(base, first, second []byte) (merged []byte, clashes []string) {
+func File(base, first, second []byte) (merged []byte, clashes []string) {
 	switch {
 	case bytes.Equal(first, second), bytes.Equal(second, base):
 		return first, nil
