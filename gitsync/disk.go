@@ -32,7 +32,9 @@ var ErrDamaged = errors.New("record.git is damaged")
 
 // disk is what is known of whether main lies on this disk.
 type disk struct {
-	surveyor
+	store     *objects.Store
+	progress  *progress
+	survey    surveyor
 	losses    *lossBook
 	shared    bool         // there is a remote
 	reunite   func() error // brings back what was lost and is there again
@@ -99,7 +101,7 @@ func (d *disk) lookAgain(why string) error {
 	if err != nil {
 		d.log.Warn().Err(err).Msg("the record is not wholly mended")
 	}
-	lost, err := d.lookSteadily(func() objects.Hash { return tip })
+	lost, err := d.survey.steadily(func() objects.Hash { return tip })
 	if err != nil {
 		return err
 	}

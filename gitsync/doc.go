@@ -42,4 +42,18 @@
 // git program, or where it is not installed our own. After a fetch, main is shaped as the remote's tip plus what
 // it lacks (reshape.go); the same code takes in what an operator commits to
 // main by hand.
+//
+// Record is what callers see. It is put together of parts, each handed what it
+// needs:
+//
+//   - progress: how far messages have come, from the journal to the remote's main
+//   - Reader: what is read of main and the journal
+//   - mainline: who moves main, by commits and by taking in what others did to it
+//   - sharer, with courier, jitter and contact: fetch and push, what is left to
+//     other hosts, the pauses, and what is known of the remote
+//   - disk, with surveyor: whether main can be read from this disk
+//   - salvor, refiller, mender, lossBook: what the disk has lost is brought back,
+//     at the start, while the node runs, object by object; or is noted as lost
+//   - refs: where main and the remote's are, and how they are put right
+//   - teller: calls the functions of Events
 package gitsync

@@ -32,11 +32,9 @@ type Record struct {
 
 	opts    Options
 	log     zerolog.Logger
-	author  objects.Identity
 	store   *objects.Store
 	journal *journal.Journal
 	online  online
-	dir     string // record.git
 	unlock  func() error
 	mender  *mender
 
@@ -85,8 +83,6 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 	r := &Record{
 		opts:       opts,
 		log:        opts.Log,
-		author:     objects.Identity(opts.Author).Clean(),
-		dir:        dir,
 		commitBell: make(chan struct{}, 1),
 		updates:    newUpdates(),
 		tell:       &teller{events: opts.Events, log: opts.Log, queue: eventQueue{wake: make(chan struct{}, 1)}},
@@ -177,21 +173,22 @@ func (r *Record) open(ctx context.Context, dir string) error {
 // assemble puts together the parts that work on the repository, once that is open.
 func (r *Record) assemble() {
 	r.tell.store, r.progress.store = r.store, r.store
-	r.refs = &refs{store: r.store, dir: r.dir, tell: r.tell, log: r.log}
-	r.packs = &packNotes{store: r.store, path: filepath.Join(r.dir, packsName), log: r.log}
+	r.refs = &refs{store: r.store, tell: r.tell, log: r.log}
+	r.packs = &packNotes{store: r.store, path: filepath.Join(r.store.Dir(), packsName), log: r.log}
 	r.Reader = &Reader{store: r.store, progress: r.progress, log: r.log}
 	r.mender = &mender{opts: r.opts, store: r.store, progress: r.progress, online: r.online.ctx, log: r.log}
+	author := objects.Identity(r.opts.Author).Clean()
 	r.main = &mainline{
-		opts: r.opts, author: r.author, store: r.store, reader: r.Reader, refs: r.refs, progress: r.progress, updates: r.updates,
+		opts: r.opts, author: author, store: r.store, reader: r.Reader, refs: r.refs, progress: r.progress, updates: r.updates,
 		courier: r.courier, tell: r.tell, changed: func() { ring(r.share.pushBell) }, log: r.log,
 	}
 	survey := surveyor{r.store, r.progress}
 	r.salvor = &salvor{
-		surveyor: survey, opts: r.opts, dir: r.dir, reader: r.Reader, author: r.author, refs: r.refs, losses: r.losses, packs: r.packs,
-		mender: r.mender, reshape: r.main.reshape, log: r.log,
+		opts: r.opts, author: author, store: r.store, reader: r.Reader, progress: r.progress, survey: survey, refs: r.refs,
+		losses: r.losses, packs: r.packs, mender: r.mender, reshape: r.main.reshape, log: r.log,
 	}
 	r.disk = &disk{
-		surveyor: survey, losses: r.losses, shared: r.opts.Remote != "", reunite: r.salvor.reunite,
+		store: r.store, progress: r.progress, survey: survey, losses: r.losses, shared: r.opts.Remote != "", reunite: r.salvor.reunite,
 		fetchAnew: func() { ring(r.share.fetchBell) }, tell: r.tell, log: r.log,
 	}
 	r.main.disk = r.disk
@@ -247,10 +244,10 @@ func (r *Record) openRemote() error {
 	if r.opts.Remote == "" {
 		return nil
 	}
-	known, err := carrier.RemoteOf(r.dir)
+	known, err := carrier.RemoteOf(r.store.Dir())
 	if err == nil && known != carrier.Noted(known) { // an earlier version noted passwords
 		known = carrier.Noted(known)
-		err = carrier.SetRemote(r.dir, known)
+		err = carrier.SetRemote(r.store.Dir(), known)
 	}
 	// What a query asks for is not noted, so that nobody knows whether it is the same.
 	if err != nil || known != carrier.Noted(r.opts.Remote) || gitremote.HasQuery(r.opts.Remote) {

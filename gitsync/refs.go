@@ -24,14 +24,13 @@ const tipName = "parley-tip"
 // somebody has broken them.
 type refs struct {
 	store *objects.Store
-	dir   string // record.git
 	tell  *teller
 	log   zerolog.Logger
 }
 
 // moveMain moves main from current to next.
 func (f *refs) moveMain(current, next objects.Hash) error {
-	if err := objects.WriteFile(filepath.Join(f.dir, tipName), []byte(next.String()+"\n")); err != nil {
+	if err := objects.WriteFile(filepath.Join(f.store.Dir(), tipName), []byte(next.String()+"\n")); err != nil {
 		return fmt.Errorf("cannot note where main goes: %w", err)
 	}
 	failpoint.Hit(failpoint.TipNoted)
@@ -40,7 +39,7 @@ func (f *refs) moveMain(current, next objects.Hash) error {
 
 // resetMain moves main to a commit, wherever it is and even where its ref is broken.
 func (f *refs) resetMain(tip objects.Hash) error {
-	if err := objects.WriteFile(filepath.Join(f.dir, tipName), []byte(tip.String()+"\n")); err != nil {
+	if err := objects.WriteFile(filepath.Join(f.store.Dir(), tipName), []byte(tip.String()+"\n")); err != nil {
 		return err
 	}
 	if err := f.store.ResetRef(carrier.MainRef, tip); err != nil {
@@ -72,7 +71,7 @@ func (f *refs) healMain() error {
 // notedTip is the commit that main was moved to last, or was about to be; Zero where
 // nobody knows.
 func (f *refs) notedTip() objects.Hash {
-	data, err := os.ReadFile(filepath.Join(f.dir, tipName))
+	data, err := os.ReadFile(filepath.Join(f.store.Dir(), tipName))
 	if text := strings.TrimSpace(string(data)); err == nil && plumbing.IsHash(text) {
 		return plumbing.NewHash(text)
 	}
@@ -171,7 +170,7 @@ func (f *refs) clearWay() {
 	for _, what := range did {
 		f.log.Warn().Msg("record tidied: " + what)
 	}
-	if err := errors.Join(err, otherErr, completeRepository(f.dir, f.log), f.healRemote()); err != nil {
+	if err := errors.Join(err, otherErr, completeRepository(f.store.Dir(), f.log), f.healRemote()); err != nil {
 		f.log.Warn().Err(err).Msg("cannot clear the way for the next fetch")
 	}
 }

@@ -16,17 +16,18 @@ import (
 
 // salvor brings back what the disk has lost of main, or makes main of what is left.
 type salvor struct {
-	surveyor
-	opts    Options
-	dir     string // record.git
-	reader  *Reader
-	author  objects.Identity
-	refs    *refs
-	losses  *lossBook
-	packs   *packNotes
-	mender  *mender
-	reshape func(tip, current objects.Hash) error // makes main of itself and another tip
-	log     zerolog.Logger
+	opts     Options
+	store    *objects.Store
+	progress *progress
+	survey   surveyor
+	reader   *Reader
+	author   objects.Identity
+	refs     *refs
+	losses   *lossBook
+	packs    *packNotes
+	mender   *mender
+	reshape  func(tip, current objects.Hash) error // makes main of itself and another tip
+	log      zerolog.Logger
 }
 
 // restoreMain looks at main where something was removed or damaged while nobody had
@@ -44,7 +45,7 @@ func (s *salvor) restoreMain(ctx context.Context) error {
 
 func (s *salvor) recover(ctx context.Context) error {
 	var main objects.Hash
-	now, err := s.lookSteadily(func() objects.Hash {
+	now, err := s.survey.steadily(func() objects.Hash {
 		main, _, _ = s.store.Ref(carrier.MainRef) // Zero where it cannot be read
 		return main
 	})
@@ -76,7 +77,7 @@ func (s *salvor) recover(ctx context.Context) error {
 		clear(before.folders)
 	}
 	s.losses.assume(before.and(lost))
-	now, err = s.lookSteadily(func() objects.Hash { return tip })
+	now, err = s.survey.steadily(func() objects.Hash { return tip })
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (s *salvor) recover(ctx context.Context) error {
 // its new tip lacks. What only this host had is in the journal. What the remote has got
 // since it was last taken in is not in main yet.
 func (s *salvor) refilled(main objects.Hash) (losses, error) {
-	now, err := s.lookSteadily(func() objects.Hash { return main })
+	now, err := s.survey.steadily(func() objects.Hash { return main })
 	if err != nil {
 		return now, err
 	}
@@ -96,7 +97,7 @@ func (s *salvor) refilled(main objects.Hash) (losses, error) {
 		if err != nil {
 			return now, err
 		}
-		if now, err = s.lookSteadily(func() objects.Hash { return tip }); err != nil {
+		if now, err = s.survey.steadily(func() objects.Hash { return tip }); err != nil {
 			return now, err
 		}
 	}
@@ -256,7 +257,7 @@ func (s *salvor) mainsFirst(v *objects.Survey, main objects.Hash) ([]objects.Has
 func (s *salvor) newestWhole(v *objects.Survey, commits []objects.Hash) objects.Hash {
 	id := s.reader.id
 	if id == objects.Zero {
-		id, _, _ = pinnedID(s.dir) // Zero where that is gone
+		id, _, _ = pinnedID(s.store.Dir()) // Zero where that is gone
 	}
 	whole := func(c objects.Hash) (root objects.Hash, ok bool) {
 		root, ok = v.Unbroken(c)

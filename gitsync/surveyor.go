@@ -23,15 +23,15 @@ type surveyor struct {
 	progress *progress
 }
 
-// lookSteadily is lookAt that no git program at work misleads. tip is asked before
+// steadily is look that no git program at work misleads. tip is asked before
 // each look what to look at.
-func (s surveyor) lookSteadily(tip func() objects.Hash) (losses, error) {
+func (s surveyor) steadily(tip func() objects.Hash) (losses, error) {
 	for began := time.Now(); ; {
 		before := s.store.Inventory()
 		if err := s.store.Rescan(); err != nil {
 			return losses{}, err
 		}
-		lost := s.lookAt(s.store.Survey(), tip())
+		lost := s.look(s.store.Survey(), tip())
 		switch {
 		case lost.isEmpty() || s.store.Inventory() == before:
 			return lost, nil
@@ -41,9 +41,9 @@ func (s surveyor) lookSteadily(tip func() objects.Hash) (losses, error) {
 	}
 }
 
-// lookAt looks at all that a commit needs and names what the disk does not have of it.
+// look looks at all that a commit needs and names what the disk does not have of it.
 // What the journal has is not lost.
-func (s surveyor) lookAt(v *objects.Survey, tip objects.Hash) losses {
+func (s surveyor) look(v *objects.Survey, tip objects.Hash) losses {
 	lost := newLosses()
 	tree, ok := v.TreeOf(tip)
 	if _, unbroken := v.Unbroken(tip); !ok || !unbroken {
