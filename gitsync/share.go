@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/rs/zerolog"
-
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
@@ -29,7 +27,6 @@ type sharer struct {
 	courier  *courier
 	online   online
 	tell     *teller
-	log      zerolog.Logger
 
 	jitter   jitter   // mu guards it
 	refiller refiller // mu guards it
