@@ -52,7 +52,7 @@ func (n *Node) AddAgent(ctx context.Context, r control.AddAgentRequest) (control
 		return control.Agent{}, asError(err)
 	}
 	n.openDoor(a, n.taking, n.killing)
-	n.presence.announce()
+	n.presence.Announce()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.agentView(a), nil
@@ -104,7 +104,7 @@ func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) (none co
 	}
 	n.roster.Remove(name)
 	err = n.own.publish(ctx)
-	n.presence.announce()
+	n.presence.Announce()
 	return none, asError(err)
 }
 

@@ -39,7 +39,7 @@ func (n *Node) SetAgent(ctx context.Context, r control.SetAgentRequest) (control
 	n.roster.Put(a)
 	n.reopen(a)
 	err = n.own.publish(ctx)
-	n.presence.announce()
+	n.presence.Announce()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.agentView(a), asError(err)

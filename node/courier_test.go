@@ -9,37 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
-
-func TestCourierPlace(t *testing.T) {
-	pushes := func(names ...protocol.Name) []bus.Presence {
-		var all []bus.Presence
-		for _, n := range names {
-			all = append(all, bus.Presence{Host: n, Pushes: true})
-		}
-		return append(all, bus.Presence{Host: "aa-cannot"})
-	}
-	for _, c := range []struct {
-		able   bool
-		others []bus.Presence
-		want   int
-	}{
-		{true, pushes(), 1},
-		{true, pushes("a", "z"), 2},
-		{true, pushes("n", "z"), 1},
-		{false, pushes("n", "z"), 3}, // after all who can
-		{false, pushes(), 0},         // nobody can: each on its own
-	} {
-		if got := courierPlace("m", c.able, c.others); got != c.want {
-			t.Errorf("able %v among %v: place %d, want %d", c.able, c.others, got, c.want)
-		}
-	}
-}
 
 const fleetSize = 8
 

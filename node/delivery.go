@@ -31,7 +31,7 @@ func (n *Node) startDelivery(down *teardown) {
 	running.Go(func() { n.retryAlways(ctx) })
 	running.Go(func() { n.tellHeads(ctx) })
 	running.Go(func() { n.repairAlways(ctx) })
-	running.Go(func() { n.asker.run(ctx) })
+	running.Go(func() { n.asker.Run(ctx) })
 	down.push(func() {
 		cancel()
 		running.Wait()

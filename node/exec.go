@@ -155,7 +155,7 @@ func (w *worker) take() (job, bool) {
 // paused, nobody can say who it is, or another node of this host may do the same, its
 // mail waits. The caller holds the node's mu.
 func (w *worker) next() (j job, at int, ok bool) {
-	if w.paused || w.n.halts.any() || !w.n.lookout.mayRun() {
+	if w.paused || w.n.halts.any() || !w.n.lookout.MayRun() {
 		return job{}, 0, false
 	}
 	waiting := w.awaited()

@@ -2,12 +2,11 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 
-	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -17,7 +16,7 @@ func (n *Node) FleetStatus(ctx context.Context, r control.HostsRequest) (control
 	// What others have is compared with what was here before they were asked, so
 	// that a message on its way is no gap.
 	mine := n.report()
-	ctx, cancel := context.WithTimeout(ctx, askWait)
+	ctx, cancel := context.WithTimeout(ctx, presence.AskWait)
 	defer cancel()
 	fleet := control.FleetStatus{Fleet: n.cfg.Fleet, Asked: n.cfg.Alias, Hosts: make([]control.FleetHost, len(hosts))}
 	var all sync.WaitGroup
@@ -42,10 +41,10 @@ func (n *Node) askHost(ctx context.Context, row *control.FleetHost, mine protoco
 	var ping control.Ping
 	var pingErr error
 	var pinging sync.WaitGroup
-	pinging.Go(func() { ping, pingErr = n.asker.ping(ctx, row.Alias) }) // ends with the answer, or ctx
-	answer, took, err := n.asker.ask(ctx, row.Alias, questionStatus)
+	pinging.Go(func() { ping, pingErr = n.asker.Ping(ctx, row.Alias) }) // ends with the answer, or ctx
+	answer, took, err := n.asker.Ask(ctx, row.Alias, presence.QuestionStatus)
 	pinging.Wait()
-	row.Answered = err == nil || pingErr == nil || hasAnswered(err)
+	row.Answered = err == nil || pingErr == nil || presence.HasAnswered(err)
 	var theirs protocol.Report
 	if err == nil {
 		theirs, err = protocol.DecodeReport(answer)
@@ -57,16 +56,11 @@ func (n *Node) askHost(ctx context.Context, row *control.FleetHost, mine protoco
 		reported(row, mine, theirs)
 		row.RTT = control.Seconds(took)
 	} else {
-		row.Problem = asError(noAnswer(row.Alias, askWait, err)).Error()
+		row.Problem = asError(noAnswer(row.Alias, presence.AskWait, err)).Error()
 	}
 	if pingErr == nil {
 		row.RTT, row.Clock, row.Version = ping.RTT, ping.Clock, ping.Version
 	}
-}
-
-// hasAnswered reports whether a host did answer, if only to say why it does not.
-func hasAnswered(err error) bool {
-	return errors.As(err, new(*bus.AnswerError)) || errors.As(err, new(*bus.BusyError))
 }
 
 // reported puts into a row what its host said of itself.

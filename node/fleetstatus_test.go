@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -94,11 +95,11 @@ func TestFleetStatusOfOthersThatCannotSay(t *testing.T) {
 	hub, _ := aHub(t)
 	white, _, _ := linkedTo(t, hub, "white")
 	seenAs(t, hub, "white", control.HostLive)
-	white.currentBus().Serve(questionStatus, func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte("{}"), nil })
+	white.currentBus().Serve(presence.QuestionStatus, func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte("{}"), nil })
 	if h := fleetRows(t, hub)["white"]; !h.Answered || !strings.Contains(h.Problem, "cannot read what a host reports") || h.RTT <= 0 {
 		t.Errorf("a report without sense: %+v", h)
 	}
-	white.currentBus().Serve(questionStatus, nil)
+	white.currentBus().Serve(presence.QuestionStatus, nil)
 	if h := fleetRows(t, hub)["white"]; !h.Answered || !strings.Contains(h.Problem, "does not know the question") {
 		t.Errorf("an older version: %+v", h)
 	}
@@ -113,7 +114,7 @@ func TestAHostIsReachedByGitAlone(t *testing.T) {
 	clock := new(clock)
 	white, stop := runNodeAt(t, initHome(t, func(o *homes.Options) { o.Alias, o.Remote = "white", hub.cfg.Remote }), clock.now)
 	seenAs(t, hub, "white", control.HostAway)
-	clock.forward(2 * presenceLasts) // its next words are later than the start of the hub
+	clock.forward(2 * presence.Lasts) // its next words are later than the start of the hub
 	say(t, white, "all", "by git")
 	h := seenAs(t, hub, "white", control.HostGit)
 	if h.LastSeen.IsZero() || h.LastMessage == nil || !h.LastSeen.Equal(h.LastMessage.Timestamp) {

@@ -75,7 +75,7 @@ func (n *Node) heads(linked bool) (heads []protocol.Head) {
 			continue // another program wrote a run that no head letter can tell
 		}
 		if h.other {
-			if _, live := n.live.presenceOf(h.Host); live && !linked || n.record.Place(h.Path) == gitsync.Pushed {
+			if _, live := n.live.PresenceOf(h.Host); live && !linked || n.record.Place(h.Path) == gitsync.Pushed {
 				continue
 			}
 		}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -33,11 +35,11 @@ func (n *Node) HostCertificate(ctx context.Context, r control.HostRequest) (cont
 	if err := askable(host, "ask"); err != nil {
 		return c, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, askWait)
+	ctx, cancel := context.WithTimeout(ctx, presence.AskWait)
 	defer cancel()
-	answer, _, err := n.asker.ask(ctx, host.Alias, questionCertificate)
+	answer, _, err := n.asker.Ask(ctx, host.Alias, presence.QuestionCertificate)
 	if err != nil {
-		return c, asError(noAnswer(host.Alias, askWait, err))
+		return c, asError(noAnswer(host.Alias, presence.AskWait, err))
 	}
 	key, err := certified(answer)
 	if err != nil {
@@ -84,10 +86,10 @@ func askable(host control.Host, what string) error {
 			"cannot %s %s: its key is revoked, and what it says is refused", what, alias)
 	case control.HostAway:
 		return control.Errorf(control.KindFailed, "what is known of it: parley host show "+alias,
-			"cannot %s %s: it is away, last seen %s", what, alias, host.LastSeen.Format(shownTime))
+			"cannot %s %s: it is away, last seen %s", what, alias, host.LastSeen.Format(span.Moment))
 	case control.HostGit:
 		return control.Errorf(control.KindFailed, "where it says that it is reached: parley host show "+alias,
-			"cannot %s %s: it is not on the bus, git alone reaches it; it last wrote %s", what, alias, host.LastSeen.Format(shownTime))
+			"cannot %s %s: it is not on the bus, git alone reaches it; it last wrote %s", what, alias, host.LastSeen.Format(span.Moment))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -30,7 +31,7 @@ func TestCertificateOfAnotherHost(t *testing.T) {
 		"what is none inside":     "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
 		"something else in armor": strings.ReplaceAll(c.PEM, "CERTIFICATE", "PRIVATE KEY"),
 	} {
-		white.currentBus().Serve(questionCertificate, func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte(answer), nil })
+		white.currentBus().Serve(presence.QuestionCertificate, func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte(answer), nil })
 		if got, err := ask(); err == nil || got.PEM != "" || !strings.Contains(err.Error(), "cannot use the certificate of white") {
 			t.Errorf("%s was taken: %q, %v", name, got.PEM, err)
 		}

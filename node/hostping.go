@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
-
-// shownTime is how times stand in sentences for people.
-const shownTime = "2006-01-02 15:04:05Z07:00"
 
 // PingHost answers control.PingHost.
 func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
@@ -22,11 +20,11 @@ func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Pin
 		return control.Ping{}, err
 	}
 	if r.Within <= 0 {
-		r.Within = askWait
+		r.Within = presence.AskWait
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
-	ping, err := n.asker.ping(ctx, host.Alias)
+	ping, err := n.asker.Ping(ctx, host.Alias)
 	if err != nil {
 		return ping, asError(noAnswer(host.Alias, r.Within, err))
 	}
@@ -36,7 +34,7 @@ func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Pin
 // noAnswer is why a host did not answer, in words for people.
 func noAnswer(host protocol.Name, within time.Duration, err error) error {
 	switch {
-	case hasAnswered(err):
+	case presence.HasAnswered(err):
 		return control.Errorf(control.KindFailed, "", "%s", err.Error())
 	case errors.Is(err, context.DeadlineExceeded):
 		return control.Errorf(control.KindFailed, "how it can be reached: parley host show "+host.String(), "%s did not answer within %s", host, within)

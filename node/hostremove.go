@@ -25,7 +25,7 @@ func (n *Node) RemoveHost(ctx context.Context, r control.RemoveHostRequest) (con
 		return control.HostRemoval{}, err
 	}
 	if done.Here {
-		n.lookout.out.Store(true) // an answer that comes after the last word counts no more
+		n.lookout.Out.Store(true) // an answer that comes after the last word counts no more
 		n.awaitAgents(ctx)
 		if c, _, err = n.removal(r); err != nil {
 			n.stayAfterAll()
@@ -53,7 +53,7 @@ func (n *Node) stayAfterAll() {
 	if err := n.own.render(); err != nil {
 		n.log.Warn().Err(err).Msg("cannot render this host's file")
 	}
-	n.lookout.out.Store(false)
+	n.lookout.Out.Store(false)
 	n.nudgeWorkers()
 }
 
@@ -65,7 +65,7 @@ func (n *Node) removal(r control.RemoveHostRequest) (fleet.Revoke, control.HostR
 	}
 	c.Removed = true
 	done := control.HostRemoval{Host: r.Host, Human: key.Human, Here: key.Here}
-	if _, live := n.live.presenceOf(r.Host); live && !done.Here {
+	if _, live := n.live.PresenceOf(r.Host); live && !done.Here {
 		return c, done, control.Errorf(control.KindConflict, "run it there, where all that it has written is known: parley host remove "+r.Host.String()+
 			"; or stop its node first: parley stop", "cannot remove %s: its node runs", r.Host)
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
@@ -100,21 +99,6 @@ func TestPingOfTheWrongHost(t *testing.T) {
 	wantNoPing(t, n, control.PingRequest{Alias: "oracle-world"}, control.KindUsage, "that is this host itself")
 }
 
-// A host that says nothing any more, and no farewell, is not called live for long.
-func TestASilentHostIsAway(t *testing.T) {
-	now := time.Now()
-	l := newLive(func() time.Time { return now })
-	l.see(bus.Presence{Host: "white", Live: true, Seen: now})
-	now = now.Add(presenceLasts - 1)
-	if _, live := l.presenceOf("white"); !live {
-		t.Error("a host is away before its time")
-	}
-	now = now.Add(1)
-	if last, live := l.presenceOf("white"); live || last.Seen.IsZero() {
-		t.Errorf("a host that says nothing is live: %+v", last)
-	}
-}
-
 // A host that was killed is away as soon as its link has ended and it does not come
 // back, whatever it said last: at the hub that has no other link, and at one that has.
 // The hub's clock stands still, so that it is not the time that does it.
@@ -158,25 +142,16 @@ func TestAKilledHostIsAwayForThoseBehindAnother(t *testing.T) {
 // away.
 func TestAHostThatIsThereStaysLive(t *testing.T) {
 	hub, white := linkedPair(t)
-	seen, _ := hub.live.presenceOf("white")
+	seen, _ := hub.live.PresenceOf("white")
 	for _, ended := range []time.Time{seen.Seen.Add(-1), hub.now()} { // it has spoken since; it answers
-		hub.presence.lookFor(t.Context(), "white", ended)
-		if _, live := hub.live.presenceOf("white"); !live {
+		hub.presence.LookFor(t.Context(), "white", ended)
+		if _, live := hub.live.PresenceOf("white"); !live {
 			t.Errorf("%s is away, after a link that ended %s after its last word", white.cfg.Alias, ended.Sub(seen.Seen))
 		}
 	}
-	hub.presence.lookFor(t.Context(), "", hub.now()) // the connection to an existing system was back in time
-	if _, live := hub.live.presenceOf("white"); !live {
+	hub.presence.LookFor(t.Context(), "", hub.now()) // the connection to an existing system was back in time
+	if _, live := hub.live.PresenceOf("white"); !live {
 		t.Error("white is away, although there is a link")
-	}
-	l := newLive(time.Now)
-	for _, host := range []protocol.Name{"white", "black"} {
-		l.see(bus.Presence{Host: host, Live: true, Seen: time.Now()})
-	}
-	l.gone(time.Now().Add(-time.Hour), "")
-	l.gone(time.Now(), "white")
-	if _, live := l.presenceOf("white"); live || l.connected() != 1 {
-		t.Errorf("%d of two hosts are there, of which one is gone", l.connected())
 	}
 }
 

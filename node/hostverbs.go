@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -73,7 +74,7 @@ func (n *Node) hostView(h *keys.Host, near map[protocol.Name]bus.Link) control.H
 		}
 	}
 	if v.State == control.HostLive {
-		v.RTT = control.Seconds(n.live.roundTrip(h.Alias))
+		v.RTT = control.Seconds(n.live.RoundTrip(h.Alias))
 	}
 	if link, ok := near[h.Alias]; ok {
 		v.RTT = cmp.Or(control.Seconds(link.RTT), v.RTT)
@@ -87,7 +88,7 @@ func (n *Node) hostView(h *keys.Host, near map[protocol.Name]bus.Link) control.H
 // presenceView says whether another host is there, by what was heard of it last on
 // the bus and by its last message.
 func (n *Node) presenceView(v *control.Host) {
-	p, live := n.live.presenceOf(v.Alias)
+	p, live := n.live.PresenceOf(v.Alias)
 	v.Version, v.LastSeen = p.Version, p.Seen
 	if live {
 		v.State, v.Since, v.Clock = control.HostLive, p.Since, control.Seconds(p.Sent.Sub(p.Seen))
@@ -106,7 +107,7 @@ func (n *Node) presenceView(v *control.Host) {
 	if p.Seen.After(silent) {
 		silent = p.Seen
 	}
-	if wrote.After(silent.Add(presenceLasts)) && n.now().Sub(wrote) < gitLasts {
+	if wrote.After(silent.Add(presence.Lasts)) && n.now().Sub(wrote) < gitLasts {
 		v.State = control.HostGit
 	}
 	if wrote.After(v.LastSeen) {
@@ -129,4 +130,19 @@ func keysView(h *keys.Host) []control.HostKey {
 func fingerprint(key string) string {
 	print, _ := protocol.Fingerprint(key)
 	return print
+}
+
+// neighbours are the links to other hosts that are up, by alias.
+func (n *Node) neighbours() map[protocol.Name]bus.Link {
+	b := n.currentBus()
+	if b == nil || n.cfg.Bus.URL != "" {
+		return nil // an existing system lies between all hosts
+	}
+	near := map[protocol.Name]bus.Link{}
+	for _, l := range b.Links() {
+		if l.Host != "" && l.Up {
+			near[l.Host] = l
+		}
+	}
+	return near
 }

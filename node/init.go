@@ -45,7 +45,7 @@ func join(ctx context.Context, o homes.Options, result *homes.Result) error {
 		n.freezeOrSay() // so that the first start need not read it all again
 	}
 	select {
-	case err := <-n.twins.expelled: // another host has just joined under the same name
+	case err := <-n.twins.Expelled: // another host has just joined under the same name
 		return err
 	default:
 		return nil

@@ -59,7 +59,7 @@ func (n *Node) nameLost() {
 func (n *Node) tellLost() {
 	lost := n.record.Lost()
 	if len(lost) > 0 {
-		n.lookout.trust()
+		n.lookout.Trust()
 	}
 	n.halts.loses(lost)
 	if len(lost) > 0 {

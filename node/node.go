@@ -25,6 +25,7 @@ import (
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/notices"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -79,14 +80,14 @@ type Node struct {
 	taking    context.Context                // of doors: ends when no new message is taken
 	killing   context.Context                // of doors: ends when running commands must
 	system    protocol.ChannelID             // where the hosts and their keys are told
-	live      *live
+	live      *presence.Live
 	roster    agents.Roster // the agents that are served here
 	slots     *agents.Slots // for commands of agents
-	lookout   *lookout
+	lookout   *presence.Lookout
 	halts     halts
-	twins     *twins
-	asker     *asker
-	presence  *presence
+	twins     *presence.Twins
+	asker     *presence.Asker
+	presence  *presence.Presence
 	hubs      *hubs
 	own       *ownHost // what this host says of itself
 	resender  *resender
@@ -124,7 +125,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
-		live: newLive(o.Now), lookout: newLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
+		live: presence.NewLive(o.Now), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		workers: map[protocol.Name]*worker{},
 		cache:   stateCache{kinds: o.affairs},
 		keys:    newKeyWork(),
@@ -135,7 +136,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		defer n.mu.Unlock()
 		read(n.state)
 	}
-	n.asker = newAsker(n.currentBus, n.live, n.now)
+	n.asker = presence.NewAsker(n.currentBus, n.live, n.now)
 	n.flaws, n.doorsteps = books.NewFlaws(n.notices), agents.NewDoorsteps(o.Keeper)
 	defer func() {
 		if err != nil {
@@ -192,7 +193,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 		cfg.Remote = *o.remote
 	}
 	n.cfg, n.slots = cfg, agents.NewSlots(cfg.Commands())
-	n.twins = newTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
+	n.twins = presence.NewTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
 	if n.lock, err = homes.TakeLock(n.home); err != nil {
 		return nil, err
 	}
@@ -232,13 +233,6 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 		host: cfg.Alias, human: cfg.Human, now: n.now, log: n.log, folded: n.folded, hubs: n.hubs, roster: &n.roster, key: n.ownKey,
 		say: n.say,
 	}
-	n.presence = &presence{
-		host: cfg.Alias, version: n.version, started: n.started, now: n.now, log: n.log, greet: make(chan struct{}, 1),
-		bus: n.currentBus, live: n.live, lookout: n.lookout, twins: n.twins, roster: &n.roster, asker: n.asker, answerTwin: n.own.answerTwin,
-	}
-	if n.presence.start, err = homes.NextStart(n.home, n.started); err != nil {
-		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
-	}
 	return opened, nil
 }
 
@@ -271,7 +265,16 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		return err
 	}
 	n.resender = &resender{folded: n.folded, record: record, bus: n.currentBus}
-	n.record, n.presence.record, n.own.record = record, record, record
+	n.record, n.own.record = record, record
+	start, err := homes.NextStart(n.home, n.started)
+	if err != nil {
+		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
+	}
+	n.presence = presence.New(presence.Options{
+		Host: n.cfg.Alias, Version: n.version, Started: n.started, Start: start, Now: n.now, Log: n.log,
+		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: record, Agents: n.roster.Names,
+		AnswerTwin: n.own.answerTwin,
+	})
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
 		Clashes: n.halts.clashes, RenderOwn: n.own.render, Nudge: n.nudgeWorkers,

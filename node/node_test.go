@@ -85,8 +85,8 @@ func TestLetterThatComesByBothDoorsIsOne(t *testing.T) {
 	}))
 	addExec(t, b, "shout", "tr a-z A-Z")
 	eventually(t, "the hosts are live to each other", func() bool {
-		_, there := a.live.presenceOf("white")
-		_, here := b.live.presenceOf("oracle-world")
+		_, there := a.live.PresenceOf("white")
+		_, here := b.live.PresenceOf("oracle-world")
 		return there && here
 	})
 	eventually(t, "the agent is known on the other host", func() bool { return a.reading(func() bool { return a.state.Known("shout") }) })

@@ -26,7 +26,8 @@ func (g *ghost) presence(at time.Time, count uint64, live bool) *nats.Msg {
 // and their times alone do not tell where clocks differ. It prevents: a host that is
 // away and is shown as live, because somebody says again what it said hours ago.
 func TestOldPresenceIsBelievedOnlyOfAHostThatAnswers(t *testing.T) {
-	n, _ := runNode(t, initHome(t, func(o *homes.Options) { o.Listen = "127.0.0.1:0" }))
+	c := new(clock)
+	n, _ := runNodeAt(t, initHome(t, func(o *homes.Options) { o.Listen = "127.0.0.1:0" }), c.now)
 	g := newGhost(t, n, "white")
 	n.Receive([]gitsync.Letter{g.join("alice")}, byBus)
 	public, err := g.key.PublicKey()
@@ -42,12 +43,8 @@ func TestOldPresenceIsBelievedOnlyOfAHostThatAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := func() bool { _, live := n.live.presenceOf("white"); return live }
-	unasked := func() {
-		n.live.mu.Lock()
-		defer n.live.mu.Unlock()
-		clear(n.live.confirming)
-	}
+	live := func() bool { _, live := n.live.PresenceOf("white"); return live }
+	unasked := func() { c.forward(5 * time.Second) } // it is asked for that once in so long
 	for i, age := range []time.Duration{10 * time.Hour, 2 * time.Minute, -10 * time.Hour} {
 		unasked()
 		if err := conn.PublishMsg(g.presence(time.Now().Add(-age), uint64(i+1), true)); err != nil {
@@ -70,32 +67,5 @@ func TestOldPresenceIsBelievedOnlyOfAHostThatAnswers(t *testing.T) {
 	}
 	if _, err := questions.NextMsg(within); err != nil || !live() {
 		t.Errorf("an old word that it leaves has taken the host away, or %v", err)
-	}
-}
-
-// What has come since is not undone by an answer that comes late, and a clock that was
-// told counts for that host alone.
-func TestClockOfAHostDecidesWhatIsFresh(t *testing.T) {
-	now := time.Now()
-	l := newLive(func() time.Time { return now })
-	ahead := bus.Presence{Host: "white", Live: true, Sent: now.Add(10 * time.Hour), Seen: now}
-	if l.believes(ahead) || !l.mayConfirm("white") || l.mayConfirm("white") {
-		t.Error("a presence from another time is believed, or asked for twice at once")
-	}
-	if !l.setClock(ahead, 10*time.Hour-time.Second) || !l.believes(ahead) {
-		t.Error("a presence is not believed although its host's clock is what it says")
-	}
-	if old := (bus.Presence{Host: "white", Live: true, Sent: now, Seen: now}); l.believes(old) {
-		t.Error("what is ten hours old by the host's own clock is believed")
-	}
-	later := ahead
-	later.Seen, later.Live = now.Add(time.Second), false
-	l.see(later)
-	if l.setClock(ahead, 10*time.Hour) {
-		t.Error("a host that has left is live again by an answer to an earlier letter")
-	}
-	other := ahead
-	if other.Host = "black"; l.believes(other) {
-		t.Error("the clock of one host counts for another")
 	}
 }

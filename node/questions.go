@@ -4,25 +4,19 @@ import (
 	"context"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
-)
-
-// The questions about a host itself that every node answers on the bus.
-const (
-	questionPing        = protocol.Name("ping")
-	questionStatus      = protocol.Name("status")
-	questionCertificate = protocol.Name("certificate")
 )
 
 // services are the questions of other hosts that this node answers. Who asks is
 // a host of the fleet, and may know all of it.
 func (n *Node) services() map[protocol.Name]bus.Service {
 	return map[protocol.Name]bus.Service{
-		questionPing: func(context.Context, protocol.Name, []byte) ([]byte, error) {
+		presence.QuestionPing: func(context.Context, protocol.Name, []byte) ([]byte, error) {
 			return protocol.EncodePong(protocol.Pong{Now: n.now(), Version: n.version})
 		},
-		questionCertificate: n.answerCertificate,
-		questionStatus: func(context.Context, protocol.Name, []byte) ([]byte, error) {
+		presence.QuestionCertificate: n.answerCertificate,
+		presence.QuestionStatus: func(context.Context, protocol.Name, []byte) ([]byte, error) {
 			return protocol.EncodeReport(n.report())
 		},
 		protocol.AskResend: n.resender.resend,

@@ -99,7 +99,7 @@ func (n *Node) arriving(more bool) {
 
 // publish takes in what the writer has stored and tells the other hosts.
 func (n *Node) publish(ws []written) {
-	n.twins.wrote(ws[0].message)
+	n.twins.Wrote(ws[0].message)
 	defer wait.Nudge(n.delivery.wrote)
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
@@ -172,8 +172,8 @@ func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
 	if it.Act == protocol.ActHostRevoke {
 		n.leaveIfOut()
 	}
-	n.twins.look(it, n.state, n.state.Ledger.All(), n.ownKey().Public)
-	n.presence.missed(it)
+	n.twins.Look(it, n.state, n.state.Ledger.All(), n.ownKey().Public)
+	n.presence.Missed(it)
 	n.warnOfKey(it)
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {
@@ -217,7 +217,7 @@ func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
 // it tells everybody.
 func (n *Node) acknowledge(letters []gitsync.Letter) {
 	var now, later []protocol.Path
-	crowded := n.live.crowded()
+	crowded := n.live.Crowded()
 	n.mu.Lock()
 	for _, l := range letters {
 		it, ok := n.state.Ledger.Item(l.Path)
@@ -231,7 +231,7 @@ func (n *Node) acknowledge(letters []gitsync.Letter) {
 		}
 	}
 	n.mu.Unlock()
-	n.live.heardLater(later, n.publishHeard)
+	n.live.HeardLater(later, n.publishHeard)
 	n.publishHeard(now)
 }
 
@@ -254,16 +254,16 @@ func (n *Node) publishHeard(paths []protocol.Path) {
 }
 
 // recorded and pushed are the record's news of messages.
-func (n *Node) recorded(paths []protocol.Path) { n.live.changed(paths) }
+func (n *Node) recorded(paths []protocol.Path) { n.live.Changed(paths) }
 
-func (n *Node) pushed(paths []protocol.Path) { n.live.changed(paths) }
+func (n *Node) pushed(paths []protocol.Path) { n.live.Changed(paths) }
 
 // remoteTrouble has the couriers ranked anew, here and on the other hosts: the
 // remote can be used, or it cannot.
 func (n *Node) remoteTrouble(gitsync.Trouble) {
-	n.lookout.fetched.happened() // messages are told before how the fetch ended
-	n.presence.takePlace()
-	n.presence.announce()
+	n.lookout.Fetched.Happened() // messages are told before how the fetch ended
+	n.presence.TakePlace()
+	n.presence.Announce()
 }
 
 // remoteMoved tells the other hosts that there is something new to fetch.

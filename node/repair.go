@@ -244,7 +244,7 @@ func (n *Node) askAround(ctx context.Context, key told, m missing) (came bool, b
 func (n *Node) whomToAsk(key told, m missing) []protocol.Name {
 	live := map[protocol.Name]bool{}
 	var others []protocol.Name
-	for _, p := range n.live.present() {
+	for _, p := range n.live.Present() {
 		live[p.Host] = true
 		others = append(others, p.Host)
 	}
@@ -253,7 +253,7 @@ func (n *Node) whomToAsk(key told, m missing) []protocol.Name {
 		others[i], others[j] = others[j], others[i]
 	}
 	var ask []protocol.Name
-	for _, host := range slices.Concat([]protocol.Name{key.host, key.by}, n.live.hearers(m.Path), others) {
+	for _, host := range slices.Concat([]protocol.Name{key.host, key.by}, n.live.Hearers(m.Path), others) {
 		if live[host] && len(ask) < askedAtOnce {
 			live[host] = false
 			ask = append(ask, host)

@@ -34,8 +34,8 @@ func linkedPair(t testing.TB) (a, b *Node) {
 func awaitMeeting(t testing.TB, a, b *Node) {
 	t.Helper()
 	eventually(t, "the hosts are live to each other", func() bool {
-		_, there := a.live.presenceOf(b.cfg.Alias)
-		_, here := b.live.presenceOf(a.cfg.Alias)
+		_, there := a.live.PresenceOf(b.cfg.Alias)
+		_, here := b.live.PresenceOf(a.cfg.Alias)
 		return there && here
 	})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -66,7 +67,7 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	if at := held.Revoked; !at.IsZero() && later == 0 {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
 			"to let less of it count, name the last message that does: parley host revoke "+r.Host.String()+" --after PATH",
-			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format("2006-01-02 15:04:05Z07:00"))
+			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format(span.Moment))
 	}
 	if room := n.cfg.MessageLimit / revokedEnd; len(ends) > room {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
@@ -121,6 +122,6 @@ func (n *Node) leaveIfOut() {
 	if !joined || !h.Out() {
 		return
 	}
-	n.twins.stayOut(control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley --home DIR join URL --alias NAME",
+	n.twins.StayOut(control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley --home DIR join URL --alias NAME",
 		"this host is out of the fleet: %s", h.WhyOut()))
 }

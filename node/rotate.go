@@ -106,7 +106,7 @@ func (n *Node) afterRotation(next *homes.Key) {
 			n.notices.News(err.Error() + "; start the node anew")
 		}
 	}
-	n.presence.announce()
+	n.presence.Announce()
 	if err := n.own.render(); err != nil {
 		n.log.Warn().Err(err).Msg("cannot render this host's file")
 	}

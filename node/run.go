@@ -54,7 +54,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	}
 	n.startDoors(&down)
 	close(open)
-	go n.presence.announceAlways(ctx)
+	go n.presence.AnnounceAlways(ctx)
 	go n.hubs.watch(ctx)
 	go n.lookAround(ctx)
 	n.keys.start(&down)
@@ -65,7 +65,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	case <-ctx.Done():
 	case err = <-served:
 	case err = <-recordFailed:
-	case err = <-n.twins.expelled:
+	case err = <-n.twins.Expelled:
 	}
 	n.log.Info().Msg("node is stopping")
 	n.record.StopBy(time.Now().Add(stopTime))
@@ -168,16 +168,16 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
 			Message:  n.heardOnBus,
-			Heard:    n.live.hear,
+			Heard:    n.live.Hear,
 			Bell:     func(protocol.Name) { n.record.Ring() },
 			Heads:    n.heardHeads,
-			Presence: n.presence.sawHost,
+			Presence: n.presence.SawHost,
 			Linked:   n.linked,
-			Unlinked: n.presence.unlinked,
+			Unlinked: n.presence.Unlinked,
 		},
 		QueueBytes: n.delivery.queueBytes,
 	}
-	o.Heard = func(host protocol.Name) bool { _, live := n.live.presenceOf(host); return live }
+	o.Heard = func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live }
 	if system.URL == "" && (n.cfg.Remote != "" || len(n.cfg.Bus.Hubs) > 0) {
 		o.Hubs = n.hubs.list // elsewhere there is nobody to dial, ever
 	}
@@ -194,7 +194,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		n.natsBus.Store(&system)
 	}
 	down.push(func() {
-		n.presence.leave()
+		n.presence.Leave()
 		if err := b.Close(); err != nil {
 			n.log.Debug().Err(err).Msg("the bus did not close cleanly")
 		}
@@ -204,14 +204,14 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 
 // lookAround lets the agents go once another node of this one's name would have answered.
 func (n *Node) lookAround(ctx context.Context) {
-	n.twins.lookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs.list()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
+	n.twins.LookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs.list()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
 	n.nudgeWorkers()
 }
 
 // linked tells a host that came into reach of this one.
 func (n *Node) linked() {
-	n.presence.announce()
-	n.lookout.linked.happened()
+	n.presence.Announce()
+	n.lookout.Linked.Happened()
 	wait.Nudge(n.delivery.linked)
 }
 

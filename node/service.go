@@ -141,7 +141,7 @@ func (n *Node) awaitHeard(ctx context.Context, m *protocol.Message, within time.
 	timer := time.NewTimer(within)
 	defer timer.Stop()
 	for {
-		change := n.live.next()
+		change := n.live.Next()
 		if !n.anyMissing(m) {
 			return
 		}
@@ -158,9 +158,9 @@ func (n *Node) awaitHeard(ctx context.Context, m *protocol.Message, within time.
 // anyMissing reports whether a live host that the message is for has not heard
 // it yet.
 func (n *Node) anyMissing(m *protocol.Message) bool {
-	heard := n.live.hearers(m.Path)
+	heard := n.live.Hearers(m.Path)
 	for _, host := range n.targets(m) {
-		if _, live := n.live.presenceOf(host); live && !slices.Contains(heard, host) {
+		if _, live := n.live.PresenceOf(host); live && !slices.Contains(heard, host) {
 			return true
 		}
 	}

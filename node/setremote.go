@@ -90,7 +90,7 @@ func (n *Node) carryOver(ctx context.Context) error {
 		return err
 	}
 	select {
-	case err := <-n.twins.expelled: // there another host joined under the same name
+	case err := <-n.twins.Expelled: // there another host joined under the same name
 		return err
 	default:
 		return nil

@@ -22,7 +22,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		Home: n.home.Dir, PID: os.Getpid(), Since: n.started,
 		Record: control.RecordStatus{
 			ID: n.record.ID(), Tip: r.Tip, Remote: r.Remote, RemoteError: r.Trouble.Text, Trouble: troubleView(r),
-			Courier: r.Place, Pusher: n.presence.pusher(r.Place),
+			Courier: r.Place, Pusher: n.presence.Pusher(r.Place),
 			Unrecorded: r.Unrecorded, CommitError: r.CommitError, Unpushed: r.Unpushed, LastFetch: r.LastFetch, LastPush: r.LastPush,
 			Pushes: r.Pushes, Rejected: r.Rejected, Arriving: r.Arriving, Arrived: r.Arrived,
 		},
@@ -33,7 +33,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	if r.StoreError != nil {
 		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), diskHint(r.StoreError)
 	}
-	clocks, unknown := n.live.clockWarnings(), n.hubs.unknown()
+	clocks, unknown := n.live.ClockWarnings(), n.hubs.unknown()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s.Speaker = n.speaker(by)

@@ -145,7 +145,7 @@ func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 	})
 	copy := imaged(t, leaf)
 	first, firstEnded := startNode(t, leaf)
-	eventually(t, "the first is linked", func() bool { return len(hub.live.present()) == 1 })
+	eventually(t, "the first is linked", func() bool { return len(hub.live.Present()) == 1 })
 	_, ended := startNode(t, copy)
 	wantExpelled(t, ended, "another node with the name and key of this host runs")
 	wantRunning(t, first, firstEnded, "it is told to stay out")
@@ -156,12 +156,14 @@ func TestACopiedHomeStaysOutOfTheBus(t *testing.T) {
 func TestAnOldPresenceIsNoTwin(t *testing.T) {
 	n, ended := startNode(t, initHome(t, func(o *homes.Options) { o.Alias = "leaf" }))
 	old := bus.Presence{Host: "leaf", Live: true, Run: "0badcafe", Since: n.started.Add(-time.Hour), Sent: n.started.Add(-time.Second), Seen: n.now()}
-	n.presence.sawHost(old)
-	if n.twins.near() {
-		t.Error("the old letter counts as that of another node")
+	n.presence.SawHost(old)
+	select {
+	case err := <-ended:
+		t.Errorf("the old letter counts as that of another node: %v", err)
+	default:
 	}
 	old.Sent = n.now().Add(time.Second)
-	n.presence.sawHost(old)
+	n.presence.SawHost(old)
 	wantExpelled(t, ended, "another node with the name and key of this host runs")
 }
 

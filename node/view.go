@@ -48,7 +48,7 @@ func (n *Node) view(f facts) (control.Message, error) {
 	m := control.Message{
 		Path: it.Path, Channel: it.Path.Channel(), ChannelName: f.channel, Direct: f.direct, From: it.From, To: it.Names(), Timestamp: it.Timestamp,
 		Type: it.Type, Act: it.Act, Ref: wholePath(it.Ref, it.ReadPath), Re: wholePath(it.Re, it.AnsweredPath), Host: it.Host, Run: it.Run, Seq: it.Seq, Request: it.Request,
-		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Heard: n.live.hearers(it.Path), Signature: f.signature, Body: whole.Body,
+		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Heard: n.live.Hearers(it.Path), Signature: f.signature, Body: whole.Body,
 	}
 	m.Stage = max(f.stage, n.ownStage(it, m.Heard))
 	for _, p := range f.progress {

@@ -11,6 +11,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -32,7 +33,7 @@ type keyWork struct {
 	now    func() time.Time
 	log    zerolog.Logger
 	folded folded.State
-	live   *live
+	live   *presence.Live
 	hubs   *hubs
 	say    func(context.Context, fleet.Command) error // stores that and tells the others
 
@@ -130,7 +131,7 @@ func (k *keyWork) turn(seniors []protocol.Name) time.Duration {
 	}
 	wait := vouchSettle
 	for _, host := range seniors {
-		if _, live := k.live.presenceOf(host); live {
+		if _, live := k.live.PresenceOf(host); live {
 			wait += vouchGrace
 		}
 	}

@@ -9,6 +9,9 @@ import (
 
 const day = 24 * time.Hour
 
+// Moment is how times stand in sentences for people.
+const Moment = "2006-01-02 15:04:05Z07:00"
+
 // Text is d for people: "366 days", "3 days 4h", "36h", "1m30s", "2m". From two
 // days on what is less than an hour is left out.
 func Text(d time.Duration) string {

@@ -1,4 +1,4 @@
-package node
+package presence
 
 import (
 	"context"
@@ -23,15 +23,15 @@ const (
 	twinTime  = 300 * time.Millisecond
 )
 
-// lookout is that look around.
-type lookout struct {
-	fetched  event // the first look at the remote has ended, and what it brought is taken in
-	linked   event // the bus has a link, and this node told there that it has started
-	answered event // another host has said since then that it is there
+// Lookout is that look around.
+type Lookout struct {
+	Fetched  Event // the first look at the remote has ended, and what it brought is taken in
+	Linked   Event // the bus has a link, and this node told there that it has started
+	Answered Event // another host has said since then that it is there
 
 	times time.Duration // how many times longer than usual it may take
 
-	out atomic.Bool // the node was told to stay out
+	Out atomic.Bool // the node was told to stay out
 
 	mu      sync.Mutex  // guards what follows
 	over    bool        // agents are run
@@ -39,36 +39,39 @@ type lookout struct {
 	foreign *fleet.Item // a message of this host's key that this home did not have, nil for none
 }
 
-// event is something that happens once.
-type event struct {
+// Event is something that happens once.
+type Event struct {
 	once sync.Once
 	c    chan struct{}
 }
 
-func (e *event) happened() { e.once.Do(func() { close(e.c) }) }
+// Happened notes that it has.
+func (e *Event) Happened() { e.once.Do(func() { close(e.c) }) }
 
-func newLookout(trusted bool, times int) *lookout {
-	return &lookout{
-		times: time.Duration(max(1, times)), fetched: event{c: make(chan struct{})}, linked: event{c: make(chan struct{})}, answered: event{c: make(chan struct{})}, trusted: trusted,
+// NewLookout begins to look around. trusted says that messages of this host that come are
+// no sign of another node, times how many times longer than usual it may take.
+func NewLookout(trusted bool, times int) *Lookout {
+	return &Lookout{
+		times: time.Duration(max(1, times)), Fetched: Event{c: make(chan struct{})}, Linked: Event{c: make(chan struct{})}, Answered: Event{c: make(chan struct{})}, trusted: trusted,
 	}
 }
 
 // wait waits for the answers that can come, for as long as the look around may take.
-func (l *lookout) wait(ctx context.Context, remote, bus bool) {
+func (l *Lookout) wait(ctx context.Context, remote, bus bool) {
 	ctx, cancel := context.WithTimeout(ctx, l.times*lookoutTime)
 	defer cancel()
 	var answers sync.WaitGroup
 	if remote {
-		answers.Go(func() { l.fetched.wait(ctx) })
+		answers.Go(func() { l.Fetched.Wait(ctx) })
 	}
 	if bus {
 		answers.Go(func() {
-			if !l.linked.wait(ctx) {
+			if !l.Linked.Wait(ctx) {
 				return
 			}
 			greeting, done := context.WithTimeout(ctx, l.times*greetTime)
 			defer done()
-			if l.answered.wait(greeting) {
+			if l.Answered.Wait(greeting) {
 				wait.Sleep(ctx, l.times*twinTime)
 			}
 		})
@@ -76,8 +79,13 @@ func (l *lookout) wait(ctx context.Context, remote, bus bool) {
 	answers.Wait()
 }
 
-// wait reports whether it has happened, or does so before ctx ends.
-func (e *event) wait(ctx context.Context) bool {
+// Wait reports whether it has happened, or does so before ctx ends.
+func (e *Event) Wait(ctx context.Context) bool {
+	select {
+	case <-e.c:
+		return true
+	default:
+	}
 	select {
 	case <-e.c:
 		return true
@@ -88,7 +96,7 @@ func (e *event) wait(ctx context.Context) bool {
 
 // noteForeign notes, while the node looks around, a message that its key signed and
 // that its home did not have.
-func (l *lookout) noteForeign(it *fleet.Item) {
+func (l *Lookout) noteForeign(it *fleet.Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.over && !l.trusted && (l.foreign == nil || it.Path.Compare(l.foreign.Path) < 0) {
@@ -96,30 +104,31 @@ func (l *lookout) noteForeign(it *fleet.Item) {
 	}
 }
 
-// seen is the first such message, nil for none.
-func (l *lookout) seen() *fleet.Item {
+// endUnless has agents be run, unless such a message was noted: then it is returned.
+func (l *Lookout) endUnless() (foreign *fleet.Item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.over = l.foreign == nil
 	return l.foreign
 }
 
-// trust has messages of this host that come be no sign of another node.
-func (l *lookout) trust() {
+// Trust has messages of this host that come be no sign of another node.
+func (l *Lookout) Trust() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.trusted = true
 }
 
 // end has agents be run.
-func (l *lookout) end() {
+func (l *Lookout) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = true
 }
 
-// mayRun reports whether the look around is over, and the node was not told to stay out.
-func (l *lookout) mayRun() bool {
+// MayRun reports whether the look around is over, and the node was not told to stay out.
+func (l *Lookout) MayRun() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.over && !l.out.Load()
+	return l.over && !l.Out.Load()
 }

@@ -1,4 +1,4 @@
-package node
+package presence
 
 import (
 	"context"
@@ -24,43 +24,43 @@ const tolerated = time.Minute
 // can be said again is a minute old at most.
 
 // believes reports whether a presence is fresh.
-func (l *live) believes(p bus.Presence) bool {
+func (l *Live) believes(p bus.Presence) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.fresh(p)
 }
 
 // fresh is believes for who holds mu.
-func (l *live) fresh(p bus.Presence) bool {
+func (l *Live) fresh(p bus.Presence) bool {
 	return (p.Sent.Sub(p.Seen) - l.clocks[p.Host]).Abs() <= tolerated
 }
 
 // confirm asks the host of a presence that is not fresh for its time, every few seconds
 // at most, and takes the presence in if it was the clock alone.
-func (pr *presence) confirm(p bus.Presence) {
-	if !pr.live.mayConfirm(p.Host) {
+func (pr *Presence) confirm(p bus.Presence) {
+	if !pr.o.Live.mayConfirm(p.Host) {
 		return
 	}
-	pr.asker.aside(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, askWait)
+	pr.o.Asker.aside(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, AskWait)
 		defer cancel()
-		ping, err := pr.asker.ping(ctx, p.Host)
+		ping, err := pr.o.Asker.Ping(ctx, p.Host)
 		if err != nil {
-			pr.log.Debug().Err(err).Stringer("host", p.Host).Time("said", p.Sent).Msg("an old presence was not confirmed")
+			pr.o.Log.Debug().Err(err).Stringer("host", p.Host).Time("said", p.Sent).Msg("an old presence was not confirmed")
 			return
 		}
-		if pr.live.setClock(p, ping.Clock.Duration()) {
+		if pr.o.Live.setClock(p, ping.Clock.Duration()) {
 			pr.takePresence(p)
 		}
 	})
 }
 
 // mayConfirm reports whether a host may be asked for its time, and notes that it is.
-func (l *live) mayConfirm(host protocol.Name) bool {
+func (l *Live) mayConfirm(host protocol.Name) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if last, asked := l.confirming[host]; asked && now.Sub(last).Abs() < presenceEvery {
+	if last, asked := l.confirming[host]; asked && now.Sub(last).Abs() < every {
 		return false
 	}
 	l.confirming[host] = now
@@ -69,18 +69,18 @@ func (l *live) mayConfirm(host protocol.Name) bool {
 
 // setClock notes how far the clock of a host is from ours, and reports whether that
 // makes a presence of it count: it is fresh then, and nothing came after it meanwhile.
-func (l *live) setClock(p bus.Presence, off time.Duration) bool {
+func (l *Live) setClock(p bus.Presence, off time.Duration) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.clocks[p.Host] = off
 	return l.fresh(p) && !l.presence[p.Host].Seen.After(p.Seen)
 }
 
-// clockWarnings name the live hosts whose clocks differ much. Nothing depends on them,
+// ClockWarnings name the live hosts whose clocks differ much. Nothing depends on them,
 // but times that people read look wrong. They are right to what is tolerated: how long
 // the host's letter was under way is not known.
-func (l *live) clockWarnings() (warnings []string) {
-	for _, p := range l.present() {
+func (l *Live) ClockWarnings() (warnings []string) {
+	for _, p := range l.Present() {
 		switch off := p.Sent.Sub(p.Seen); {
 		case off > tolerated:
 			warnings = append(warnings, fmt.Sprintf("the clock of %s is %s ahead of this one", p.Host, span.Text(off.Round(tolerated))))

@@ -1,4 +1,4 @@
-package node
+package presence
 
 import (
 	"cmp"
@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	presenceEvery = 5 * time.Second
-	presenceLasts = 3 * presenceEvery
-	heardWait     = 50 * time.Millisecond // how long a cumulative "heard" gathers, at least
-	heardEach     = 10 * time.Millisecond // and for each host that is connected: all of them are told
-	smallFleet    = 8                     // connected hosts that may all say at once that they heard what is for all
-	maxHeard      = 20000                 // messages whose hearers are remembered
+	every = 5 * time.Second
+	// Lasts is how long after its last word a host counts as connected.
+	Lasts      = 3 * every
+	heardWait  = 50 * time.Millisecond // how long a cumulative "heard" gathers, at least
+	heardEach  = 10 * time.Millisecond // and for each host that is connected: all of them are told
+	smallFleet = 8                     // connected hosts that may all say at once that they heard what is for all
+	maxHeard   = 20000                 // messages whose hearers are remembered
 )
 
-// live is what the node knows of the moment: which hosts are connected and who
+// Live is what the node knows of the moment: which hosts are connected and who
 // has heard what. None of it is state; it is gone with the process.
-type live struct {
+type Live struct {
 	now func() time.Time
 
 	mu       sync.Mutex                      // guards what follows
@@ -39,8 +40,9 @@ type live struct {
 	looked     map[protocol.Name]time.Time // when hosts were looked for last because another one lost them
 }
 
-func newLive(now func() time.Time) *live {
-	return &live{
+// NewLive knows of nobody.
+func NewLive(now func() time.Time) *Live {
+	return &Live{
 		now:      now,
 		presence: map[protocol.Name]bus.Presence{},
 		measured: map[protocol.Name]time.Duration{},
@@ -54,28 +56,28 @@ func newLive(now func() time.Time) *live {
 	}
 }
 
-// next returns a channel that is closed at the next change.
-func (l *live) next() <-chan struct{} {
+// Next returns a channel that is closed at the next change.
+func (l *Live) Next() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.change
 }
 
 // signal wakes whoever waits for a change. The caller holds mu.
-func (l *live) signal() {
+func (l *Live) signal() {
 	close(l.change)
 	l.change = make(chan struct{})
 }
 
-// changed wakes whoever waits for the stage of one of these messages.
-func (l *live) changed([]protocol.Path) {
+// Changed wakes whoever waits for the stage of one of these messages.
+func (l *Live) Changed([]protocol.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.signal()
 }
 
 // see takes in a host's presence, and reports whether it has just come.
-func (l *live) see(p bus.Presence) (came bool) {
+func (l *Live) see(p bus.Presence) (came bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last, known := l.presence[p.Host]
@@ -88,8 +90,8 @@ func (l *live) see(p bus.Presence) (came bool) {
 	return came
 }
 
-// present are the hosts that are connected now.
-func (l *live) present() []bus.Presence {
+// Present are the hosts that are connected now.
+func (l *Live) Present() []bus.Presence {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []bus.Presence
@@ -102,7 +104,7 @@ func (l *live) present() []bus.Presence {
 }
 
 // connected is how many other hosts are connected now. The caller holds mu.
-func (l *live) connected() int {
+func (l *Live) connected() int {
 	n := 0
 	for _, p := range l.presence {
 		if l.lasts(p) {
@@ -112,17 +114,17 @@ func (l *live) connected() int {
 	return n
 }
 
-// crowded reports whether so many hosts are connected that they must not all answer
+// Crowded reports whether so many hosts are connected that they must not all answer
 // one at once.
-func (l *live) crowded() bool {
+func (l *Live) Crowded() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.connected() > smallFleet
 }
 
-// presenceOf is the last presence of a host, if there was one since the start, and
+// PresenceOf is the last presence of a host, if there was one since the start, and
 // whether the host is connected now.
-func (l *live) presenceOf(host protocol.Name) (last bus.Presence, live bool) {
+func (l *Live) PresenceOf(host protocol.Name) (last bus.Presence, live bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last, ok := l.presence[host]
@@ -131,12 +133,12 @@ func (l *live) presenceOf(host protocol.Name) (last bus.Presence, live bool) {
 
 // lasts reports whether a host with this last presence counts as connected: it has
 // not said that it leaves, and was heard a short time ago. The caller holds mu.
-func (l *live) lasts(p bus.Presence) bool { return p.Live && l.now().Sub(p.Seen) < presenceLasts }
+func (l *Live) lasts(p bus.Presence) bool { return p.Live && l.now().Sub(p.Seen) < Lasts }
 
-// hear takes in that a host has fsynced these messages. What is too much to remember is
+// Hear takes in that a host has fsynced these messages. What is too much to remember is
 // forgotten of the host that has told most: who tells of messages that are none takes
 // away nothing but its own.
-func (l *live) hear(host protocol.Name, paths []protocol.Path) {
+func (l *Live) Hear(host protocol.Name, paths []protocol.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, p := range paths {
@@ -156,7 +158,7 @@ func (l *live) hear(host protocol.Name, paths []protocol.Path) {
 
 // mostHeard is the host that has told most, the first by name of several. The caller
 // holds mu.
-func (l *live) mostHeard() (most protocol.Name) {
+func (l *Live) mostHeard() (most protocol.Name) {
 	for host, paths := range l.order {
 		if c := cmp.Compare(len(paths), len(l.order[most])); c > 0 || c == 0 && host < most {
 			most = host
@@ -166,23 +168,23 @@ func (l *live) mostHeard() (most protocol.Name) {
 }
 
 // forget forgets the oldest message that a host has told of first. The caller holds mu.
-func (l *live) forget(host protocol.Name) {
+func (l *Live) forget(host protocol.Name) {
 	delete(l.heard, l.order[host][0])
 	if l.order[host] = l.order[host][1:]; len(l.order[host]) == 0 {
 		delete(l.order, host)
 	}
 }
 
-// hearers are the hosts known to have fsynced the message, by alias.
-func (l *live) hearers(p protocol.Path) []protocol.Name {
+// Hearers are the hosts known to have fsynced the message, by alias.
+func (l *Live) Hearers(p protocol.Path) []protocol.Name {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.heard[p])
 }
 
-// heardLater gathers messages to acknowledge and has them published together a
+// HeardLater gathers messages to acknowledge and has them published together a
 // moment later.
-func (l *live) heardLater(paths []protocol.Path, publish func([]protocol.Path)) {
+func (l *Live) HeardLater(paths []protocol.Path, publish func([]protocol.Path)) {
 	if len(paths) == 0 {
 		return
 	}
@@ -199,4 +201,19 @@ func (l *live) heardLater(paths []protocol.Path, publish func([]protocol.Path)) 
 			publish(all)
 		})
 	}
+}
+
+// measure notes a round trip to a host.
+func (l *Live) measure(host protocol.Name, rtt time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.measured[host] = rtt
+}
+
+// RoundTrip is the last round trip to a host that was measured since it came, 0
+// for none.
+func (l *Live) RoundTrip(host protocol.Name) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.measured[host]
 }

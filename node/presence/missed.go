@@ -1,4 +1,4 @@
-package node
+package presence
 
 import (
 	"slices"
@@ -13,27 +13,27 @@ import (
 // know its key yet. Once they do, they ask it to say again that it is there: it would
 // do so anyway, some seconds later.
 
-// missed notes a host that has joined and was not heard, and has this host ask for
+// Missed notes a host that has joined and was not heard, and has this host ask for
 // it.
-func (pr *presence) missed(it *fleet.Item) {
-	if it.Act != protocol.ActHostJoin || it.Host == pr.host {
+func (pr *Presence) Missed(it *fleet.Item) {
+	if it.Act != protocol.ActHostJoin || it.Host == pr.o.Host {
 		return
 	}
-	if pr.live.miss(it.Host) {
+	if pr.o.Live.miss(it.Host) {
 		wait.Nudge(pr.greet)
 	}
 }
 
 // wanted has this host say that it is there, where another one wants to hear it.
-func (pr *presence) wanted(p bus.Presence) {
-	if slices.Contains(p.Wants, pr.host) {
+func (pr *Presence) wanted(p bus.Presence) {
+	if slices.Contains(p.Wants, pr.o.Host) {
 		wait.Nudge(pr.greet)
 	}
 }
 
 // miss notes a host that is not known to be there, and reports whether it is
 // to be asked for.
-func (l *live) miss(host protocol.Name) bool {
+func (l *Live) miss(host protocol.Name) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lasts(l.presence[host]) || len(l.missing) >= bus.MaxWants {
@@ -44,7 +44,7 @@ func (l *live) miss(host protocol.Name) bool {
 }
 
 // takeMissing are the hosts to ask for, once.
-func (l *live) takeMissing() []protocol.Name {
+func (l *Live) takeMissing() []protocol.Name {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	missing := l.missing

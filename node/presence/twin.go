@@ -1,4 +1,4 @@
-package node
+package presence
 
 import (
 	"context"
@@ -12,27 +12,28 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/random"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// twins looks for other nodes of this one's name. A name belongs to one node. Two nodes
+// Twins looks for other nodes of this one's name. A name belongs to one node. Two nodes
 // with one name and key are a home that was copied, or a backup that was restored while
 // the first one still runs; two with one name and different keys have joined without
 // knowing of each other. In both cases the second says so and stays out: both would
 // write the same host's chain.
-type twins struct {
+type Twins struct {
 	host     protocol.Name
 	run      string // random, new with every start: tells this node from its twin
 	started  time.Time
 	now      func() time.Time
 	log      zerolog.Logger
 	notices  *notices.Notices
-	lookout  *lookout
+	lookout  *Lookout
 	answer   chan struct{} // holds a token when one wrote: let it hear of this one
-	expelled chan error    // why this node has to stay out of the fleet
+	Expelled chan error    // why this node has to stay out of the fleet
 
 	mu     sync.Mutex               // guards what follows
 	heard  time.Time                // when one was last heard by the bus
@@ -47,17 +48,18 @@ type hostHistory interface {
 	Signature(*fleet.Item) protocol.Signature
 }
 
-func newTwins(host protocol.Name, started time.Time, now func() time.Time, log zerolog.Logger, ns *notices.Notices, l *lookout) *twins {
-	return &twins{
+// NewTwins looks for other nodes called host. This one was started then.
+func NewTwins(host protocol.Name, started time.Time, now func() time.Time, log zerolog.Logger, ns *notices.Notices, l *Lookout) *Twins {
+	return &Twins{
 		host: host, run: random.Hex(4), started: started, now: now, log: log, notices: ns, lookout: l,
-		answer: make(chan struct{}, 1), expelled: make(chan error, 1), runs: map[string]bool{}, firsts: map[string]protocol.Path{},
+		answer: make(chan struct{}, 1), Expelled: make(chan error, 1), runs: map[string]bool{}, firsts: map[string]protocol.Path{},
 	}
 }
 
 // met takes in what was said by the bus under this host's name. Of two nodes of one name
 // and key the one that was started later stays out; the other one has to say that it is
 // there.
-func (t *twins) met(p bus.Presence) (sayWeAreHere bool) {
+func (t *Twins) met(p bus.Presence) (sayWeAreHere bool) {
 	if p.Run == t.run || !p.Live || !p.Sent.After(t.started) {
 		return false // this home's own node said it, before it was started anew
 	}
@@ -66,28 +68,28 @@ func (t *twins) met(p bus.Presence) (sayWeAreHere bool) {
 	t.mu.Unlock()
 	if p.Since.Before(t.started) || p.Since.Equal(t.started) && p.Run < t.run {
 		t.expel("another node with the name and key of this host runs %ssince %s",
-			onMachine(p.Machine), p.Since.Format(shownTime))
+			onMachine(p.Machine), p.Since.Format(span.Moment))
 		return false
 	}
 	t.notices.Wrong(aboutTwinThere, "another node with the name and key of this host was started %sat %s: it is told to stay out; %s",
-		onMachine(p.Machine), p.Since.Format(shownTime), twinHint)
+		onMachine(p.Machine), p.Since.Format(span.Moment), twinHint)
 	return true
 }
 
 const aboutTwinThere = "another node of this host on the bus"
 
 // lookAway notes where a second node of this name is no longer heard.
-func (t *twins) lookAway() {
+func (t *Twins) lookAway() {
 	if !t.near() {
 		t.notices.Mended(aboutTwinThere)
 	}
 }
 
 // near reports whether one was heard by the bus a short time ago.
-func (t *twins) near() bool {
+func (t *Twins) near() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.heard.IsZero() && t.now().Sub(t.heard) < presenceLasts
+	return !t.heard.IsZero() && t.now().Sub(t.heard) < Lasts
 }
 
 const twinHint = "each machine needs a home and a name of its own: parley --home DIR join URL --alias NAME"
@@ -99,11 +101,11 @@ func onMachine(name string) string {
 	return "on " + name + " "
 }
 
-// look notices, by what came from others, that this host's name is used by another node:
+// Look notices, by what came from others, that this host's name is used by another node:
 // a new message that this node's key signed after its start, or a join with another key
 // that was there first. Of two with one key the one whose first message is later stays
 // out. all is every message of the record. Who calls it holds what guards both.
-func (t *twins) look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item], key string) {
+func (t *Twins) Look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item], key string) {
 	if it.Host != t.host {
 		return
 	}
@@ -129,7 +131,7 @@ func (t *twins) look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item
 	}
 	if theirs, later := t.compare(it, all); later {
 		t.expel("another node with the name and key of this host writes into the record (run %s, since %s)",
-			it.Run, theirs.Time().Format(shownTime))
+			it.Run, theirs.Time().Format(span.Moment))
 		return
 	}
 	if t.notices.Once("twin "+it.Run, "another node with the name and key of this host writes into the record (run %s): stop it; %s", it.Run, twinHint) {
@@ -140,7 +142,7 @@ func (t *twins) look(it *fleet.Item, state hostHistory, all iter.Seq[*fleet.Item
 // compare is the first message, as far as it is known, of the run of this host that a
 // message is of, and whether this node's own first is later. All messages are looked at
 // once for a run; what comes later is compared with that.
-func (t *twins) compare(of *fleet.Item, all iter.Seq[*fleet.Item]) (theirs protocol.Path, later bool) {
+func (t *Twins) compare(of *fleet.Item, all iter.Seq[*fleet.Item]) (theirs protocol.Path, later bool) {
 	t.mu.Lock()
 	theirs, known := t.firsts[of.Run]
 	t.mu.Unlock()
@@ -162,14 +164,14 @@ func (t *twins) compare(of *fleet.Item, all iter.Seq[*fleet.Item]) (theirs proto
 }
 
 // ours reports whether this node wrote in a run.
-func (t *twins) ours(run string) bool {
+func (t *Twins) ours(run string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.runs[run]
 }
 
-// wrote notes what this node itself has written.
-func (t *twins) wrote(m *protocol.Message) {
+// Wrote notes what this node itself has written.
+func (t *Twins) Wrote(m *protocol.Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.first.IsZero() {
@@ -179,15 +181,15 @@ func (t *twins) wrote(m *protocol.Message) {
 }
 
 // expel ends the node: it must stay out of the fleet.
-func (t *twins) expel(format string, args ...any) {
-	t.stayOut(control.Errorf(control.KindConflict, twinHint, "this node stays out of the fleet: "+format, args...))
+func (t *Twins) expel(format string, args ...any) {
+	t.StayOut(control.Errorf(control.KindConflict, twinHint, "this node stays out of the fleet: "+format, args...))
 }
 
-// stayOut ends the node for that reason. It runs no agent any more.
-func (t *twins) stayOut(why *control.Error) {
-	t.lookout.out.Store(true)
+// StayOut ends the node for that reason. It runs no agent any more.
+func (t *Twins) StayOut(why *control.Error) {
+	t.lookout.Out.Store(true)
 	select {
-	case t.expelled <- why:
+	case t.Expelled <- why:
 		t.log.Error().Msg(why.Error())
 	default: // it ends already
 	}
@@ -197,25 +199,27 @@ func (t *twins) stayOut(why *control.Error) {
 // and this home did not have: it is an older copy of the home that wrote them. If that one
 // still runs, it hears of this one by a message and answers with one, and then one of
 // them ends (see look). If nothing comes, it was a home that went back in time.
-func (t *twins) askForeign(ctx context.Context, foreign *fleet.Item, patience time.Duration) {
+func (t *Twins) askForeign(ctx context.Context, foreign *fleet.Item, patience time.Duration) {
 	t.notices.Wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
 		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",
-		t.now().Add(patience).Format(shownTime), foreign.Path)
+		t.now().Add(patience).Format(span.Moment), foreign.Path)
 	wait.Nudge(t.answer)
 	wait.Sleep(ctx, patience)
 }
 
 const aboutTwin = "another node of this host"
 
-// lookAround waits for the answers that can come, and then lets the agents go. patience
+// LookAround waits for the answers that can come, and then lets the agents go. patience
 // is how long a twin that works by the record has to answer. It ends with ctx.
-func (t *twins) lookAround(ctx context.Context, remote, bus bool, patience time.Duration) {
-	t.lookout.wait(ctx, remote, bus)
-	if foreign := t.lookout.seen(); foreign != nil {
-		t.askForeign(ctx, foreign, t.lookout.times*patience)
+func (t *Twins) LookAround(ctx context.Context, remote, bus bool, patience time.Duration) {
+	if t.lookout.wait(ctx, remote, bus); ctx.Err() != nil {
+		return
 	}
-	if ctx.Err() == nil {
+	if foreign := t.lookout.endUnless(); foreign != nil {
+		if t.askForeign(ctx, foreign, t.lookout.times*patience); ctx.Err() != nil {
+			return
+		}
 		t.lookout.end()
-		t.notices.Mended(aboutTwin)
 	}
+	t.notices.Mended(aboutTwin)
 }
