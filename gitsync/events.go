@@ -192,6 +192,12 @@ func (t *teller) damaged(why string) {
 	}
 }
 
+func (t *teller) stuck(s Step, why error) {
+	if t.events.Stuck != nil {
+		t.queue.add(func() { t.events.Stuck(s, why) })
+	}
+}
+
 // notice tells the operator.
 func (t *teller) notice(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)

@@ -124,10 +124,22 @@ type Events struct {
 	// is committed and letters stay in the journal; with "" that this is over, and that
 	// Lost says what is missing after it.
 	Damaged func(why string)
+	// Stuck says why letters cannot be stored, or why stored ones cannot be committed;
+	// with a nil error that they can be again.
+	Stuck func(Step, error)
 	// Notice has what an operator should know, one sentence: what somebody did to
 	// the remote, or two versions of one file. nil: it goes to the log.
 	Notice func(string)
 }
+
+// Step is something that is done with every letter.
+type Step string
+
+// The steps of which Events.Stuck tells.
+const (
+	Storing    Step = "storing"
+	Committing Step = "committing"
+)
 
 // Place says how far a message has come here.
 type Place int

@@ -92,7 +92,7 @@ func Open(ctx context.Context, opts Options) (*Record, error) {
 	r.contact = &contact{remote: opts.Remote, now: opts.Now, tell: r.tell, log: r.log}
 	r.courier = &courier{shared: shared, peers: opts.Grace, pushInterval: opts.PushInterval}
 	r.losses = &lossBook{path: filepath.Join(opts.Dir, journalName, lostName), lost: newLosses()}
-	r.room = room{path: filepath.Join(opts.Dir, journalName, roomName), log: r.log}
+	r.room = room{path: filepath.Join(opts.Dir, journalName, roomName), tell: r.tell, log: r.log}
 	if err := isThere(opts, dir); err != nil {
 		return nil, fmt.Errorf("cannot open the record: %w", err)
 	}

@@ -21,6 +21,7 @@ const (
 // room is whether letters can be stored: whether there is room on the disk, mostly.
 type room struct {
 	path string // of what is written to find out
+	tell *teller
 	log  zerolog.Logger
 
 	mu    sync.Mutex // guards the fields below
@@ -34,6 +35,9 @@ func (r *room) stored(err error) {
 	before := r.err
 	r.err, r.tried = err, time.Now()
 	r.mu.Unlock()
+	if (err == nil) != (before == nil) {
+		r.tell.stuck(Storing, err)
+	}
 	switch {
 	case err == nil && before != nil:
 		r.log.Info().Msg("messages can be stored again")

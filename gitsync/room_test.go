@@ -2,16 +2,21 @@ package gitsync
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // It prevents: a full disk that only those learn of who send something, and one that
 // stands in status when there has been room again for long.
 func TestThatNothingCanBeStoredIsSaidWhileItIsSo(t *testing.T) {
 	h := newHome(t, "white", "")
+	var told []string
+	h.tell.events.Stuck = func(s Step, why error) { told = append(told, fmt.Sprintf("%s: %v", s, why)) }
 	h.room.stored(errors.New("no space left on device"))
 	if got := h.Status().StoreError; got == nil || got.Error() != "no space left on device" {
 		t.Fatalf("status says %v", got)
@@ -38,5 +43,15 @@ func TestThatNothingCanBeStoredIsSaidWhileItIsSo(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(journal, roomName)); err == nil {
 		t.Error("what was written to look for room is there still")
+	}
+	h.noteCommit(errors.New("no space left on device"))
+	h.noteCommit(errors.New("no space left on device"))
+	h.noteCommit(nil)
+	h.tell.queue.deliver()
+	want := []string{
+		"storing: no space left on device", "storing: <nil>", "committing: no space left on device", "committing: <nil>",
+	}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -140,6 +140,9 @@ func (r *Record) noteCommit(err error) {
 	before := r.state.commitErr
 	r.state.commitErr = text
 	r.state.mu.Unlock()
+	if (err == nil) != (before == "") {
+		r.tell.stuck(Committing, err)
+	}
 	switch {
 	case err == nil && before != "":
 		r.log.Info().Msg("messages are committed again")
