@@ -1,0 +1,63 @@
+package fleet
+
+import "github.com/parleyfleet/parley/protocol"
+
+// Advance is a stage to which an addressee of a message has brought it.
+type Advance struct {
+	Of    *Item          // the message
+	By    string         // the addressee, without its host
+	Stage protocol.Stage // StageRead or StageAnswered
+}
+
+// Advance is what a receipt or an answer changes in the Progress of another message;
+// false where its author had brought that as far before, in the order of the record.
+func (s *State) Advance(it *Item) (Advance, bool) {
+	if it.Type == protocol.TypeRead {
+		return s.advanceByReceipt(it)
+	}
+	p, _ := it.AnsweredPath()
+	of, by := s.at(p), it.Author().Name
+	if !s.isFor(of, by) || !it.same(s.firstAnswerBy(of, by)) {
+		return Advance{}, false
+	}
+	return Advance{of, by, protocol.StageAnswered}, true
+}
+
+func (s *State) advanceByReceipt(receipt *Item) (Advance, bool) {
+	p, _ := receipt.ReadPath()
+	of, by := s.at(p), receipt.Author().Name
+	if !s.isFor(of, by) {
+		return Advance{}, false
+	}
+	answer := s.firstAnswerBy(of, by)
+	if text := s.unsaidAnswer(receipt); text != nil && text.same(answer) {
+		return Advance{of, by, protocol.StageAnswered}, true
+	}
+	if answer != nil && before(answer, receipt) || !s.receiptCounts(receipt, of) {
+		return Advance{}, false
+	}
+	for _, r := range receipts.find(s, p) {
+		if r.Author().Name == by && before(r, receipt) && s.receiptCounts(r, of) {
+			return Advance{}, false
+		}
+	}
+	return Advance{of, by, protocol.StageRead}, true
+}
+
+// isFor reports whether somebody is an addressee of a message; of receipts there are none.
+func (s *State) isFor(of *Item, name string) bool {
+	return of != nil && of.Type == protocol.TypeText && s.addresses(of, name)
+}
+
+// firstAnswerBy is the first answer of somebody to a message, nil if there is none.
+func (s *State) firstAnswerBy(of *Item, by string) *Item {
+	for _, answer := range s.Answers(of.Path) {
+		if answer.Author().Name == by {
+			return answer
+		}
+	}
+	return nil
+}
+
+// same reports whether two items are of one path; an archive makes them anew.
+func (it *Item) same(other *Item) bool { return other != nil && it.Path == other.Path }
