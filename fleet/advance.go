@@ -16,7 +16,7 @@ func (s *State) Advance(it *Item) (Advance, bool) {
 		return s.advanceByReceipt(it)
 	}
 	p, _ := it.AnsweredPath()
-	of, by := s.at(p), it.Author().Name
+	of, by := s.Ledger.at(p), it.Author().Name
 	if !s.isFor(of, by) || !it.same(s.firstAnswerBy(of, by)) {
 		return Advance{}, false
 	}
@@ -25,7 +25,7 @@ func (s *State) Advance(it *Item) (Advance, bool) {
 
 func (s *State) advanceByReceipt(receipt *Item) (Advance, bool) {
 	p, _ := receipt.ReadPath()
-	of, by := s.at(p), receipt.Author().Name
+	of, by := s.Ledger.at(p), receipt.Author().Name
 	if !s.isFor(of, by) {
 		return Advance{}, false
 	}
@@ -36,7 +36,7 @@ func (s *State) advanceByReceipt(receipt *Item) (Advance, bool) {
 	if answer != nil && before(answer, receipt) || !s.receiptCounts(receipt, of) {
 		return Advance{}, false
 	}
-	for _, r := range receipts.find(s, p) {
+	for _, r := range receipts.find(s.Ledger, p) {
 		if r.Author().Name == by && before(r, receipt) && s.receiptCounts(r, of) {
 			return Advance{}, false
 		}

@@ -21,13 +21,13 @@ func TestEveryStageIsBroughtOnce(t *testing.T) {
 	check := func(seed int, s *State) {
 		t.Helper()
 		count := map[stage]int{}
-		for it := range s.All() {
+		for it := range s.Ledger.All() {
 			if a, ok := s.Advance(it); ok {
 				count[stage{a.Of.Path, a.By, a.Stage}]++
 				brought++
 			}
 		}
-		for it := range s.All() {
+		for it := range s.Ledger.All() {
 			for _, p := range s.Progress(it) {
 				read, answered := stage{it.Path, p.Name, protocol.StageRead}, stage{it.Path, p.Name, protocol.StageAnswered}
 				if p.Answered != (count[answered] == 1) || p.Read && !p.Answered && count[read] != 1 || !p.Read && count[read] > 0 || count[read] > 1 {

@@ -6,9 +6,13 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
+
+// maxFeed bounds what a follower of messages that does not keep up may leave lying.
+const maxFeed = 100_000
 
 // Log answers control.Log.
 func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control.Message) error) error {
@@ -16,24 +20,24 @@ func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control
 	if err != nil {
 		return err
 	}
-	f := n.feeds.follow()
-	defer f.end()
+	f := n.messages.Follow(maxFeed, nil)
+	defer f.End()
 	if err := n.logPast(ctx, r, f, channel, wanted, yield); err != nil || !r.Follow {
 		return err
 	}
 	for {
 		select {
-		case <-f.wake:
+		case <-f.Wake():
 		case <-ctx.Done():
 			return nil
 		}
-		paths, lost := f.drain()
+		paths, missed := f.Drain()
 		for _, p := range paths {
 			if err := n.logOne(p, wanted, yield); err != nil {
 				return err
 			}
 		}
-		if lost {
+		if missed > 0 {
 			return control.Errorf(control.KindFailed, "start it again", "cannot follow the log: messages came faster than they were taken")
 		}
 	}
@@ -57,18 +61,21 @@ func (n *Node) logFilter(r control.LogRequest) (channel protocol.ChannelID, want
 		case r.Everything:
 			return true
 		}
-		return it.Type == protocol.TypeText && !it.Act.HostWord()
+		return isText(it)
 	}, nil
 }
 
+// isText reports whether a message is none of the fleet's book-keeping.
+func isText(it *fleet.Item) bool { return it.Type == protocol.TypeText && !it.Act.HostWord() }
+
 // logPast yields what the record holds and empties the feed at the same moment,
 // so that what arrives meanwhile is yielded once.
-func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, channel protocol.ChannelID, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed.Feed[protocol.Path], channel protocol.ChannelID, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
 	if r.Last <= 0 {
 		return n.logAll(ctx, f, wanted, yield)
 	}
 	n.mu.Lock()
-	f.drain()
+	f.Drain()
 	var items []*fleet.Item
 	past := n.state.Ledger.Backward()
 	if channel != "" {
@@ -90,13 +97,13 @@ func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed, chann
 
 // logAll yields the whole past, in pieces: what came meanwhile and is among them
 // leaves the feed.
-func (n *Node) logAll(ctx context.Context, f *feed, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+func (n *Node) logAll(ctx context.Context, f *feed.Feed[protocol.Path], wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
 	var last *fleet.Item
 	for {
 		n.mu.Lock()
 		items := folded.Following(n.state, last)
 		for _, it := range items {
-			f.leave(it.Path)
+			f.Leave(func(p protocol.Path) bool { return p == it.Path })
 		}
 		if len(items) > 0 {
 			last = items[len(items)-1]

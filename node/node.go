@@ -22,6 +22,7 @@ import (
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/notices"
@@ -94,8 +95,8 @@ type Node struct {
 	held      *heldBack
 	notices   *notices.Notices // what status warns of
 	books     *books.Books
-	feeds     feeds
-	flaws     *books.Flaws // files of the record that are no messages
+	messages  feed.Feeds[protocol.Path] // as they enter the state
+	flaws     *books.Flaws              // files of the record that are no messages
 	refusals  *refusals
 	delivery  delivery
 	once      onceEach[protocol.Path] // answers and receipts, by message

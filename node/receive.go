@@ -208,7 +208,7 @@ func (n *Node) warnBusyDay(p protocol.Path) {
 func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
 	n.bring(it)
 	n.indexer.add(it, load)
-	n.feeds.add(it.Path)
+	n.messages.Add(it.Path)
 }
 
 // acknowledge tells the other hosts what is fsynced here: at once where an

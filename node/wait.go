@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -26,8 +28,8 @@ func (n *Node) Wait(ctx context.Context, by control.Caller, r control.WaitReques
 	if err != nil {
 		return control.Message{}, err
 	}
-	f := n.feeds.follow()
-	defer f.end()
+	f := n.messages.Follow(maxFeed, nil)
+	defer f.End()
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
 	if r.Re != "" {
@@ -54,7 +56,7 @@ func (n *Node) lendSlot(who string, asked *fleet.Item) (takeBack func()) {
 }
 
 // awaitAnswer returns the first answer to the message, which may be there.
-func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed, asked protocol.Path, r control.WaitRequest) (control.Message, error) {
+func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], asked protocol.Path, r control.WaitRequest) (control.Message, error) {
 	for {
 		n.mu.Lock()
 		answer, ok := n.state.FirstAnswer(asked)
@@ -64,8 +66,8 @@ func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed, aske
 			return n.viewNow(answer)
 		}
 		select {
-		case <-f.wake:
-			f.drain()
+		case <-f.Wake():
+			f.Drain()
 		case <-ctx.Done():
 			return control.Message{}, waited(ctx, "an answer may still come: parley show "+asked.String(), r)
 		}
@@ -73,13 +75,13 @@ func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed, aske
 }
 
 // awaitNext returns the next message that comes from or to someone.
-func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed, r control.WaitRequest) (control.Message, error) {
+func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], r control.WaitRequest) (control.Message, error) {
 	wanted, err := n.waitedFor(r)
 	if err != nil {
 		return control.Message{}, err
 	}
 	for {
-		paths, _ := f.drain()
+		paths, _ := f.Drain()
 		for _, p := range paths {
 			n.mu.Lock()
 			it, ok := n.state.Ledger.Item(p)
@@ -91,7 +93,7 @@ func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed, r cont
 			}
 		}
 		select {
-		case <-f.wake:
+		case <-f.Wake():
 		case <-ctx.Done():
 			return control.Message{}, waited(ctx, "what came before is listed by: parley log", r)
 		}
@@ -106,20 +108,21 @@ func (n *Node) waitedFor(r control.WaitRequest) (func(*fleet.Item) bool, error) 
 	}
 	return func(it *fleet.Item) bool {
 		switch {
-		case it.Type != protocol.TypeText || it.Act.HostWord() || n.state.Signature(it) == protocol.SignatureRefused:
+		case !isText(it) || n.state.Signature(it) == protocol.SignatureRefused:
 			return false
 		case r.From != "":
 			return wroteAt(it, who)
-		case it.ToAll():
-			return true
 		}
-		for _, a := range it.To {
-			if a.Name == who.Name && (who.Host == "" || a.Host == "" || a.Host == who.Host) {
-				return true
-			}
-		}
-		return false
+		return addressedTo(it, who)
 	}, nil
+}
+
+// addressedTo reports whether the message is to all, or to somebody at the host that the address
+// names or at any.
+func addressedTo(it *fleet.Item, who protocol.Address) bool {
+	return it.ToAll() || slices.ContainsFunc(it.To, func(a protocol.Address) bool {
+		return a.Name == who.Name && (who.Host == "" || a.Host == "" || a.Host == who.Host)
+	})
 }
 
 // knownAddress reads whom a person named, as long as the fleet knows somebody of that

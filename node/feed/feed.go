@@ -1,0 +1,90 @@
+// Package feed is how what goes on is told to who follows it.
+package feed
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/parleyfleet/parley/internal/wait"
+)
+
+// Feeds are those that follow what goes on, one T after the other. Each gets all that is
+// added in that order. Adding never waits for who follows, and calls nothing of theirs but
+// what they want. The zero value is ready.
+type Feeds[T any] struct {
+	mu  sync.Mutex // guards what follows, and all feeds
+	all map[*Feed[T]]struct{}
+}
+
+// Feed collects what is added, for one follower.
+type Feed[T any] struct {
+	of      *Feeds[T]
+	most    int
+	wants   func(T) bool // nil: everything
+	waiting []T
+	missed  int           // how many came since waiting was full
+	wake    chan struct{} // holds a token when something has come
+}
+
+// Follow begins a feed of what is wanted (nil: of everything) that holds at most so many; End
+// ends it. wants is asked while something is added, so it calls nothing.
+func (fs *Feeds[T]) Follow(most int, wants func(T) bool) *Feed[T] {
+	f := &Feed[T]{of: fs, most: most, wants: wants, wake: make(chan struct{}, 1)}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	if fs.all == nil {
+		fs.all = map[*Feed[T]]struct{}{}
+	}
+	fs.all[f] = struct{}{}
+	return f
+}
+
+// Followed reports whether anybody follows.
+func (fs *Feeds[T]) Followed() bool {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	return len(fs.all) > 0
+}
+
+// Add has something be in all feeds.
+func (fs *Feeds[T]) Add(what T) {
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
+	for f := range fs.all {
+		switch {
+		case f.wants != nil && !f.wants(what):
+		case len(f.waiting) >= f.most:
+			f.missed++
+		default:
+			f.waiting = append(f.waiting, what)
+			wait.Nudge(f.wake)
+		}
+	}
+}
+
+// End ends the feed.
+func (f *Feed[T]) End() {
+	f.of.mu.Lock()
+	defer f.of.mu.Unlock()
+	delete(f.of.all, f)
+}
+
+// Wake holds a token when something has come since Drain.
+func (f *Feed[T]) Wake() <-chan struct{} { return f.wake }
+
+// Leave takes something out of the feed.
+func (f *Feed[T]) Leave(which func(T) bool) {
+	f.of.mu.Lock()
+	defer f.of.mu.Unlock()
+	f.waiting = slices.DeleteFunc(f.waiting, which)
+}
+
+// Drain takes what has come since, and says how many came after that and could not be
+// kept.
+func (f *Feed[T]) Drain() (waiting []T, missed int) {
+	f.of.mu.Lock()
+	defer f.of.mu.Unlock()
+	waiting, missed = f.waiting, f.missed
+	f.waiting, f.missed = nil, 0
+	return waiting, missed
+}
