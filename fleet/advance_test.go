@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -53,7 +54,7 @@ func TestEveryStageIsBroughtOnce(t *testing.T) {
 		for range 10 + w.IntN(120) {
 			w.write()
 		}
-		check(seed, foldedIcily(t, Anchor{RecordID: testRecord}, w.files, w.Rand))
+		check(seed, foldedIcily(t, keys.Anchor{RecordID: testRecord}, w.files, w.Rand))
 	}
 	if brought < 100 {
 		t.Errorf("only %d stages were brought: the test says little", brought)
