@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/node/bench"
@@ -56,7 +57,7 @@ func printedShapes() map[string][]shape {
 		"parley channel new":      one(channel),
 		"parley channel show":     one(channel),
 		"parley chat":             {{value: message, lines: true, when: "from a pipe, the answers"}},
-		"parley config check":     one([]configProblem{{File: "/home/nat/.local/share/parley/config.yaml", Line: 12, Key: "max_hops", Problem: `"many" is not a whole number`}, {File: "/home/nat/.local/share/parley/config.yaml", Line: 20, Key: "remote", Problem: "the URL holds a password", Warning: true}}),
+		"parley config check":     one([]node.ConfigProblem{{File: "/home/nat/.local/share/parley/config.yaml", Line: 12, Key: "max_hops", Problem: `"many" is not a whole number`}, {File: "/home/nat/.local/share/parley/config.yaml", Line: 20, Key: "remote", Problem: "the URL holds a password", Warning: true}}),
 		"parley config show":      one(exampleConfig()),
 		"parley hey":              sending,
 		"parley host list":        one([]control.Host{known}),
@@ -224,8 +225,8 @@ func exampleFigure() bench.Figure {
 	}
 }
 
-func exampleConfig() configInfo {
-	return configInfo{
+func exampleConfig() node.ConfigInfo {
+	return node.ConfigInfo{
 		File: "/home/nat/.local/share/parley/config.yaml", Fleet: "team", Alias: "laptop", Human: "nat", Remote: "git@git.example.org:team/record.git",
 		Listen: "0.0.0.0:4222", Links: "0.0.0.0:4223", Advertise: []string{"laptop.example:4223"}, Hubs: []string{"white@white.example:4223"},
 		URL: "nats://nats.example.org:4222", Creds: "/home/nat/nats.creds", NKey: "/home/nat/nats.nkey", CA: "/home/nat/ca.pem", Context: "work",
@@ -308,9 +309,9 @@ func exampleStatus() control.Status {
 	}
 }
 
-func exampleRemote() remoteInfo {
+func exampleRemote() node.RemoteInfo {
 	record := exampleStatus().Record
-	return remoteInfo{Remote: record.Remote, Record: &record}
+	return node.RemoteInfo{Remote: record.Remote, Record: &record}
 }
 
 func exampleFleet() control.FleetStatus {

@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/bench"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/configs"
@@ -51,9 +52,9 @@ the home), NO_COLOR.`
 		return runFirst(cmd.Context(), home, p.Connect(home.Socket()), p.View())
 	}
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
-	addGroup(root, groupNode, "Your node:", newInitCommand(p), newJoinCommand(p), newUpCommand(p), newStopCommand(p),
-		newStatusCommand(p), newLogsCommand(p), newConfigCommand(p), newRemoteCommand(p),
-		agent.NewCommand(p), newWakeCommand(p), newUpgradeCommand(p))
+	addGroup(root, groupNode, "Your node:", node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p),
+		node.NewStatusCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewRemoteCommand(p),
+		agent.NewCommand(p), node.NewWakeCommand(p), node.NewUpgradeCommand(p))
 	addGroup(root, groupTalk, "Talk:", talk.NewHeyCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p),
 		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p))
 	addGroup(root, groupLook, "Read:", talk.NewInboxCommand(p), talk.NewReadCommand(p), talk.NewShowCommand(p), talk.NewPromptCommand(p),
@@ -93,7 +94,7 @@ func runFirst(ctx context.Context, home configs.Home, client control.Service, v 
 	if err != nil {
 		return err
 	}
-	showStatusLine(v, s)
+	node.ShowStatusLine(v, s)
 	v.Out.Printf("\n")
 	v.Steps("parley ls", "who can be reached", "parley hey AGENT hello", "say something", "parley inbox", "what is waiting for you",
 		"parley log --follow", "listen", "parley --help", "everything else")

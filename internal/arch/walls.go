@@ -125,8 +125,8 @@ func walls() []Wall {
 			Doors: []Door{{
 				// Node only where one is started, or its home is worked on while none runs.
 				Files: []string{
-					"cmd/parley/up.go", "cmd/parley/init.go", "cmd/parley/adopt.go", "cmd/parley/join.go", "cmd/parley/linkflags.go",
-					"cmd/parley/demo.go", "cmd/parley/record/rebuild.go", "cmd/parley/remoteset.go", "cmd/parley/agent/offline.go",
+					"cmd/parley/node/up.go", "cmd/parley/node/init.go", "cmd/parley/node/adopt.go", "cmd/parley/node/join.go", "cmd/parley/node/linkflags.go",
+					"cmd/parley/demo.go", "cmd/parley/record/rebuild.go", "cmd/parley/node/remoteset.go", "cmd/parley/agent/offline.go",
 				},
 				Parley: []string{"node"},
 			}, {

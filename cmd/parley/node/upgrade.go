@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newUpgradeCommand(p *cli.Program) *cobra.Command {
+// NewUpgradeCommand is parley upgrade.
+func NewUpgradeCommand(p *cli.Program) *cobra.Command {
 	var r control.UpgradeRequest
 	cmd := &cobra.Command{
 		Use:   "upgrade",

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -14,7 +14,8 @@ const (
 	stopPoll   = 20 * time.Millisecond
 )
 
-func newStopCommand(p *cli.Program) *cobra.Command {
+// NewStopCommand is parley stop.
+func NewStopCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "stop",
 		Short: "Stop the node and wait until it is gone",

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newWakeCommand(p *cli.Program) *cobra.Command {
+// NewWakeCommand is parley wake.
+func NewWakeCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wake [AGENT]",
 		Short: "Have the node look at the remote and at what waits, at once",

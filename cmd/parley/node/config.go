@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -17,7 +17,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newConfigCommand(p *cli.Program) *cobra.Command {
+// NewConfigCommand is parley config.
+func NewConfigCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config",
 		Short: "Check and show the configuration of this home",
@@ -33,9 +34,9 @@ change, and the agents in agents/. Neither needs a running node.`,
 	return cmd
 }
 
-// configProblem is one thing that is wrong with a file, or unwise in it, as --json
+// ConfigProblem is one thing that is wrong with a file, or unwise in it, as --json
 // prints it.
-type configProblem struct {
+type ConfigProblem struct {
 	File    string `json:"file"`    // the file
 	Line    int    `json:"line"`    // 0: in no line
 	Key     string `json:"key"`     // the setting; "": the whole file
@@ -68,7 +69,7 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 	if !cli.Configured(home) {
 		return cli.NotConfigured(home, "")
 	}
-	problems := []configProblem{}
+	problems := []ConfigProblem{}
 	c, err := configs.Load(home.Config())
 	if err == nil {
 		_, err = c.Bus.System(os.Getenv)
@@ -95,21 +96,21 @@ func runConfigCheck(ctx context.Context, home configs.Home, client control.Servi
 }
 
 // warningsOf is what is unwise in config.yaml.
-func warningsOf(file string) []configProblem {
-	var all []configProblem
+func warningsOf(file string) []ConfigProblem {
+	var all []ConfigProblem
 	for _, w := range configs.Warnings(file) {
-		all = append(all, configProblem{File: file, Line: w.Line, Key: w.Key, Problem: w.Text, Warning: true})
+		all = append(all, ConfigProblem{File: file, Line: w.Line, Key: w.Key, Problem: w.Text, Warning: true})
 	}
 	return all
 }
 
 // problemsOf takes an error of the configuration apart.
-func problemsOf(file string, err error) []configProblem {
+func problemsOf(file string, err error) []ConfigProblem {
 	if err == nil {
 		return nil
 	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []configProblem
+		var all []ConfigProblem
 		for _, one := range joined.Unwrap() {
 			all = append(all, problemsOf(file, one)...)
 		}
@@ -117,23 +118,23 @@ func problemsOf(file string, err error) []configProblem {
 	}
 	wrong := new(configs.Error)
 	if !errors.As(err, &wrong) {
-		return []configProblem{{File: file, Problem: err.Error()}}
+		return []ConfigProblem{{File: file, Problem: err.Error()}}
 	}
-	var all []configProblem
+	var all []ConfigProblem
 	for _, problem := range wrong.Problems {
-		all = append(all, configProblem{File: wrong.File, Line: problem.Line, Key: problem.Key, Problem: problem.Text})
+		all = append(all, ConfigProblem{File: wrong.File, Line: problem.Line, Key: problem.Key, Problem: problem.Text})
 	}
 	return all
 }
 
-func (p configProblem) where() string {
+func (p ConfigProblem) where() string {
 	if p.Line == 0 {
 		return p.File
 	}
 	return p.File + ":" + strconv.Itoa(p.Line)
 }
 
-func (p configProblem) text() string {
+func (p ConfigProblem) text() string {
 	if p.Key == "" {
 		return p.Problem
 	}
@@ -141,14 +142,14 @@ func (p configProblem) text() string {
 }
 
 // showUnwise tells what is unwise.
-func showUnwise(v cli.View, warnings []configProblem) {
+func showUnwise(v cli.View, warnings []ConfigProblem) {
 	for _, w := range warnings {
 		v.Out.Printf("%s: warning: %s\n", term.Line(w.where()), term.Line(w.text()))
 	}
 }
 
 // showChecked tells of each file that it is right, or what is wrong.
-func showChecked(v cli.View, home configs.Home, agents []configs.Agent, problems []configProblem) {
+func showChecked(v cli.View, home configs.Home, agents []configs.Agent, problems []ConfigProblem) {
 	bad := map[string]bool{}
 	for _, problem := range problems {
 		bad[problem.File] = true
@@ -194,8 +195,8 @@ func newConfigShowCommand(p *cli.Program) *cobra.Command {
 	return cmd
 }
 
-// configInfo is the configuration as "config show --json" prints it.
-type configInfo struct {
+// ConfigInfo is the configuration as "config show --json" prints it.
+type ConfigInfo struct {
 	File           string          `json:"file"`            // where it stands
 	Fleet          string          `json:"fleet"`           // name of the fleet
 	Alias          string          `json:"alias"`           // of this host
@@ -230,7 +231,7 @@ func runConfigShow(home configs.Home, v cli.View) error {
 	}
 	c.Remote, c.Bus.URL = redact.Remote(c.Remote), redact.URLs(c.Bus.URL)
 	if v.JSON {
-		return v.WriteJSON(configInfo{
+		return v.WriteJSON(ConfigInfo{
 			File: home.Config(), Fleet: c.Fleet.String(), Alias: c.Alias.String(), Human: c.Human.String(), Remote: c.Remote,
 			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Advertise: c.Bus.Advertise, Hubs: c.Bus.Hubs, URL: c.Bus.URL,
 			Creds: c.Bus.Creds, NKey: c.Bus.NKey, CA: c.Bus.CA, Context: c.Bus.Context,

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -32,8 +32,8 @@ in: what config.yaml says of it and, where a node runs, how it gets on with it.`
 	return cmd
 }
 
-// remoteInfo is the remote as "remote show --json" prints it.
-type remoteInfo struct {
+// RemoteInfo is the remote as "remote show --json" prints it.
+type RemoteInfo struct {
 	Remote string                `json:"remote"`           // of config.yaml; empty: none
 	Record *control.RecordStatus `json:"record,omitempty"` // of the running node; absent: none runs
 }
@@ -46,7 +46,7 @@ func runRemoteShow(ctx context.Context, home configs.Home, client control.Servic
 	if err != nil {
 		return err
 	}
-	info := remoteInfo{Remote: redact.Remote(c.Remote)}
+	info := RemoteInfo{Remote: redact.Remote(c.Remote)}
 	if s, err := control.ShowStatus.Ask(ctx, client); err == nil {
 		info.Record = &s.Record
 	}

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"bufio"
@@ -32,7 +32,8 @@ type logsRequest struct {
 	follow bool
 }
 
-func newLogsCommand(p *cli.Program) *cobra.Command {
+// NewLogsCommand is parley logs.
+func NewLogsCommand(p *cli.Program) *cobra.Command {
 	var r logsRequest
 	cmd := &cobra.Command{
 		Use:   "logs",

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 )
 
 func TestWakeForPeople(t *testing.T) {
-	r := nodeRun(t)
+	r := newRun(t)
 	r.Woken = control.Woken{Remote: "git@example.org:record\x1b.git", Arrived: 2, Agents: clitest.ServedHere()}
 	r.WantPrinted(t, 80, []string{"wake"}, `
 awake; 2 messages came from git@example.org:record␛.git
@@ -28,7 +28,7 @@ func TestCommandLinesThatWake(t *testing.T) {
 		{[]string{"wake"}, `wake {}`},
 		{[]string{"wake", "mawjs"}, `wake {"agent":"mawjs"}`},
 	} {
-		r := nodeRun(t)
+		r := newRun(t)
 		r.Env["PARLEY_AGENT"] = "volt"
 		r.WantAsked(t, test.line, test.want)
 	}
@@ -49,7 +49,7 @@ func TestWakeSaysWhatItFound(t *testing.T) {
 			"parley: cannot look at the remote: no route␛\nhint: parley status\n",
 		},
 	} {
-		r := nodeRun(t)
+		r := newRun(t)
 		r.Woken = test.woken
 		if code := r.Do("wake"); code != test.code {
 			t.Errorf("%+v: exit %d, want %d", test.woken, code, test.code)

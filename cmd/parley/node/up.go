@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -17,7 +17,8 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-func newUpCommand(p *cli.Program) *cobra.Command {
+// NewUpCommand is parley up.
+func NewUpCommand(p *cli.Program) *cobra.Command {
 	var detach, background, moved bool
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -124,7 +125,7 @@ func showReady(ctx context.Context, n control.Service, v cli.View, warn bool) {
 	if err != nil {
 		return // the node is stopping already
 	}
-	showStatusLine(v, s)
+	ShowStatusLine(v, s)
 	showStatusFields(v, s)
 	if warn {
 		showWarnings(v, s)

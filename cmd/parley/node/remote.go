@@ -1,11 +1,12 @@
-package main
+package node
 
 import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/spf13/cobra"
 )
 
-func newRemoteCommand(p *cli.Program) *cobra.Command {
+// NewRemoteCommand is parley remote.
+func NewRemoteCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remote",
 		Short: "Show and set the repository through which the record is shared",

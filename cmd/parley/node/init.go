@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -19,7 +19,8 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-func newInitCommand(p *cli.Program) *cobra.Command {
+// NewInitCommand is parley init.
+func NewInitCommand(p *cli.Program) *cobra.Command {
 	o := homes.Options{Version: cli.Version}
 	var adopt adoptFlags
 	cmd := &cobra.Command{

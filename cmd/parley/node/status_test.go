@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"strings"
@@ -44,7 +44,7 @@ func TestStateOfALink(t *testing.T) {
 
 // What needs attention was shown with the escapes of its colour made visible.
 func TestAlarmsInColour(t *testing.T) {
-	r := nodeRun(t)
+	r := newRun(t)
 	r.AtTerminal(60)
 	r.Program.Out.Color = true
 	r.Status = control.Status{Bus: control.BusStatus{Letters: 1, Offended: time.Now(), Letter: "a subject of white: it was\x1b[2J repeated, and that is refused"}}
@@ -62,7 +62,7 @@ func TestAlarmsInColour(t *testing.T) {
 // What status says to type named the node of the default home where the one with
 // another home had been asked.
 func TestStatusNamesTheHome(t *testing.T) {
-	r := nodeRun(t)
+	r := newRun(t)
 	r.Status = clitest.SomeStatus()
 	if code := r.Do("status", "--home", "/srv/white"); code != cli.ExitDone {
 		t.Fatalf("exit %d, %s", code, r.Err.String())
@@ -92,7 +92,7 @@ func TestWhenTheRemoteWasUsed(t *testing.T) {
 // It prevents: a place among those that push in words that only its author knows, and
 // trouble with the bus that stands in status for ever after it is over.
 func TestStatusSpeaksOfWhatIs(t *testing.T) {
-	r := nodeRun(t)
+	r := newRun(t)
 	r.Status = clitest.SomeStatus()
 	r.Status.Record.Trouble = nil
 	r.Status.Record.Courier, r.Status.Record.Pusher = 2, "black"

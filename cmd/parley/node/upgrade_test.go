@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"strings"
@@ -28,7 +28,7 @@ upstream/JITTER.md     changed
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := nodeRun(t)
+			r := newRun(t)
 			r.SomeBooks(t)
 			r.WantPrinted(t, test.width, strings.Fields(test.line), test.want)
 		})
@@ -36,5 +36,5 @@ upstream/JITTER.md     changed
 }
 
 func TestCommandLineThatUpgrades(t *testing.T) {
-	nodeRun(t).WantAsked(t, []string{"upgrade", "--check"}, `upgrade {"check":true}`)
+	newRun(t).WantAsked(t, []string{"upgrade", "--check"}, `upgrade {"check":true}`)
 }

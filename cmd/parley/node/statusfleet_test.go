@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"strings"
@@ -48,14 +48,14 @@ white cannot use the remote (unreachable): no␛ route; 3 messages not pushed
   yet
 `},
 	} {
-		r := nodeRun(t)
+		r := newRun(t)
 		r.Fleet = clitest.SomeFleet()
 		r.WantPrinted(t, test.width, []string{"status", "--fleet"}, test.want)
 	}
 }
 
 func TestFleetAsJSON(t *testing.T) {
-	r := nodeRun(t)
+	r := newRun(t)
 	r.Fleet = clitest.SomeFleet()
 	if code := r.Do("status", "--fleet", "--json"); code != cli.ExitDone {
 		t.Errorf("exit %d, %s", code, r.Err.String())

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -14,7 +14,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newStatusCommand(p *cli.Program) *cobra.Command {
+// NewStatusCommand is parley status.
+func NewStatusCommand(p *cli.Program) *cobra.Command {
 	fleet := false
 	var r control.HostsRequest
 	cmd := &cobra.Command{
@@ -61,7 +62,7 @@ func runStatus(ctx context.Context, client control.Service, v cli.View) error {
 	if v.JSON {
 		return v.WriteJSON(s)
 	}
-	showStatusLine(v, s)
+	ShowStatusLine(v, s)
 	showStatusFields(v, s)
 	showWarnings(v, s)
 	if len(s.Hosts) > 0 {
@@ -82,8 +83,8 @@ func showWarnings(v cli.View, s control.Status) {
 	}
 }
 
-// showStatusLine says in one line who runs where.
-func showStatusLine(v cli.View, s control.Status) {
+// ShowStatusLine says in one line who runs where.
+func ShowStatusLine(v cli.View, s control.Status) {
 	who := fmt.Sprintf("%s on host %s of fleet %s: ", s.Human, s.Host, s.Fleet)
 	what := fmt.Sprintf("running since %s, version %s, process %d", v.At(s.Since, cli.TimeForm), term.Line(s.Version), s.PID)
 	if v.Out.Width > 0 && term.Width(who+what) > v.Out.Width {

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"strings"
@@ -10,7 +10,8 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 )
 
-func newJoinCommand(p *cli.Program) *cobra.Command {
+// NewJoinCommand is parley join.
+func NewJoinCommand(p *cli.Program) *cobra.Command {
 	o := homes.Options{Version: cli.Version, Join: true}
 	cmd := &cobra.Command{
 		Use:   "join [URL]",
