@@ -1,9 +1,10 @@
 // Command parley lets agents on many machines talk live over NATS, with every
 // word kept in git.
 //
-// Each command stands in a file of its own name: newXCommand reads the command
-// line, runX asks the node through node/control and prints the answer. Only
-// up.go, init.go, join.go and demo.go know the node itself.
+// The folders beside this file hold the commands, a group each, and cli, which is
+// what they share. A command stands in a file of its own name: NewXCommand reads
+// the command line, runX asks the node through node/control and prints the answer.
+// Here they become one tree, in root.go, and are tested together.
 package main
 
 import (

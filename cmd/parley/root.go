@@ -1,18 +1,14 @@
 package main
 
 import (
-	"context"
-	"errors"
-
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/bench"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/demo"
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
-	"github.com/parleyfleet/parley/configs"
-	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
 
@@ -24,6 +20,7 @@ const (
 	groupFleet = "fleet"
 )
 
+// newRootCommand is the whole tree of commands.
 func newRootCommand(p *cli.Program) *cobra.Command {
 	showVersion := false
 	root := cli.NewRoot(p)
@@ -61,9 +58,9 @@ the home), NO_COLOR.`
 		talk.NewRepliesCommand(p), talk.NewThreadCommand(p), talk.NewLogCommand(p), talk.NewAttachCommand(p), talk.NewSearchCommand(p))
 	root.SetHelpCommandGroupID(groupFleet)
 	root.SetHelpCommand(newHelpCommand())
-	addGroup(root, groupFleet, "The fleet:", host.NewLsCommand(p), host.NewCommand(p), talk.NewChannelCommand(p), talk.NewMemoryCommand(p), record.NewCommand(p), bench.NewCommand(p), newDemoCommand(p),
-		newCompletionCommand(p), newVersionCommand(p))
-	root.AddCommand(newDemoAgentCommand(p))
+	addGroup(root, groupFleet, "The fleet:", host.NewLsCommand(p), host.NewCommand(p), talk.NewChannelCommand(p), talk.NewMemoryCommand(p),
+		record.NewCommand(p), bench.NewCommand(p), demo.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
+	root.AddCommand(demo.NewAgentCommand(p))
 	return root
 }
 
@@ -74,31 +71,3 @@ func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command)
 		root.AddCommand(cmd)
 	}
 }
-
-// runFirst says what to do first: make a home, start the node, or talk.
-func runFirst(ctx context.Context, home configs.Home, client control.Service, v cli.View) error {
-	if !cli.Configured(home) {
-		if why := cli.NotConfigured(home, ""); why.Hint != "parley init" {
-			return why
-		}
-		v.Out.Printf("%s\n\nThere is no node of yours at %s yet. First:\n\n", tagline, home.Dir)
-		v.Steps("parley init", "make one: keys, a record in git, your name", "parley demo", "or watch two of them talk for a moment")
-		return nil
-	}
-	s, err := control.ShowStatus.Ask(ctx, client)
-	if down := new(control.Error); errors.As(err, &down) && down.Kind == control.KindUnavailable {
-		v.Out.Printf("%s\n\nYour node at %s is not running. Next:\n\n", tagline, home.Dir)
-		v.Steps("parley up -d", "start it in the background; without -d it stays here", "parley logs", "what it logged before")
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	node.ShowStatusLine(v, s)
-	v.Out.Printf("\n")
-	v.Steps("parley ls", "who can be reached", "parley hey AGENT hello", "say something", "parley inbox", "what is waiting for you",
-		"parley log --follow", "listen", "parley --help", "everything else")
-	return nil
-}
-
-const tagline = "parley: agents on many machines, talking live, with every word in git."

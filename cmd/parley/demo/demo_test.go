@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"bytes"
@@ -12,14 +12,15 @@ import (
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
 )
 
 // At 80 columns the terminal broke the demo's lines within words, and its tables.
 func TestDemoFitsTheTerminal(t *testing.T) {
 	var out bytes.Buffer
-	r := newRun(t)
+	r := clitest.New(t, func(p *cli.Program) *cobra.Command { return cli.NewRoot(p, NewCommand(p)) })
 	r.Mail = []control.Message{clitest.Letter("That was 10 words, and a few more that nobody had counted.")}
-	d := &demo{out: term.Screen{Writer: &out, Terminal: true, Width: 80}, dir: "/tmp/demo", binary: "/bin/parley",
+	d := &demonstration{out: term.Screen{Writer: &out, Terminal: true, Width: 80}, dir: "/tmp/demo", binary: "/bin/parley",
 		nodes: map[string]*demoNode{demoHub: {client: &r.Recorder}}}
 	d.show(demoHub, []string{"init", "--fleet", "demo", "--remote", "/tmp/demo/shared.git", "--listen", "127.0.0.1:0", "--human", "nat bo"})
 	d.show(demoOther, []string{"agent", "add", "calc", "--exec", "/bin/parley demo-agent calc"})

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // gitShow runs the git program on the shared repository and shows what it
 // prints.
-func (d *demo) gitShow(ctx context.Context, args ...string) error {
+func (d *demonstration) gitShow(ctx context.Context, args ...string) error {
 	d.out.Printf("  %s git %s\n", d.out.Dim("shared.git$"), strings.Join(args, " "))
 	out, err := gitCommand(ctx, append([]string{"-C", d.remote}, args...)...).Output()
 	if err != nil {
@@ -31,7 +31,7 @@ func gitCommand(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func (d *demo) gitQuiet(ctx context.Context, dir string, args ...string) error {
+func (d *demonstration) gitQuiet(ctx context.Context, dir string, args ...string) error {
 	cmd := gitCommand(ctx, args...)
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -42,7 +42,7 @@ func (d *demo) gitQuiet(ctx context.Context, dir string, args ...string) error {
 
 // verify compares the files of a repository with the messages that should be
 // in it, by the bytes' own git ids as well as by path.
-func (d *demo) verify(ctx context.Context, repository string, all []control.Message) error {
+func (d *demonstration) verify(ctx context.Context, repository string, all []control.Message) error {
 	if err := d.gitQuiet(ctx, repository, "fsck", "--strict", "--full"); err != nil {
 		return err
 	}

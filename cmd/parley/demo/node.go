@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"bytes"
@@ -42,7 +42,7 @@ func (n *demoNode) environment() []string {
 
 // add makes a node's home by a command, whose words are given, and does not show
 // what that prints.
-func (d *demo) add(ctx context.Context, alias string, words ...string) error {
+func (d *demonstration) add(ctx context.Context, alias string, words ...string) error {
 	home := configs.Home{Dir: filepath.Join(d.dir, alias)}
 	d.nodes[alias] = &demoNode{alias: alias, home: home, client: control.NewClient(home.Socket(), cli.Version)}
 	_, err := d.run(ctx, alias, append(words, "--alias", alias, "--human", "nat")...)
@@ -51,7 +51,7 @@ func (d *demo) add(ctx context.Context, alias string, words ...string) error {
 
 // run shows a command of parley at a host, runs it, shows what it prints and
 // returns that.
-func (d *demo) run(ctx context.Context, alias string, args ...string) (string, error) {
+func (d *demonstration) run(ctx context.Context, alias string, args ...string) (string, error) {
 	d.show(alias, args)
 	n := d.nodes[alias]
 	cmd := exec.CommandContext(ctx, d.binary, args...)
@@ -70,7 +70,7 @@ func (d *demo) run(ctx context.Context, alias string, args ...string) (string, e
 }
 
 // show prints a command as a person would type it, in lines that fit the terminal.
-func (d *demo) show(alias string, args []string) {
+func (d *demonstration) show(alias string, args []string) {
 	width := len("  " + alias + "$ parley")
 	shown := "  " + d.out.Dim(alias+"$") + " parley"
 	for _, arg := range args {
@@ -84,13 +84,13 @@ func (d *demo) show(alias string, args []string) {
 }
 
 // plain leaves out where the demo and parley itself happen to lie.
-func (d *demo) plain(arg string) string {
+func (d *demonstration) plain(arg string) string {
 	arg = strings.ReplaceAll(arg, d.dir+string(os.PathSeparator), "")
 	return strings.ReplaceAll(arg, cli.ShellWord(d.binary), "parley")
 }
 
 // say prints what the demo itself has to say.
-func (d *demo) say(text string) {
+func (d *demonstration) say(text string) {
 	for _, line := range term.Wrap(text, d.out.Width-2) {
 		d.out.Printf("  %s\n", line)
 	}
@@ -98,7 +98,7 @@ func (d *demo) say(text string) {
 
 // indent shows what a command has printed; a line that the terminal would break
 // anywhere is broken at a space, and goes on below itself.
-func (d *demo) indent(text string) {
+func (d *demonstration) indent(text string) {
 	for line := range strings.Lines(text) {
 		before := marginText
 		for _, part := range term.Wrap(term.Line(strings.TrimRight(line, "\r\n")), d.out.Width-6) {
@@ -110,7 +110,7 @@ func (d *demo) indent(text string) {
 
 // look shows a command at a host that lists something, as that host's person would
 // see it in a terminal of the width that is left here.
-func (d *demo) look(ctx context.Context, alias, command string, run func(context.Context, control.Service, cli.View) error) error {
+func (d *demonstration) look(ctx context.Context, alias, command string, run func(context.Context, control.Service, cli.View) error) error {
 	d.show(alias, []string{command})
 	screen := d.out
 	screen.Writer = &margin{to: d.out.Writer}
@@ -137,7 +137,7 @@ func (m *margin) Write(data []byte) (int, error) {
 }
 
 // start runs "parley up" for a node and waits until it answers.
-func (d *demo) start(ctx context.Context, alias string) error {
+func (d *demonstration) start(ctx context.Context, alias string) error {
 	n := d.nodes[alias]
 	d.show(alias, []string{"up"})
 	n.output.Reset()
@@ -181,7 +181,7 @@ func (n *demoNode) stop() error {
 }
 
 // until asks again and again until it is so, for as long as the demo waits.
-func (d *demo) until(ctx context.Context, what string, so func() (bool, error)) error {
+func (d *demonstration) until(ctx context.Context, what string, so func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, demoWait)
 	defer cancel()
 	for {
@@ -197,7 +197,7 @@ func (d *demo) until(ctx context.Context, what string, so func() (bool, error)) 
 }
 
 // showLogs prints what the nodes had to say when a step failed.
-func (d *demo) showLogs() {
+func (d *demonstration) showLogs() {
 	for alias, n := range d.nodes {
 		data, err := os.ReadFile(n.home.Log())
 		if err != nil {

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newDemoAgentCommand is the program behind the demo's agents: a text on
+// NewAgentCommand is the program behind the demo's agents: a text on
 // standard input, an answer on standard output, as any agent's program does it.
-func newDemoAgentCommand(p *cli.Program) *cobra.Command {
+func NewAgentCommand(p *cli.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:    "demo-agent words|calc",
 		Short:  "The program behind the demo's agents",

@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-func (d *demo) hosts(ctx context.Context) error {
+func (d *demonstration) hosts(ctx context.Context) error {
 	if err := d.add(ctx, demoHub, "init", "--fleet", "demo", "--remote", d.remote, "--listen", "127.0.0.1:0"); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (d *demo) hosts(ctx context.Context) error {
 }
 
 // linked waits until both hosts see each other live.
-func (d *demo) linked(ctx context.Context) error {
+func (d *demonstration) linked(ctx context.Context) error {
 	for _, n := range d.nodes {
 		err := d.until(ctx, "the hosts are linked", func() (bool, error) {
 			s, err := control.ShowStatus.Ask(ctx, n.client)
@@ -59,7 +59,7 @@ func (d *demo) linked(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) agents(ctx context.Context) error {
+func (d *demonstration) agents(ctx context.Context) error {
 	if _, err := d.run(ctx, demoHub, "agent", "add", "words", "--exec", cli.ShellWord(d.binary)+" demo-agent words"); err != nil {
 		return err
 	}
@@ -78,16 +78,16 @@ func (d *demo) agents(ctx context.Context) error {
 	})
 }
 
-func (d *demo) hey(ctx context.Context) error {
+func (d *demonstration) hey(ctx context.Context) error {
 	return d.ask(ctx, "2 words", "hey", "words", "--wait", "10s", "hello there")
 }
 
-func (d *demo) wormhole(ctx context.Context) error {
+func (d *demonstration) wormhole(ctx context.Context) error {
 	return d.ask(ctx, "19 + 23 = 42", "wormhole", demoOther+":calc", "--wait", "10s", "What is 19 + 23?")
 }
 
 // ask sends a question from the first host and checks the answer.
-func (d *demo) ask(ctx context.Context, want string, args ...string) error {
+func (d *demonstration) ask(ctx context.Context, want string, args ...string) error {
 	answer, err := d.run(ctx, demoHub, args...)
 	if err == nil && !strings.Contains(answer, want) {
 		err = fmt.Errorf("the answer was %q, not %q", answer, want)
@@ -95,7 +95,7 @@ func (d *demo) ask(ctx context.Context, want string, args ...string) error {
 	return err
 }
 
-func (d *demo) broadcast(ctx context.Context) error {
+func (d *demonstration) broadcast(ctx context.Context) error {
 	if _, err := d.run(ctx, demoHub, "broadcast", "We ship 3 things on Friday and 4 on Monday."); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (d *demo) broadcast(ctx context.Context) error {
 	})
 }
 
-func (d *demo) away(ctx context.Context) error {
+func (d *demonstration) away(ctx context.Context) error {
 	if _, err := d.run(ctx, demoOther, "stop"); err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (d *demo) away(ctx context.Context) error {
 }
 
 // everything is the record as one host sees it, book-keeping included.
-func (d *demo) everything(ctx context.Context, alias string) ([]control.Message, error) {
+func (d *demonstration) everything(ctx context.Context, alias string) ([]control.Message, error) {
 	var all []control.Message
 	err := control.Log.Ask(ctx, d.nodes[alias].client, control.LogRequest{Everything: true}, func(m control.Message) error {
 		all = append(all, m)
@@ -154,7 +154,7 @@ func (d *demo) everything(ctx context.Context, alias string) ([]control.Message,
 
 // settled waits until every message of both hosts is on the remote, and both
 // have the same.
-func (d *demo) settled(ctx context.Context) error {
+func (d *demonstration) settled(ctx context.Context) error {
 	return d.until(ctx, "everything is pushed and fetched", func() (bool, error) {
 		var tips []string
 		for _, n := range d.nodes {
@@ -177,7 +177,7 @@ func conversation(all []control.Message) []control.Message {
 	return slices.DeleteFunc(all, func(m control.Message) bool { return m.Type != protocol.TypeText || m.Act.HostWord() })
 }
 
-func (d *demo) stages(ctx context.Context) error {
+func (d *demonstration) stages(ctx context.Context) error {
 	if err := d.settled(ctx); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (d *demo) stages(ctx context.Context) error {
 }
 
 // measure asks calc a number of times and shows the medians.
-func (d *demo) measure(ctx context.Context) error {
+func (d *demonstration) measure(ctx context.Context) error {
 	const times = 25
 	var stored, heard, answered []time.Duration
 	client := d.nodes[demoHub].client
@@ -230,7 +230,7 @@ func (d *demo) measure(ctx context.Context) error {
 }
 
 // git stops both nodes, so that nothing but git is left, and looks.
-func (d *demo) git(ctx context.Context) error {
+func (d *demonstration) git(ctx context.Context) error {
 	if err := d.settled(ctx); err != nil {
 		return err
 	}

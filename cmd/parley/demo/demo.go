@@ -1,4 +1,5 @@
-package main
+// Package demo plays two hosts on one machine, to show what parley is: parley demo.
+package demo
 
 import (
 	"context"
@@ -20,7 +21,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func newDemoCommand(p *cli.Program) *cobra.Command {
+// NewCommand is parley demo.
+func NewCommand(p *cli.Program) *cobra.Command {
 	var keep string
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -40,8 +42,8 @@ No network is used and nothing is left behind, unless --keep names a folder.`,
 	return cmd
 }
 
-// demo is one run of the demonstration.
-type demo struct {
+// demonstration is one run of the demo.
+type demonstration struct {
 	out    term.Screen
 	dir    string
 	binary string // of parley
@@ -66,7 +68,7 @@ func runDemo(ctx context.Context, keep string, out term.Screen, getenv func(stri
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	out.Writer = &endingWriter{to: out.Writer, end: end}
-	d := &demo{out: out, nodes: map[string]*demoNode{}}
+	d := &demonstration{out: out, nodes: map[string]*demoNode{}}
 	if err := d.prepare(ctx, keep); err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func installFirst() string {
 }
 
 // prepare makes the folder and the shared repository.
-func (d *demo) prepare(ctx context.Context, keep string) (err error) {
+func (d *demonstration) prepare(ctx context.Context, keep string) (err error) {
 	if d.binary, err = os.Executable(); err != nil {
 		return fmt.Errorf("cannot find parley itself: %w", err)
 	}
@@ -157,7 +159,7 @@ func newFolder(dir string) (string, error) {
 }
 
 // clear stops the nodes and removes the folder, unless it is to be kept.
-func (d *demo) clear(keep string) error {
+func (d *demonstration) clear(keep string) error {
 	var errs []error
 	for _, n := range d.nodes {
 		errs = append(errs, n.stop())
