@@ -59,3 +59,19 @@ func TestHelpOfACommand(t *testing.T) {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}
 }
+
+func TestEmptyListsAsJSONAreArrays(t *testing.T) {
+	for _, line := range [][]string{
+		{"inbox"}, {"ls"}, {"agent", "list"}, {"replies", "x"}, {"thread", "x"}, {"channel", "list"}, {"memory", "list"}, {"upgrade"}, {"host", "list"},
+	} {
+		r := newRun(t)
+		if code := r.Do(append(line, "--json")...); code != cli.ExitDone || r.Out.String() != "[]\n" {
+			t.Errorf("%q: exit %d, printed %q, want []", line, code, r.Out.String())
+		}
+	}
+	r := newRun(t)
+	r.Do("status", "--json")
+	if strings.Contains(r.Out.String(), "null") {
+		t.Errorf("status has lists that are null: %s", r.Out.String())
+	}
+}

@@ -84,6 +84,8 @@ func TestCommandLinesOfAgents(t *testing.T) {
 		want  string
 	}{
 		{line: []string{"agent", "add", "--preset", "claude"}, want: `add {"name":"claude","preset":"claude","dir":"` + here + `"}`},
+		{line: []string{"agent", "add", "calc", "--exec", "bc -l"}, want: `add {"name":"calc","exec":"bc -l","dir":"` + here + `"}`},
+		{line: []string{"agent", "add", "calc", "--inbox", "--dir", "testdata"}, want: `add {"name":"calc","inbox":true,"dir":"` + filepath.Join(here, "testdata") + `"}`},
 		{
 			line: []string{"agent", "add", "sage", "--preset", "gemini", "--profile", "p", "--open", "gemini -i", "--timeout", "2m", "--input", "text"},
 			want: `add {"name":"sage","preset":"gemini","input":"text","profile":"p","open":"gemini -i","timeout":120000000000,"dir":"` + here + `"}`,
@@ -176,5 +178,30 @@ func TestPresets(t *testing.T) {
 		if code := r.Do("agent", "presets", preset.Name); code != cli.ExitDone || !strings.Contains(r.Out.String(), "runs:    "+preset.Exec+"\n") {
 			t.Errorf("%s: exit %d, printed %s", preset.Name, code, r.Out.String())
 		}
+	}
+}
+
+func TestOneAgentForPeople(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		line  []string
+		width int // 0: piped
+		want  string
+	}{
+		{"agent list", []string{"agent", "list"}, 0, `
+AGENT  DOOR  WAITING  RUNNING  COMMAND  FOLDER
+calc   exec  2        1        bc -l    /work
+`},
+		{"agent add", []string{"agent", "add", "calc", "--exec", "bc -l"}, 80, `
+calc is served here, door exec
+next: parley hey calc --wait 30s TEXT   ask it something
+`},
+		{"agent remove", []string{"agent", "remove", "calc"}, 0, "\ncalc is no longer served here\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.Agents = clitest.SomeStatus().Agents
+			r.WantPrinted(t, test.width, test.line, test.want)
+		})
 	}
 }

@@ -55,3 +55,31 @@ next: parley hey calc hello   say something
 		t.Errorf("printed (-want +got):\n%s", diff)
 	}
 }
+
+func TestWhoIsThereForPeople(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		line  []string
+		width int // 0: piped
+		want  string
+	}{
+		{"ls", []string{"ls"}, 80, `
+NAME   KIND   HOST   STATE  SINCE                    ADDRESS         ROUND TRIP
+mawjs  agent  blue   away   2026-05-23 21:01 +02:00
+mawjs  agent  white  live                            192.0.2.7:4223  313µs
+nat    human  here   here
+next: parley hey mawjs hello   say something
+`},
+		{"ls -q", []string{"ls", "-q"}, 0, "\nmawjs\nnat\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.People = []control.Participant{
+				{Name: "mawjs", Kind: "agent", Host: "blue", State: control.HostAway, Since: clitest.Letter("").Timestamp},
+				{Name: "mawjs", Kind: "agent", Host: "white", Live: true, State: control.HostLive, Address: "192.0.2.7:4223", RTT: 312999},
+				{Name: "nat", Kind: "human", Host: "here", Live: true, Here: true, State: control.HostHere},
+			}
+			r.WantPrinted(t, test.width, test.line, test.want)
+		})
+	}
+}

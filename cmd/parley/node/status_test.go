@@ -112,3 +112,65 @@ func TestStatusSpeaksOfWhatIs(t *testing.T) {
 		}
 	}
 }
+
+func TestStatusForPeople(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		line  []string
+		width int // 0: piped
+		want  string
+	}{
+		{"stop", []string{"stop"}, 0, "\nstopped\n"},
+		{"status", []string{"status"}, 0, `
+nat on host here of fleet lab: running since 2026-05-23 21:01:00 +02:00, version 0.1.0, process 42
+home:    /home/nat/parley
+record:  1 message in 0123456789ab, 3 not recorded yet
+remote:  /srv/record.git, 4 not pushed yet, not fetched since the start, pushed 2026-05-23 21:01:00 +02:00
+trouble: failing since 2026-05-23 21:01:00 +02:00 (unreachable): no route␊; 7 messages wait, next try 2026-05-23 21:02:00 +02:00; wait, then: parley wake
+bus:     NATS clients at 127.0.0.1:4222, other hosts at 127.0.0.1:4223
+link:    white, up, 1.23ms away
+link:    blue, down: refused
+refused: 5 messages since start: parley record verify
+flagged: 1 join to a name that is taken, 2 copied to another path: parley record verify
+warning: a clock is wrong
+
+HOST   STATE  SINCE                    VERSION  AGENTS
+here   here   2026-05-23 21:01 +02:00  0.1.0    calc
+white  live                                     mawjs, volt
+
+AGENT  DOOR  WAITING  RUNNING  COMMAND  FOLDER
+calc   exec  2        1        bc -l    /work
+`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRun(t)
+			r.Status = clitest.SomeStatus()
+			r.WantPrinted(t, test.width, test.line, test.want)
+		})
+	}
+}
+
+// Another host pushed what this one could not: it cannot know whether it could
+// now, and waits for nothing. It prevents: a next try that is past, and a place
+// among those that push.
+func TestTroubleWhereOthersPushedEverything(t *testing.T) {
+	r := newRun(t)
+	r.Status = clitest.SomeStatus()
+	r.Status.Record.Courier = 2
+	r.Status.Record.Trouble = &control.Trouble{
+		Kind: "hook", Text: "refused", Pushing: true, Since: r.Status.Since, Advice: "ask",
+	}
+	if code := r.Do("status"); code != cli.ExitDone {
+		t.Fatalf("exit %d, %s", code, r.Err.String())
+	}
+	for _, want := range []string{"(hook): refused; nothing waits, other hosts have pushed it; tried again with the next message"} {
+		if !strings.Contains(r.Out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, r.Out.String())
+		}
+	}
+	for _, unwanted := range []string{"next try", "push for all"} {
+		if strings.Contains(r.Out.String(), unwanted) {
+			t.Errorf("%q is in\n%s", unwanted, r.Out.String())
+		}
+	}
+}
