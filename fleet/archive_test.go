@@ -229,7 +229,7 @@ func searches(s *State, files []testFile) []string {
 	for _, f := range s.Verify(time.Unix(2e9, 0)) {
 		say(f)
 	}
-	return append(all, fmt.Sprint(s.Ledger.Len(), s.Known("nobody")))
+	return append(all, fmt.Sprint(s.Ledger.Len(), s.People.Known("nobody")))
 }
 
 func tail(s *State, n int) []string {

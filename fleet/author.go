@@ -26,20 +26,10 @@ func (s *State) AuthorOf(it *Item, here protocol.Name) protocol.Address {
 		return to
 	}
 	bare := protocol.Address{Name: to.Name}
-	if s.servesAt(to) || len(s.group(to.Name, "")) > 0 || protocol.CheckAddress(bare) != nil {
+	if s.People.ServesAt(to) || len(s.People.Group(to.Name, "")) > 0 || protocol.CheckAddress(bare) != nil {
 		return to
 	}
 	return bare
-}
-
-// servesAt reports whether the host of an address is known to serve its name.
-func (s *State) servesAt(to protocol.Address) bool {
-	for _, h := range s.servedOn(to.Name) {
-		if h.String() == to.Host {
-			return true
-		}
-	}
-	return false
 }
 
 // Answerable reports whether an answer to the message can be addressed. Nobody is run

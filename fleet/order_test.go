@@ -140,7 +140,7 @@ func snapshot(s *State) string {
 	}
 	b.WriteString(ballots(s))
 	for _, name := range []string{"nat", "eve", "mawjs", "words", "calc"} {
-		fmt.Fprintln(&b, name, s.Known(name))
+		fmt.Fprintln(&b, name, s.People.Known(name))
 		for _, host := range []protocol.Name{"a", "b", "c"} {
 			who := Who{Name: name, Host: host}
 			fmt.Fprintln(&b, "  unread", who, hashes(slices.Collect(s.Inbox(who, false))))

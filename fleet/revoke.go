@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/people"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -38,7 +39,7 @@ func (s *State) MayRevoke(by protocol.Name, human string, of protocol.HostKey) e
 	h, joined := s.Keys().Host(of.Host)
 	switch {
 	case !joined:
-		return refuse(Unknown, s.knownHosts(), "no host is called %q", of.Host)
+		return refuse(Unknown, s.People.HostsHint(), "no host is called %q", of.Host)
 	case !h.Has(of.Key):
 		return refuse(Unknown, "see its keys: parley host show "+of.Host.String(), "%s is no key of the host %s", of.Key, of.Host)
 	case of.Host == by:
@@ -50,7 +51,7 @@ func (s *State) MayRevoke(by protocol.Name, human string, of protocol.HostKey) e
 			"this host may not revoke a key of %s", of.Host)
 	}
 	if !slices.Contains(humans, protocol.Name(human)) {
-		return refuse(Forbidden, "they are: "+joinNames(humans),
+		return refuse(Forbidden, "they are: "+people.JoinNames(humans),
 			"%q may not have a key of %s revoked: only the humans may with whom the record was begun", human, of.Host)
 	}
 	return nil

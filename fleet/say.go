@@ -144,9 +144,9 @@ func (s *State) groups(as Who, to protocol.Address) []Group {
 // serves none, over the fleet.
 func (s *State) preferred(as Who, agent, host string) []protocol.Instance {
 	if host == "" {
-		if local := s.group(agent, as.Host.String()); len(local) > 0 {
+		if local := s.People.Group(agent, as.Host.String()); len(local) > 0 {
 			return local
 		}
 	}
-	return s.group(agent, host)
+	return s.People.Group(agent, host)
 }

@@ -3,6 +3,7 @@ package fleet
 import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/people"
 	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -18,10 +19,10 @@ type State struct {
 
 	affairs affairs
 	keys    *keys.History
-	files   map[string]protocol.HostState // host files, by path
 
 	frozenAt struct{ judged, shaken int } // the turns when the archive was made
 
+	People *people.Directory // who can be written to
 	// What the files of the record say that are no messages.
 	Channels *shelf.Channels
 	Memories *shelf.Memories
@@ -36,11 +37,11 @@ func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 		anchor:   anchor,
 		recordID: anchor.RecordID,
 		system:   protocol.SystemChannel(anchor.RecordID),
-		files:    map[string]protocol.HostState{},
 		Profiles: shelf.NewProfiles(),
 	}
 	s.Ledger = newLedger(s.system, kinds, func(f *keys.File) keys.Verdict { return s.Keys().Judge(f) }, s.touched)
-	s.Channels = shelf.NewChannels(anchor.RecordID, s.Ledger, s)
+	s.People = people.New(s.Keys, func(name string) bool { return s.Ledger.sum(sumWriters, name) > 0 })
+	s.Channels = shelf.NewChannels(anchor.RecordID, s.Ledger, s.People)
 	s.Memories = shelf.NewMemories(s.Channels)
 	s.keys = keys.New(anchor, files{s.Ledger})
 	return s

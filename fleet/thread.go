@@ -111,7 +111,7 @@ func (s *State) Progress(it *Item) []Progress {
 func (s *State) expected(it *Item) []string {
 	var names []string
 	if it.ToAll() {
-		for _, name := range s.roster() {
+		for _, name := range s.People.All() {
 			if name != it.Author().Name {
 				names = append(names, name)
 			}

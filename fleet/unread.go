@@ -93,7 +93,7 @@ func (s *State) chosenHost(it *Item, agent string) protocol.Name {
 	var group []protocol.Instance
 	for _, a := range it.To {
 		if a.Name == agent || a.Name == protocol.All {
-			group = append(group, s.group(agent, a.Host)...)
+			group = append(group, s.People.Group(agent, a.Host)...)
 		}
 	}
 	if len(group) == 0 {
@@ -108,25 +108,10 @@ func (s *State) ChosenTier(it *Item, who Who) (tier string, n int) {
 	if i, ok := it.ChosenFor(who.Name); ok && s.Signature(it) == protocol.SignatureValid && i.Host == who.Host {
 		return i.Tier, i.N
 	}
-	group := s.group(who.Name, who.Host.String())
+	group := s.People.Group(who.Name, who.Host.String())
 	if len(group) == 0 {
 		return "", 0
 	}
 	i := group[protocol.Select(it.Path.Rel(), len(group))]
 	return i.Tier, i.N
-}
-
-// group is the fleet-wide group of an agent's instances: hosts by alias, then
-// the order that each host declared (R6, R7). A host narrows it.
-func (s *State) group(agent, host string) []protocol.Instance {
-	var group []protocol.Instance
-	for _, h := range s.Keys().Hosts() {
-		if host != "" && h.Alias.String() != host {
-			continue
-		}
-		if a, ok := h.Serves(agent); ok {
-			group = append(group, a.Instances(h.Alias)...)
-		}
-	}
-	return group
 }

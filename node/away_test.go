@@ -26,7 +26,7 @@ func TestHostThatWasAwayAnswersInOrder(t *testing.T) {
 	white, stop := runNode(t, home)
 	done := filepath.Join(t.TempDir(), "done")
 	addExec(t, white, "clerk", "sh -c 'tee -a "+done+"; echo >> "+done+"'")
-	eventually(t, "the agent is known", func() bool { return hub.reading(func() bool { return hub.state.Known("clerk") }) })
+	eventually(t, "the agent is known", func() bool { return hub.reading(func() bool { return hub.state.People.Known("clerk") }) })
 	stop()
 	var want []string
 	for i := range count {

@@ -26,7 +26,7 @@ func TestClocksADayApart(t *testing.T) {
 	addExec(t, hub, "here", "tr a-z A-Z")
 	addExec(t, white, "there", "tr a-z A-Z")
 	eventually(t, "the agents are known on both", func() bool {
-		return hub.reading(func() bool { return hub.state.Known("there") }) && white.reading(func() bool { return white.state.Known("here") })
+		return hub.reading(func() bool { return hub.state.People.Known("there") }) && white.reading(func() bool { return white.state.People.Known("here") })
 	})
 	exchange := func(from *Node, to, body string) (question, answer protocol.Path) {
 		m, err := control.Send.Ask(t.Context(), from, control.SendRequest{To: []string{to}, Body: body, HeardWithin: within})

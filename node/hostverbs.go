@@ -41,7 +41,7 @@ func (n *Node) Host(_ context.Context, r control.HostRequest) (control.Host, err
 	near := n.neighbours()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	h, err := n.state.FindHost(r.Alias)
+	h, err := n.state.People.FindHost(r.Alias)
 	if err != nil {
 		return control.Host{}, asError(err)
 	}

@@ -157,7 +157,7 @@ func (hs *hubs) unknown() (warnings []string) {
 		if err != nil || alias == "" {
 			continue // Load has refused it, or it is whoever answers there
 		}
-		hs.folded(func(s *fleet.State) { _, err = s.FindHost(alias.String()) })
+		hs.folded(func(s *fleet.State) { _, err = s.People.FindHost(alias.String()) })
 		var unknown *fleet.Refusal
 		if errors.As(err, &unknown) {
 			warnings = append(warnings, fmt.Sprintf("nothing is known of a host called %s, which bus.hubs names (%s): it has not joined yet, or has another name; %s",

@@ -89,7 +89,7 @@ func TestLetterThatComesByBothDoorsIsOne(t *testing.T) {
 		_, here := b.live.PresenceOf("oracle-world")
 		return there && here
 	})
-	eventually(t, "the agent is known on the other host", func() bool { return a.reading(func() bool { return a.state.Known("shout") }) })
+	eventually(t, "the agent is known on the other host", func() bool { return a.reading(func() bool { return a.state.People.Known("shout") }) })
 
 	m, err := control.Send.Ask(t.Context(), a, control.SendRequest{To: []string{"white:shout"}, Body: "over there", HeardWithin: within})
 	if err != nil {

@@ -144,7 +144,7 @@ func (n *Node) List(_ context.Context, r control.HostsRequest) ([]control.Partic
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, f := range n.state.OtherPrograms() {
+	for _, f := range n.state.People.OtherPrograms() {
 		for _, a := range f.Agents {
 			all = append(all, control.Participant{Name: a.Name, Kind: "agent", Host: f.Host, State: control.HostOther})
 		}

@@ -137,7 +137,7 @@ func (n *Node) knownAddress(text string) (protocol.Address, error) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return who, asError(n.state.CheckName(who.Name))
+	return who, asError(n.state.People.Check(who.Name))
 }
 
 // wroteAt reports whether somebody wrote the message, at the host that the address

@@ -45,7 +45,7 @@ func walls() []Wall {
 		},
 		{
 			Room:           "fleet",
-			Parley:         []string{"protocol", "fleet/archive", "fleet/keys", "fleet/shelf"},
+			Parley:         []string{"protocol", "fleet/archive", "fleet/keys", "fleet/people", "fleet/shelf"},
 			TestThirdParty: []string{nkeys}, // its stories sign their messages
 			Pure:           true,
 			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
@@ -60,6 +60,12 @@ func walls() []Wall {
 			Parley: []string{"protocol"},
 			Pure:   true,
 			Why:    "where messages stand depends on keys, so keys must not depend on that: they are a fold over signed words alone",
+		},
+		{
+			Room:   "fleet/people",
+			Parley: []string{"protocol", "fleet/keys", "fleet/refusal"},
+			Pure:   true,
+			Why:    "who can be written to follows from the words of hosts and from host files, and from no message",
 		},
 		{
 			Room:   "fleet/shelf",

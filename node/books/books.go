@@ -195,10 +195,10 @@ func TooLarge(data []byte) error {
 // the operator is warned.
 func (b *Books) hostFile(path string) func(s *fleet.State, data []byte, ok bool) error {
 	return func(s *fleet.State, data []byte, ok bool) error {
-		s.DropHostFile(path)
+		s.People.DropHostFile(path)
 		var key, commands, parts string // what is wrong with it
 		err := taken(data, ok, protocol.ParseHostFile, func(says protocol.HostState) {
-			s.SetHostFile(path, says)
+			s.People.SetHostFile(path, says)
 			if len(says.Unread) > 0 {
 				parts = "cannot be read in part: that is left out, and the rest counts: " + UnreadText(says.Unread)
 			}

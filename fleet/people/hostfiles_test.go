@@ -1,13 +1,25 @@
-package fleet
+package people
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
+
+// emptyDirectory is that of a record without hosts, where nobody ever wrote.
+func emptyDirectory() *Directory {
+	return New(keys.New(keys.Anchor{}, noFiles{}).Ring, func(string) bool { return false })
+}
+
+type noFiles struct{}
+
+func (noFiles) Signed(string) *keys.File { return nil }
+
+func (noFiles) Files() iter.Seq[*keys.File] { return func(func(*keys.File) bool) {} }
 
 // Of several host files for one host the same one counts in whatever order they came,
 // also after some have gone.
@@ -21,7 +33,7 @@ func TestWhichHostFileCounts(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 12))
 	for range 100 {
-		s := New(keys.Anchor{RecordID: testRecord})
+		s := emptyDirectory()
 		for path, h := range files { // in any order
 			s.SetHostFile(path, h)
 		}
@@ -49,7 +61,7 @@ func TestWhichHostFileCounts(t *testing.T) {
 // some thousand small ones held every node up for seconds at each message.
 func TestHostFilesAreLookedAtOnce(t *testing.T) {
 	const many = 500
-	s := New(keys.Anchor{RecordID: testRecord})
+	s := emptyDirectory()
 	for i := range many {
 		s.SetHostFile(fmt.Sprintf("hosts/x%d.md", i), protocol.HostState{Host: protocol.Name(fmt.Sprintf("h%d", i))})
 	}

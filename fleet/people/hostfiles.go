@@ -1,4 +1,4 @@
-package fleet
+package people
 
 import (
 	"cmp"
@@ -7,24 +7,24 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// SetHostFile tells the state what a host file of the record says. It counts
+// SetHostFile takes in what a host file of the record says. It counts
 // only for hosts without a key: those of other programs.
-func (s *State) SetHostFile(path string, h protocol.HostState) { s.files[path] = h }
+func (d *Directory) SetHostFile(path string, h protocol.HostState) { d.files[path] = h }
 
 // DropHostFile forgets the host file at path.
-func (s *State) DropHostFile(path string) { delete(s.files, path) }
+func (d *Directory) DropHostFile(path string) { delete(d.files, path) }
 
 // hostFile is what a host file says of that host.
-func (s *State) hostFile(alias protocol.Name) (protocol.HostState, bool) {
-	h, ok := s.files[s.hostFiles()[alias]]
+func (d *Directory) hostFile(alias protocol.Name) (protocol.HostState, bool) {
+	h, ok := d.files[d.hostFiles()[alias]]
 	return h, ok
 }
 
 // hostFiles are the paths of the files that count, by alias: of several for one host the
 // one that is called after it, else the first by path, in whatever order they came.
-func (s *State) hostFiles() map[protocol.Name]string {
+func (d *Directory) hostFiles() map[protocol.Name]string {
 	counts := map[protocol.Name]string{}
-	for path, h := range s.files {
+	for path, h := range d.files {
 		other, several := counts[h.Host]
 		if named := protocol.HostFilePath(h.Host); !several || path == named || path < other && other != named {
 			counts[h.Host] = path
@@ -35,11 +35,11 @@ func (s *State) hostFiles() map[protocol.Name]string {
 
 // OtherPrograms are the hosts without a key that host files name, by alias: those whose
 // agents other programs run.
-func (s *State) OtherPrograms() []protocol.HostState {
+func (d *Directory) OtherPrograms() []protocol.HostState {
 	var all []protocol.HostState
-	for alias, path := range s.hostFiles() {
-		if _, joined := s.Keys().Host(alias); !joined {
-			all = append(all, s.files[path])
+	for alias, path := range d.hostFiles() {
+		if _, joined := d.ring().Host(alias); !joined {
+			all = append(all, d.files[path])
 		}
 	}
 	slices.SortFunc(all, func(a, b protocol.HostState) int { return cmp.Compare(a.Host, b.Host) })

@@ -1,9 +1,10 @@
-package fleet
+package people
 
 import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/internal/spelling"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -14,18 +15,18 @@ const (
 	maxMisspelt = 256 // bytes of what may be a misspelt alias
 )
 
-// FindHost is the host of that alias, or a *Refusal with the nearest aliases.
-func (s *State) FindHost(alias string) (*keys.Host, error) {
-	if h, ok := s.Keys().Host(protocol.Name(alias)); ok {
+// FindHost is the host of that alias, or a *refusal.Refusal with the nearest aliases.
+func (d *Directory) FindHost(alias string) (*keys.Host, error) {
+	if h, ok := d.ring().Host(protocol.Name(alias)); ok {
 		return h, nil
 	}
-	return nil, refuse(Unknown, s.suggestHost(alias), "no host of this fleet is called %q", alias)
+	return nil, refusal.New(refusal.Unknown, d.suggestHost(alias), "no host of this fleet is called %q", alias)
 }
 
 // suggestHost is a hint that names the hosts nearest to an alias nobody has.
-func (s *State) suggestHost(alias string) string {
+func (d *Directory) suggestHost(alias string) string {
 	var near []protocol.Name
-	hosts := s.Keys().Hosts()
+	hosts := d.ring().Hosts()
 	for _, h := range hosts {
 		name := h.Alias.String()
 		if len(alias) > maxMisspelt {
@@ -37,9 +38,9 @@ func (s *State) suggestHost(alias string) string {
 	}
 	switch {
 	case len(near) > 0 && len(near) < manyHosts:
-		return "did you mean " + joinNames(near) + "? see: parley host list"
+		return "did you mean " + JoinNames(near) + "? see: parley host list"
 	case len(hosts) < manyHosts:
-		return s.knownHosts()
+		return d.HostsHint()
 	}
 	return "see which there are: parley host list"
 }

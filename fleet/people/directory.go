@@ -1,0 +1,185 @@
+package people
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/internal/spelling"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Directory is who can be written to. It knows what hosts with a key say of themselves and,
+// of hosts without one, what host files say.
+type Directory struct {
+	ring  func() *keys.Ring
+	wrote func(name string) bool
+	files map[string]protocol.HostState // by path
+}
+
+// New is the directory of a record before its first host file: ring is the keys as they
+// are, wrote says whether anyone of that name ever wrote.
+func New(ring func() *keys.Ring, wrote func(name string) bool) *Directory {
+	return &Directory{ring, wrote, map[string]protocol.HostState{}}
+}
+
+// Check refuses a name that the fleet does not know, with those that are near it.
+// The error is a *refusal.Refusal.
+func (d *Directory) Check(name string) error {
+	if d.Known(name) {
+		return nil
+	}
+	return refusal.New(refusal.Unknown, d.Suggest(name), "nobody is called %q", name)
+}
+
+// CheckHosted refuses an address whose host is unknown or does not serve the
+// name.
+func (d *Directory) CheckHosted(to protocol.Address) error {
+	alias := protocol.Name(to.Host)
+	h, joined := d.ring().Host(alias)
+	file, listed := d.hostFile(alias)
+	if h.Out() {
+		return refusal.New(refusal.Forbidden, d.HostsHint(), "the host %s is out: %s", alias, h.WhyOut())
+	}
+	if !joined && !listed {
+		return refusal.New(refusal.Unknown, d.HostsHint(), "no host is called %q", to.Host)
+	}
+	if joined {
+		file = protocol.HostState{Humans: h.Humans, Agents: h.Agents}
+	}
+	if names(file, to.Name) {
+		return nil
+	}
+	hint := servedThere(file)
+	if on := d.ServedOn(to.Name); len(on) > 0 {
+		hint = fmt.Sprintf("%s is on %s", to.Name, JoinNames(on))
+	}
+	return refusal.New(refusal.Unknown, hint, "the host %s does not serve %q", to.Host, to.Name)
+}
+
+// servedThere is a hint that names the agents and humans of a host.
+func servedThere(h protocol.HostState) string {
+	there := slices.Clone(h.Humans)
+	for _, a := range h.Agents {
+		there = append(there, a.Name)
+	}
+	if len(there) == 0 || len(there) > manyNames {
+		return "see who is there: parley ls"
+	}
+	slices.Sort(there)
+	return "there are " + JoinNames(slices.Compact(there)) + "; see: parley ls"
+}
+
+func names(h protocol.HostState, name string) bool {
+	return slices.ContainsFunc(h.Agents, func(a protocol.HostedAgent) bool { return a.Name.String() == name }) ||
+		slices.Contains(h.Humans, protocol.Name(name))
+}
+
+// Known reports whether the fleet knows a participant of that name: an agent, a
+// human, or anyone who ever wrote.
+func (d *Directory) Known(name string) bool {
+	return d.wrote(name) || slices.Contains(d.All(), name)
+}
+
+// ServedOn are the hosts where the name is an agent or a human, by alias.
+func (d *Directory) ServedOn(name string) []protocol.Name {
+	var on []protocol.Name
+	for _, h := range d.ring().Hosts() {
+		if names(protocol.HostState{Humans: h.Humans, Agents: h.Agents}, name) {
+			on = append(on, h.Alias)
+		}
+	}
+	for _, f := range d.OtherPrograms() {
+		if names(f, name) {
+			on = append(on, f.Host)
+		}
+	}
+	slices.Sort(on)
+	return on
+}
+
+// All is every agent and human that some host declares, sorted.
+func (d *Directory) All() []string {
+	var all []string
+	add := func(humans []protocol.Name, agents []protocol.HostedAgent) {
+		for _, n := range humans {
+			all = append(all, n.String())
+		}
+		for _, a := range agents {
+			all = append(all, a.Name.String())
+		}
+	}
+	for _, h := range d.ring().Hosts() {
+		add(h.Humans, h.Agents)
+	}
+	for _, f := range d.OtherPrograms() {
+		add(f.Humans, f.Agents)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// Suggest is a hint that names the participants nearest to a name nobody has.
+func (d *Directory) Suggest(name string) string {
+	var near []string
+	for _, n := range d.All() {
+		if spelling.Distance(n, strings.ToLower(name)) <= 1+len(n)/3 || strings.HasPrefix(n, name) {
+			near = append(near, n)
+		}
+	}
+	switch {
+	case len(near) > 0:
+		return "did you mean " + strings.Join(near, ", ") + "? see: parley ls"
+	case len(d.All()) > 0:
+		return "see who can be reached: parley ls"
+	}
+	return "nobody is served yet: parley agent add NAME --exec 'COMMAND'"
+}
+
+// HostsHint is a hint that names all hosts.
+func (d *Directory) HostsHint() string {
+	var all []protocol.Name
+	for _, h := range d.ring().Hosts() {
+		all = append(all, h.Alias)
+	}
+	return "the hosts of this fleet are " + JoinNames(all)
+}
+
+// JoinNames are the names as a person lists them.
+func JoinNames(list []protocol.Name) string {
+	var b strings.Builder
+	for i, n := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(n.String())
+	}
+	return b.String()
+}
+
+// Group is the fleet-wide group of an agent's instances: hosts by alias, then
+// the order that each host declared (R6, R7). A host narrows it.
+func (d *Directory) Group(agent, host string) []protocol.Instance {
+	var group []protocol.Instance
+	for _, h := range d.ring().Hosts() {
+		if host != "" && h.Alias.String() != host {
+			continue
+		}
+		if a, ok := h.Serves(agent); ok {
+			group = append(group, a.Instances(h.Alias)...)
+		}
+	}
+	return group
+}
+
+// ServesAt reports whether the host of an address is known to serve its name.
+func (d *Directory) ServesAt(to protocol.Address) bool {
+	for _, h := range d.ServedOn(to.Name) {
+		if h.String() == to.Host {
+			return true
+		}
+	}
+	return false
+}
