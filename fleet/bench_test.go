@@ -221,7 +221,7 @@ func BenchmarkRestoreRevoked(b *testing.B) {
 		take(other.write(b, d, at.Add(time.Duration(i)*time.Second), uint32(i)))
 	}
 	before := written(b, s.Snapshot())
-	ends, _ := s.Ends(key, protocol.Path{})
+	ends, _ := s.Chains.Ends(key, protocol.Path{})
 	d = s.hostDraft(protocol.ActHostRevoke, protocol.Revocation{Host: "a", Revokes: key, Last: ends})
 	d.Message.Human = "nat"
 	take(a.write(b, d, at, n))

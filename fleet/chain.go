@@ -7,29 +7,34 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// A host's messages are a chain: each names the hash of the one before it (prev).
-// What follows finds what a node lacks of a chain, and what another one can give.
+// Chains is the messages of each host, one after the other: each names the hash of the one
+// before it (prev). It finds what a node lacks of a chain and what another one can give,
+// where a chain ends, and where it is none any more.
+type Chains struct {
+	ledger *Ledger
+	keys   *keys.History
+}
 
-// Knows reports whether the state has a file of that hash, be it one that lost its
+// Knows reports whether there is a file of that hash, be it one that lost its
 // path to another.
-func (s *State) Knows(hash string) bool {
-	return len(s.Ledger.lost[hash]) > 0 || len(hashed.find(s.Ledger, hash)) > 0
+func (c *Chains) Knows(hash string) bool {
+	return len(c.ledger.lost[hash]) > 0 || len(hashed.find(c.ledger, hash)) > 0
 }
 
 // GapBefore is the message that a signed one follows on and that is not here.
-func (s *State) GapBefore(it *Item) (keys.Gap, bool) {
-	if !it.Sealed || !protocol.IsHash(it.Prev) || s.Signature(it) == protocol.SignatureRefused || s.Knows(it.Prev) {
+func (c *Chains) GapBefore(it *Item) (keys.Gap, bool) {
+	if !it.Sealed || !protocol.IsHash(it.Prev) || c.keys.Ring().Judge(&it.File).Refused() || c.Knows(it.Prev) {
 		return keys.Gap{}, false
 	}
 	return keys.Gap{Host: it.Host, Hash: it.Prev, Path: it.Path, Run: it.Run, Seq: it.Seq}, true
 }
 
-// ChainOn are up to most messages of a host that follow on the one with the hash
+// On are up to most messages of a host that follow on the one with the hash
 // after, in their order, as far as they are here without a hole, and no further than
 // the one with the hash until.
-func (s *State) ChainOn(host protocol.Name, after, until string, most int) (chain []*Item) {
+func (c *Chains) On(host protocol.Name, after, until string, most int) (chain []*Item) {
 	for len(chain) < most && after != until {
-		next := ofHost(host, following.find(s.Ledger, after))
+		next := ofHost(host, following.find(c.ledger, after))
 		if next == nil {
 			break
 		}
@@ -38,12 +43,12 @@ func (s *State) ChainOn(host protocol.Name, after, until string, most int) (chai
 	return chain
 }
 
-// ChainBack are up to most messages of a host up to the one with the given hash, in
+// Back are up to most messages of a host up to the one with the given hash, in
 // their order, as far as they are here without a hole, and none that is not behind
 // after.
-func (s *State) ChainBack(host protocol.Name, hash string, after protocol.Path, most int) (chain []*Item) {
+func (c *Chains) Back(host protocol.Name, hash string, after protocol.Path, most int) (chain []*Item) {
 	for len(chain) < most && hash != "" {
-		last := ofHost(host, hashed.find(s.Ledger, hash))
+		last := ofHost(host, hashed.find(c.ledger, hash))
 		if last == nil || last.Path.Compare(after) <= 0 {
 			break
 		}
@@ -66,8 +71,8 @@ func ofHost(host protocol.Name, items []*Item) (first *Item) {
 
 // LastOf is the last message of a host in the order of its own chain: the one
 // with the greatest path that its keys signed while they counted.
-func (s *State) LastOf(host protocol.Name) (*keys.File, bool) { return s.keys.Last(host) }
+func (c *Chains) LastOf(host protocol.Name) (*keys.File, bool) { return c.keys.Last(host) }
 
 // Awaited are messages that revocations leave in and that are not here, up to most of
 // each host. Until they are here, what stands before them does not count.
-func (s *State) Awaited(most int) []keys.Gap { return s.keys.Awaited(most) }
+func (c *Chains) Awaited(most int) []keys.Gap { return c.keys.Awaited(most) }

@@ -10,13 +10,13 @@ import (
 // are known: all that no other follows in its run, so that nothing known is left out.
 // With after they are of those that led to that message. later is how many of the
 // known ones that leaves out.
-func (s *State) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.RunEnd, later int) {
+func (c *Chains) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.RunEnd, later int) {
 	within := func(*Item) bool { return true }
-	if last := s.Ledger.at(after); last != nil {
-		within = s.ledTo(last, of)
+	if last := c.ledger.at(after); last != nil {
+		within = c.ledTo(last, of)
 	}
 	t := tips{last: map[runHash]uint64{}, followed: map[runHash]bool{}}
-	s.eachOf(of, func(it *Item) {
+	c.eachOf(of, func(it *Item) {
 		if within(it) {
 			t.add(it)
 		} else {
@@ -31,9 +31,9 @@ func (s *State) Ends(of protocol.HostKey, after protocol.Path) (all []protocol.R
 }
 
 // eachOf hands on what a key signed and counts, wherever it lies.
-func (s *State) eachOf(of protocol.HostKey, do func(*Item)) {
-	for it := range s.Ledger.every() {
-		if it.Sealed && it.Host == of.Host && it.Key == of.Key && !s.Keys().Judge(&it.File).Refused() {
+func (c *Chains) eachOf(of protocol.HostKey, do func(*Item)) {
+	for it := range c.ledger.every() {
+		if it.Sealed && it.Host == of.Host && it.Key == of.Key && !c.keys.Ring().Judge(&it.File).Refused() {
 			do(it)
 		}
 	}
@@ -65,9 +65,9 @@ func (t *tips) add(it *Item) {
 // ledTo tells those messages of a key that led to one of its host. Where the way back
 // ends because a file is not here, those dated before that may have, unless they
 // branch off from the others.
-func (s *State) ledTo(last *Item, of protocol.HostKey) func(*Item) bool {
+func (c *Chains) ledTo(last *Item, of protocol.HostKey) func(*Item) bool {
 	chain, seats, first := map[string]bool{}, map[branch]bool{}, last
-	for it := last; it != nil && it.Sealed && it.Host == of.Host && !chain[it.Hash]; it = s.Ledger.signed(it.Prev) {
+	for it := last; it != nil && it.Sealed && it.Host == of.Host && !chain[it.Hash]; it = c.ledger.signed(it.Prev) {
 		chain[it.Hash], seats[it.seat()], first = true, true, it
 	}
 	if first.Prev == "" {
@@ -75,7 +75,7 @@ func (s *State) ledTo(last *Item, of protocol.HostKey) func(*Item) bool {
 	}
 	var todo []*Item
 	next := map[string][]*Item{}
-	s.eachOf(of, func(it *Item) {
+	c.eachOf(of, func(it *Item) {
 		switch {
 		case chain[it.Hash]:
 		case chain[it.Prev] || seats[it.seat()]:

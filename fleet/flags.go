@@ -28,7 +28,7 @@ func (s *State) Flags() map[FlagKind]int {
 	set(FlagOtherKey, others-lost)
 	set(FlagOldKey, old)
 	set(FlagRevoked, revoked)
-	set(FlagFork, s.beside(func(*Item) bool { return true }))
+	set(FlagFork, s.Chains.beside(func(*Item) bool { return true }))
 	conflicts := 0
 	for _, list := range s.Ledger.rivals {
 		conflicts += len(list)

@@ -63,16 +63,16 @@ func (l *Ledger) standing(at branch) []*Item {
 
 // Forks is how many messages of a key that count stand beside another in their host's
 // chain: more than none say that the key is used in two places.
-func (s *State) Forks(of protocol.HostKey) int {
-	return s.beside(func(it *Item) bool { return it.Host == of.Host && it.Key == of.Key })
+func (c *Chains) Forks(of protocol.HostKey) int {
+	return c.beside(func(it *Item) bool { return it.Host == of.Host && it.Key == of.Key })
 }
 
 // beside is how many messages of which that holds, and which count, stand beside
 // another in their host's chain.
-func (s *State) beside(is func(*Item) bool) int {
+func (c *Chains) beside(is func(*Item) bool) int {
 	beside := map[protocol.Path]bool{}
-	for at := range s.Ledger.forks {
-		genuine := slices.DeleteFunc(slices.Clone(s.Ledger.standing(at)), func(it *Item) bool { return !is(it) || s.Keys().Judge(&it.File) != keys.Genuine })
+	for at := range c.ledger.forks {
+		genuine := slices.DeleteFunc(slices.Clone(c.ledger.standing(at)), func(it *Item) bool { return !is(it) || c.keys.Ring().Judge(&it.File) != keys.Genuine })
 		if len(genuine) == 0 {
 			continue
 		}

@@ -240,6 +240,6 @@ func Restore(anchor keys.Anchor, a *Archive) *State {
 		s.Ledger.lose(it)
 	}
 	maps.Copy(s.Ledger.forks, a.rest.forks)
-	s.keys = keys.Restore(anchor, files{s.Ledger}, a.rest.keys)
+	s.keys.Restore(a.rest.keys)
 	return s
 }

@@ -130,9 +130,9 @@ func (p *pens) revoke(h *testHost) {
 	r := protocol.Revocation{Host: h.alias, Revokes: protocol.HostKey{Host: of.alias, Key: of.public(p.t)}}
 	switch p.IntN(3) {
 	case 0:
-		r.Last, _ = foldedOf(p.t, p.anchor, p.files).Ends(r.Revokes, protocol.Path{})
+		r.Last, _ = foldedOf(p.t, p.anchor, p.files).Chains.Ends(r.Revokes, protocol.Path{})
 	case 1:
-		r.Last, _ = foldedOf(p.t, p.anchor, p.files).Ends(r.Revokes, p.any().path)
+		r.Last, _ = foldedOf(p.t, p.anchor, p.files).Chains.Ends(r.Revokes, p.any().path)
 	}
 	for range p.IntN(4) {
 		r.Last = append(r.Last, p.end())
@@ -166,11 +166,11 @@ func answered(s *State) []string {
 	}
 	for _, h := range s.Keys().AllHosts() {
 		for _, k := range h.Keys() {
-			ends, later := s.Ends(protocol.HostKey{Host: h.Alias, Key: k.Key}, protocol.Path{})
-			all = append(all, fmt.Sprint(h.Alias, " ", k, " ", ends, later, s.Forks(protocol.HostKey{Host: h.Alias, Key: k.Key})))
+			ends, later := s.Chains.Ends(protocol.HostKey{Host: h.Alias, Key: k.Key}, protocol.Path{})
+			all = append(all, fmt.Sprint(h.Alias, " ", k, " ", ends, later, s.Chains.Forks(protocol.HostKey{Host: h.Alias, Key: k.Key})))
 		}
 	}
-	for _, gap := range s.Awaited(1000) {
+	for _, gap := range s.Chains.Awaited(1000) {
 		all = append(all, fmt.Sprint("awaited ", gap.Host, gap.Hash))
 	}
 	slices.Sort(all)

@@ -130,7 +130,7 @@ func snapshot(s *State) string {
 	}
 	fmt.Fprintln(&b, s.Flags())
 	for _, h := range s.Keys().AllHosts() {
-		last, ok := s.LastOf(h.Alias)
+		last, ok := s.Chains.LastOf(h.Alias)
 		if !ok {
 			last = &keys.File{}
 		}

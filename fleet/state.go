@@ -22,6 +22,7 @@ type State struct {
 
 	frozenAt struct{ judged, shaken int } // the turns when the archive was made
 
+	Chains *Chains
 	People *people.Directory // who can be written to
 	// What the files of the record say that are no messages.
 	Channels *shelf.Channels
@@ -44,6 +45,7 @@ func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 	s.Channels = shelf.NewChannels(anchor.RecordID, s.Ledger, s.People)
 	s.Memories = shelf.NewMemories(s.Channels)
 	s.keys = keys.New(anchor, files{s.Ledger})
+	s.Chains = &Chains{s.Ledger, s.keys}
 	return s
 }
 

@@ -42,7 +42,7 @@ func (s *story) tellKeys(words []string) {
 		s.tellRotation(h, words[2], named)
 	case "revoke":
 		of := s.hostKeys(words[2:3])[0]
-		ends, _ := s.state.Ends(of, s.ids[named["upto"]])
+		ends, _ := s.state.Chains.Ends(of, s.ids[named["upto"]])
 		c := Revoke{By: h.alias, Human: named["human"], Of: of, Last: ends}
 		if named["by"] == "" {
 			s.decide("", c, h)

@@ -75,7 +75,7 @@ func (w *worker) add(it *fleet.Item) {
 		return
 	}
 	w.held[it.Path] = true
-	if _, hole := w.n.state.GapBefore(it); hole {
+	if _, hole := w.n.state.Chains.GapBefore(it); hole {
 		w.waits[it.Path] = time.Now().Add(holePatience)
 		time.AfterFunc(holePatience, w.nudge)
 	}
@@ -184,7 +184,7 @@ func (w *worker) awaited() map[protocol.Name]protocol.Path {
 		it, ok := w.n.state.Ledger.Item(p)
 		hole := false
 		if ok && time.Now().Before(until) {
-			_, hole = w.n.state.GapBefore(it)
+			_, hole = w.n.state.Chains.GapBefore(it)
 		}
 		if !hole {
 			delete(w.waits, p)

@@ -64,7 +64,7 @@ func (n *Node) heads(linked bool) (heads []protocol.Head) {
 	var all []last
 	n.mu.Lock()
 	for _, h := range n.state.Keys().Hosts() {
-		if it, ok := n.state.LastOf(h.Alias); ok {
+		if it, ok := n.state.Chains.LastOf(h.Alias); ok {
 			head := protocol.Head{Host: h.Alias, Run: it.Run, Seq: it.Seq, Hash: it.Hash, Path: it.Path}
 			all = append(all, last{head, h.Alias != n.cfg.Alias})
 		}

@@ -59,7 +59,7 @@ func (n *Node) hostView(h *keys.Host, near map[protocol.Name]bus.Link) control.H
 	if len(h.Addresses) > 0 {
 		v.Address = h.Addresses[0]
 	}
-	if last, ok := n.state.LastOf(h.Alias); ok {
+	if last, ok := n.state.Chains.LastOf(h.Alias); ok {
 		v.LastMessage = &control.LastMessage{Path: last.Path, Timestamp: last.Timestamp, Run: last.Run, Seq: last.Seq}
 	}
 	if h.Alias == n.cfg.Alias {

@@ -51,7 +51,7 @@ func (n *Node) report() protocol.Report {
 func (n *Node) have() []protocol.Have {
 	var all []protocol.Have
 	for _, h := range n.state.Keys().Hosts() {
-		if last, ok := n.state.LastOf(h.Alias); ok {
+		if last, ok := n.state.Chains.LastOf(h.Alias); ok {
 			all = append(all, protocol.Have{Host: h.Alias, Run: last.Run, Seq: last.Seq, Path: last.Path})
 		}
 	}

@@ -30,7 +30,7 @@ func (n *Node) RecordStats(ctx context.Context) (control.RecordStats, error) {
 	s.Messages, s.Receipts, s.HostWords, s.Unverified, s.First, s.Last = t.Messages, t.Receipts, t.HostWords, t.Unverified, t.First, t.Last
 	for _, h := range n.state.Keys().Hosts() {
 		wrote := control.HostStats{Alias: h.Alias, Messages: t.Hosts[h.Alias].Messages, Receipts: t.Hosts[h.Alias].Receipts}
-		if last, ok := n.state.LastOf(h.Alias); ok {
+		if last, ok := n.state.Chains.LastOf(h.Alias); ok {
 			wrote.Last = last.Timestamp
 		}
 		s.Hosts = append(s.Hosts, wrote)

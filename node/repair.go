@@ -35,7 +35,7 @@ type missing struct {
 // gapBefore is the gap before a message that has just been taken in. before is where
 // its host's chain ended until then. The caller holds mu.
 func (n *Node) gapBefore(it *fleet.Item, before end) (missing, bool) {
-	gap, ok := n.state.GapBefore(it)
+	gap, ok := n.state.Chains.GapBefore(it)
 	if !ok || it.Host == n.cfg.Alias {
 		return missing{}, false
 	}
@@ -48,7 +48,7 @@ func (n *Node) gapBefore(it *fleet.Item, before end) (missing, bool) {
 // awaited are the messages that revocations leave in and that are not here. The caller
 // holds mu.
 func (n *Node) awaited() (all []missing) {
-	for _, gap := range n.state.Awaited(gapsOfOne) {
+	for _, gap := range n.state.Chains.Awaited(gapsOfOne) {
 		if gap.Host != n.cfg.Alias {
 			all = append(all, missing{Gap: gap})
 		}
@@ -58,7 +58,7 @@ func (n *Node) awaited() (all []missing) {
 
 // endOf is where the chain of a host ends here. The caller holds mu.
 func (n *Node) endOf(host protocol.Name) end {
-	if last, ok := n.state.LastOf(host); ok {
+	if last, ok := n.state.Chains.LastOf(host); ok {
 		return endAt(last)
 	}
 	return end{}
@@ -69,7 +69,7 @@ func (n *Node) heardHeads(from protocol.Name, heads []protocol.Head) {
 	var found []missing
 	n.mu.Lock()
 	for _, h := range heads {
-		if _, joined := n.state.Keys().Host(h.Host); !joined || h.Host == n.cfg.Alias || n.state.Knows(h.Hash) {
+		if _, joined := n.state.Keys().Host(h.Host); !joined || h.Host == n.cfg.Alias || n.state.Chains.Knows(h.Hash) {
 			continue
 		}
 		after := n.endOf(h.Host)
@@ -104,7 +104,7 @@ func (n *Node) checkChains() {
 func (n *Node) lastGap(host protocol.Name) (missing, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	chain := n.state.ChainBack(host, n.endOf(host).hash, protocol.Path{}, protocol.MaxResent)
+	chain := n.state.Chains.Back(host, n.endOf(host).hash, protocol.Path{}, protocol.MaxResent)
 	if len(chain) == 0 {
 		return missing{}, false
 	}
@@ -178,7 +178,7 @@ func (n *Node) firstMissing(key told) (m missing, ok bool) {
 	var there []string
 	n.mu.Lock()
 	for hash, gap := range wants {
-		if n.state.Knows(hash) {
+		if n.state.Chains.Knows(hash) {
 			there = append(there, hash)
 		} else if !ok || gap.Path.Compare(m.Path) < 0 {
 			m, ok = missing{Gap: gap}, true
@@ -200,7 +200,7 @@ func (n *Node) chainOn(host protocol.Name, after end) []*fleet.Item {
 	if after.hash == "" {
 		return nil
 	}
-	return n.state.ChainOn(host, after.hash, "", protocol.MaxResent)
+	return n.state.Chains.On(host, after.hash, "", protocol.MaxResent)
 }
 
 // isLarge reports whether so many messages are missing that a fetch brings them

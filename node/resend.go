@@ -48,7 +48,7 @@ func (r *resender) chainTo(asked protocol.ResendRequest) (chain []*fleet.Item) {
 	after, end := asked.After, asked.AfterHash
 	for room := protocol.MaxResent; end != "" && room > 0; room = protocol.MaxResent - len(chain) {
 		var step []*fleet.Item
-		r.folded(func(s *fleet.State) { step = s.ChainOn(asked.Host, end, asked.Want, min(room, chainStep)) })
+		r.folded(func(s *fleet.State) { step = s.Chains.On(asked.Host, end, asked.Want, min(room, chainStep)) })
 		if len(step) == 0 {
 			break
 		}
@@ -59,7 +59,7 @@ func (r *resender) chainTo(asked protocol.ResendRequest) (chain []*fleet.Item) {
 	hash := asked.Want
 	for room := protocol.MaxResent - len(chain); room > 0; room = protocol.MaxResent - len(chain) - len(back) {
 		var step []*fleet.Item
-		r.folded(func(s *fleet.State) { step = s.ChainBack(asked.Host, hash, after, min(room, chainStep)) })
+		r.folded(func(s *fleet.State) { step = s.Chains.Back(asked.Host, hash, after, min(room, chainStep)) })
 		if len(step) == 0 {
 			break
 		}

@@ -63,7 +63,7 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	if after.IsZero() && r.Host == n.cfg.Alias {
 		after = held.Ended // nobody knows better than the host that it wrote nothing else with that key then
 	}
-	ends, later := n.state.Ends(of, after)
+	ends, later := n.state.Chains.Ends(of, after)
 	if at := held.Revoked; !at.IsZero() && later == 0 {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
 			"to let less of it count, name the last message that does: parley host revoke "+r.Host.String()+" --after PATH",
@@ -76,7 +76,7 @@ func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revoca
 	}
 	forks := 0
 	if after.IsZero() {
-		forks = n.state.Forks(of)
+		forks = n.state.Chains.Forks(of)
 	}
 	return fleet.Revoke{By: n.cfg.Alias, Human: n.cfg.Human.String(), Of: of, Last: ends},
 		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: runs(ends), Forks: forks,

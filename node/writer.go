@@ -75,7 +75,7 @@ func newWriter(n *Node) *writer {
 		closed:   make(chan struct{}),
 		head:     head{run: random.Hex(4)},
 	}
-	if last, ok := n.state.LastOf(n.cfg.Alias); ok {
+	if last, ok := n.state.Chains.LastOf(n.cfg.Alias); ok {
 		w.head.prev = last.Hash
 		if at := last.Path.Time(); at.Year() < lastYear {
 			w.head.last = at

@@ -54,9 +54,8 @@ type Kept struct {
 // Keep is what Restore needs.
 func (h *History) Keep() Kept { return Kept{h.words.all(), maps.Clone(h.last), maps.Clone(h.signed)} }
 
-// Restore is the history that was kept of the record's files.
-func Restore(anchor Anchor, files Files, kept Kept) *History {
-	h := New(anchor, files)
+// Restore puts what was kept of a history into one that has learned nothing yet.
+func (h *History) Restore(kept Kept) {
 	maps.Copy(h.last, kept.Last)
 	maps.Copy(h.signed, kept.Signed)
 	for _, f := range kept.Words {
@@ -66,7 +65,6 @@ func Restore(anchor Anchor, files Files, kept Kept) *History {
 	}
 	h.ring = h.historian().makeRing()
 	h.ring.version++
-	return h
 }
 
 // Ring is who may sign for whom as far as the files tell that have come. It holds until
