@@ -42,9 +42,9 @@ func (s *State) Between(who Who, addressee string) (protocol.ChannelID, error) {
 		return "", err
 	}
 	if to.Name == protocol.All {
-		return protocol.DeriveChannel(s.recordID, protocol.All), nil
+		return protocol.DeriveChannel(s.anchor.RecordID, protocol.All), nil
 	}
-	return protocol.DeriveChannel(s.recordID, who.Name, to.Name), nil
+	return protocol.DeriveChannel(s.anchor.RecordID, who.Name, to.Name), nil
 }
 
 // elsewhere are the other hosts that serve the participant's name.

@@ -138,7 +138,7 @@ func (s *State) candidate(it *Item) *affair.Candidate {
 		c.Void = refusal.New(refusal.Forbidden, "", "its signature is refused: %s", s.Keys().Why(&it.File))
 		return c
 	}
-	since := s.declaredSince(it.Author().Name, "")
+	since := s.Talk.declaredSince(it.Author().Name, "")
 	switch {
 	case since == nil:
 		c.Standing = affair.Unsigned

@@ -26,7 +26,7 @@ func (c Answer) decide(s *State, _ time.Time) ([]Draft, error) {
 	if strings.TrimSpace(body) == "" {
 		return nil, refuse(Senseless, "write the text after the path, or - to read it from standard input", "the answer is empty")
 	}
-	to := s.AuthorOf(asked, c.As.Host)
+	to := s.Talk.AuthorOf(asked, c.As.Host)
 	d := Draft{
 		Message: protocol.Message{From: c.As.Name, To: []protocol.Address{to}, Type: protocol.TypeText, Act: c.Act, Body: body},
 		Channel: asked.Path.Channel(),
@@ -52,7 +52,7 @@ func (s *State) answerable(p protocol.Path) (*Item, error) {
 		return nil, refuse(Forbidden, "", "%s is a receipt: nobody waits for an answer to it", p)
 	case s.Signature(it) == protocol.SignatureRefused:
 		return nil, refuse(Forbidden, "", "%s bears a wrong signature: it is not answered", p)
-	case !s.Answerable(it):
+	case !s.Talk.Answerable(it):
 		return nil, unanswerable(it)
 	}
 	return it, nil
@@ -72,7 +72,7 @@ func (c Acknowledge) decide(s *State, _ time.Time) ([]Draft, error) {
 		return nil, refuse(Unknown, "", "there is no message %s", c.Of)
 	}
 	drafts := s.receiptFor(it, c.As)
-	if len(drafts) > 0 && !s.Answerable(it) {
+	if len(drafts) > 0 && !s.Talk.Answerable(it) {
 		return nil, unanswerable(it)
 	}
 	return drafts, nil
@@ -81,7 +81,7 @@ func (c Acknowledge) decide(s *State, _ time.Time) ([]Draft, error) {
 // receiptFor is the receipt of who for the message: to its author, never to
 // all, never for a receipt, once (Crosstalk, "Message types").
 func (s *State) receiptFor(it *Item, who Who) []Draft {
-	if !s.Reaches(it, who) || s.isRead(it, who) {
+	if !s.Talk.Reaches(it, who) || s.Talk.isRead(it, who) {
 		return nil
 	}
 	return []Draft{{
@@ -101,7 +101,7 @@ func (s *State) receiptTo(it *Item) protocol.Address {
 	if bare := (protocol.Address{Name: it.Author().Name}); protocol.CheckAddress(bare) == nil {
 		return bare
 	}
-	return s.AuthorOf(it, "")
+	return s.Talk.AuthorOf(it, "")
 }
 
 // Stop ends a conversation of agents that has run too long (R13): the host
@@ -120,7 +120,7 @@ func (c Stop) decide(s *State, _ time.Time) ([]Draft, error) {
 	d := Draft{
 		Message: protocol.Message{
 			From: c.As.Host.String(),
-			To:   []protocol.Address{s.AuthorOf(asked, c.As.Host), {Name: c.As.Name, Host: c.As.Host.String()}},
+			To:   []protocol.Address{s.Talk.AuthorOf(asked, c.As.Host), {Name: c.As.Name, Host: c.As.Host.String()}},
 			Type: protocol.TypeText,
 			Act:  protocol.ActFailed,
 			Re:   protocol.Refer(asked.Path.Channel(), asked.Path),

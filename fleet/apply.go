@@ -161,7 +161,7 @@ func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	sig, err := protocol.CheckSignature(m, s.recordID, data)
+	sig, err := protocol.CheckSignature(m, s.anchor.RecordID, data)
 	if sig == protocol.SignatureRefused {
 		return nil, &keys.RefusedError{Err: err}
 	}
@@ -172,7 +172,7 @@ func (s *State) read(p protocol.Path, data []byte) (*Item, error) {
 // that the signature fits.
 func (s *State) item(m *protocol.Message, data []byte, sealed bool) (*Item, error) {
 	it := &Item{File: keys.File{Message: *m, Hash: protocol.Hash(data), Sealed: sealed}}
-	if err := it.ReadWord(s.recordID, s.system); err != nil {
+	if err := it.ReadWord(s.anchor.RecordID, s.system); err != nil {
 		return nil, err
 	}
 	body := it.Body

@@ -215,9 +215,9 @@ func searches(s *State, files []testFile) []string {
 		say(f.path, hashes(s.Ledger.Find(f.path.Suffix())), hashes(s.Ledger.FindRel(f.path.Rel())), s.Ledger.SameDay(f.path))
 		if it := s.Ledger.at(f.path); it != nil {
 			say(hashes(slices.Collect(s.Ledger.ChannelBefore(f.path.Channel(), it))), hashes(slices.Collect(s.Ledger.After(it))))
-			say(it.Names(), it.Chosen, it.Type, it.Act, it.Re, it.Ref, it.Hops, it.Host, it.Run, it.Seq, it.Prev, it.Key, it.Timestamp, s.Progress(it))
+			say(it.Names(), it.Chosen, it.Type, it.Act, it.Re, it.Ref, it.Hops, it.Host, it.Run, it.Seq, it.Prev, it.Key, it.Timestamp, s.Talk.Progress(it))
 		}
-		for _, it := range s.Thread(f.path) {
+		for _, it := range s.Talk.Thread(f.path) {
 			say(it.Depth, it.Path)
 		}
 	}

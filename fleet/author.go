@@ -16,9 +16,9 @@ func (it *Item) by(who Who) bool {
 // message and is not the one that answers, else by the bare name (R15a). A host that
 // an unsigned message names is kept only where it is known to serve that name, or where
 // the bare name would reach somebody else.
-func (s *State) AuthorOf(it *Item, here protocol.Name) protocol.Address {
+func (t *Talk) AuthorOf(it *Item, here protocol.Name) protocol.Address {
 	to := it.Author()
-	if s.Signature(it) == protocol.SignatureValid {
+	if t.ring().Signature(&it.File) == protocol.SignatureValid {
 		to.Host = ""
 		if it.Host != here {
 			to.Host = it.Host.String()
@@ -26,7 +26,7 @@ func (s *State) AuthorOf(it *Item, here protocol.Name) protocol.Address {
 		return to
 	}
 	bare := protocol.Address{Name: to.Name}
-	if s.People.ServesAt(to) || len(s.People.Group(to.Name, "")) > 0 || protocol.CheckAddress(bare) != nil {
+	if t.people.ServesAt(to) || len(t.people.Group(to.Name, "")) > 0 || protocol.CheckAddress(bare) != nil {
 		return to
 	}
 	return bare
@@ -35,8 +35,8 @@ func (s *State) AuthorOf(it *Item, here protocol.Name) protocol.Address {
 // Answerable reports whether an answer to the message can be addressed. Nobody is run
 // for what cannot be answered or acknowledged: it would be run again at each start. Nor
 // is an author called "all" answered, which would be everybody.
-func (s *State) Answerable(it *Item) bool {
-	to := s.AuthorOf(it, "")
+func (t *Talk) Answerable(it *Item) bool {
+	to := t.AuthorOf(it, "")
 	return to.Name != protocol.All && protocol.CheckAddress(to) == nil
 }
 

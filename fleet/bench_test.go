@@ -88,28 +88,28 @@ func BenchmarkQuestions(b *testing.B) {
 	it := s.Ledger.at(files[50_000].path)
 	b.Run("Inbox", func(b *testing.B) {
 		for b.Loop() {
-			if len(slices.Collect(s.Inbox(who, false))) != 50_000 {
+			if len(slices.Collect(s.Talk.Inbox(who, false))) != 50_000 {
 				b.Fatal("mail is missing")
 			}
 		}
 	})
 	b.Run("Answers", func(b *testing.B) {
 		for b.Loop() {
-			if len(s.Answers(it.Path)) != 1 {
+			if len(s.Talk.Answers(it.Path)) != 1 {
 				b.Fatal("the answer is missing")
 			}
 		}
 	})
 	b.Run("Stage", func(b *testing.B) {
 		for b.Loop() {
-			if s.Stage(it.Path) != protocol.StageAnswered {
+			if s.Talk.Stage(it.Path) != protocol.StageAnswered {
 				b.Fatal("the answer is missing")
 			}
 		}
 	})
 	b.Run("Handle", func(b *testing.B) {
 		for b.Loop() {
-			if s.Handle(it, who, Limits{MaxHops: 8}) != Run {
+			if s.Talk.Handle(it, who, Limits{MaxHops: 8}) != Run {
 				b.Fatal("the message is not run")
 			}
 		}
@@ -167,12 +167,12 @@ func BenchmarkArchive(b *testing.B) {
 	})
 	b.Run("Stage", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			frozen.Stage(files[i%100_000].path)
+			frozen.Talk.Stage(files[i%100_000].path)
 		}
 	})
 	b.Run("Unread", func(b *testing.B) {
 		for b.Loop() {
-			for range frozen.Inbox(Who{Name: "mawjs", Host: "b"}, false) {
+			for range frozen.Talk.Inbox(Who{Name: "mawjs", Host: "b"}, false) {
 				break
 			}
 		}

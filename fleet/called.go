@@ -33,5 +33,5 @@ func (c Called) decide(s *State, now time.Time) ([]Draft, error) {
 // two, the greater hops stay.
 func (d *Draft) because(s *State, cause *Item) {
 	d.Message.Because = protocol.Refer(d.Channel, cause.Path)
-	d.Message.Hops = max(d.Message.Hops, s.Hops(cause)+1)
+	d.Message.Hops = max(d.Message.Hops, s.Talk.Hops(cause)+1)
 }

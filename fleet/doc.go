@@ -10,5 +10,10 @@
 // they arrive, because every answer goes by the place of a message (Place) and
 // by what the record holds, never by arrival.
 //
+// A State is made of parts, each below those after it: Ledger and keys (which file stands
+// at a path, and where; who may sign for whom), Chains (what each host wrote), people (who
+// can be written to), Talk (what messages are to people), shelf (files beside messages),
+// affairs (what deeds agree on).
+//
 // A State is not safe for concurrent use; the node guards it.
 package fleet

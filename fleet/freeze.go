@@ -37,7 +37,7 @@ type frozen struct {
 func (s *State) Snapshot() *Snapshot {
 	judged, shaken := s.turns()
 	sn := &Snapshot{
-		recordID: s.recordID, old: newReader(s.Ledger.archive.of), gone: maps.Clone(s.Ledger.gone), judged: judged, shaken: shaken, anew: judged != s.frozenAt.judged,
+		recordID: s.anchor.RecordID, old: newReader(s.Ledger.archive.of), gone: maps.Clone(s.Ledger.gone), judged: judged, shaken: shaken, anew: judged != s.frozenAt.judged,
 		loose: make([]frozen, len(s.Ledger.order.items)), ring: s.Keys().Judges(),
 		rest: rest{circled: s.Ledger.circled, keys: s.keys.Keep(), forks: maps.Clone(s.Ledger.forks), census: s.Ledger.archive.of.rest.census},
 	}

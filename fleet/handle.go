@@ -22,33 +22,33 @@ type Limits struct {
 }
 
 // Handle says what the exec door of an agent does with a message (R4, R13).
-func (s *State) Handle(it *Item, who Who, limits Limits) Handling {
+func (t *Talk) Handle(it *Item, who Who, limits Limits) Handling {
 	switch {
-	case !s.Reaches(it, who) || s.isRead(it, who):
+	case !t.Reaches(it, who) || t.isRead(it, who):
 		return Ignore
-	case !s.Answerable(it):
+	case !t.Answerable(it):
 		return Ignore
 	case !it.Act.Mail():
 		return Receipt
-	case s.answersOwn(it, who) && !limits.RunsReplies:
+	case t.answersOwn(it, who) && !limits.RunsReplies:
 		return Receipt
-	case s.Hops(it) > limits.MaxHops:
+	case t.Hops(it) > limits.MaxHops:
 		return Halt
 	}
 	return Run
 }
 
 // answersOwn reports whether it answers a message of the participant itself.
-func (s *State) answersOwn(it *Item, who Who) bool {
-	asked := s.answered(it)
-	return asked != nil && s.wrote(asked, who)
+func (t *Talk) answersOwn(it *Item, who Who) bool {
+	asked := t.answered(it)
+	return asked != nil && t.wrote(asked, who)
 }
 
 // Misaddressed reports whether the message is meant for an agent of this host
 // that the host does not serve: worth one warning (Crosstalk, "Tier
 // validation").
-func (s *State) Misaddressed(it *Item, host protocol.Name) (agent string, yes bool) {
-	h, joined := s.Keys().Host(host)
+func (t *Talk) Misaddressed(it *Item, host protocol.Name) (agent string, yes bool) {
+	h, joined := t.ring().Host(host)
 	if !joined || it.Type != protocol.TypeText {
 		return "", false
 	}

@@ -121,10 +121,10 @@ func randomDrafts(t *testing.T, r *rand.Rand, s *State, h *testHost, names []str
 func snapshot(s *State) string {
 	var b strings.Builder
 	for it := range s.Ledger.All() {
-		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Stage(it.Path))
-		fmt.Fprintln(&b, "  answers", hashes(s.Answers(it.Path)), s.Hops(it), "channel", hashes(slices.Collect(s.Ledger.Channel(it.Path.Channel()))))
-		fmt.Fprintln(&b, "  progress", s.Progress(it), s.AuthorOf(it, "a"), s.Answerable(it))
-		for _, in := range s.Thread(it.Path) {
+		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Talk.Stage(it.Path))
+		fmt.Fprintln(&b, "  answers", hashes(s.Talk.Answers(it.Path)), s.Talk.Hops(it), "channel", hashes(slices.Collect(s.Ledger.Channel(it.Path.Channel()))))
+		fmt.Fprintln(&b, "  progress", s.Talk.Progress(it), s.Talk.AuthorOf(it, "a"), s.Talk.Answerable(it))
+		for _, in := range s.Talk.Thread(it.Path) {
 			fmt.Fprint(&b, "  ", in.Depth, " ", in.Hash[:8])
 		}
 	}
@@ -143,10 +143,10 @@ func snapshot(s *State) string {
 		fmt.Fprintln(&b, name, s.People.Known(name))
 		for _, host := range []protocol.Name{"a", "b", "c"} {
 			who := Who{Name: name, Host: host}
-			fmt.Fprintln(&b, "  unread", who, hashes(slices.Collect(s.Inbox(who, false))))
-			for it := range s.Inbox(who, true) {
-				tier, n := s.ChosenTier(it, who)
-				fmt.Fprintln(&b, "  inbox", who, it.Hash, tier, n, s.Handle(it, who, Limits{MaxHops: 2}), s.AwaitsReceipt(it, who))
+			fmt.Fprintln(&b, "  unread", who, hashes(slices.Collect(s.Talk.Inbox(who, false))))
+			for it := range s.Talk.Inbox(who, true) {
+				tier, n := s.Talk.ChosenTier(it, who)
+				fmt.Fprintln(&b, "  inbox", who, it.Hash, tier, n, s.Talk.Handle(it, who, Limits{MaxHops: 2}), s.Talk.AwaitsReceipt(it, who))
 			}
 		}
 	}

@@ -26,7 +26,7 @@ func (c Rotate) decide(s *State, now time.Time) ([]Draft, error) {
 	}
 	r := c.Next
 	r.Until = now.Add(c.Overlap).Truncate(time.Millisecond)
-	if err := r.Check(s.recordID, c.Old); err != nil {
+	if err := r.Check(s.anchor.RecordID, c.Old); err != nil {
 		return nil, refuse(Senseless, "", "the key of %s cannot be changed: %v", c.Host, err)
 	}
 	return []Draft{s.hostDraft(protocol.ActHostRotate, r)}, nil

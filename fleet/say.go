@@ -55,7 +55,7 @@ func (c Say) decide(s *State, _ time.Time) ([]Draft, error) {
 		d.Message.Act = defaultAct(&d.Message)
 	}
 	if d.Channel = c.channel(); d.Channel == "" {
-		d.Channel = protocol.DeriveChannel(s.recordID, names...)
+		d.Channel = protocol.DeriveChannel(s.anchor.RecordID, names...)
 	}
 	if c.Re.IsZero() {
 		return []Draft{d}, nil

@@ -453,18 +453,18 @@ func (s *story) expect(line string) bool {
 	case !ok:
 		return false
 	case words[0] == "inbox":
-		got = s.names(slices.Collect(s.state.Inbox(s.who(words[1]), false)))
+		got = s.names(slices.Collect(s.state.Talk.Inbox(s.who(words[1]), false)))
 	case words[0] == "handle":
-		h := s.state.Handle(s.state.Ledger.at(s.path(words[2])), s.who(words[1]), Limits{MaxHops: 2, RunsReplies: len(words) > 3})
+		h := s.state.Talk.Handle(s.state.Ledger.at(s.path(words[2])), s.who(words[1]), Limits{MaxHops: 2, RunsReplies: len(words) > 3})
 		got = []string{"ignore", "receipt", "run", "halt"}[h]
 	case words[0] == "stage":
-		got = s.state.Stage(s.path(words[1])).String()
+		got = s.state.Talk.Stage(s.path(words[1])).String()
 	case words[0] == "signature":
 		got = string(s.state.Signature(s.state.Ledger.at(s.path(words[1]))))
 	case words[0] == "chosen":
 		got = fmt.Sprint(s.state.Ledger.at(s.path(words[1])).Chosen)
 	case words[0] == "answers":
-		got = s.names(s.state.Answers(s.path(words[1])))
+		got = s.names(s.state.Talk.Answers(s.path(words[1])))
 	case words[0] == "to":
 		got = strings.Join(s.state.Ledger.at(s.path(words[1])).Names(), " ")
 	case words[0] == "act":
@@ -472,9 +472,9 @@ func (s *story) expect(line string) bool {
 	case words[0] == "hops":
 		got = fmt.Sprint(s.state.Ledger.at(s.path(words[1])).Hops)
 	case words[0] == "hops!": // with those that only receipts tell of
-		got = fmt.Sprint(s.state.Hops(s.state.Ledger.at(s.path(words[1]))))
+		got = fmt.Sprint(s.state.Talk.Hops(s.state.Ledger.at(s.path(words[1]))))
 	case words[0] == "awaits":
-		got = fmt.Sprint(s.state.AwaitsReceipt(s.state.Ledger.at(s.path(words[2])), s.who(words[1])))
+		got = fmt.Sprint(s.state.Talk.AwaitsReceipt(s.state.Ledger.at(s.path(words[2])), s.who(words[1])))
 	case words[0] == "requested":
 		host := protocol.Name(words[1])
 		if it, ok := s.state.Requested(host, words[2], s.now.Add(s.clocks[host])); ok {
@@ -486,7 +486,7 @@ func (s *story) expect(line string) bool {
 	case words[0] == "wrote":
 		got = fmt.Sprint(s.wrote)
 	case words[0] == "thread":
-		for _, it := range s.state.Thread(s.path(words[1])) {
+		for _, it := range s.state.Talk.Thread(s.path(words[1])) {
 			got += " " + strings.Repeat(".", it.Depth) + s.names([]*Item{it.Item})
 		}
 		got = strings.TrimPrefix(got, " ")
@@ -509,7 +509,7 @@ func (s *story) expect(line string) bool {
 
 func (s *story) progress(it *Item) string {
 	var list []string
-	for _, p := range s.state.Progress(it) {
+	for _, p := range s.state.Talk.Progress(it) {
 		switch {
 		case p.Answered:
 			p.Name += ":answered"

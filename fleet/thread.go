@@ -15,14 +15,14 @@ type ThreadItem struct {
 // Thread is the whole conversation that the message at p is in: from the first
 // message, each with its answers below it, and with what agents asked others because
 // of it, in the order of the record. It is empty if there is no such message.
-func (s *State) Thread(p protocol.Path) []ThreadItem {
-	root := s.Ledger.at(p)
+func (t *Talk) Thread(p protocol.Path) []ThreadItem {
+	root := t.ledger.at(p)
 	if root == nil {
 		return nil
 	}
 	seen := map[protocol.Path]bool{root.Path: true}
 	for {
-		up := s.above(root)
+		up := t.above(root)
 		if up == nil || seen[up.Path] {
 			break
 		}
@@ -35,7 +35,7 @@ func (s *State) Thread(p protocol.Path) []ThreadItem {
 		next := open[len(open)-1]
 		open = open[:len(open)-1]
 		tree = append(tree, next)
-		for _, it := range slices.Backward(s.below(next.Path)) {
+		for _, it := range slices.Backward(t.below(next.Path)) {
 			if !seen[it.Path] {
 				seen[it.Path] = true
 				open = append(open, ThreadItem{it, next.Depth + 1})
@@ -46,19 +46,19 @@ func (s *State) Thread(p protocol.Path) []ThreadItem {
 }
 
 // above is the message that one stands below in a thread; nil if there is none.
-func (s *State) above(it *Item) *Item {
+func (t *Talk) above(it *Item) *Item {
 	if p, ok := it.asideOf(); ok {
-		return s.Ledger.at(p)
+		return t.ledger.at(p)
 	}
-	return s.answered(it)
+	return t.answered(it)
 }
 
 // below are the messages that stand below the one at p in a thread, in the order of the
 // record.
-func (s *State) below(p protocol.Path) []*Item {
-	all := sequence{items: slices.Clone(s.Answers(p))}
-	for _, it := range asideOf.find(s.Ledger, p) {
-		if s.Signature(it) != protocol.SignatureRefused {
+func (t *Talk) below(p protocol.Path) []*Item {
+	all := sequence{items: slices.Clone(t.Answers(p))}
+	for _, it := range asideOf.find(t.ledger, p) {
+		if t.ring().Signature(&it.File) != protocol.SignatureRefused {
 			all.insert(it)
 		}
 	}
@@ -74,19 +74,19 @@ type Progress struct {
 
 // Progress says of each addressee whether it has read and answered the message:
 // of one to all, everyone of the fleet but the author, and who else did.
-func (s *State) Progress(it *Item) []Progress {
+func (t *Talk) Progress(it *Item) []Progress {
 	if it.Type != protocol.TypeText {
 		return nil
 	}
-	names := s.expected(it)
+	names := t.expected(it)
 	read, answered := map[string]bool{}, map[string]bool{}
-	for _, r := range receipts.find(s.Ledger, it.Path) {
-		if s.receiptCounts(r, it) && s.addresses(it, r.Author().Name) {
+	for _, r := range receipts.find(t.ledger, it.Path) {
+		if t.receiptCounts(r, it) && t.addresses(it, r.Author().Name) {
 			read[r.Author().Name] = true
 		}
 	}
-	for _, a := range s.Answers(it.Path) {
-		if s.addresses(it, a.Author().Name) {
+	for _, a := range t.Answers(it.Path) {
+		if t.addresses(it, a.Author().Name) {
 			answered[a.Author().Name] = true
 		}
 	}
@@ -108,10 +108,10 @@ func (s *State) Progress(it *Item) []Progress {
 
 // expected are the names that a message is to reach: as it was addressed, or the
 // fleet's directory where it is to all.
-func (s *State) expected(it *Item) []string {
+func (t *Talk) expected(it *Item) []string {
 	var names []string
 	if it.ToAll() {
-		for _, name := range s.People.All() {
+		for _, name := range t.people.All() {
 			if name != it.Author().Name {
 				names = append(names, name)
 			}

@@ -16,12 +16,11 @@ type Who struct {
 // unread or, with all, everything. An agent sees what is addressed to its
 // instances on its host, a human all that bears the name. The state must not
 // change meanwhile.
-func (s *State) Inbox(who Who, all bool) iter.Seq[*Item] {
-	_, shaken := s.turns()
-	mail := s.Ledger.mailOf(who.Name, !all && shaken == s.frozenAt.shaken)
+func (t *Talk) Inbox(who Who, all bool) iter.Seq[*Item] {
+	mail := t.ledger.mailOf(who.Name, !all && t.readHolds())
 	return func(yield func(*Item) bool) {
 		for it := range mail {
-			if s.reaches(it, who) && (all || !s.isRead(it, who)) && !yield(it) {
+			if t.reaches(it, who) && (all || !t.isRead(it, who)) && !yield(it) {
 				return
 			}
 		}
@@ -31,21 +30,21 @@ func (s *State) Inbox(who Who, all bool) iter.Seq[*Item] {
 // Reaches reports whether the message is for this participant: addressed to it,
 // not its own, not refused, and chosen for its host where an agent's name is
 // served by several instances (R4, R6, R7).
-func (s *State) Reaches(it *Item, who Who) bool {
-	return s.addresses(it, who.Name) && s.reaches(it, who)
+func (t *Talk) Reaches(it *Item, who Who) bool {
+	return t.addresses(it, who.Name) && t.reaches(it, who)
 }
 
 // Sees reports whether the message is part of what the participant may be shown
 // as its conversation: it wrote the message, or is addressed by it. Other
 // people's mail is not.
-func (s *State) Sees(it *Item, who Who) bool {
-	return it.Type == protocol.TypeText && s.Signature(it) != protocol.SignatureRefused &&
-		(s.wrote(it, who) || s.addresses(it, who.Name))
+func (t *Talk) Sees(it *Item, who Who) bool {
+	return it.Type == protocol.TypeText && t.ring().Signature(&it.File) != protocol.SignatureRefused &&
+		(t.wrote(it, who) || t.addresses(it, who.Name))
 }
 
 // InCommon reports whether a message stands in the channel that its author and those
 // whom it is for have without anybody making it.
-func (s *State) InCommon(it *Item) bool {
+func (t *Talk) InCommon(it *Item) bool {
 	names := []string{it.From}
 	for _, to := range it.To {
 		names = append(names, to.Name)
@@ -53,47 +52,47 @@ func (s *State) InCommon(it *Item) bool {
 	if it.ToAll() {
 		names = []string{protocol.All}
 	}
-	return it.Path.Channel() == protocol.DeriveChannel(s.recordID, names...)
+	return it.Path.Channel() == protocol.DeriveChannel(t.recordID, names...)
 }
 
-func (s *State) addresses(it *Item, name string) bool {
+func (t *Talk) addresses(it *Item, name string) bool {
 	if it.ToAll() {
 		return it.Author().Name != name
 	}
 	return addressedBefore(it.To, name)
 }
 
-func (s *State) reaches(it *Item, who Who) bool {
-	if it.Type != protocol.TypeText || s.Signature(it) == protocol.SignatureRefused || s.wrote(it, who) {
+func (t *Talk) reaches(it *Item, who Who) bool {
+	if it.Type != protocol.TypeText || t.ring().Signature(&it.File) == protocol.SignatureRefused || t.wrote(it, who) {
 		return false
 	}
-	h, joined := s.Keys().Host(who.Host)
+	h, joined := t.ring().Host(who.Host)
 	if !joined {
 		return true
 	}
 	if _, serves := h.Serves(who.Name); !serves {
 		return true
 	}
-	return s.chosenHost(it, who.Name) == who.Host
+	return t.chosenHost(it, who.Name) == who.Host
 }
 
 // wrote reports whether the participant wrote the message itself: same name and
 // same host; of an unsigned message the name alone (R4).
-func (s *State) wrote(it *Item, who Who) bool {
+func (t *Talk) wrote(it *Item, who Who) bool {
 	return it.by(who)
 }
 
 // chosenHost is the host whose instance of agent is to act on the message: the
 // one that the sender chose, else by the rule over all that serve the name.
 // Empty if no host with a key serves it.
-func (s *State) chosenHost(it *Item, agent string) protocol.Name {
-	if i, ok := it.ChosenFor(agent); ok && s.Signature(it) == protocol.SignatureValid {
+func (t *Talk) chosenHost(it *Item, agent string) protocol.Name {
+	if i, ok := it.ChosenFor(agent); ok && t.ring().Signature(&it.File) == protocol.SignatureValid {
 		return i.Host
 	}
 	var group []protocol.Instance
 	for _, a := range it.To {
 		if a.Name == agent || a.Name == protocol.All {
-			group = append(group, s.People.Group(agent, a.Host)...)
+			group = append(group, t.people.Group(agent, a.Host)...)
 		}
 	}
 	if len(group) == 0 {
@@ -104,11 +103,11 @@ func (s *State) chosenHost(it *Item, agent string) protocol.Name {
 
 // ChosenTier is the tier and worker of the participant that act on the message,
 // by the same rule.
-func (s *State) ChosenTier(it *Item, who Who) (tier string, n int) {
-	if i, ok := it.ChosenFor(who.Name); ok && s.Signature(it) == protocol.SignatureValid && i.Host == who.Host {
+func (t *Talk) ChosenTier(it *Item, who Who) (tier string, n int) {
+	if i, ok := it.ChosenFor(who.Name); ok && t.ring().Signature(&it.File) == protocol.SignatureValid && i.Host == who.Host {
 		return i.Tier, i.N
 	}
-	group := s.People.Group(who.Name, who.Host.String())
+	group := t.people.Group(who.Name, who.Host.String())
 	if len(group) == 0 {
 		return "", 0
 	}

@@ -28,17 +28,17 @@ func (x exchange) says(it *Item) bool {
 // asked is the message that a receipt of another program acknowledges, and of which
 // exchange that is: nil where it is no such receipt, or a host with a key had declared
 // its author before.
-func (s *State) asked(r *Item) (x exchange, it *Item) {
+func (t *Talk) asked(r *Item) (x exchange, it *Item) {
 	p, ok := r.ReadPath()
 	if !ok || r.Sealed {
 		return x, nil
 	}
-	it = s.Ledger.at(p)
+	it = t.ledger.at(p)
 	if it == nil || it.Type != protocol.TypeText {
 		return x, nil
 	}
 	x = exchange{by: r.Author().Name, to: it.Author().Name}
-	if x.by == x.to || !s.addresses(it, x.by) || !s.undeclared(r, it) {
+	if x.by == x.to || !t.addresses(it, x.by) || !t.undeclared(r, it) {
 		return x, nil
 	}
 	return x, it
@@ -46,8 +46,8 @@ func (s *State) asked(r *Item) (x exchange, it *Item) {
 
 // undeclared reports whether no host with a key had declared the author of a receipt
 // when it and what it acknowledges were written.
-func (s *State) undeclared(r, it *Item) bool {
-	since := s.declaredSince(r.Author().Name, "")
+func (t *Talk) undeclared(r, it *Item) bool {
+	since := t.declaredSince(r.Author().Name, "")
 	return since == nil || before(r, since) && before(it, since)
 }
 
@@ -57,14 +57,14 @@ type taking struct{ receipt, asked, text *Item }
 // takings goes through messages of a channel, in their order: each receipt of the
 // exchange takes the latest text before it that no earlier one took. A window that
 // reaches unsaidReach before a receipt, or behind a text, shows what becomes of that one.
-func (s *State) takings(x exchange, window []*Item) (all []taking) {
+func (t *Talk) takings(x exchange, window []*Item) (all []taking) {
 	var open []int // texts that no receipt took
 	for i, it := range window {
 		if x.says(it) {
 			open = append(open, i)
 			continue
 		}
-		y, asked := s.asked(it)
+		y, asked := t.asked(it)
 		if asked == nil || y != x {
 			continue
 		}
@@ -90,16 +90,16 @@ func mayAnswer(text, receipt, asked *Item) bool {
 }
 
 // unsaidAnswer is the text that a receipt takes, nil if it takes none.
-func (s *State) unsaidAnswer(r *Item) *Item {
-	x, asked := s.asked(r)
+func (t *Talk) unsaidAnswer(r *Item) *Item {
+	x, asked := t.asked(r)
 	if asked == nil {
 		return nil
 	}
-	window := append(firstOf(s.Ledger.ChannelBefore(r.Path.Channel(), r), unsaidReach), r)
+	window := append(firstOf(t.ledger.ChannelBefore(r.Path.Channel(), r), unsaidReach), r)
 	slices.Reverse(window[:len(window)-1])
-	for _, t := range s.takings(x, window) {
-		if t.receipt.Path == r.Path {
-			return t.text
+	for _, took := range t.takings(x, window) {
+		if took.receipt.Path == r.Path {
+			return took.text
 		}
 	}
 	return nil
@@ -108,24 +108,24 @@ func (s *State) unsaidAnswer(r *Item) *Item {
 // answered is the message that one answers, by what it says or by the receipt that took
 // it; nil if there is none. The receipts behind it say whom it may answer, because
 // anybody can address thousands.
-func (s *State) answered(it *Item) *Item {
+func (t *Talk) answered(it *Item) *Item {
 	if p, ok := it.AnsweredPath(); ok {
-		return s.Ledger.at(p)
+		return t.ledger.at(p)
 	}
 	if it.Sealed || it.Type != protocol.TypeText || it.Re != "" {
 		return nil
 	}
-	window := append([]*Item{it}, firstOf(s.Ledger.ChannelAfter(it.Path.Channel(), it), unsaidReach)...)
+	window := append([]*Item{it}, firstOf(t.ledger.ChannelAfter(it.Path.Channel(), it), unsaidReach)...)
 	looked := map[exchange]bool{}
 	for _, r := range window[1:] {
-		x, asked := s.asked(r)
+		x, asked := t.asked(r)
 		if asked == nil || looked[x] || !x.says(it) {
 			continue
 		}
 		looked[x] = true
-		for _, t := range s.takings(x, window) {
-			if t.text.Path == it.Path {
-				return t.asked
+		for _, took := range t.takings(x, window) {
+			if took.text.Path == it.Path {
+				return took.asked
 			}
 		}
 	}
@@ -139,10 +139,10 @@ const hopsReach = 64
 // Hops is how many answers of agents in a row lead to the message: what it states, or
 // more where an answer of another program, which states neither them nor what it
 // answers, is on the way.
-func (s *State) Hops(it *Item) int {
+func (t *Talk) Hops(it *Item) int {
 	most := it.Hops
 	for n := 1; n <= hopsReach && (it.Hops > 0 || !it.Sealed && it.Re == ""); n++ {
-		if it = s.answered(it); it == nil {
+		if it = t.answered(it); it == nil {
 			break
 		}
 		most = max(most, n+it.Hops)
@@ -153,18 +153,18 @@ func (s *State) Hops(it *Item) int {
 // AwaitsReceipt reports whether the message may be the answer to one of the participant
 // by another program, whose receipt would say so and is not here yet: its author has
 // left receipts in the channel, and none for what the participant wrote to it since.
-func (s *State) AwaitsReceipt(it *Item, who Who) bool {
+func (t *Talk) AwaitsReceipt(it *Item, who Who) bool {
 	x := exchange{by: it.Author().Name, to: who.Name}
-	if !x.says(it) || s.declaredSince(x.by, "") != nil || s.answered(it) != nil {
+	if !x.says(it) || t.declaredSince(x.by, "") != nil || t.answered(it) != nil {
 		return false
 	}
 	acknowledged, waits := map[protocol.Path]bool{}, false
-	for _, earlier := range firstOf(s.Ledger.ChannelBefore(it.Path.Channel(), it), unsaidReach) {
+	for _, earlier := range firstOf(t.ledger.ChannelBefore(it.Path.Channel(), it), unsaidReach) {
 		if p, receipt := earlier.ReadPath(); receipt {
 			if !earlier.Sealed && earlier.Author().Name == x.by {
 				acknowledged[p] = true
 			}
-		} else if s.wrote(earlier, who) && addressedBefore(earlier.To, x.by) && !acknowledged[earlier.Path] {
+		} else if t.wrote(earlier, who) && addressedBefore(earlier.To, x.by) && !acknowledged[earlier.Path] {
 			waits = true
 		}
 	}

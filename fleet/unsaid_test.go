@@ -72,7 +72,7 @@ func unsaid(s *State, channel protocol.ChannelID) map[string]string {
 	taken := map[exchange]map[int]bool{}
 	answers := map[string]string{}
 	for i, r := range all {
-		x, asked := s.asked(r)
+		x, asked := s.Talk.asked(r)
 		if asked == nil {
 			continue
 		}
@@ -118,9 +118,9 @@ func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
 					continue
 				}
 				got := ""
-				if asked := s.answered(it); asked != nil {
+				if asked := s.Talk.answered(it); asked != nil {
 					got = asked.Hash[:8]
-					if !slices.ContainsFunc(s.Answers(asked.Path), func(a *Item) bool { return a.Path == it.Path }) {
+					if !slices.ContainsFunc(s.Talk.Answers(asked.Path), func(a *Item) bool { return a.Path == it.Path }) {
 						t.Fatalf("case %d: %s answers %s, which does not know it", seed, it.Path, asked.Path)
 					}
 				}
@@ -150,8 +150,8 @@ func TestUnsaidAnswersDoNotGrowWithHistory(t *testing.T) {
 		last := firstOf(s.Ledger.ChannelBackward(w.channel), 200)
 		return testing.AllocsPerRun(3, func() {
 			for _, it := range last {
-				s.Stage(it.Path)
-				s.Hops(it)
+				s.Talk.Stage(it.Path)
+				s.Talk.Hops(it)
 			}
 		})
 	}
@@ -182,7 +182,7 @@ func TestUnsaidAnswersDoNotGrowWithAddressees(t *testing.T) {
 			}
 		}
 		first := s.Ledger.at(protocol.NewPath(channel, at, 0))
-		return testing.AllocsPerRun(3, func() { s.answered(first) })
+		return testing.AllocsPerRun(3, func() { s.Talk.answered(first) })
 	}
 	if few, many := cost(1), cost(1000); many > few+10 {
 		t.Errorf("a look costs %.0f allocations with one addressee and %.0f with a thousand", few, many)

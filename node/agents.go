@@ -29,7 +29,7 @@ func (n *Node) agentView(a configs.Agent) control.Agent {
 		v.Held = n.slots.Waits(w.wake)
 	}
 	if a.Door == configs.DoorInbox {
-		for range n.state.Inbox(n.me(a.Name.String()), false) {
+		for range n.state.Talk.Inbox(n.me(a.Name.String()), false) {
 			v.Unread++
 		}
 	}

@@ -15,7 +15,7 @@ func (n *Node) bring(it *fleet.Item) {
 	for _, w := range n.workers {
 		w.add(it)
 	}
-	if agent, yes := n.state.Misaddressed(it, n.cfg.Alias); yes {
+	if agent, yes := n.state.Talk.Misaddressed(it, n.cfg.Alias); yes {
 		n.notices.Once(it.Path.String(), "%s is addressed to %s@%s, which is not served here", it.Path, agent, n.cfg.Alias)
 	}
 	if author := it.Author(); it.Host == "" && n.roster.Serves(author.Name) && (author.Host == "" || author.Host == n.cfg.Alias.String()) {
@@ -40,7 +40,7 @@ func (n *Node) openDoor(a configs.Agent, taking, killing context.Context) {
 // fill queues what waits for a worker's agent and is not queued yet.
 func (n *Node) fill(w *worker) {
 	n.mu.Lock()
-	waiting, agent := slices.Collect(n.state.Inbox(w.who(), false)), w.agent
+	waiting, agent := slices.Collect(n.state.Talk.Inbox(w.who(), false)), w.agent
 	n.mu.Unlock()
 	old := n.older(agent)
 	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return old(it.Path) })

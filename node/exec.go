@@ -65,13 +65,13 @@ func (w *worker) limits() fleet.Limits {
 // add queues a message that the state says is this agent's to handle. The
 // caller holds the node's mu.
 func (w *worker) add(it *fleet.Item) {
-	if w.n.state.Reaches(it, w.who()) && !w.n.state.Answerable(it) {
+	if w.n.state.Talk.Reaches(it, w.who()) && !w.n.state.Talk.Answerable(it) {
 		w.n.notices.Once(it.Path.String(), "%s is from %q: no answer can be addressed to that name, so %s is not run for it", it.Path, it.From, w.agent.Name)
 	}
 	if it.Type == protocol.TypeRead && len(w.expects) > 0 {
 		w.nudge() // it may be the receipt that a message waits for
 	}
-	if w.held[it.Path] || w.n.state.Handle(it, w.who(), w.limits()) == fleet.Ignore {
+	if w.held[it.Path] || w.n.state.Talk.Handle(it, w.who(), w.limits()) == fleet.Ignore {
 		return
 	}
 	w.held[it.Path] = true
@@ -79,7 +79,7 @@ func (w *worker) add(it *fleet.Item) {
 		w.waits[it.Path] = time.Now().Add(holePatience)
 		time.AfterFunc(holePatience, w.nudge)
 	}
-	if w.n.state.AwaitsReceipt(it, w.who()) {
+	if w.n.state.Talk.AwaitsReceipt(it, w.who()) {
 		patience := max(holePatience, receiptFetches*w.n.cfg.FetchInterval)
 		w.expects[it.Path] = time.Now().Add(patience)
 		time.AfterFunc(patience, w.nudge)
@@ -164,13 +164,13 @@ func (w *worker) next() (j job, at int, ok bool) {
 			continue
 		}
 		if until, expected := w.expects[it.Path]; expected {
-			if time.Now().Before(until) && w.n.state.AwaitsReceipt(it, w.who()) {
+			if time.Now().Before(until) && w.n.state.Talk.AwaitsReceipt(it, w.who()) {
 				continue
 			}
 			delete(w.expects, it.Path)
 		}
 		if tier := w.tierFor(it); w.running[tier.Name] < tier.Count {
-			return job{it, w.agent, tier, w.n.state.Handle(it, w.who(), w.limits())}, i, true
+			return job{it, w.agent, tier, w.n.state.Talk.Handle(it, w.who(), w.limits())}, i, true
 		}
 	}
 	return job{}, 0, false
@@ -198,7 +198,7 @@ func (w *worker) awaited() map[protocol.Name]protocol.Path {
 // tierFor is the tier that was chosen for the message; a tier that is no longer
 // there gives way to the first. The caller holds the node's mu.
 func (w *worker) tierFor(it *fleet.Item) configs.Tier {
-	name, _ := w.n.state.ChosenTier(it, w.who())
+	name, _ := w.n.state.Talk.ChosenTier(it, w.who())
 	for _, t := range w.agent.Tiers {
 		if t.Name == name {
 			return t
@@ -238,7 +238,7 @@ func (w *worker) handle(ctx context.Context, j job) {
 func (n *Node) hops(it *fleet.Item) int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.state.Hops(it)
+	return n.state.Talk.Hops(it)
 }
 
 // run asks the agent and stores its answer, or why there is none (R16).

@@ -66,7 +66,7 @@ func (n *Node) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Pa
 			r.Older = true
 			break
 		}
-		if n.state.Sees(it, n.me(a.Name.String())) {
+		if n.state.Talk.Sees(it, n.me(a.Name.String())) {
 			earlier = append(earlier, it)
 		}
 	}
@@ -158,7 +158,7 @@ func (n *Node) promptedAgent(it *fleet.Item, name string) (configs.Agent, error)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, a := range n.roster.All() {
-		if a.Door == configs.DoorExec && n.state.Reaches(it, n.me(a.Name.String())) {
+		if a.Door == configs.DoorExec && n.state.Talk.Reaches(it, n.me(a.Name.String())) {
 			return a, nil
 		}
 	}

@@ -76,7 +76,7 @@ func (n *Node) removal(r control.RemoveHostRequest) (fleet.Revoke, control.HostR
 	done.Founder = founder == r.Host
 	for _, a := range h.Agents {
 		done.Agents = append(done.Agents, a.Name)
-		for range n.state.Inbox(fleet.Who{Name: a.Name.String(), Host: r.Host}, false) {
+		for range n.state.Talk.Inbox(fleet.Who{Name: a.Name.String(), Host: r.Host}, false) {
 			done.Waiting++
 		}
 	}

@@ -62,7 +62,7 @@ func (n *Node) waiting(who fleet.Who, r control.ReadAllRequest) ([]protocol.Path
 		}
 	}
 	var paths []protocol.Path
-	for it := range n.state.Inbox(who, false) {
+	for it := range n.state.Talk.Inbox(who, false) {
 		if (channel == "" || it.Path.Channel() == channel) && from(it) {
 			paths = append(paths, it.Path)
 		}

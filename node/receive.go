@@ -237,10 +237,10 @@ func (n *Node) acknowledge(letters []gitsync.Letter) {
 
 // concerns reports whether someone here is addressed. The caller holds mu.
 func (n *Node) concerns(it *fleet.Item) bool {
-	if n.state.Reaches(it, n.me(n.cfg.Human.String())) {
+	if n.state.Talk.Reaches(it, n.me(n.cfg.Human.String())) {
 		return true
 	}
-	return slices.ContainsFunc(n.roster.All(), func(a configs.Agent) bool { return n.state.Reaches(it, n.me(a.Name.String())) })
+	return slices.ContainsFunc(n.roster.All(), func(a configs.Agent) bool { return n.state.Talk.Reaches(it, n.me(a.Name.String())) })
 }
 
 func (n *Node) publishHeard(paths []protocol.Path) {

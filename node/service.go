@@ -118,7 +118,7 @@ func (n *Node) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, abo
 	}
 	if r.Re != "" && len(r.To) == 0 {
 		if it, ok := n.state.Ledger.Item(about); ok {
-			say.To = []string{n.state.AuthorOf(it, n.cfg.Alias).String()}
+			say.To = []string{n.state.Talk.AuthorOf(it, n.cfg.Alias).String()}
 		}
 	}
 	return say, about, nil
@@ -200,7 +200,7 @@ func (n *Node) Inbox(_ context.Context, by control.Caller, r control.InboxReques
 	}
 	n.mu.Lock()
 	var box []*fleet.Item
-	for it := range n.state.Inbox(who, r.All) {
+	for it := range n.state.Talk.Inbox(who, r.All) {
 		if box = append(box, it); len(box) == r.Limit {
 			break
 		}

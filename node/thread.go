@@ -13,7 +13,7 @@ func (n *Node) Replies(_ context.Context, r control.ThreadRequest) ([]control.Me
 		return nil, err
 	}
 	n.mu.Lock()
-	all := n.factsOfAll(n.state.Answers(asked.item.Path))
+	all := n.factsOfAll(n.state.Talk.Answers(asked.item.Path))
 	n.mu.Unlock()
 	return n.views(all), nil
 }
@@ -25,7 +25,7 @@ func (n *Node) Thread(_ context.Context, r control.ThreadRequest) ([]control.Thr
 		return nil, err
 	}
 	n.mu.Lock()
-	tree := n.state.Thread(in.item.Path)
+	tree := n.state.Talk.Thread(in.item.Path)
 	all := make([]facts, len(tree))
 	for i, it := range tree {
 		all[i] = n.factsOf(it.Item)

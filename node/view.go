@@ -23,8 +23,8 @@ type facts struct {
 // factsOf collects the facts of a message. The caller holds mu.
 func (n *Node) factsOf(it *fleet.Item) facts {
 	return facts{
-		item: it, signature: n.state.Signature(it), stage: n.state.Stage(it.Path), progress: n.state.Progress(it),
-		channel: n.state.Channels.Name(it.Path.Channel()), direct: n.state.InCommon(it),
+		item: it, signature: n.state.Signature(it), stage: n.state.Talk.Stage(it.Path), progress: n.state.Talk.Progress(it),
+		channel: n.state.Channels.Name(it.Path.Channel()), direct: n.state.Talk.InCommon(it),
 	}
 }
 

@@ -59,7 +59,7 @@ func (n *Node) lendSlot(who string, asked *fleet.Item) (takeBack func()) {
 func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], asked protocol.Path, r control.WaitRequest) (control.Message, error) {
 	for {
 		n.mu.Lock()
-		answer, ok := n.state.FirstAnswer(asked)
+		answer, ok := n.state.Talk.FirstAnswer(asked)
 		n.mu.Unlock()
 		if ok {
 			n.gave(by, answer.Path)

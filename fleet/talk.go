@@ -1,0 +1,64 @@
+package fleet
+
+import (
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/people"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Talk is what messages are to people: whom they are for, who has read and answered them,
+// and which conversation they are of.
+type Talk struct {
+	recordID  string
+	ledger    *Ledger
+	ring      func() *keys.Ring
+	people    *people.Directory
+	readHolds func() bool // what the archive says of receipts holds still
+}
+
+// Answers are the messages that answer the one at p, in the order of the record: those
+// that refer to it, and those of other programs that its receipts take (R15a).
+func (t *Talk) Answers(p protocol.Path) []*Item {
+	var answers sequence
+	for _, it := range answering.find(t.ledger, p) {
+		if t.ring().Signature(&it.File) != protocol.SignatureRefused {
+			answers.insert(it)
+		}
+	}
+	for _, r := range receipts.find(t.ledger, p) {
+		if text := t.unsaidAnswer(r); text != nil {
+			answers.insert(text)
+		}
+	}
+	return answers.items
+}
+
+// FirstAnswer is the first message by which the one at p is answered. What its author
+// sent after it, a word more or the question to somebody else, is none.
+func (t *Talk) FirstAnswer(p protocol.Path) (*Item, bool) {
+	asked := t.ledger.at(p)
+	for _, it := range t.Answers(p) {
+		if asked == nil || it.Author().Name != asked.Author().Name || t.addresses(asked, it.Author().Name) {
+			return it, true
+		}
+	}
+	return nil, false
+}
+
+// Stage is how far the fold knows the message at p to have come: StageAnswered,
+// StageRead or StageNone. The earlier stages are the node's to know.
+func (t *Talk) Stage(p protocol.Path) protocol.Stage {
+	if _, ok := t.FirstAnswer(p); ok {
+		return protocol.StageAnswered
+	}
+	it := t.ledger.at(p)
+	if it == nil {
+		return protocol.StageNone
+	}
+	for _, r := range receipts.find(t.ledger, p) {
+		if t.receiptCounts(r, it) && t.addresses(it, r.Author().Name) {
+			return protocol.StageRead
+		}
+	}
+	return protocol.StageNone
+}
