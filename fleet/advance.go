@@ -11,33 +11,33 @@ type Advance struct {
 
 // Advance is what a receipt or an answer changes in the Progress of another message;
 // false where its author had brought that as far before, in the order of the record.
-func (s *State) Advance(it *Item) (Advance, bool) {
+func (t *Talk) Advance(it *Item) (Advance, bool) {
 	if it.Type == protocol.TypeRead {
-		return s.advanceByReceipt(it)
+		return t.advanceByReceipt(it)
 	}
 	p, _ := it.AnsweredPath()
-	of, by := s.Ledger.at(p), it.Author().Name
-	if !s.isFor(of, by) || !it.same(s.firstAnswerBy(of, by)) {
+	of, by := t.ledger.at(p), it.Author().Name
+	if !t.isFor(of, by) || !it.same(t.firstAnswerBy(of, by)) {
 		return Advance{}, false
 	}
 	return Advance{of, by, protocol.StageAnswered}, true
 }
 
-func (s *State) advanceByReceipt(receipt *Item) (Advance, bool) {
+func (t *Talk) advanceByReceipt(receipt *Item) (Advance, bool) {
 	p, _ := receipt.ReadPath()
-	of, by := s.Ledger.at(p), receipt.Author().Name
-	if !s.isFor(of, by) {
+	of, by := t.ledger.at(p), receipt.Author().Name
+	if !t.isFor(of, by) {
 		return Advance{}, false
 	}
-	answer := s.firstAnswerBy(of, by)
-	if text := s.unsaidAnswer(receipt); text != nil && text.same(answer) {
+	answer := t.firstAnswerBy(of, by)
+	if text := t.unsaidAnswer(receipt); text != nil && text.same(answer) {
 		return Advance{of, by, protocol.StageAnswered}, true
 	}
-	if answer != nil && before(answer, receipt) || !s.receiptCounts(receipt, of) {
+	if answer != nil && before(answer, receipt) || !t.receiptCounts(receipt, of) {
 		return Advance{}, false
 	}
-	for _, r := range receipts.find(s.Ledger, p) {
-		if r.Author().Name == by && before(r, receipt) && s.receiptCounts(r, of) {
+	for _, r := range receipts.find(t.ledger, p) {
+		if r.Author().Name == by && before(r, receipt) && t.receiptCounts(r, of) {
 			return Advance{}, false
 		}
 	}
@@ -45,13 +45,13 @@ func (s *State) advanceByReceipt(receipt *Item) (Advance, bool) {
 }
 
 // isFor reports whether somebody is an addressee of a message; of receipts there are none.
-func (s *State) isFor(of *Item, name string) bool {
-	return of != nil && of.Type == protocol.TypeText && s.addresses(of, name)
+func (t *Talk) isFor(of *Item, name string) bool {
+	return of != nil && of.Type == protocol.TypeText && t.addresses(of, name)
 }
 
 // firstAnswerBy is the first answer of somebody to a message, nil if there is none.
-func (s *State) firstAnswerBy(of *Item, by string) *Item {
-	for _, answer := range s.Answers(of.Path) {
+func (t *Talk) firstAnswerBy(of *Item, by string) *Item {
+	for _, answer := range t.Answers(of.Path) {
 		if answer.Author().Name == by {
 			return answer
 		}

@@ -23,13 +23,13 @@ func TestEveryStageIsBroughtOnce(t *testing.T) {
 		t.Helper()
 		count := map[stage]int{}
 		for it := range s.Ledger.All() {
-			if a, ok := s.Advance(it); ok {
+			if a, ok := s.Talk.Advance(it); ok {
 				count[stage{a.Of.Path, a.By, a.Stage}]++
 				brought++
 			}
 		}
 		for it := range s.Ledger.All() {
-			for _, p := range s.Progress(it) {
+			for _, p := range s.Talk.Progress(it) {
 				read, answered := stage{it.Path, p.Name, protocol.StageRead}, stage{it.Path, p.Name, protocol.StageAnswered}
 				if p.Answered != (count[answered] == 1) || p.Read && !p.Answered && count[read] != 1 || !p.Read && count[read] > 0 || count[read] > 1 {
 					t.Fatalf("case %d: %s: %+v, but it was read %d and answered %d times", seed, it.Path, p, count[read], count[answered])
