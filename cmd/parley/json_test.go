@@ -17,10 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
 )
 
 // The reference of what --json prints is generated from the types and from values of

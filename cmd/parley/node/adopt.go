@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/parleyfleet/parley/node/homes"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 )
 
 // adoptFlags are the flags with which a record of another program is taken over.

@@ -7,16 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/parleyfleet/parley/node/homes"
-
-	"github.com/rs/zerolog"
-	"github.com/spf13/cobra"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 )
 
 // NewInitCommand is parley init.

@@ -3,11 +3,9 @@ package node
 import (
 	"strings"
 
-	"github.com/parleyfleet/parley/node/homes"
-
-	"github.com/spf13/cobra"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/node/homes"
+	"github.com/spf13/cobra"
 )
 
 // NewJoinCommand is parley join.

@@ -1,9 +1,8 @@
 package node
 
 import (
-	"github.com/spf13/pflag"
-
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/spf13/pflag"
 )
 
 // linkFlags are the flags of init and join for links with other hosts.

@@ -7,14 +7,12 @@ import (
 	"os"
 	"strings"
 
-	"github.com/parleyfleet/parley/node/homes"
-
-	"github.com/spf13/cobra"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
+	"github.com/spf13/cobra"
 )
 
 // NewUpCommand is parley up.

@@ -6,15 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/parleyfleet/parley/node/homes"
-
-	"github.com/spf13/cobra"
-
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
+	"github.com/spf13/cobra"
 )
 
 func newRebuildCommand(p *cli.Program) *cobra.Command {
