@@ -34,9 +34,9 @@ func (n *Node) letIn(batch []bus.Incoming) (count int) {
 		m, e, err := n.judge(in)
 		switch {
 		case err != nil:
-			n.refusals.add(in.Sender, in.Path, err)
+			n.refusals.Add(in.Sender, in.Path, err)
 		case !n.hasKey(m.Host, m.Key):
-			n.held.put(in, m.Key)
+			n.held.Put(in, m.Key)
 			n.record.Ring() // its join or rotation may be on the remote
 		default:
 			known, examined = append(known, in), append(examined, e)
@@ -58,7 +58,7 @@ func (n *Node) admit(known []bus.Incoming, examined []fleet.Examined) (count int
 	var admitted []fleet.Examined
 	for i, in := range known {
 		if refused[i] != nil {
-			n.refusals.add(in.Sender, in.Path, refused[i])
+			n.refusals.Add(in.Sender, in.Path, refused[i])
 			continue
 		}
 		letters = append(letters, gitsync.Letter{Path: in.Path, Data: in.Data, Peer: true})
@@ -98,4 +98,13 @@ func (n *Node) hasKey(host protocol.Name, key string) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.state.Keys().KnowsKey(host, key)
+}
+
+// retryHeld takes in what was held and is signed by a key that is known by now.
+func (n *Node) retryHeld() {
+	for _, who := range n.held.Signers() {
+		if n.hasKey(who.Host, who.Key) {
+			n.heardOnBus(n.held.Take(who))
+		}
+	}
 }

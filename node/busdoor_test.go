@@ -98,7 +98,7 @@ func TestWhatIsWrongOnTheBusIsRefusedAndShown(t *testing.T) {
 }
 
 func refusedInAll(n *Node) (count int) {
-	for _, r := range n.refusals.list() {
+	for _, r := range n.refusals.List() {
 		count += r.Count
 	}
 	return count

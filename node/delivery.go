@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"sync"
+
+	"github.com/parleyfleet/parley/node/catchup"
 )
 
 // delivery is what a node does so that nothing the bus loses stays lost: messages of
@@ -14,14 +16,14 @@ type delivery struct {
 	wrote  chan struct{} // this host has published a message
 	linked chan struct{} // a link came up
 
-	gaps       *gaps
+	gaps       *catchup.Gaps
 	queueBytes int // what may wait at the bus's door, 0: as the bus thinks best
 }
 
 func newDelivery(queueBytes int) delivery {
 	one := func() chan struct{} { return make(chan struct{}, 1) }
 	return delivery{
-		keys: one(), wrote: one(), linked: one(), gaps: newGaps(), queueBytes: queueBytes}
+		keys: one(), wrote: one(), linked: one(), gaps: catchup.NewGaps(), queueBytes: queueBytes}
 }
 
 // startDelivery works until the node goes down; it ends before the bus.

@@ -21,6 +21,7 @@ import (
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/caller"
+	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
@@ -92,12 +93,12 @@ type Node struct {
 	hubs      *hubs
 	own       *ownHost // what this host says of itself
 	resender  *resender
-	held      *heldBack
+	held      *catchup.Held
 	notices   *notices.Notices // what status warns of
 	books     *books.Books
 	messages  feed.Feeds[protocol.Path] // as they enter the state
 	flaws     *books.Flaws              // files of the record that are no messages
-	refusals  *refusals
+	refusals  *catchup.Refusals
 	delivery  delivery
 	once      onceEach[protocol.Path] // answers and receipts, by message
 	requests  onceEach[string]        // requests with an id
@@ -126,7 +127,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
-		live: presence.NewLive(o.Now), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: newHeldBack(o.Now), refusals: newRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
+		live: presence.NewLive(o.Now), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		workers: map[protocol.Name]*worker{},
 		cache:   stateCache{kinds: o.affairs},
 		keys:    newKeyWork(),

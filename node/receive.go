@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -117,7 +118,7 @@ func (n *Node) publish(ws []written) {
 // to whoever follows. Holes before them are asked for.
 func (n *Node) takeIn(ws []written) {
 	for _, m := range n.takeEach(ws) {
-		n.delivery.gaps.add(m.Host, m.Gap, m.after)
+		n.delivery.gaps.Add(m.Host, m.Gap, m.after)
 	}
 }
 
@@ -125,9 +126,9 @@ func (n *Node) takeIn(ws []written) {
 func (n *Node) takeEach(ws []written) (holes []missing) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	ends := map[protocol.Name]end{} // where each chain ended before
+	ends := map[protocol.Name]catchup.End{} // where each chain ended before
 	for i := range ws {
-		if host := ws[i].examined.Host(); ends[host].path.IsZero() {
+		if host := ws[i].examined.Host(); ends[host].Path.IsZero() {
 			ends[host] = n.endOf(host)
 		}
 	}
@@ -154,8 +155,8 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 			continue // known meanwhile by the other door
 		}
 		before := ends[it.Host]
-		if ends[it.Host].path.Compare(it.Path) < 0 {
-			ends[it.Host] = endAt(&it.File)
+		if ends[it.Host].Path.Compare(it.Path) < 0 {
+			ends[it.Host] = catchup.EndAt(&it.File)
 		}
 		ws[i].item = it
 		holes = append(holes, n.taken(it, before)...)
@@ -168,7 +169,7 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 // taken looks at what a message that has come means for this host, and returns the
 // holes that it tells of. before is where its host's chain ended until then. The
 // caller holds mu.
-func (n *Node) taken(it *fleet.Item, before end) (holes []missing) {
+func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []missing) {
 	if it.Act == protocol.ActHostRevoke {
 		n.leaveIfOut()
 	}

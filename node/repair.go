@@ -13,13 +13,13 @@ import (
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 const (
-	repairsAtOnce = 4
-	askedAtOnce   = 3                // hosts that one attempt asks
-	resendWait    = 10 * time.Second // for one answer
+	askedAtOnce = 3                // hosts that one attempt asks
+	resendWait  = 10 * time.Second // for one answer
 	// largeGap is how many messages are rather fetched than asked for, where the
 	// remote can be used; fetchWait is how long a fetch is waited for.
 	largeGap  = 2000
@@ -29,18 +29,18 @@ const (
 // missing is a gap with what is known of it.
 type missing struct {
 	keys.Gap
-	after end
+	after catchup.End
 }
 
 // gapBefore is the gap before a message that has just been taken in. before is where
 // its host's chain ended until then. The caller holds mu.
-func (n *Node) gapBefore(it *fleet.Item, before end) (missing, bool) {
+func (n *Node) gapBefore(it *fleet.Item, before catchup.End) (missing, bool) {
 	gap, ok := n.state.Chains.GapBefore(it)
 	if !ok || it.Host == n.cfg.Alias {
 		return missing{}, false
 	}
-	if before.path.Compare(it.Path) >= 0 {
-		before = end{} // it came late: where the hole begins is not known
+	if before.Path.Compare(it.Path) >= 0 {
+		before = catchup.End{} // it came late: where the hole begins is not known
 	}
 	return missing{gap, before}, true
 }
@@ -48,7 +48,7 @@ func (n *Node) gapBefore(it *fleet.Item, before end) (missing, bool) {
 // awaited are the messages that revocations leave in and that are not here. The caller
 // holds mu.
 func (n *Node) awaited() (all []missing) {
-	for _, gap := range n.state.Chains.Awaited(gapsOfOne) {
+	for _, gap := range n.state.Chains.Awaited(catchup.MostOfOne) {
 		if gap.Host != n.cfg.Alias {
 			all = append(all, missing{Gap: gap})
 		}
@@ -57,11 +57,11 @@ func (n *Node) awaited() (all []missing) {
 }
 
 // endOf is where the chain of a host ends here. The caller holds mu.
-func (n *Node) endOf(host protocol.Name) end {
+func (n *Node) endOf(host protocol.Name) catchup.End {
 	if last, ok := n.state.Chains.LastOf(host); ok {
-		return endAt(last)
+		return catchup.EndAt(last)
 	}
-	return end{}
+	return catchup.End{}
 }
 
 // heardHeads takes in how far chains go, as another host knows.
@@ -73,14 +73,14 @@ func (n *Node) heardHeads(from protocol.Name, heads []protocol.Head) {
 			continue
 		}
 		after := n.endOf(h.Host)
-		if after.path.Compare(h.Path) >= 0 {
-			after = end{}
+		if after.Path.Compare(h.Path) >= 0 {
+			after = catchup.End{}
 		}
 		found = append(found, missing{keys.Gap{Host: h.Host, Hash: h.Hash, Path: h.Path, Run: h.Run, Seq: h.Seq}, after})
 	}
 	n.mu.Unlock()
 	for _, m := range found {
-		n.delivery.gaps.add(from, m.Gap, m.after)
+		n.delivery.gaps.Add(from, m.Gap, m.after)
 	}
 }
 
@@ -91,11 +91,11 @@ func (n *Node) checkChains() {
 	hosts, awaited := n.state.Keys().Hosts(), n.awaited()
 	n.mu.Unlock()
 	for _, m := range awaited {
-		n.delivery.gaps.add(m.Host, m.Gap, m.after)
+		n.delivery.gaps.Add(m.Host, m.Gap, m.after)
 	}
 	for _, h := range hosts {
 		if m, ok := n.lastGap(h.Alias); ok {
-			n.delivery.gaps.add(h.Alias, m.Gap, m.after)
+			n.delivery.gaps.Add(h.Alias, m.Gap, m.after)
 		}
 	}
 }
@@ -104,32 +104,32 @@ func (n *Node) checkChains() {
 func (n *Node) lastGap(host protocol.Name) (missing, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	chain := n.state.Chains.Back(host, n.endOf(host).hash, protocol.Path{}, protocol.MaxResent)
+	chain := n.state.Chains.Back(host, n.endOf(host).Hash, protocol.Path{}, protocol.MaxResent)
 	if len(chain) == 0 {
 		return missing{}, false
 	}
-	return n.gapBefore(chain[0], end{})
+	return n.gapBefore(chain[0], catchup.End{})
 }
 
 // repairAlways mends chains, a few at a time, until ctx ends.
 func (n *Node) repairAlways(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	places := make(chan struct{}, repairsAtOnce)
+	places := make(chan struct{}, catchup.AtOnce)
 	timer := time.NewTimer(time.Minute)
 	defer timer.Stop()
 	for {
-		due, next := n.delivery.gaps.take(repairsAtOnce - len(places))
+		due, next := n.delivery.gaps.Take(catchup.AtOnce - len(places))
 		for _, key := range due {
 			places <- struct{}{}
 			running.Go(func() { // ends with its chain's mending, or ctx
 				defer func() { <-places }()
-				n.delivery.gaps.rest(key, n.repair(ctx, key))
+				n.delivery.gaps.Rest(key, n.repair(ctx, key))
 			})
 		}
 		timer.Reset(next)
 		select {
-		case <-n.delivery.gaps.wake:
+		case <-n.delivery.gaps.Wake:
 		case <-timer.C:
 		case <-ctx.Done():
 			return
@@ -138,7 +138,7 @@ func (n *Node) repairAlways(ctx context.Context) {
 }
 
 // repair asks for what is missing of a chain, as long as something comes.
-func (n *Node) repair(ctx context.Context, key told) (o outcome) {
+func (n *Node) repair(ctx context.Context, key catchup.Told) (o catchup.Outcome) {
 	fetched := false
 	for ctx.Err() == nil {
 		m, ok := n.firstMissing(key)
@@ -154,10 +154,10 @@ func (n *Node) repair(ctx context.Context, key told) (o outcome) {
 		came, busy := n.askAround(ctx, key, m)
 		if !came {
 			n.record.Ring() // it may be on the remote
-			o.busy = busy
+			o.Busy = busy
 			return o
 		}
-		o.progress = true
+		o.Progress = true
 		n.nudgeWorkers()
 	}
 	return o
@@ -173,8 +173,8 @@ func (n *Node) nudgeWorkers() {
 }
 
 // firstMissing is the gap of a chain that lies furthest back and is still there.
-func (n *Node) firstMissing(key told) (m missing, ok bool) {
-	wants, after := n.delivery.gaps.of(key)
+func (n *Node) firstMissing(key catchup.Told) (m missing, ok bool) {
+	wants, after := n.delivery.gaps.Of(key)
 	var there []string
 	n.mu.Lock()
 	for hash, gap := range wants {
@@ -184,28 +184,28 @@ func (n *Node) firstMissing(key told) (m missing, ok bool) {
 			m, ok = missing{Gap: gap}, true
 		}
 	}
-	for chain := n.chainOn(key.host, after); len(chain) > 0; chain = n.chainOn(key.host, after) {
-		after = endAt(&chain[len(chain)-1].File)
+	for chain := n.chainOn(key.Host, after); len(chain) > 0; chain = n.chainOn(key.Host, after) {
+		after = catchup.EndAt(&chain[len(chain)-1].File)
 	}
 	n.mu.Unlock()
-	n.delivery.gaps.filled(key, there, after)
-	if m.after = after; after.path.Compare(m.Path) >= 0 {
-		m.after = end{}
+	n.delivery.gaps.Filled(key, there, after)
+	if m.after = after; after.Path.Compare(m.Path) >= 0 {
+		m.after = catchup.End{}
 	}
 	return m, ok
 }
 
 // chainOn is what follows on the end of a chain without a hole. The caller holds mu.
-func (n *Node) chainOn(host protocol.Name, after end) []*fleet.Item {
-	if after.hash == "" {
+func (n *Node) chainOn(host protocol.Name, after catchup.End) []*fleet.Item {
+	if after.Hash == "" {
 		return nil
 	}
-	return n.state.Chains.On(host, after.hash, "", protocol.MaxResent)
+	return n.state.Chains.On(host, after.Hash, "", protocol.MaxResent)
 }
 
 // isLarge reports whether so many messages are missing that a fetch brings them
 // faster.
-func (m missing) isLarge() bool { return m.Run == m.after.run && m.Seq > m.after.seq+largeGap }
+func (m missing) isLarge() bool { return m.Run == m.after.Run && m.Seq > m.after.Seq+largeGap }
 
 // canFetch reports whether the remote can be read.
 func (n *Node) canFetch() bool {
@@ -216,9 +216,9 @@ func (n *Node) canFetch() bool {
 // askAround asks those who may have what is missing, one after the other, and reports
 // whether somebody had some of it. Where nobody had and somebody was asked too much, it
 // says how long to wait for that one.
-func (n *Node) askAround(ctx context.Context, key told, m missing) (came bool, busy time.Duration) {
+func (n *Node) askAround(ctx context.Context, key catchup.Told, m missing) (came bool, busy time.Duration) {
 	request, err := protocol.EncodeResendRequest(protocol.ResendRequest{
-		Host: m.Host, Want: m.Hash, After: m.after.path, AfterHash: m.after.hash})
+		Host: m.Host, Want: m.Hash, After: m.after.Path, AfterHash: m.after.Hash})
 	if err != nil {
 		n.log.Error().Err(err).Msg("cannot ask for what was missed")
 		return false, 0
@@ -241,7 +241,7 @@ func (n *Node) askAround(ctx context.Context, key told, m missing) (came bool, b
 
 // whomToAsk are live hosts that may have what is missing: its author, who told of it,
 // who has heard what follows it, then any other; another selection with each attempt.
-func (n *Node) whomToAsk(key told, m missing) []protocol.Name {
+func (n *Node) whomToAsk(key catchup.Told, m missing) []protocol.Name {
 	live := map[protocol.Name]bool{}
 	var others []protocol.Name
 	for _, p := range n.live.Present() {
@@ -253,7 +253,7 @@ func (n *Node) whomToAsk(key told, m missing) []protocol.Name {
 		others[i], others[j] = others[j], others[i]
 	}
 	var ask []protocol.Name
-	for _, host := range slices.Concat([]protocol.Name{key.host, key.by}, n.live.Hearers(m.Path), others) {
+	for _, host := range slices.Concat([]protocol.Name{key.Host, key.By}, n.live.Hearers(m.Path), others) {
 		if live[host] && len(ask) < askedAtOnce {
 			live[host] = false
 			ask = append(ask, host)
@@ -293,7 +293,7 @@ func (n *Node) takeResent(by, of protocol.Name, messages []protocol.Resent) int 
 			err = fmt.Errorf("%s sent it again as one of %s", by, of)
 		}
 		if err != nil {
-			n.refusals.add(by, r.Path, err)
+			n.refusals.Add(by, r.Path, err)
 			continue
 		}
 		in = append(in, bus.Incoming{Sender: of, Subject: subjects.Message(m), Path: r.Path, Data: r.Data})

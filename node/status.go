@@ -73,12 +73,12 @@ func (n *Node) busStatus() control.BusStatus {
 	}
 	at := b.Addresses()
 	s := control.BusStatus{Clients: at.Clients, Links: at.Links, Advertised: at.Advertised, Dropped: b.Dropped(),
-		Unreadable: b.Malformed(), Letters: b.Refused(), Letter: b.LastRefused(), Offended: b.Offended(), Refused: n.refusals.list()}
-	s.Held, s.HeldDropped = n.held.counts()
+		Unreadable: b.Malformed(), Letters: b.Refused(), Letter: b.LastRefused(), Offended: b.Offended(), Refused: n.refusals.List()}
+	s.Held, s.HeldDropped = n.held.Counts()
 	if system := n.natsBus.Load(); system != nil {
 		s.URL, s.Context, s.As = redact.URLs(system.URL), system.Context, system.As()
 	}
-	s.Gaps, s.GapsLeft = n.delivery.gaps.counts()
+	s.Gaps, s.GapsLeft = n.delivery.gaps.Counts()
 	for _, l := range b.Links() {
 		s.Peers = append(s.Peers, linkView(l))
 	}

@@ -1,4 +1,4 @@
-package node
+package catchup
 
 import (
 	"maps"
@@ -21,60 +21,64 @@ const (
 	// gapBusy is how often in a row hosts may say that they are asked too much, until
 	// that counts as one time in vain: who says so for ever holds up nobody else.
 	gapBusy = 30
-	// How many gaps of one chain are remembered as one host tells of them, and of how
-	// many chains in all: where there are more, who tells of most loses one. What is
-	// forgotten shows again with the next message or head.
-	gapsOfOne = 8
+	// MostOfOne is how many gaps of one chain are remembered as one host tells of them, and
+	// gapChains of how many chains in all: where there are more, who tells of most loses
+	// one. What is forgotten shows again with the next message or head.
+	MostOfOne = 8
 	gapChains = 256
-	// gapsByOne is how many chains are mended at a time as one host tells of them: one
-	// that has others wait for answers leaves a place for what is true.
-	gapsByOne = repairsAtOnce - 1
+	// AtOnce is how many chains are mended at a time, and gapsByOne how many of them as one
+	// host tells of them: one that has others wait for answers leaves a place for what is
+	// true.
+	AtOnce    = 4
+	gapsByOne = AtOnce - 1
 )
 
-// gaps is what is missing of the chains of hosts, as far as somebody told of it.
-type gaps struct {
-	wake chan struct{} // holds a token when there may be something to do
+// Gaps is what is missing of the chains of hosts, as far as somebody told of it.
+type Gaps struct {
+	Wake chan struct{} // holds a token when there may be something to do
 
 	mu      sync.Mutex // guards what follows
-	chains  map[told]*brokenChain
+	chains  map[Told]*brokenChain
 	givenUp uint64
 }
 
-// told is a chain and who told of its gap: the host itself, by its messages and head
+// Told is a chain and who told of its gap: the host itself, by its messages and head
 // letters, or another one. Whoever tells of gaps that are none gets a pause of its
 // own.
-type told struct{ host, by protocol.Name }
+type Told struct{ Host, By protocol.Name }
 
 // brokenChain is the gaps of one chain.
 type brokenChain struct {
 	wants  map[string]keys.Gap // by hash
-	after  end                 // up to where the chain is here
+	after  End                 // up to where the chain is here
 	fails  int
 	busies int // since something came, or an attempt was in vain
 	due    time.Time
 	busy   bool
 }
 
-// end is the last message of a chain that is here; zero while none is.
-type end struct {
-	path protocol.Path
-	hash string
-	run  string
-	seq  uint64
+// End is the last message of a chain that is here; zero while none is.
+type End struct {
+	Path protocol.Path
+	Hash string
+	Run  string
+	Seq  uint64
 }
 
-func endAt(it *keys.File) end { return end{it.Path, it.Hash, it.Run, it.Seq} }
+// EndAt is the end of a chain whose last message here is that.
+func EndAt(it *keys.File) End { return End{it.Path, it.Hash, it.Run, it.Seq} }
 
-func newGaps() *gaps {
-	return &gaps{wake: make(chan struct{}, 1), chains: map[told]*brokenChain{}}
+// NewGaps knows of none.
+func NewGaps() *Gaps {
+	return &Gaps{Wake: make(chan struct{}, 1), chains: map[Told]*brokenChain{}}
 }
 
-// add notes a gap. after is the last message that is here before it, as far as
+// Add notes a gap. after is the last message that is here before it, as far as
 // that is known.
-func (g *gaps) add(by protocol.Name, gap keys.Gap, after end) {
+func (g *Gaps) Add(by protocol.Name, gap keys.Gap, after End) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	key := told{gap.Host, by}
+	key := Told{gap.Host, by}
 	c := g.chains[key]
 	if c == nil {
 		if len(g.chains) >= gapChains && !g.makeRoom(by) {
@@ -83,24 +87,24 @@ func (g *gaps) add(by protocol.Name, gap keys.Gap, after end) {
 		c = &brokenChain{wants: map[string]keys.Gap{}, after: after, due: time.Now().Add(gapWait)}
 		g.chains[key] = c
 	}
-	if _, known := c.wants[gap.Hash]; !known && len(c.wants) < gapsOfOne {
+	if _, known := c.wants[gap.Hash]; !known && len(c.wants) < MostOfOne {
 		c.wants[gap.Hash] = gap
 	}
-	wait.Nudge(g.wake)
+	wait.Nudge(g.Wake)
 }
 
 // makeRoom forgets a chain of the host that tells of most, and reports whether that is
 // another one than by and one of its chains could go. The caller holds mu.
-func (g *gaps) makeRoom(by protocol.Name) bool {
+func (g *Gaps) makeRoom(by protocol.Name) bool {
 	count, most := map[protocol.Name]int{}, by
 	for key := range g.chains {
-		count[key.by]++
-		if count[key.by] > count[most] {
-			most = key.by
+		count[key.By]++
+		if count[key.By] > count[most] {
+			most = key.By
 		}
 	}
 	for key, c := range g.chains {
-		if most != by && key.by == most && !c.busy {
+		if most != by && key.By == most && !c.busy {
 			delete(g.chains, key)
 			return true
 		}
@@ -110,19 +114,19 @@ func (g *gaps) makeRoom(by protocol.Name) bool {
 
 // mending is how many chains are mended now, by who told of their gaps. The caller holds
 // mu.
-func (g *gaps) mending() map[protocol.Name]int {
+func (g *Gaps) mending() map[protocol.Name]int {
 	count := map[protocol.Name]int{}
 	for key, c := range g.chains {
 		if c.busy {
-			count[key.by]++
+			count[key.By]++
 		}
 	}
 	return count
 }
 
-// take are the chains that may be mended now, up to most of them, and when the next
+// Take are the chains that may be mended now, up to most of them, and when the next
 // one may be. Those taken are busy until rest is called.
-func (g *gaps) take(most int) (due []told, next time.Duration) {
+func (g *Gaps) Take(most int) (due []Told, next time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	next = time.Minute
@@ -135,11 +139,11 @@ func (g *gaps) take(most int) (due []told, next time.Duration) {
 			delete(g.chains, key) // its pause is over
 		case wait > 0:
 			next = min(next, wait)
-		case mending[key.by] == gapsByOne: // the next rest wakes who mends
+		case mending[key.By] == gapsByOne: // the next rest wakes who mends
 		case len(due) == most:
 			next = min(next, gapWait)
 		default:
-			mending[key.by]++
+			mending[key.By]++
 			c.busy = true
 			due = append(due, key)
 		}
@@ -147,17 +151,17 @@ func (g *gaps) take(most int) (due []told, next time.Duration) {
 	return due, next
 }
 
-// of is what is missing of a chain as far as it is known, and up to where the chain
+// Of is what is missing of a chain as far as it is known, and up to where the chain
 // is here.
-func (g *gaps) of(key told) (wants map[string]keys.Gap, after end) {
+func (g *Gaps) Of(key Told) (wants map[string]keys.Gap, after End) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.chains[key]
 	return maps.Clone(c.wants), c.after
 }
 
-// filled notes that messages are there now, and up to where the chain is.
-func (g *gaps) filled(key told, hashes []string, after end) {
+// Filled notes that messages are there now, and up to where the chain is.
+func (g *Gaps) Filled(key Told, hashes []string, after End) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.chains[key]
@@ -167,30 +171,30 @@ func (g *gaps) filled(key told, hashes []string, after end) {
 	c.after = after
 }
 
-// outcome is how an attempt to mend a chain went.
-type outcome struct {
-	progress bool          // something came
-	busy     time.Duration // nothing more did, because this host asks too much: how long to wait
+// Outcome is how an attempt to mend a chain went.
+type Outcome struct {
+	Progress bool          // something came
+	Busy     time.Duration // nothing more did, because this host asks too much: how long to wait
 }
 
-// rest ends the mending of a chain for now. A gap that was asked for in vain several
+// Rest ends the mending of a chain for now. A gap that was asked for in vain several
 // times is left to git.
-func (g *gaps) rest(key told, o outcome) {
+func (g *Gaps) Rest(key Told, o Outcome) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	defer wait.Nudge(g.wake)
+	defer wait.Nudge(g.Wake)
 	c := g.chains[key]
 	c.busy, c.due = false, time.Now().Add(gapWait)
-	if o.progress {
+	if o.Progress {
 		c.fails, c.busies = 0, 0
 	}
 	switch {
 	case len(c.wants) == 0:
 		c.fails = 0
-	case o.busy > 0 && c.busies < gapBusy:
+	case o.Busy > 0 && c.busies < gapBusy:
 		c.busies++
-		c.due = time.Now().Add(o.busy)
-	case !o.progress:
+		c.due = time.Now().Add(o.Busy)
+	case !o.Progress:
 		c.fails, c.busies = c.fails+1, 0
 		c.due = time.Now().Add(gapRest << min(c.fails-1, gapTries))
 		if c.fails >= gapTries {
@@ -200,9 +204,9 @@ func (g *gaps) rest(key told, o outcome) {
 	}
 }
 
-// counts are how many gaps there are that were asked for in vain, and how many were
+// Counts are how many gaps there are that were asked for in vain, and how many were
 // left to git since the start. Most close in a moment.
-func (g *gaps) counts() (open int, givenUp uint64) {
+func (g *Gaps) Counts() (open int, givenUp uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.chains {

@@ -1,4 +1,4 @@
-package node
+package catchup
 
 import (
 	"slices"
@@ -16,9 +16,9 @@ import (
 // the name of others is counted together.
 const maxRefused = 64
 
-// refusals counts what was refused at the bus's door since the start, by the host on
+// Refusals counts what was refused at the bus's door since the start, by the host on
 // whose subjects it came. It is bounded, because who sends garbage has plenty.
-type refusals struct {
+type Refusals struct {
 	log zerolog.Logger
 	now func() time.Time
 
@@ -26,13 +26,14 @@ type refusals struct {
 	by map[protocol.Name]*control.BusRefusal
 }
 
-func newRefusals(log zerolog.Logger, now func() time.Time) *refusals {
-	return &refusals{log: log, now: now, by: map[protocol.Name]*control.BusRefusal{}}
+// NewRefusals has counted none.
+func NewRefusals(log zerolog.Logger, now func() time.Time) *Refusals {
+	return &Refusals{log: log, now: now, by: map[protocol.Name]*control.BusRefusal{}}
 }
 
-// add counts a message that came on a subject of from. The first of each host is
+// Add counts a message that came on a subject of from. The first of each host is
 // worth a warning, the others are for status.
-func (r *refusals) add(from protocol.Name, p protocol.Path, why error) {
+func (r *Refusals) Add(from protocol.Name, p protocol.Path, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, ok := r.by[from]
@@ -50,8 +51,8 @@ func (r *refusals) add(from protocol.Name, p protocol.Path, why error) {
 	r.log.WithLevel(level).Err(why).Stringer("from", from).Stringer("path", p).Msg("a message on the bus was refused")
 }
 
-// list is what was refused, by host.
-func (r *refusals) list() []control.BusRefusal {
+// List is what was refused, by host.
+func (r *Refusals) List() []control.BusRefusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := []control.BusRefusal{}

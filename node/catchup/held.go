@@ -1,4 +1,4 @@
-package node
+package catchup
 
 import (
 	"cmp"
@@ -20,11 +20,11 @@ const (
 	heldFor = 2 * time.Minute
 )
 
-// heldBack is messages on the bus that were signed with keys which the record has
+// Held is messages on the bus that were signed with keys which the record has
 // not brought yet: of a host that has just joined, or of nobody (DESIGN section 6).
 // They wait here for a while, in no more than heldBytes. Who fills that pushes out
 // its own first, then what waits of the key that has most.
-type heldBack struct {
+type Held struct {
 	now func() time.Time
 
 	mu      sync.Mutex // guards what follows
@@ -35,8 +35,8 @@ type heldBack struct {
 
 // signedBy is a host and the key that it is said to have.
 type signedBy struct {
-	host protocol.Name
-	key  string
+	Host protocol.Name
+	Key  string
 }
 
 // heldOf is what waits of one host and key, oldest first.
@@ -50,12 +50,13 @@ type heldMessage struct {
 	at time.Time
 }
 
-func newHeldBack(now func() time.Time) *heldBack {
-	return &heldBack{now: now, by: map[signedBy]*heldOf{}}
+// NewHeld holds nothing.
+func NewHeld(now func() time.Time) *Held {
+	return &Held{now: now, by: map[signedBy]*heldOf{}}
 }
 
-// put holds a message whose signature fits key.
-func (h *heldBack) put(in bus.Incoming, key string) {
+// Put holds a message whose signature fits key.
+func (h *Held) Put(in bus.Incoming, key string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.expire()
@@ -84,9 +85,9 @@ func (h *heldBack) put(in bus.Incoming, key string) {
 func weight(in bus.Incoming) int { return len(in.Data) + 512 }
 
 // keysOf is how many keys wait to be known of one host. The caller holds mu.
-func (h *heldBack) keysOf(host protocol.Name) (count int) {
+func (h *Held) keysOf(host protocol.Name) (count int) {
 	for who := range h.by {
-		if who.host == host {
+		if who.Host == host {
 			count++
 		}
 	}
@@ -94,7 +95,7 @@ func (h *heldBack) keysOf(host protocol.Name) (count int) {
 }
 
 // drop takes out the oldest message of a key. The caller holds mu.
-func (h *heldBack) drop(who signedBy) {
+func (h *Held) drop(who signedBy) {
 	of := h.by[who]
 	size := weight(of.messages[0].Incoming)
 	of.messages[0] = heldMessage{} // else its bytes stay as long as what came with it
@@ -108,10 +109,10 @@ func (h *heldBack) drop(who signedBy) {
 }
 
 // largest is the key of which most is held. The caller holds mu.
-func (h *heldBack) largest() (who signedBy) {
+func (h *Held) largest() (who signedBy) {
 	most := 0
 	for name, of := range h.by {
-		if c := cmp.Compare(of.bytes, most); c > 0 || c == 0 && name.key > who.key {
+		if c := cmp.Compare(of.bytes, most); c > 0 || c == 0 && name.Key > who.Key {
 			who, most = name, of.bytes
 		}
 	}
@@ -119,7 +120,7 @@ func (h *heldBack) largest() (who signedBy) {
 }
 
 // expire drops what has waited too long. The caller holds mu.
-func (h *heldBack) expire() {
+func (h *Held) expire() {
 	for who, of := range h.by {
 		for len(of.messages) > 0 && h.now().Sub(of.messages[0].at) > heldFor {
 			h.drop(who)
@@ -127,8 +128,8 @@ func (h *heldBack) expire() {
 	}
 }
 
-// signers are the hosts and keys of what is held.
-func (h *heldBack) signers() (all []signedBy) {
+// Signers are the hosts and keys of what is held.
+func (h *Held) Signers() (all []signedBy) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.expire()
@@ -138,8 +139,8 @@ func (h *heldBack) signers() (all []signedBy) {
 	return all
 }
 
-// take hands over what is held of one key, oldest first.
-func (h *heldBack) take(who signedBy) (ready []bus.Incoming) {
+// Take hands over what is held of one key, oldest first.
+func (h *Held) Take(who signedBy) (ready []bus.Incoming) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	of := h.by[who]
@@ -154,21 +155,12 @@ func (h *heldBack) take(who signedBy) (ready []bus.Incoming) {
 	return ready
 }
 
-// counts are how many messages are held, and how many were dropped since the start.
-func (h *heldBack) counts() (held int, dropped uint64) {
+// Counts are how many messages are held, and how many were dropped since the start.
+func (h *Held) Counts() (held int, dropped uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, of := range h.by {
 		held += len(of.messages)
 	}
 	return held, h.dropped
-}
-
-// retryHeld takes in what was held and is signed by a key that is known by now.
-func (n *Node) retryHeld() {
-	for _, who := range n.held.signers() {
-		if n.hasKey(who.host, who.key) {
-			n.heardOnBus(n.held.take(who))
-		}
-	}
 }

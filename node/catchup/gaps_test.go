@@ -1,0 +1,111 @@
+package catchup
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Whoever tells of holes that are none is asked a few times, with growing pauses, and
+// holds up nobody else's. It prevents: a lying host that keeps the fleet busy.
+func TestGapsAreBounded(t *testing.T) { synctest.Test(t, testGapsAreBounded) }
+
+func testGapsAreBounded(t *testing.T) {
+	g := NewGaps()
+	lie := func(host, by protocol.Name, n int) {
+		g.Add(by, keys.Gap{Host: host, Hash: protocol.Hash([]byte(fmt.Sprint(n)))}, End{})
+	}
+	for n := range 1000 {
+		lie("white", "eve", n)
+		lie(protocol.Name(fmt.Sprint("h", n)), "eve", n)
+	}
+	if open := wanted(g); len(g.chains) != gapChains || open != MostOfOne+gapChains-1 {
+		t.Errorf("%d holes of %d chains are remembered", open, len(g.chains))
+	}
+	if due, _ := g.Take(9); len(due) > 0 {
+		t.Errorf("%v are asked for before they could close by themselves", due)
+	}
+	key := Told{"white", "eve"}
+	for range gapTries {
+		if wants, _ := g.Of(key); len(wants) != MostOfOne {
+			t.Fatalf("%d holes are left to ask for", len(wants))
+		}
+		g.Rest(key, Outcome{})
+	}
+	wants, _ := g.Of(key)
+	if _, givenUp := g.Counts(); len(wants) != 0 || givenUp != MostOfOne {
+		t.Errorf("%d are asked for still, %d were given up", len(wants), givenUp)
+	}
+	lie("white", "eve", 7)
+	if pause := time.Until(g.chains[key].due); pause < 5*time.Second {
+		t.Errorf("the next lie is asked for in %s", pause)
+	}
+}
+
+// Who tells of holes in very many chains, and has others wait for its answers, leaves room
+// and a place for what others tell. It prevents: one host that keeps the holes of all
+// others from being mended.
+func TestLiarLeavesRoomForOtherGaps(t *testing.T) {
+	g := NewGaps()
+	tell := func(host, by protocol.Name) {
+		g.Add(by, keys.Gap{Host: host, Hash: protocol.Hash([]byte(host))}, End{})
+		if c := g.chains[Told{host, by}]; c != nil {
+			c.due = time.Now().Add(-time.Second)
+		}
+	}
+	for n := range 2 * gapChains {
+		tell(protocol.Name(fmt.Sprint("h", n)), "eve")
+	}
+	if due, _ := g.Take(AtOnce); len(due) != AtOnce-1 {
+		t.Errorf("%d chains are mended at once that eve tells of", len(due))
+	}
+	tell("white", "white")
+	if len(g.chains) != gapChains {
+		t.Errorf("%d chains are remembered", len(g.chains))
+	}
+	if due, _ := g.Take(1); len(due) != 1 || due[0].By != "white" {
+		t.Errorf("%v is mended, want the hole that white tells of", due)
+	}
+	for key := range g.chains {
+		if key.By == "eve" && g.chains[key].busy {
+			g.Rest(key, Outcome{})
+		}
+	}
+	if due, _ := g.Take(AtOnce); len(due) != AtOnce-1 {
+		t.Errorf("%d more of what eve tells of are mended", len(due))
+	}
+}
+
+// Who is asked too much says so, is left alone for as long as it says, and asked again:
+// that is no attempt in vain, but it does not go on for ever. It prevents: a chain that
+// is given up because it is long, and a host that keeps another one asking.
+func TestBusyHostIsAskedLater(t *testing.T) {
+	g := NewGaps()
+	key := Told{"white", "eve"}
+	g.Add(key.By, keys.Gap{Host: key.Host, Hash: protocol.Hash([]byte("x"))}, End{})
+	for range 10 * gapBusy {
+		g.Rest(key, Outcome{Progress: true, Busy: time.Hour})
+	}
+	c := g.chains[key]
+	if pause := time.Until(c.due); c.fails != 0 || pause < 50*time.Minute {
+		t.Errorf("it counts %d in vain, and is asked again in %s", c.fails, pause)
+	}
+	for range gapTries * (gapBusy + 1) {
+		g.Rest(key, Outcome{Busy: time.Second})
+	}
+	if _, givenUp := g.Counts(); givenUp != 1 {
+		t.Error("who says for ever that it is asked too much is asked for ever")
+	}
+}
+
+// wanted is how many gaps are known.
+func wanted(g *Gaps) (open int) {
+	for _, c := range g.chains {
+		open += len(c.wants)
+	}
+	return open
+}
