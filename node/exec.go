@@ -14,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -304,18 +305,34 @@ func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tie
 	run := n.callers.Begin(a.Name, because, c.Timeout)
 	c.Run, c.Began = run.ID, run.Began
 	c.Env = append(n.environment(a, run.Token), env...)
-	if a.RunAs != "" {
-		if err := n.doorsteps.AsUser(a, &c); err != nil {
-			run.End(false)
-			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
-		}
-	}
-	result := door.Run(ctx, c)
+	change := control.RunChange{Change: control.RunStarted, Run: run.ID, Agent: a.Name, Path: because}
+	n.events.Run(change)
+	result := n.runAs(ctx, a, c)
 	run.End(result.Left)
 	if result.Left {
 		n.notices.KeeperLost(a.Name)
 	}
+	n.events.Run(ended(change, result))
 	return result
+}
+
+// runAs runs a command of an agent as the user whom that names.
+func (n *Node) runAs(ctx context.Context, a configs.Agent, c door.Command) door.Result {
+	if a.RunAs != "" {
+		if err := n.doorsteps.AsUser(a, &c); err != nil {
+			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
+		}
+	}
+	return door.Run(ctx, c)
+}
+
+// ended is the end of a run that started.
+func ended(r control.RunChange, result door.Result) control.RunChange {
+	r.Change, r.Problem, r.ExitCode, r.Elapsed = control.RunEnded, result.Problem(), result.ExitCode, control.Seconds(result.Elapsed)
+	if result.Failure != door.None {
+		r.Failure = result.Failure.String()
+	}
+	return r
 }
 
 // environment tells a command which agent it is, and how it can use parley.

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/protocol"
@@ -15,6 +16,7 @@ const mostLostLogged = 1000
 // have been answered, and nobody could say.
 func (n *Node) recordDamaged(why string) {
 	n.halts.breaks(why)
+	n.tellDamage()
 	if why == "" {
 		n.tellLost()
 		n.nudgeWorkers()
@@ -62,7 +64,13 @@ func (n *Node) tellLost() {
 		n.lookout.Trust()
 	}
 	n.halts.loses(lost)
+	n.tellDamage()
 	if len(lost) > 0 {
 		n.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Msg("the disk has lost a part of the record: no agent is run")
 	}
+}
+
+// tellDamage tells who follows what happens that the record is not whole, or that it is.
+func (n *Node) tellDamage() {
+	n.events.Wrong("the record", strings.Join(n.halts.damage(n.cfg.Remote != ""), "; "))
 }

@@ -96,6 +96,7 @@ type Node struct {
 	held      *catchup.Held
 	notices   *notices.Notices // what status warns of
 	books     *books.Books
+	events    *feed.Events
 	messages  feed.Feeds[protocol.Path] // as they enter the state
 	flaws     *books.Flaws              // files of the record that are no messages
 	refusals  *catchup.Refusals
@@ -125,13 +126,15 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	events := feed.NewEvents(o.Now)
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
-		live: presence.NewLive(o.Now), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
+		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
 		workers: map[protocol.Name]*worker{},
 		cache:   stateCache{kinds: o.affairs},
 		keys:    newKeyWork(),
-		notices: notices.New(o.Log, o.Now),
+		events:  events,
+		notices: notices.New(o.Log, o.Now, events),
 	}
 	n.folded = func(read func(*fleet.State)) {
 		n.mu.Lock()
@@ -260,6 +263,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 			Moved:    n.remoteMoved,
 			Trouble:  n.remoteTrouble,
 			Damaged:  n.recordDamaged,
+			Stuck:    n.recordStuck,
 			Notice:   n.notices.News,
 		},
 	})

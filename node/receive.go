@@ -210,6 +210,7 @@ func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
 	n.bring(it)
 	n.indexer.add(it, load)
 	n.messages.Add(it.Path)
+	n.events.Came(it.Path)
 }
 
 // acknowledge tells the other hosts what is fsynced here: at once where an
@@ -255,16 +256,37 @@ func (n *Node) publishHeard(paths []protocol.Path) {
 }
 
 // recorded and pushed are the record's news of messages.
-func (n *Node) recorded(paths []protocol.Path) { n.live.Changed(paths) }
+func (n *Node) recorded(paths []protocol.Path) {
+	if n.events.Followed() { // a message is told before its stages: who stored these has folded them
+		n.storing.Lock()
+		defer n.storing.Unlock()
+	}
+	n.reached(paths, protocol.StageRecorded)
+}
 
-func (n *Node) pushed(paths []protocol.Path) { n.live.Changed(paths) }
+func (n *Node) pushed(paths []protocol.Path) { n.reached(paths, protocol.StagePushed) }
+
+func (n *Node) reached(paths []protocol.Path, stage protocol.Stage) {
+	n.live.Changed(paths)
+	n.events.Reached(paths, stage, "")
+}
 
 // remoteTrouble has the couriers ranked anew, here and on the other hosts: the
 // remote can be used, or it cannot.
-func (n *Node) remoteTrouble(gitsync.Trouble) {
+func (n *Node) remoteTrouble(t gitsync.Trouble) {
+	n.events.Wrong("the remote", t.Text)
 	n.lookout.Fetched.Happened() // messages are told before how the fetch ended
 	n.presence.TakePlace()
 	n.presence.Announce()
+}
+
+// recordStuck tells why messages cannot be stored or committed, or that they can be again.
+func (n *Node) recordStuck(step gitsync.Step, why error) {
+	text := ""
+	if why != nil {
+		text = why.Error()
+	}
+	n.events.Wrong(string(step), text)
 }
 
 // remoteMoved tells the other hosts that there is something new to fetch.

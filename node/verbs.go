@@ -24,6 +24,7 @@ func (n *Node) bindings() []control.Binding {
 		control.Thread.By(n.Thread),
 		control.Search.By(n.Search),
 		control.Log.By(n.Log),
+		control.Events.By(n.Events),
 		control.Agents.By(n.Agents),
 		control.AddAgent.By(n.AddAgent),
 		control.SetAgent.By(n.SetAgent),

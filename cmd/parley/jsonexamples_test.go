@@ -20,7 +20,7 @@ Generated from the program's types by ` + "`go test ./cmd/parley -update`" + `.
 
 Every command that reads prints JSON with ` + "`--json`" + `, in one line. For programs that read it:
 
-- A list is an array, never null. What goes on for a time (` + "`log`, `attach`, `chat`, `logs`" + `) is one value a line.
+- A list is an array, never null. What goes on for a time (` + "`log`, `events`, `attach`, `chat`, `logs`" + `) is one value a line.
 - A failure is an [Error](#error) on standard error, and the exit code is not 0. What was printed before counts.
 - A length of time is a number of seconds, a time is RFC 3339 in UTC. A time that is not known is missing; so is what the tables below
   say may be missing. Everything else is always there, as "", 0, false or [] where there is nothing to say.
@@ -59,6 +59,7 @@ func printedShapes() map[string][]shape {
 		"parley chat":             {{value: message, lines: true, when: "from a pipe, the answers"}},
 		"parley config check":     one([]node.ConfigProblem{{File: "/home/nat/.local/share/parley/config.yaml", Line: 12, Key: "max_hops", Problem: `"many" is not a whole number`}, {File: "/home/nat/.local/share/parley/config.yaml", Line: 20, Key: "remote", Problem: "the URL holds a password", Warning: true}}),
 		"parley config show":      one(exampleConfig()),
+		"parley events":           {{value: exampleEvents()[0], lines: true}, {value: exampleEvents()[1], lines: true, when: "of the other kinds"}},
 		"parley hey":              sending,
 		"parley host list":        one([]control.Host{known}),
 		"parley host ping":        one(host.Pinged{Alias: "white", Asked: 5, Min: exampleSeconds("311µs"), Median: exampleSeconds("402µs"), Max: exampleSeconds("1.2ms"), Clock: exampleSeconds("-15ms"), Version: "0.1.0"}),
@@ -201,6 +202,24 @@ func exampleMemory() control.Memory {
 		Scope: "adfe0356-0f71-49a9-80a0-fb76883cd974", ScopeName: "sprint", Tags: []string{"plan"}, Session: "7f3a2b1c-9e4d-4f8a-b6c2-1d5e8f0a3c7b",
 		Supersedes: "20260522T100000000Z-00c0ffee.md", SupersededBy: "20260524T100000000Z-0badcafe.md", Body: "Friday, four o'clock.",
 	}
+}
+
+// exampleEvents are one of a run, and one of all other kinds at once, which none is.
+func exampleEvents() [2]control.Event {
+	message := exampleMessage()
+	return [2]control.Event{{
+		Time: exampleTime(0), Kind: control.EventRun,
+		Run: &control.RunChange{
+			Change: control.RunEnded, Run: "5ad1e0c4", Agent: "mawjs", Path: examplePath("b2c3d4e5"), Failure: "exit-status",
+			Problem: "the command ended with exit code 3: it broke", ExitCode: 3, Elapsed: exampleSeconds("3.5s"),
+		},
+	}, {
+		Time: exampleTime(0), Kind: control.EventMessage, Message: &message,
+		Stage:   &control.StageChange{Path: examplePath("b2c3d4e5"), Stage: protocol.StageHeard, By: "white"},
+		Host:    &control.HostChange{Change: control.HostCame, Host: "white"},
+		Trouble: &control.TroubleChange{Change: control.TroubleBegan, Text: "cannot push main: permission denied"},
+		Missed:  12,
+	}}
 }
 
 func exampleAgent() control.Agent {

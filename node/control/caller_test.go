@@ -30,6 +30,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"status", `{}`, "oanu"},
 		{"agents", `{}`, "oanu"},
 		{"log", `{}`, "oanu"},
+		{"events", `{}`, "oanu"},
 		{"channels", `{}`, "oanu"},
 		{"profile", `{"name":"sage"}`, "oanu"},
 		{"upgrade", `{"check":true}`, "oanu"},

@@ -4,7 +4,7 @@ package control
 // answered by no node.
 func Verbs() []VerbSpec {
 	return specs(
-		ShowStatus, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Search, Log,
+		ShowStatus, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Search, Log, Events,
 		Agents, AddAgent, SetAgent, RemoveAgent, PauseAgent, TestAgent, MakeToken, ActorProfile, ShowPrompt, Open,
 		Wake,
 		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,

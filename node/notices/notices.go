@@ -31,6 +31,7 @@ const (
 type Notices struct {
 	log zerolog.Logger
 	now func() time.Time
+	to  Follower
 
 	mu   sync.Mutex // guards what follows
 	all  []warning
@@ -44,9 +45,16 @@ type warning struct {
 	until time.Time // of what has happened: when status forgets it
 }
 
-// New begins to keep warnings. Each goes to the log as well.
-func New(log zerolog.Logger, now func() time.Time) *Notices {
-	return &Notices{log: log, now: now, said: map[string]bool{}}
+// Follower is told of warnings as they come and go. It is called under a lock, so it waits
+// for nobody and asks for no warnings.
+type Follower interface {
+	Happened(text string)
+	Wrong(about, text string) // "": that is over, if it was
+}
+
+// New begins to keep warnings. Each goes to the log and to a follower as well.
+func New(log zerolog.Logger, now func() time.Time, to Follower) *Notices {
+	return &Notices{log: log, now: now, to: to, said: map[string]bool{}}
 }
 
 // Happened warns the operator of what has happened, in the log and in status.
@@ -92,6 +100,7 @@ func (ns *Notices) Wrong(about, format string, args ...any) {
 	}
 	ns.log.Warn().Msg(text)
 	ns.add(warning{about: about, text: text, at: ns.now()})
+	ns.to.Wrong(about, text)
 }
 
 // Mended notes that what was wrong about something is no longer.
@@ -153,6 +162,9 @@ func (ns *Notices) Forget(path string) {
 func (ns *Notices) Clear() {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
+	for _, w := range ns.all {
+		ns.to.Wrong(w.about, "")
+	}
 	ns.all = nil
 	clear(ns.said)
 }
@@ -177,6 +189,7 @@ func (ns *Notices) Texts() (all []string) {
 // event is Happened for who holds mu.
 func (ns *Notices) event(text string) {
 	ns.log.Warn().Msg(text)
+	ns.to.Happened(text)
 	now := ns.now()
 	ns.add(warning{text: text, at: now, until: now.Add(lasts)})
 }
@@ -184,6 +197,7 @@ func (ns *Notices) event(text string) {
 // mend drops what is wrong about something, and returns what that was, "" for nothing.
 // The caller holds mu.
 func (ns *Notices) mend(about string) (was string) {
+	ns.to.Wrong(about, "")
 	if was = ns.about(about); was != "" {
 		ns.log.Info().Str("was", was).Msg("a warning is over")
 		ns.drop(about)

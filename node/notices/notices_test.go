@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/node/feed"
 )
 
 // It prevents: a status without the reason why programs are not taken for the operator's
 // (it was forgotten after a day), or with one line for each run.
 func TestStatusSaysOfEndedKeepers(t *testing.T) {
 	now := time.Now()
-	ns := New(zerolog.Nop(), func() time.Time { return now })
+	ns := New(zerolog.Nop(), func() time.Time { return now }, feed.NewEvents(time.Now))
 	for range 3 {
 		ns.KeeperLost("mawjs")
 	}
@@ -29,7 +31,7 @@ func TestStatusSaysOfEndedKeepers(t *testing.T) {
 // mended meanwhile; or one that forgets what is wrong because much has happened since.
 func TestStatusForgetsWhatIsOver(t *testing.T) {
 	now := time.Now()
-	ns := New(zerolog.Nop(), func() time.Time { return now })
+	ns := New(zerolog.Nop(), func() time.Time { return now }, feed.NewEvents(time.Now))
 	shown := func() []string { return ns.Texts() }
 	ns.Happened("somebody changed a file")
 	ns.Wrong("hosts/far.md", "hosts/far.md cannot be read")

@@ -2,11 +2,14 @@ package presence
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -24,10 +27,12 @@ const (
 // has heard what. None of it is state; it is gone with the process.
 type Live struct {
 	now func() time.Time
+	to  *feed.Events // are told who came and went, and who has heard what
 
 	mu       sync.Mutex                      // guards what follows
 	presence map[protocol.Name]bus.Presence  // the last of each host, those that left too
 	clocks   map[protocol.Name]time.Duration // those of hosts less ours, as they answered; see believes
+	told     map[protocol.Name]string        // the runs of hosts that are there, as was told last
 	missing  []protocol.Name                 // hosts that joined and were not heard
 	lost     []protocol.Name                 // hosts that can be reached no more
 	measured map[protocol.Name]time.Duration // round trips to hosts, since they came
@@ -40,15 +45,17 @@ type Live struct {
 	looked     map[protocol.Name]time.Time // when hosts were looked for last because another one lost them
 }
 
-// NewLive knows of nobody.
-func NewLive(now func() time.Time) *Live {
+// NewLive knows of nobody. It tells of what it learns.
+func NewLive(now func() time.Time, to *feed.Events) *Live {
 	return &Live{
 		now:      now,
+		to:       to,
 		presence: map[protocol.Name]bus.Presence{},
 		measured: map[protocol.Name]time.Duration{},
 		heard:    map[protocol.Path][]protocol.Name{},
 		order:    map[protocol.Name][]protocol.Path{},
 		change:   make(chan struct{}),
+		told:     map[protocol.Name]string{},
 		clocks:   map[protocol.Name]time.Duration{},
 
 		confirming: map[protocol.Name]time.Time{},
@@ -88,6 +95,26 @@ func (l *Live) see(p bus.Presence) (came bool) {
 	}
 	l.signal()
 	return came
+}
+
+// tellTurns tells which hosts have come or gone since it did that last. One that was
+// started anew meanwhile went and came.
+func (l *Live) tellTurns() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, host := range slices.Sorted(maps.Keys(l.presence)) {
+		p := l.presence[host]
+		run, there := l.told[host]
+		lasts := l.lasts(p)
+		if there && (!lasts || run != p.Run) {
+			delete(l.told, host)
+			l.to.Host(host, control.HostWent)
+		}
+		if lasts && (!there || run != p.Run) {
+			l.told[host] = p.Run
+			l.to.Host(host, control.HostCame)
+		}
+	}
 }
 
 // Present are the hosts that are connected now.
@@ -141,6 +168,7 @@ func (l *Live) lasts(p bus.Presence) bool { return p.Live && l.now().Sub(p.Seen)
 func (l *Live) Hear(host protocol.Name, paths []protocol.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	var fresh []protocol.Path
 	for _, p := range paths {
 		by, known := l.heard[p]
 		if !known {
@@ -148,11 +176,13 @@ func (l *Live) Hear(host protocol.Name, paths []protocol.Path) {
 		}
 		if i, found := slices.BinarySearch(by, host); !found {
 			l.heard[p] = slices.Insert(by, i, host)
+			fresh = append(fresh, p)
 		}
 	}
 	for len(l.heard) > maxHeard {
 		l.forget(l.mostHeard())
 	}
+	l.to.Reached(fresh, protocol.StageHeard, host)
 	l.signal()
 }
 

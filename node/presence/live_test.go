@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -13,7 +14,7 @@ import (
 // what was for all, and are busy with nothing else.
 func TestOnlyAFewSayAtOnceThatTheyHeard(t *testing.T) {
 	now := time.Now()
-	l := NewLive(func() time.Time { return now })
+	l := NewLive(func() time.Time { return now }, feed.NewEvents(time.Now))
 	for i := range smallFleet + 1 {
 		if l.Crowded() {
 			t.Errorf("%d hosts are a crowd", i)
@@ -32,7 +33,7 @@ func TestOnlyAFewSayAtOnceThatTheyHeard(t *testing.T) {
 // A host that tells of very many messages, be there any or not, has what others told
 // forgotten no sooner. It prevents: that one host hides who has heard what.
 func TestWhoTellsMostIsForgottenFirst(t *testing.T) {
-	l := NewLive(time.Now)
+	l := NewLive(time.Now, feed.NewEvents(time.Now))
 	channel := protocol.DeriveChannel("record", "a", "b")
 	path := func(i int) protocol.Path { return protocol.NewPath(channel, time.Unix(1e9, 0), uint32(i)) }
 	var honest, lies []protocol.Path
@@ -63,7 +64,7 @@ func TestWhoTellsMostIsForgottenFirst(t *testing.T) {
 // A host that says nothing any more, and no farewell, is not called live for long.
 func TestASilentHostIsAway(t *testing.T) {
 	now := time.Now()
-	l := NewLive(func() time.Time { return now })
+	l := NewLive(func() time.Time { return now }, feed.NewEvents(time.Now))
 	l.see(bus.Presence{Host: "white", Live: true, Seen: now})
 	now = now.Add(Lasts - 1)
 	if _, live := l.PresenceOf("white"); !live {
@@ -78,7 +79,7 @@ func TestASilentHostIsAway(t *testing.T) {
 // A link that has ended takes away the host behind it, or all, as far as they have not
 // spoken since.
 func TestGoneHostsAreAway(t *testing.T) {
-	l := NewLive(time.Now)
+	l := NewLive(time.Now, feed.NewEvents(time.Now))
 	for _, host := range []protocol.Name{"white", "black"} {
 		l.see(bus.Presence{Host: host, Live: true, Seen: time.Now()})
 	}
@@ -93,7 +94,7 @@ func TestGoneHostsAreAway(t *testing.T) {
 // told counts for that host alone.
 func TestClockOfAHostDecidesWhatIsFresh(t *testing.T) {
 	now := time.Now()
-	l := NewLive(func() time.Time { return now })
+	l := NewLive(func() time.Time { return now }, feed.NewEvents(time.Now))
 	ahead := bus.Presence{Host: "white", Live: true, Sent: now.Add(10 * time.Hour), Seen: now}
 	if l.believes(ahead) || !l.mayConfirm("white") || l.mayConfirm("white") {
 		t.Error("a presence from another time is believed, or asked for twice at once")

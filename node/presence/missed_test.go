@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -25,11 +26,11 @@ func (aloneCourier) SetPlace(int)  {}
 // to speak again.
 func TestAHostThatJoinedIsAskedFor(t *testing.T) {
 	now := time.Now
-	l, around := NewLive(now), NewLookout(false, 0)
+	l, around := NewLive(now, feed.NewEvents(now)), NewLookout(false, 0)
 	noBus := func() *bus.Bus { return nil }
 	pr := New(Options{
 		Host: "oracle-world", Now: now, Bus: noBus, Live: l, Lookout: around, Asker: NewAsker(noBus, l, now), Record: aloneCourier{},
-		Twins: NewTwins("oracle-world", now(), now, zerolog.Nop(), notices.New(zerolog.Nop(), now), around),
+		Twins: NewTwins("oracle-world", now(), now, zerolog.Nop(), notices.New(zerolog.Nop(), now, feed.NewEvents(now)), around),
 	})
 	announces := func() bool {
 		select {
@@ -73,7 +74,7 @@ func TestAHostThatJoinedIsAskedFor(t *testing.T) {
 func TestAnOldLetterIsNoTwin(t *testing.T) {
 	now, started := time.Now(), time.Now().Add(-time.Minute)
 	clock := func() time.Time { return now }
-	tw := NewTwins("leaf", started, clock, zerolog.Nop(), notices.New(zerolog.Nop(), clock), NewLookout(false, 0))
+	tw := NewTwins("leaf", started, clock, zerolog.Nop(), notices.New(zerolog.Nop(), clock, feed.NewEvents(clock)), NewLookout(false, 0))
 	old := bus.Presence{Host: "leaf", Live: true, Run: "0badcafe", Since: started.Add(-time.Hour), Sent: started.Add(-time.Second)}
 	if tw.met(old) || tw.near() || len(tw.Expelled) > 0 {
 		t.Error("the old letter counts")

@@ -64,7 +64,7 @@ func (pr *Presence) AnnounceAlways(ctx context.Context) {
 	for {
 		pr.Announce()
 		spoke := time.Now()
-		pr.TakePlace() // hosts that were not heard of for a while are gone
+		pr.turned() // hosts that were not heard of for a while are gone
 		pr.o.Twins.lookAway()
 		select {
 		case <-tick.C:
@@ -126,6 +126,12 @@ func (pr *Presence) takePresence(p bus.Presence) {
 	if pr.o.Live.see(p) {
 		wait.Nudge(pr.greet) // it does not know of this host yet
 	}
+	pr.turned()
+}
+
+// turned looks what it means that hosts may have come or gone.
+func (pr *Presence) turned() {
+	pr.o.Live.tellTurns()
 	pr.TakePlace()
 }
 

@@ -39,7 +39,7 @@ func (pr *Presence) LookFor(ctx context.Context, host protocol.Name, ended time.
 		pr.o.Live.lose(host)
 		wait.Nudge(pr.greet)
 	}
-	pr.TakePlace()
+	pr.turned()
 }
 
 // lostBehind asks the hosts that another one can reach no more whether they are there,
@@ -52,7 +52,7 @@ func (pr *Presence) lostBehind(p bus.Presence) {
 		pr.o.Asker.aside(func(ctx context.Context) {
 			if ended := pr.o.Now(); !pr.o.Asker.answers(ctx, host) {
 				pr.o.Live.gone(ended, host)
-				pr.TakePlace()
+				pr.turned()
 			}
 		})
 	}

@@ -1,0 +1,126 @@
+package talk
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// NewEventsCommand is parley events.
+func NewEventsCommand(p *cli.Program) *cobra.Command {
+	var r control.EventsRequest
+	var kinds []string
+	cmd := &cobra.Command{
+		Use:   "events",
+		Short: "Show what happens, as it happens",
+		Long: `Show what happens from now on, one line an event, until Ctrl-C:
+
+  message  a message came
+  stage    a message was heard by another host, recorded in git, pushed to the
+           remote, or read or answered by somebody
+  run      a command of an agent of this host started, or ended
+  host     another host came, or went
+  trouble  something is wrong here, or is no longer: what status warns of
+  missed   how many events came faster than this command took them
+
+With --json the first line is an event of the kind "begun": what happens after
+it is told.`,
+		Example: `  parley events
+  parley events --kind run --kind trouble
+  parley events --agent mawjs --json`,
+		Args: cli.Exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, k := range kinds {
+				r.Kinds = append(r.Kinds, control.EventKind(k))
+			}
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runEvents(cmd.Context(), r, client, p.View())
+		},
+	}
+	cmd.Flags().StringSliceVar(&kinds, "kind", nil, "only events of this `KIND`; may be repeated")
+	cmd.Flags().StringVar(&r.Agent, "agent", "", "only messages from or to this agent or human, and its runs")
+	cmd.Flags().StringVar(&r.Channel, "channel", "", "only messages of this channel, by name or id, and runs for them")
+	p.JSONFlag(cmd, "print events as JSON, one a line")
+	p.CompleteFlags(cmd, "agent", "channel")
+	// It fails only for a flag that the command does not have.
+	_ = cmd.RegisterFlagCompletionFunc("kind", func(*cobra.Command, []string, string) (words []string, _ cobra.ShellCompDirective) {
+		for _, k := range control.EventKinds() {
+			words = append(words, string(k))
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	})
+	return cmd
+}
+
+func runEvents(ctx context.Context, r control.EventsRequest, client control.Service, v cli.View) error {
+	buffered := bufio.NewWriter(v.Out.Writer)
+	v.Out.Writer = buffered
+	return control.Events.Ask(ctx, client, r, func(e control.Event) error {
+		switch {
+		case v.JSON:
+			if err := v.WriteJSON(e); err != nil {
+				return err
+			}
+		case e.Kind != control.EventBegun:
+			v.Out.Printf("%s\n", eventLine(e, v))
+		}
+		return buffered.Flush()
+	})
+}
+
+// eventLine is one line: when, what it is about, and what has happened.
+func eventLine(e control.Event, v cli.View) string {
+	head := v.Stamp(e.Time, cli.ClockForm) + "  " + term.Pad(string(e.Kind), len(control.EventMessage)) + "  "
+	text := term.Line(eventText(e, v))
+	if v.Out.Width > 0 {
+		text = term.Cut(text, max(leastText, v.Out.Width-term.Width(head)))
+	}
+	return v.Out.Dim(head) + text
+}
+
+func eventText(e control.Event, v cli.View) string {
+	switch {
+	case e.Message != nil:
+		m := *e.Message
+		return Sender(m) + " → " + strings.Join(m.To, ", ") + "  " + v.ID(m.Path) + "  " + summary(m)
+	case e.Stage != nil && e.Stage.By != "":
+		return fmt.Sprintf("%s  %s by %s", v.ID(e.Stage.Path), e.Stage.Stage, e.Stage.By)
+	case e.Stage != nil:
+		return fmt.Sprintf("%s  %s", v.ID(e.Stage.Path), e.Stage.Stage)
+	case e.Run != nil:
+		return runText(*e.Run, v)
+	case e.Host != nil:
+		return e.Host.Host.String() + " " + e.Host.Change
+	case e.Trouble != nil:
+		return e.Trouble.Change + ": " + e.Trouble.Text
+	case e.Kind == control.EventMissed:
+		return fmt.Sprintf("%d events came faster than they were taken", e.Missed)
+	}
+	return ""
+}
+
+// runText says of a run of which agent it is, for which message, and how it ended.
+func runText(r control.RunChange, v cli.View) string {
+	text := r.Agent.String() + " " + r.Change
+	if !r.Path.IsZero() {
+		text += " for " + v.ID(r.Path)
+	}
+	if r.Change == control.RunEnded {
+		text += " after " + span.Text(r.Elapsed.Duration())
+	}
+	if r.Problem != "" {
+		text += ": " + r.Problem
+	}
+	return text
+}

@@ -1,0 +1,148 @@
+package node
+
+import (
+	"context"
+	"slices"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Events answers control.Events.
+func (n *Node) Events(ctx context.Context, r control.EventsRequest, yield func(control.Event) error) error {
+	wanted, err := n.eventFilter(r)
+	if err != nil {
+		return err
+	}
+	f := n.events.Follow(wanted.mayTell)
+	defer f.End()
+	if err := yield(control.Event{Time: n.now().UTC(), Kind: control.EventBegun}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-f.Wake():
+		case <-ctx.Done():
+			return nil
+		}
+		waiting, missed := f.Drain()
+		for _, h := range waiting {
+			if err := n.tellEvent(h, wanted, yield); err != nil {
+				return err
+			}
+		}
+		if missed > 0 {
+			if err := yield(control.Event{Time: n.now().UTC(), Kind: control.EventMissed, Missed: missed}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// eventFilter is which events a follower wants.
+type eventFilter struct {
+	kinds   []control.EventKind
+	agent   protocol.Address   // zero: any
+	channel protocol.ChannelID // "": any
+}
+
+func (n *Node) eventFilter(r control.EventsRequest) (w eventFilter, err error) {
+	w.kinds = r.Kinds
+	if len(w.kinds) == 0 {
+		w.kinds = control.EventKinds()
+	}
+	for _, k := range w.kinds {
+		if !slices.Contains(control.EventKinds(), k) {
+			return w, control.Errorf(control.KindUsage, "", "cannot follow what happens: there are no events of the kind %q", k)
+		}
+	}
+	if r.Agent != "" {
+		if w.agent, err = n.knownAddress(r.Agent); err != nil {
+			return w, err
+		}
+	}
+	if r.Channel != "" {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if w.channel, err = n.state.Channels.Find(r.Channel); err != nil {
+			return w, asError(err)
+		}
+	}
+	return w, nil
+}
+
+// mayTell reports whether something may be told: a message can bring another one to a
+// stage.
+func (w eventFilter) mayTell(h feed.Happening) bool {
+	return slices.Contains(w.kinds, h.Kind) || h.Kind == control.EventMessage && slices.Contains(w.kinds, control.EventStage)
+}
+
+// of reports whether events of a kind are wanted that are of no agent and no channel.
+func (w eventFilter) of(k control.EventKind) bool {
+	return slices.Contains(w.kinds, k) && w.agent.Name == "" && w.channel == ""
+}
+
+// about reports whether events of a kind are wanted that are about that message.
+func (w eventFilter) about(k control.EventKind, it *fleet.Item) bool {
+	return slices.Contains(w.kinds, k) && isText(it) && (w.channel == "" || it.Path.Channel() == w.channel) &&
+		(w.agent.Name == "" || wroteAt(it, w.agent) || addressedTo(it, w.agent))
+}
+
+// tellEvent yields what is wanted of something that has happened.
+func (n *Node) tellEvent(h feed.Happening, wanted eventFilter, yield func(control.Event) error) error {
+	switch h.Kind {
+	case control.EventMessage:
+		return n.tellCame(h, wanted, yield)
+	case control.EventStage:
+		n.mu.Lock()
+		it, ok := n.state.Ledger.Item(h.Stage.Path)
+		n.mu.Unlock()
+		if !ok || !wanted.about(h.Kind, it) {
+			return nil
+		}
+	case control.EventRun:
+		if !wanted.aboutRun(h.Run, n.cfg.Alias) {
+			return nil
+		}
+	default:
+		if !wanted.of(h.Kind) {
+			return nil
+		}
+	}
+	return yield(h.Event)
+}
+
+func (w eventFilter) aboutRun(r *control.RunChange, here protocol.Name) bool {
+	mine := w.agent.Name == "" || w.agent.Name == r.Agent.String() && (w.agent.Host == "" || w.agent.Host == here.String())
+	return slices.Contains(w.kinds, control.EventRun) && mine && (w.channel == "" || r.Path.Channel() == w.channel)
+}
+
+// tellCame yields a message that came, and the stage to which it brings another one.
+func (n *Node) tellCame(h feed.Happening, wanted eventFilter, yield func(control.Event) error) error {
+	n.mu.Lock()
+	it, ok := n.state.Ledger.Item(h.Came)
+	if !ok {
+		n.mu.Unlock()
+		return nil
+	}
+	f := n.factsOf(it)
+	to, advanced := n.state.Talk.Advance(it)
+	n.mu.Unlock()
+	if wanted.about(control.EventMessage, it) {
+		m, err := n.view(f)
+		if err != nil {
+			return asError(err)
+		}
+		h.Message = &m
+		if err := yield(h.Event); err != nil {
+			return err
+		}
+	}
+	if !advanced || !wanted.about(control.EventStage, to.Of) {
+		return nil
+	}
+	return yield(control.Event{
+		Time: h.Time, Kind: control.EventStage, Stage: &control.StageChange{Path: to.Of.Path, Stage: to.Stage, By: to.By}})
+}

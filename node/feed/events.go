@@ -1,0 +1,102 @@
+package feed
+
+import (
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// MaxEvents bounds what a follower of events that does not keep up may leave lying.
+const MaxEvents = 10_000
+
+// Events tell what happens on a node. Any part may tell of something, whatever it holds:
+// telling waits for nobody, and reads no state.
+type Events struct {
+	now   func() time.Time
+	feeds Feeds[Happening]
+
+	mu    sync.Mutex        // guards wrong
+	wrong map[string]string // what is wrong now, by what it is about
+}
+
+// Happening is an event as it is told here: of a message only its path, so that what is to
+// be said of it can be looked up by who follows.
+type Happening struct {
+	control.Event
+	Came protocol.Path // of EventMessage
+}
+
+// NewEvents makes events with the times of a clock.
+func NewEvents(now func() time.Time) *Events {
+	return &Events{now: now, wrong: map[string]string{}}
+}
+
+// Follow begins a feed of the events that are wanted, as Feeds.Follow.
+func (es *Events) Follow(wants func(Happening) bool) *Feed[Happening] {
+	return es.feeds.Follow(MaxEvents, wants)
+}
+
+// Followed reports whether anybody follows.
+func (es *Events) Followed() bool { return es.feeds.Followed() }
+
+// Came tells of a message or receipt that has entered the state.
+func (es *Events) Came(p protocol.Path) {
+	if es.Followed() {
+		es.tellOf(p, control.Event{Kind: control.EventMessage})
+	}
+}
+
+// Reached tells of messages that have come to a stage, by the host named or by "".
+func (es *Events) Reached(paths []protocol.Path, stage protocol.Stage, by protocol.Name) {
+	if !es.Followed() {
+		return
+	}
+	for _, p := range paths {
+		es.tell(control.Event{Kind: control.EventStage, Stage: &control.StageChange{Path: p, Stage: stage, By: by.String()}})
+	}
+}
+
+// Run tells of a run that started or ended.
+func (es *Events) Run(r control.RunChange) {
+	es.tell(control.Event{Kind: control.EventRun, Run: &r})
+}
+
+// Host tells of another host that came or went.
+func (es *Events) Host(host protocol.Name, change string) {
+	es.tell(control.Event{Kind: control.EventHost, Host: &control.HostChange{Host: host, Change: change}})
+}
+
+// Happened tells of a trouble that has no end.
+func (es *Events) Happened(text string) { es.trouble(control.TroubleHappened, text) }
+
+// Wrong tells what is wrong about something, or with "" that nothing is any more, where
+// that is new.
+func (es *Events) Wrong(about, text string) {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	was := es.wrong[about]
+	if was == text {
+		return
+	}
+	delete(es.wrong, about)
+	if was != "" {
+		es.trouble(control.TroubleEnded, was)
+	}
+	if text != "" {
+		es.wrong[about] = text
+		es.trouble(control.TroubleBegan, text)
+	}
+}
+
+func (es *Events) trouble(change, text string) {
+	es.tell(control.Event{Kind: control.EventTrouble, Trouble: &control.TroubleChange{Change: change, Text: text}})
+}
+
+func (es *Events) tell(e control.Event) { es.tellOf(protocol.Path{}, e) }
+
+func (es *Events) tellOf(came protocol.Path, e control.Event) {
+	e.Time = es.now().UTC()
+	es.feeds.Add(Happening{e, came})
+}
