@@ -17,7 +17,7 @@ type field struct {
 }
 
 // fields are all that an archive keeps of an item beside where it stands and what
-// readHostAct made of it. A field of protocol.Message that is not kept stands in the
+// ReadWord made of it. A field of protocol.Message that is not kept stands in the
 // test of these.
 var fields = []field{
 	bits(func(it *Item) []*bool { return []*bool{&it.Sealed, &it.Unattended} }),

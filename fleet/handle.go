@@ -41,7 +41,7 @@ func (t *Talk) Handle(it *Item, who Who, limits Limits) Handling {
 // answersOwn reports whether it answers a message of the participant itself.
 func (t *Talk) answersOwn(it *Item, who Who) bool {
 	asked := t.answered(it)
-	return asked != nil && t.wrote(asked, who)
+	return asked != nil && asked.by(who)
 }
 
 // Misaddressed reports whether the message is meant for an agent of this host

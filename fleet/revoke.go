@@ -15,7 +15,7 @@ type Revoke struct {
 	By    protocol.Name // the host that says so
 	Human string        // who decided it (invariant 6)
 	Of    protocol.HostKey
-	Last  []protocol.RunEnd // see Ends
+	Last  []protocol.RunEnd // see Chains.Ends
 	// Removed says that the host itself has ended.
 	Removed bool
 }

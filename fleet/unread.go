@@ -39,7 +39,7 @@ func (t *Talk) Reaches(it *Item, who Who) bool {
 // people's mail is not.
 func (t *Talk) Sees(it *Item, who Who) bool {
 	return it.Type == protocol.TypeText && t.ring().Signature(&it.File) != protocol.SignatureRefused &&
-		(t.wrote(it, who) || t.addresses(it, who.Name))
+		(it.by(who) || t.addresses(it, who.Name))
 }
 
 // InCommon reports whether a message stands in the channel that its author and those
@@ -63,7 +63,7 @@ func (t *Talk) addresses(it *Item, name string) bool {
 }
 
 func (t *Talk) reaches(it *Item, who Who) bool {
-	if it.Type != protocol.TypeText || t.ring().Signature(&it.File) == protocol.SignatureRefused || t.wrote(it, who) {
+	if it.Type != protocol.TypeText || t.ring().Signature(&it.File) == protocol.SignatureRefused || it.by(who) {
 		return false
 	}
 	h, joined := t.ring().Host(who.Host)
@@ -74,12 +74,6 @@ func (t *Talk) reaches(it *Item, who Who) bool {
 		return true
 	}
 	return t.chosenHost(it, who.Name) == who.Host
-}
-
-// wrote reports whether the participant wrote the message itself: same name and
-// same host; of an unsigned message the name alone (R4).
-func (t *Talk) wrote(it *Item, who Who) bool {
-	return it.by(who)
 }
 
 // chosenHost is the host whose instance of agent is to act on the message: the

@@ -164,7 +164,7 @@ func (t *Talk) AwaitsReceipt(it *Item, who Who) bool {
 			if !earlier.Sealed && earlier.Author().Name == x.by {
 				acknowledged[p] = true
 			}
-		} else if t.wrote(earlier, who) && addressedBefore(earlier.To, x.by) && !acknowledged[earlier.Path] {
+		} else if earlier.by(who) && addressedBefore(earlier.To, x.by) && !acknowledged[earlier.Path] {
 			waits = true
 		}
 	}
