@@ -176,7 +176,11 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.notices.Opened(opened)
-	n.writer = newWriter(n)
+	last, _ := n.state.Chains.LastOf(n.cfg.Alias)
+	n.writer = newWriter(writerOptions{
+		host: n.cfg.Alias, limit: n.cfg.MessageLimit, recordID: n.record.ID(), record: n.record, examine: n.state.ExamineOwn, publish: n.publish,
+		signsWith: &n.signsWith, storing: &n.storing,
+	}, last)
 	return n, nil
 }
 

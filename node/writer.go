@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/random"
@@ -21,11 +24,25 @@ import (
 // publishes it, in that order. Everything that waits is written with one fsync.
 // Its goroutine runs from newWriter until close.
 type writer struct {
-	n        *Node
+	writerOptions
 	requests chan *writing
 	closing  chan struct{}
 	closed   chan struct{}
 	head     head
+}
+
+// writerOptions say whose messages a writer writes, and what it writes them with.
+type writerOptions struct {
+	host     protocol.Name
+	limit    int // of a message, in bytes
+	recordID string
+	record   interface {
+		Append(context.Context, []gitsync.Letter) error
+	}
+	examine   func(protocol.Path, []byte) fleet.Examined // as others would
+	publish   func([]written)                            // folds what is stored, and tells the others
+	signsWith *atomic.Pointer[homes.Key]
+	storing   *sync.RWMutex // held for reading from when messages are stored until they are folded
 }
 
 // head is where this host's chain stands. Only the writer's goroutine uses it.
@@ -67,15 +84,16 @@ const (
 	lastYear = 9999
 )
 
-func newWriter(n *Node) *writer {
+// newWriter goes on with the chain of this host after its last message, nil for none.
+func newWriter(o writerOptions, last *keys.File) *writer {
 	w := &writer{
-		n:        n,
-		requests: make(chan *writing, writeQueue),
-		closing:  make(chan struct{}),
-		closed:   make(chan struct{}),
-		head:     head{run: random.Hex(4)},
+		writerOptions: o,
+		requests:      make(chan *writing, writeQueue),
+		closing:       make(chan struct{}),
+		closed:        make(chan struct{}),
+		head:          head{run: random.Hex(4)},
 	}
-	if last, ok := n.state.Chains.LastOf(n.cfg.Alias); ok {
+	if last != nil {
 		w.head.prev = last.Hash
 		if at := last.Path.Time(); at.Year() < lastYear {
 			w.head.last = at
@@ -174,8 +192,8 @@ func (w *writer) gather(first *writing) []*writing {
 // store writes a batch. If the record fails, the chain goes back to where it
 // stood, because nothing of the batch is in it.
 func (w *writer) store(batch []*writing) {
-	w.n.storing.RLock()
-	defer w.n.storing.RUnlock()
+	w.storing.RLock()
+	defer w.storing.RUnlock()
 	before := w.head
 	var letters []gitsync.Letter
 	for _, r := range batch {
@@ -186,7 +204,7 @@ func (w *writer) store(batch []*writing) {
 		}
 		letters = append(letters, r.letters...)
 	}
-	if err := w.n.record.Append(context.Background(), letters); err != nil {
+	if err := w.record.Append(context.Background(), letters); err != nil {
 		w.head = before
 		w.head.run, w.head.seq = random.Hex(4), 0
 		for _, r := range batch {
@@ -195,12 +213,12 @@ func (w *writer) store(batch []*writing) {
 	}
 	for _, r := range batch {
 		if r.err == nil && r.next != nil {
-			w.n.signsWith.Store(r.next)
+			w.signsWith.Store(r.next)
 			w.head.run, w.head.seq = random.Hex(4), 0
 		}
 		if r.err == nil {
 			failpoint.Hit(failpoint.Stored)
-			w.n.publish(r.written)
+			w.publish(r.written)
 			failpoint.Hit(failpoint.Published)
 		}
 		close(r.done)
@@ -214,18 +232,18 @@ func (w *writer) sign(r *writing) error {
 		m := d.Message
 		m.Path, m.Timestamp = w.head.next(d.Channel, m.Timestamp)
 		m.Chosen = d.Choose(m.Path)
-		m.Host, m.Run, m.Seq, m.Prev = w.n.cfg.Alias, w.head.run, w.head.seq, w.head.prev
-		data, err := protocol.Sign(&m, w.n.record.ID(), w.n.ownKey().Pair)
+		m.Host, m.Run, m.Seq, m.Prev = w.host, w.head.run, w.head.seq, w.head.prev
+		data, err := protocol.Sign(&m, w.recordID, w.signsWith.Load().Pair)
 		if err != nil {
 			return &fleet.Refusal{Reason: err.Error()}
 		}
-		if limit := w.n.cfg.MessageLimit; len(data) > limit {
+		if limit := w.limit; len(data) > limit {
 			return &fleet.Refusal{
 				Reason: fmt.Sprintf("the message has %d bytes; the limit is %d", len(data), limit),
 				Hint:   "send a shorter text, or raise message_limit in config.yaml on every host",
 			}
 		}
-		examined := w.n.state.ExamineOwn(m.Path, data)
+		examined := w.examine(m.Path, data)
 		if err := examined.Err(); err != nil { // others would refuse it too, and the chain would have a hole for ever
 			return &fleet.Refusal{Reason: fmt.Sprintf("cannot write the message: it would be read by nobody: %v", err)}
 		}
