@@ -58,52 +58,6 @@ func (s *State) answerable(p protocol.Path) (*Item, error) {
 	return it, nil
 }
 
-// Acknowledge leaves a receipt for a message. Where there is nothing to
-// acknowledge (a receipt is there already, or the message is not for this
-// participant) it decides no message and no refusal.
-type Acknowledge struct {
-	As Who
-	Of protocol.Path
-}
-
-func (c Acknowledge) decide(s *State, _ time.Time) ([]Draft, error) {
-	it := s.Ledger.at(c.Of)
-	if it == nil {
-		return nil, refuse(Unknown, "", "there is no message %s", c.Of)
-	}
-	drafts := s.receiptFor(it, c.As)
-	if len(drafts) > 0 && !s.Talk.Answerable(it) {
-		return nil, unanswerable(it)
-	}
-	return drafts, nil
-}
-
-// receiptFor is the receipt of who for the message: to its author, never to
-// all, never for a receipt, once (Crosstalk, "Message types").
-func (s *State) receiptFor(it *Item, who Who) []Draft {
-	if !s.Talk.Reaches(it, who) || s.Talk.isRead(it, who) {
-		return nil
-	}
-	return []Draft{{
-		Message: protocol.Message{
-			From: who.Name,
-			To:   []protocol.Address{s.receiptTo(it)},
-			Type: protocol.TypeRead,
-			Act:  protocol.ActRead,
-			Ref:  it.Path.Rel(),
-		},
-		Channel: it.Path.Channel(),
-	}}
-}
-
-// receiptTo addresses a receipt: to the author's bare name, where that can be written.
-func (s *State) receiptTo(it *Item) protocol.Address {
-	if bare := (protocol.Address{Name: it.Author().Name}); protocol.CheckAddress(bare) == nil {
-		return bare
-	}
-	return s.Talk.AuthorOf(it, "")
-}
-
 // Stop ends a conversation of agents that has run too long (R13): the host
 // tells both sides once, and the message that went too far gets its receipt.
 type Stop struct {
