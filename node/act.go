@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -34,26 +33,6 @@ func (n *Node) say(ctx context.Context, c fleet.Command) error {
 func isRefusal(err error) bool {
 	var r *fleet.Refusal
 	return errors.As(err, &r)
-}
-
-// loadItem reads a whole message of the state. Where other bytes stand at its
-// path in the record, because the path was decided before a host's key was known,
-// its own are among those that lost.
-func (n *Node) loadItem(it *fleet.Item) (*protocol.Message, error) {
-	data, err := n.record.Get(it.Path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", it.Path, err)
-	}
-	if protocol.Hash(data) != it.Hash {
-		kept, ok, err := n.record.GetConflict(it.Path, it.Hash)
-		if err != nil {
-			return nil, fmt.Errorf("cannot read %s: %w", it.Path, err)
-		}
-		if ok {
-			data = kept
-		}
-	}
-	return protocol.Decode(it.Path, data)
 }
 
 // onceEach is a lock for each key. The zero value is ready.

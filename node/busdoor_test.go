@@ -26,7 +26,7 @@ func TestMessageOfAnUnknownKeyWaitsForTheKey(t *testing.T) {
 	}
 	n.Receive([]gitsync.Letter{join}, byBus)
 	eventually(t, "it is taken in", func() bool { return has(n, word.Path) })
-	m, err := n.Show(t.Context(), control.ShowRequest{Path: word.Path.String()})
+	m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: word.Path.String()})
 	if err != nil || m.Signature != protocol.SignatureValid || n.record.Place(word.Path) == gitsync.Absent {
 		t.Errorf("it is %s, %v, and stored: %v", m.Signature, err, n.record.Place(word.Path))
 	}

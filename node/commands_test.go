@@ -62,11 +62,11 @@ func TestNoMoreCommandsThanAllowedRunAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "all have answered, and have read the note", func() bool {
-		answers, err := n.Replies(t.Context(), control.ThreadRequest{Path: m.Path.String()})
+		answers, err := control.Replies.Ask(t.Context(), n, control.ThreadRequest{Path: m.Path.String()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		shown, err := n.Show(t.Context(), control.ShowRequest{Path: note.Path.String()})
+		shown, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: note.Path.String()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	if err != nil || !strings.Contains(strings.Join(status.Warned, " "), "1 of the messages, files and folders of record.git are lost") {
 		t.Errorf("status warns %q, %v", status.Warned, err)
 	}
-	if m, err := n.Show(t.Context(), control.ShowRequest{Path: kept.Path.String()}); err != nil || m.Body != "the one that is kept" {
+	if m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: kept.Path.String()}); err != nil || m.Body != "the one that is kept" {
 		t.Errorf("the other message reads %q, %v", m.Body, err)
 	}
 	found, err := n.Verify(t.Context())

@@ -127,11 +127,11 @@ func (n *Node) tellCame(h feed.Happening, wanted eventFilter, yield func(control
 		n.mu.Unlock()
 		return nil
 	}
-	f := n.factsOf(it)
+	f := factsOf(n.state, it)
 	to, advanced := n.state.Talk.Advance(it)
 	n.mu.Unlock()
 	if wanted.about(control.EventMessage, it) {
-		m, err := n.view(f)
+		m, err := n.views.of(f)
 		if err != nil {
 			return asError(err)
 		}

@@ -245,7 +245,7 @@ func (n *Node) hops(it *fleet.Item) int {
 // run asks the agent and stores its answer, or why there is none (R16).
 func (w *worker) run(ctx context.Context, j job) {
 	it := j.it
-	asked, err := w.n.loadItem(it)
+	asked, err := w.n.views.load(it)
 	if err != nil {
 		w.n.log.Error().Err(err).Stringer("path", it.Path).Msg("cannot read the message for its agent")
 		return

@@ -88,7 +88,7 @@ func (n *Node) history(earlier []*fleet.Item) ([]prompt.Letter, error) {
 			letters[at] = prompt.Letter{Path: it.Path, From: it.From}
 			continue
 		}
-		m, err := n.loadItem(it)
+		m, err := n.views.load(it)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func (n *Node) fence(about string) (string, error) {
 
 // Prompt answers control.ShowPrompt.
 func (n *Node) Prompt(_ context.Context, by control.Caller, r control.PromptRequest) (control.Prompt, error) {
-	f, err := n.find(r.Path)
+	f, err := n.views.find(r.Path)
 	if err != nil {
 		return control.Prompt{}, err
 	}
@@ -134,7 +134,7 @@ func (n *Node) Prompt(_ context.Context, by control.Caller, r control.PromptRequ
 	if err != nil {
 		return control.Prompt{}, err
 	}
-	asked, err := n.loadItem(f.item)
+	asked, err := n.views.load(f.item)
 	if err != nil {
 		return control.Prompt{}, asError(err)
 	}

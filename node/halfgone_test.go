@@ -56,10 +56,10 @@ func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
 			stop()
 
 			n, stop = runNode(t, home)
-			if m, err := n.Show(t.Context(), control.ShowRequest{Path: after.Path.String()}); err != nil || m.Body != "said after" {
+			if m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: after.Path.String()}); err != nil || m.Body != "said after" {
 				t.Errorf("what was stored after reads %q, %v", m.Body, err)
 			}
-			_, err := n.Show(t.Context(), control.ShowRequest{Path: before.Path.String()})
+			_, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: before.Path.String()})
 			gone := err != nil
 			if found, err := n.Verify(t.Context()); err != nil || gone != slices.ContainsFunc(found.Findings, isLost(before)) {
 				t.Errorf("lost: %v; verify finds %+v, %v", gone, found, err)
@@ -114,7 +114,7 @@ func TestRecordIsFetchedWhileTheNodeRuns(t *testing.T) {
 				s := n.record.Status()
 				return s.Unrecorded+s.Unpushed == 0 && s.Broken == "" && s.Tip == s.RemoteTip
 			})
-			if m, err := n.Show(t.Context(), control.ShowRequest{Path: before.Path.String()}); err != nil || m.Body != "said before" {
+			if m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: before.Path.String()}); err != nil || m.Body != "said before" {
 				t.Errorf("it reads %q, %v", m.Body, err)
 			}
 			if s, err := control.ShowStatus.Ask(t.Context(), n); err != nil || strings.Contains(strings.Join(s.Warned, "\n"), "no agent is run") {

@@ -63,7 +63,7 @@ func TestAHostRemovesItself(t *testing.T) {
 		t.Errorf("white is shown as %+v", h)
 	}
 	eventually(t, "what it answered last counts", func() bool {
-		m, err := hub.Show(t.Context(), control.ShowRequest{Path: asked.Path.String()})
+		m, err := control.Show.Ask(t.Context(), hub, control.ShowRequest{Path: asked.Path.String()})
 		return err == nil && m.Stage == protocol.StageAnswered
 	})
 	for _, m := range everything(t, hub) {

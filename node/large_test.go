@@ -126,7 +126,7 @@ func TestFilesTooLargeToBeRead(t *testing.T) {
 	if answer := answerTo(t, n, say(t, n, "shout", "second").Path); answer.Body != "SECOND" {
 		t.Errorf("the answer is %q", answer.Body)
 	}
-	if m, err := n.Show(t.Context(), control.ShowRequest{Path: word.Path.String()}); err != nil || m.Body != "before" {
+	if m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: word.Path.String()}); err != nil || m.Body != "before" {
 		t.Errorf("the word is %q, %v", m.Body, err)
 	}
 	v, err := n.Verify(t.Context())

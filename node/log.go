@@ -90,7 +90,7 @@ func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed.Feed[p
 		}
 	}
 	slices.Reverse(items)
-	all := n.factsOfAll(items)
+	all := factsOfAll(n.state, items)
 	n.mu.Unlock()
 	return n.yieldAll(ctx, all, yield)
 }
@@ -108,7 +108,7 @@ func (n *Node) logAll(ctx context.Context, f *feed.Feed[protocol.Path], wanted f
 		if len(items) > 0 {
 			last = items[len(items)-1]
 		}
-		all := n.factsOfAll(slices.DeleteFunc(slices.Clone(items), func(it *fleet.Item) bool { return !wanted(it) }))
+		all := factsOfAll(n.state, slices.DeleteFunc(slices.Clone(items), func(it *fleet.Item) bool { return !wanted(it) }))
 		n.mu.Unlock()
 		if err := n.yieldAll(ctx, all, yield); err != nil || len(items) == 0 {
 			return err
@@ -121,7 +121,7 @@ func (n *Node) yieldAll(ctx context.Context, all []facts, yield func(control.Mes
 		if err := ctx.Err(); err != nil {
 			return asError(err)
 		}
-		m, err := n.view(f)
+		m, err := n.views.of(f)
 		if err != nil {
 			return asError(err)
 		}
@@ -139,9 +139,9 @@ func (n *Node) logOne(p protocol.Path, wanted func(*fleet.Item) bool, yield func
 		n.mu.Unlock()
 		return nil
 	}
-	f := n.factsOf(it)
+	f := factsOf(n.state, it)
 	n.mu.Unlock()
-	m, err := n.view(f)
+	m, err := n.views.of(f)
 	if err != nil {
 		return asError(err)
 	}

@@ -16,7 +16,7 @@ import (
 // answered are the texts with which a message was answered, as a node has them.
 func answered(t *testing.T, n *Node, to control.Message) (all []string) {
 	t.Helper()
-	replies, err := n.Replies(t.Context(), control.ThreadRequest{Path: to.Path.String()})
+	replies, err := control.Replies.Ask(t.Context(), n, control.ThreadRequest{Path: to.Path.String()})
 	if err != nil {
 		t.Fatal(err)
 	}

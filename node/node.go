@@ -98,7 +98,8 @@ type Node struct {
 	books     *books.Books
 	events    *feed.Events
 	messages  feed.Feeds[protocol.Path] // as they enter the state
-	flaws     *books.Flaws              // files of the record that are no messages
+	views     *views
+	flaws     *books.Flaws // files of the record that are no messages
 	refusals  *catchup.Refusals
 	delivery  delivery
 	once      onceEach[protocol.Path] // answers and receipts, by message
@@ -148,9 +149,6 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 			n.Close()
 		}
 	}()
-	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
-		return nil, err
-	}
 	opened, err := n.openHome(o)
 	if err != nil {
 		return nil, err
@@ -181,6 +179,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		host: n.cfg.Alias, limit: n.cfg.MessageLimit, recordID: n.record.ID(), record: n.record, examine: n.state.ExamineOwn, publish: n.publish,
 		signsWith: &n.signsWith, storing: &n.storing,
 	}, last)
+	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
+		return nil, err
+	}
 	return n, nil
 }
 
@@ -276,6 +277,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	}
 	n.resender = &resender{folded: n.folded, record: record, bus: n.currentBus}
 	n.record, n.own.record = record, record
+	n.views = &views{folded: n.folded, record: record, live: n.live, log: n.log}
 	start, err := homes.NextStart(n.home, n.started)
 	if err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")

@@ -34,7 +34,7 @@ func TestAgentAnswersAndStagesRise(t *testing.T) {
 	if answer.Body != "HELLO" || answer.From != "shout" || answer.Act != protocol.ActReply || answer.Signature != protocol.SignatureValid {
 		t.Errorf("the answer is %+v", answer)
 	}
-	shown, err := n.Show(t.Context(), control.ShowRequest{Path: asked.Path.String()})
+	shown, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: asked.Path.String()})
 	if err != nil || shown.Stage != protocol.StageAnswered {
 		t.Errorf("the question is %s, %v; want answered", shown.Stage, err)
 	}
@@ -217,12 +217,12 @@ func TestMailOlderThanTheAgentIsShownNotRun(t *testing.T) {
 	old := plainMail(t, clone, "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "20260523T190000000", "alice", "shout", "old")
 	push(t, clone)
 	n.record.Ring()
-	eventually(t, "the mail has arrived", func() bool { _, err := n.find(old.String()); return err == nil })
+	eventually(t, "the mail has arrived", func() bool { _, err := n.views.find(old.String()); return err == nil })
 	addExec(t, n, "shout", "tr a-z A-Z")
 	fresh := plainMail(t, clone, "3f2504e0-4f89-41d3-9a0c-0305e82c3301", "20260523T180000000", "alice", "shout", "older date, newer push")
 	push(t, clone)
 	n.record.Ring()
-	eventually(t, "the new mail has arrived", func() bool { _, err := n.find(fresh.String()); return err == nil })
+	eventually(t, "the new mail has arrived", func() bool { _, err := n.views.find(fresh.String()); return err == nil })
 	if answer := answerTo(t, n, fresh); answer.Body != "OLDER DATE, NEWER PUSH" {
 		t.Errorf("the answer is %q", answer.Body)
 	}

@@ -147,7 +147,7 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 	}
 	for _, turned := range n.state.Ledger.Changes().Came {
 		if !known[turned] { // a host's key came: what had lost its path has won it
-			n.show(turned, func() (*protocol.Message, error) { return n.loadItem(turned) })
+			n.show(turned, func() (*protocol.Message, error) { return n.views.load(turned) })
 		}
 	}
 	for i, it := range taken {

@@ -274,7 +274,7 @@ func besideResponder(t *testing.T, apart bool) {
 		}
 		for _, p := range sent {
 			for _, n := range nodes {
-				if m, err := n.Show(t.Context(), control.ShowRequest{Path: p.String()}); err != nil || m.Stage != protocol.StageAnswered {
+				if m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: p.String()}); err != nil || m.Stage != protocol.StageAnswered {
 					return false
 				}
 			}

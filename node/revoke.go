@@ -35,7 +35,7 @@ func (n *Node) RevokeKey(ctx context.Context, r control.RevokeRequest) (control.
 func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revocation, error) {
 	var after protocol.Path
 	if r.After != "" {
-		f, err := n.find(r.After)
+		f, err := n.views.find(r.After)
 		if err != nil {
 			return fleet.Revoke{}, control.Revocation{}, err
 		}

@@ -61,7 +61,7 @@ func (n *Node) startIndex(down *teardown) {
 }
 
 func (n *Node) openIndex() (x *indexer, err error) {
-	x = &indexer{folded: n.folded, load: n.loadItem, log: n.log, options: search.Options{
+	x = &indexer{folded: n.folded, load: n.views.load, log: n.log, options: search.Options{
 		Dir: n.home.SearchIndex(), RecordID: n.record.ID(), Log: n.log.With().Str("part", "search").Logger(),
 	}}
 	x.index, err = search.Open(x.options)
@@ -248,7 +248,7 @@ func (n *Node) Search(ctx context.Context, r control.SearchRequest) (control.Sea
 	}
 	words := q.Matcher()
 	result := control.SearchResult{Total: found.Total, Pending: x.pending()}
-	for _, m := range n.views(n.present(found.Hits)) {
+	for _, m := range n.views.all(n.present(found.Hits)) {
 		result.Hits = append(result.Hits, control.MessageHit{Message: m, Excerpt: excerpt(words, m.Body)})
 	}
 	result.Memories, result.MemoriesTotal = n.searchMemories(q, from.Name, words)
@@ -279,7 +279,7 @@ func (n *Node) present(hits []search.Hit) []facts {
 	var all []facts
 	for _, hit := range hits {
 		if it, ok := n.state.Ledger.Item(hit.Path); ok && it.Hash == hit.Hash {
-			all = append(all, n.factsOf(it))
+			all = append(all, factsOf(n.state, it))
 		}
 	}
 	return all

@@ -73,7 +73,7 @@ func (n *Node) Send(ctx context.Context, by control.Caller, r control.SendReques
 		return control.Message{}, asError(err)
 	}
 	n.awaitHeard(ctx, ws[0].message, r.HeardWithin)
-	return n.viewNow(ws[0].item)
+	return n.views.now(ws[0].item)
 }
 
 // sentBefore is the message that an earlier request with the same id led to.
@@ -84,7 +84,7 @@ func (n *Node) sentBefore(c fleet.Command, r control.SendRequest) (m control.Mes
 	if !ok {
 		return m, false, nil
 	}
-	if m, err = n.viewNow(it); err != nil {
+	if m, err = n.views.now(it); err != nil {
 		return m, false, err
 	}
 	if !fleet.Repeats(c, it) || m.Body != protocol.NormalBody(r.Body) {
@@ -98,7 +98,7 @@ func (n *Node) sentBefore(c fleet.Command, r control.SendRequest) (m control.Mes
 // is about.
 func (n *Node) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, about protocol.Path, err error) {
 	if r.Re != "" {
-		asked, err := n.find(r.Re)
+		asked, err := n.views.find(r.Re)
 		if err != nil {
 			return nil, about, err
 		}
@@ -122,14 +122,6 @@ func (n *Node) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, abo
 		}
 	}
 	return say, about, nil
-}
-
-func (n *Node) viewNow(it *fleet.Item) (control.Message, error) {
-	n.mu.Lock()
-	f := n.factsOf(it)
-	n.mu.Unlock()
-	m, err := n.view(f)
-	return m, asError(err)
 }
 
 // awaitHeard waits until the hosts that the message is for have heard it, as
@@ -205,17 +197,17 @@ func (n *Node) Inbox(_ context.Context, by control.Caller, r control.InboxReques
 			break
 		}
 	}
-	all := n.factsOfAll(box)
+	all := factsOfAll(n.state, box)
 	n.mu.Unlock()
 	if len(box) > 0 && !r.All {
 		n.gave(by, box[len(box)-1].Path)
 	}
-	return n.views(all), nil
+	return n.views.all(all), nil
 }
 
 // Read answers control.Read.
 func (n *Node) Read(ctx context.Context, by control.Caller, r control.ReadRequest) (control.Message, error) {
-	f, err := n.find(r.Path)
+	f, err := n.views.find(r.Path)
 	if err != nil {
 		return control.Message{}, err
 	}
@@ -227,17 +219,7 @@ func (n *Node) Read(ctx context.Context, by control.Caller, r control.ReadReques
 		return control.Message{}, asError(err)
 	}
 	n.gave(by, f.item.Path)
-	return n.viewNow(f.item)
-}
-
-// Show answers control.Show.
-func (n *Node) Show(_ context.Context, r control.ShowRequest) (control.Message, error) {
-	f, err := n.find(r.Path)
-	if err != nil {
-		return control.Message{}, err
-	}
-	m, err := n.view(f)
-	return m, asError(err)
+	return n.views.now(f.item)
 }
 
 // Stop answers control.Stop.

@@ -43,7 +43,7 @@ func answers(t *testing.T, n *Node) []string {
 		m.Heard = nil // gone with the process
 		say("log", m, nil)
 		if i%7 == 0 {
-			thread, err := n.Thread(ctx, control.ThreadRequest{Path: m.Path.Suffix()})
+			thread, err := control.Thread.Ask(ctx, n, control.ThreadRequest{Path: m.Path.Suffix()})
 			for i := range thread {
 				thread[i].Heard = nil
 			}
@@ -128,7 +128,7 @@ func busyHome(t *testing.T) (home configs.Home, n *Node, stop func()) {
 	push(t, clone)
 	eventually(t, "the plain mail is here", func() bool {
 		n.record.Ring()
-		_, err := n.Show(t.Context(), control.ShowRequest{Path: plain.String()})
+		_, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: plain.String()})
 		return err == nil
 	})
 	bad := filepath.Join(clone, filepath.FromSlash(protocol.ChannelsDir), channel, "2026", "05", "23", "nonsense.md")

@@ -3,37 +3,48 @@ package node
 import (
 	"context"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 )
 
+// Show answers control.Show.
+func (vs *views) Show(_ context.Context, r control.ShowRequest) (control.Message, error) {
+	f, err := vs.find(r.Path)
+	if err != nil {
+		return control.Message{}, err
+	}
+	m, err := vs.of(f)
+	return m, asError(err)
+}
+
 // Replies answers control.Replies.
-func (n *Node) Replies(_ context.Context, r control.ThreadRequest) ([]control.Message, error) {
-	asked, err := n.find(r.Path)
+func (vs *views) Replies(_ context.Context, r control.ThreadRequest) ([]control.Message, error) {
+	asked, err := vs.find(r.Path)
 	if err != nil {
 		return nil, err
 	}
-	n.mu.Lock()
-	all := n.factsOfAll(n.state.Talk.Answers(asked.item.Path))
-	n.mu.Unlock()
-	return n.views(all), nil
+	var all []facts
+	vs.folded(func(s *fleet.State) { all = factsOfAll(s, s.Talk.Answers(asked.item.Path)) })
+	return vs.all(all), nil
 }
 
 // Thread answers control.Thread.
-func (n *Node) Thread(_ context.Context, r control.ThreadRequest) ([]control.ThreadMessage, error) {
-	in, err := n.find(r.Path)
+func (vs *views) Thread(_ context.Context, r control.ThreadRequest) ([]control.ThreadMessage, error) {
+	in, err := vs.find(r.Path)
 	if err != nil {
 		return nil, err
 	}
-	n.mu.Lock()
-	tree := n.state.Talk.Thread(in.item.Path)
-	all := make([]facts, len(tree))
-	for i, it := range tree {
-		all[i] = n.factsOf(it.Item)
-	}
-	n.mu.Unlock()
+	var tree []fleet.ThreadItem
+	var all []facts
+	vs.folded(func(s *fleet.State) {
+		tree = s.Talk.Thread(in.item.Path)
+		for _, it := range tree {
+			all = append(all, factsOf(s, it.Item))
+		}
+	})
 	messages := make([]control.ThreadMessage, 0, len(tree))
 	for i, f := range all {
-		m, err := n.view(f)
+		m, err := vs.of(f)
 		if err != nil {
 			return nil, asError(err)
 		}

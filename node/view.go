@@ -1,16 +1,30 @@
 package node
 
 import (
+	"fmt"
 	"strings"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// facts is what the state says of a message, taken under mu so that the rest of
-// a view can be read from the record without it.
+// views finds messages as people name them, and shows them: what the state says of one, its
+// text in the record, who has heard it.
+type views struct {
+	folded folded.State
+	record *gitsync.Record
+	live   *presence.Live
+	log    zerolog.Logger
+}
+
+// facts is what the state says of a message, taken at one moment; the rest of a view is
+// read from the record afterwards.
 type facts struct {
 	item      *fleet.Item
 	signature protocol.Signature
@@ -20,27 +34,46 @@ type facts struct {
 	direct    bool   // it is the channel that those who take part have in common
 }
 
-// factsOf collects the facts of a message. The caller holds mu.
-func (n *Node) factsOf(it *fleet.Item) facts {
+// factsOf collects the facts of a message.
+func factsOf(s *fleet.State, it *fleet.Item) facts {
 	return facts{
-		item: it, signature: n.state.Signature(it), stage: n.state.Talk.Stage(it.Path), progress: n.state.Talk.Progress(it),
-		channel: n.state.Channels.Name(it.Path.Channel()), direct: n.state.Talk.InCommon(it),
+		item: it, signature: s.Signature(it), stage: s.Talk.Stage(it.Path), progress: s.Talk.Progress(it),
+		channel: s.Channels.Name(it.Path.Channel()), direct: s.Talk.InCommon(it),
 	}
 }
 
-// factsOfAll collects the facts of several messages. The caller holds mu.
-func (n *Node) factsOfAll(items []*fleet.Item) []facts {
+// factsOfAll collects the facts of several messages.
+func factsOfAll(s *fleet.State, items []*fleet.Item) []facts {
 	all := make([]facts, len(items))
 	for i, it := range items {
-		all[i] = n.factsOf(it)
+		all[i] = factsOf(s, it)
 	}
 	return all
 }
 
-// view is the message as it is shown and put in JSON (R17). The caller does not
-// hold mu.
-func (n *Node) view(f facts) (control.Message, error) {
-	whole, err := n.loadItem(f.item)
+// load reads a whole message of the state. Where other bytes stand at its
+// path in the record, because the path was decided before a host's key was known,
+// its own are among those that lost.
+func (vs *views) load(it *fleet.Item) (*protocol.Message, error) {
+	data, err := vs.record.Get(it.Path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", it.Path, err)
+	}
+	if protocol.Hash(data) != it.Hash {
+		kept, ok, err := vs.record.GetConflict(it.Path, it.Hash)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", it.Path, err)
+		}
+		if ok {
+			data = kept
+		}
+	}
+	return protocol.Decode(it.Path, data)
+}
+
+// of is the message as it is shown and put in JSON (R17).
+func (vs *views) of(f facts) (control.Message, error) {
+	whole, err := vs.load(f.item)
 	if err != nil {
 		return control.Message{}, err
 	}
@@ -48,9 +81,9 @@ func (n *Node) view(f facts) (control.Message, error) {
 	m := control.Message{
 		Path: it.Path, Channel: it.Path.Channel(), ChannelName: f.channel, Direct: f.direct, From: it.From, To: it.Names(), Timestamp: it.Timestamp,
 		Type: it.Type, Act: it.Act, Ref: wholePath(it.Ref, it.ReadPath), Re: wholePath(it.Re, it.AnsweredPath), Host: it.Host, Run: it.Run, Seq: it.Seq, Request: it.Request,
-		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Heard: n.live.Hearers(it.Path), Signature: f.signature, Body: whole.Body,
+		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Heard: vs.live.Hearers(it.Path), Signature: f.signature, Body: whole.Body,
 	}
-	m.Stage = max(f.stage, n.ownStage(it, m.Heard))
+	m.Stage = max(f.stage, vs.ownStage(it, m.Heard))
 	for _, p := range f.progress {
 		m.Addressees = append(m.Addressees, addressee(p))
 	}
@@ -78,9 +111,9 @@ func addressee(p fleet.Progress) control.Addressee {
 }
 
 // ownStage is the last of the first four stages that this node knows to hold.
-func (n *Node) ownStage(it *fleet.Item, heard []protocol.Name) protocol.Stage {
+func (vs *views) ownStage(it *fleet.Item, heard []protocol.Name) protocol.Stage {
 	stage := protocol.StageNone
-	switch n.record.Place(it.Path) {
+	switch vs.record.Place(it.Path) {
 	case gitsync.Pushed:
 		return protocol.StagePushed
 	case gitsync.Recorded:
@@ -94,14 +127,22 @@ func (n *Node) ownStage(it *fleet.Item, heard []protocol.Name) protocol.Stage {
 	return stage
 }
 
-// views makes views of several messages; one that cannot be read is left out
-// and logged.
-func (n *Node) views(all []facts) []control.Message {
-	messages := make([]control.Message, 0, len(all))
-	for _, f := range all {
-		m, err := n.view(f)
+// now is a message as it is at this moment.
+func (vs *views) now(it *fleet.Item) (control.Message, error) {
+	var f facts
+	vs.folded(func(s *fleet.State) { f = factsOf(s, it) })
+	m, err := vs.of(f)
+	return m, asError(err)
+}
+
+// all are several messages as they are shown; one that cannot be read is left out and
+// logged.
+func (vs *views) all(of []facts) []control.Message {
+	messages := make([]control.Message, 0, len(of))
+	for _, f := range of {
+		m, err := vs.of(f)
 		if err != nil {
-			n.log.Error().Err(err).Msg("cannot show a message")
+			vs.log.Error().Err(err).Msg("cannot show a message")
 			continue
 		}
 		messages = append(messages, m)
@@ -111,33 +152,36 @@ func (n *Node) views(all []facts) []control.Message {
 
 // find reads a path as a person gives it (R2): whole, below its channel, below a
 // channel's name, or the unique eight hex digits of its name.
-func (n *Node) find(text string) (facts, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (vs *views) find(text string) (f facts, err error) {
+	vs.folded(func(s *fleet.State) { f, err = findIn(s, text) })
+	return f, err
+}
+
+func findIn(s *fleet.State, text string) (facts, error) {
 	var found []*fleet.Item
 	if p, err := protocol.ParsePath(text); err == nil {
 		for _, c := range p.Channel().Spellings() {
 			q, _ := protocol.JoinPath(c, p.Rel())
-			if it, ok := n.state.Ledger.Item(q); ok {
+			if it, ok := s.Ledger.Item(q); ok {
 				found = append(found, it)
 				break
 			}
 		}
-	} else if it, ok := n.belowName(text); ok {
+	} else if it, ok := belowName(s, text); ok {
 		found = append(found, it)
 	} else if strings.Contains(text, "/") {
 		if _, err := protocol.JoinPath("", text); err != nil {
 			return facts{}, control.Errorf(control.KindUsage, "paths are listed by: parley log", "%v", err)
 		}
-		found = n.state.Ledger.FindRel(text)
+		found = s.Ledger.FindRel(text)
 	} else {
-		found = n.state.Ledger.Find(strings.TrimSuffix(text, ".md"))
+		found = s.Ledger.Find(strings.TrimSuffix(text, ".md"))
 	}
 	switch len(found) {
 	case 0:
 		return facts{}, control.Errorf(control.KindNotFound, "paths are listed by: parley log", "there is no message %q", text)
 	case 1:
-		return n.factsOf(found[0]), nil
+		return factsOf(s, found[0]), nil
 	}
 	first := make([]string, min(len(found), 3))
 	for i := range first {
@@ -147,16 +191,15 @@ func (n *Node) find(text string) (facts, error) {
 		"%q names %d messages", text, len(found))
 }
 
-// belowName is the message at a path that begins with the name of a channel. The
-// caller holds mu.
-func (n *Node) belowName(text string) (*fleet.Item, bool) {
+// belowName is the message at a path that begins with the name of a channel.
+func belowName(s *fleet.State, text string) (*fleet.Item, bool) {
 	parts := strings.Split(text, "/")
 	const below = 4 // year, month, day and name
 	if len(parts) <= below {
 		return nil, false
 	}
 	at := len(parts) - below
-	c, err := n.state.Channels.Find(strings.Join(parts[:at], "/"))
+	c, err := s.Channels.Find(strings.Join(parts[:at], "/"))
 	if err != nil {
 		return nil, false
 	}
@@ -164,5 +207,5 @@ func (n *Node) belowName(text string) (*fleet.Item, bool) {
 	if err != nil {
 		return nil, false
 	}
-	return n.state.Ledger.Item(p)
+	return s.Ledger.Item(p)
 }

@@ -33,7 +33,7 @@ func (n *Node) Wait(ctx context.Context, by control.Caller, r control.WaitReques
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
 	if r.Re != "" {
-		asked, err := n.find(r.Re)
+		asked, err := n.views.find(r.Re)
 		if err != nil {
 			return control.Message{}, err
 		}
@@ -63,7 +63,7 @@ func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Feed[
 		n.mu.Unlock()
 		if ok {
 			n.gave(by, answer.Path)
-			return n.viewNow(answer)
+			return n.views.now(answer)
 		}
 		select {
 		case <-f.Wake():
@@ -89,7 +89,7 @@ func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed.Feed[pr
 			n.mu.Unlock()
 			if ok {
 				n.gave(by, p)
-				return n.viewNow(it)
+				return n.views.now(it)
 			}
 		}
 		select {
