@@ -98,7 +98,7 @@ func TestAnAgentGetsTiersAndAnotherDoor(t *testing.T) {
 	if _, err := n.SetAgent(t.Context(), control.SetAgentRequest{Name: "sage", Tiers: tiers}); err != nil {
 		t.Fatal(err)
 	}
-	h, err := n.Host(t.Context(), control.HostRequest{Alias: n.cfg.Alias.String()})
+	h, err := control.ShowHost.Ask(t.Context(), n, control.HostRequest{Alias: n.cfg.Alias.String()})
 	told := n.reading(func() bool {
 		h, _ := n.state.Keys().Host(n.cfg.Alias)
 		agent, serves := h.Serves("sage")
@@ -155,7 +155,7 @@ func TestAgentsAreChangedWhileNoNodeRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, _ = runNode(t, home)
-	h, err := n.Host(t.Context(), control.HostRequest{Alias: n.cfg.Alias.String()})
+	h, err := control.ShowHost.Ask(t.Context(), n, control.HostRequest{Alias: n.cfg.Alias.String()})
 	if err != nil || len(h.Agents) != 1 || h.Agents[0] != "sage" {
 		t.Errorf("the fleet is told of %v, %v", h.Agents, err)
 	}

@@ -20,7 +20,7 @@ func TestWhenAnInboxWasAsked(t *testing.T) {
 		}
 	}
 	asked := func(name string) (string, time.Time) {
-		all, err := n.List(t.Context(), control.HostsRequest{})
+		all, err := control.List.Ask(t.Context(), n, control.HostsRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}

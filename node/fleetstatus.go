@@ -12,7 +12,7 @@ import (
 
 // FleetStatus answers control.AskFleet.
 func (n *Node) FleetStatus(ctx context.Context, r control.HostsRequest) (control.FleetStatus, error) {
-	hosts := n.hostViews(r.All)
+	hosts := n.directory.hosts(r.All)
 	// What others have is compared with what was here before they were asked, so
 	// that a message on its way is no gap.
 	mine := n.report()

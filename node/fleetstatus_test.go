@@ -138,7 +138,7 @@ func TestFleetStatusOfFiftyHosts(t *testing.T) {
 		}))
 	}
 	eventually(t, "all hosts are live", func() bool {
-		hosts, err := hub.Hosts(t.Context(), control.HostsRequest{})
+		hosts, err := control.Hosts.Ask(t.Context(), hub, control.HostsRequest{})
 		return err == nil && len(hosts) == count && !slices.ContainsFunc(hosts, func(h control.Host) bool { return !isLive(h) })
 	})
 	for alias, h := range fleetRows(t, hub) {

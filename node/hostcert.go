@@ -19,7 +19,7 @@ import (
 
 // HostCertificate answers control.HostCertificate.
 func (n *Node) HostCertificate(ctx context.Context, r control.HostRequest) (control.Certificate, error) {
-	host, err := n.Host(ctx, r)
+	host, err := n.directory.Host(ctx, r)
 	if err != nil {
 		return control.Certificate{}, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // PingHost answers control.PingHost.
 func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
-	host, err := n.Host(ctx, control.HostRequest{Alias: r.Alias})
+	host, err := n.directory.Host(ctx, control.HostRequest{Alias: r.Alias})
 	if err != nil {
 		return control.Ping{}, err
 	}

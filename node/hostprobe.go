@@ -11,7 +11,7 @@ import (
 
 // ProbeHost answers control.ProbeHost.
 func (n *Node) ProbeHost(ctx context.Context, r control.HostRequest) (control.Probe, error) {
-	host, err := n.Host(ctx, r)
+	host, err := n.directory.Host(ctx, r)
 	if err != nil {
 		return control.Probe{}, err
 	}

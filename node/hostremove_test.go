@@ -16,7 +16,7 @@ import (
 // aliases are the hosts that a node lists.
 func aliases(t *testing.T, n *Node, all bool) (list []string) {
 	t.Helper()
-	hosts, err := n.Hosts(t.Context(), control.HostsRequest{All: all})
+	hosts, err := control.Hosts.Ask(t.Context(), n, control.HostsRequest{All: all})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func wantOnlyHere(t *testing.T, n *Node) {
 	if got := aliases(t, n, true); !slices.Equal(got, []string{"oracle-world here", "white removed"}) {
 		t.Errorf("all hosts: %q", got)
 	}
-	people, err := n.List(t.Context(), control.HostsRequest{})
+	people, err := control.List.Ask(t.Context(), n, control.HostsRequest{})
 	if err != nil || slices.ContainsFunc(people, func(p control.Participant) bool { return p.Host == "white" }) {
 		t.Errorf("people: %+v, %v", people, err)
 	}

@@ -56,7 +56,7 @@ func seenAs(t *testing.T, n *Node, alias string, state control.HostState) contro
 	var h control.Host
 	eventually(t, alias+" is "+string(state), func() bool {
 		var err error
-		h, err = n.Host(t.Context(), control.HostRequest{Alias: alias})
+		h, err = control.ShowHost.Ask(t.Context(), n, control.HostRequest{Alias: alias})
 		return err == nil && h.State == state
 	})
 	return h
@@ -190,7 +190,7 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	if row := fleetRows(t, hub)["white"]; row.State != control.HostRevoked || row.Answered || row.Problem != "" {
 		t.Errorf("white in the fleet: %+v, want it revoked and not asked", row)
 	}
-	people, err := hub.List(t.Context(), control.HostsRequest{})
+	people, err := control.List.Ask(t.Context(), hub, control.HostsRequest{})
 	if err != nil || len(people) != 1 {
 		t.Errorf("these can be reached: %+v, %v, want nobody on white", people, err)
 	}

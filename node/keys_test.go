@@ -77,7 +77,7 @@ func TestRotateWhileRunning(t *testing.T) {
 		return err == nil && slices.Contains(m.Heard, a.cfg.Alias)
 	})
 	for _, n := range []*Node{a, b} {
-		h, err := n.Host(t.Context(), control.HostRequest{Alias: b.cfg.Alias.String()})
+		h, err := control.ShowHost.Ask(t.Context(), n, control.HostRequest{Alias: b.cfg.Alias.String()})
 		if err != nil || h.Key != r.Key || len(h.Keys) != 2 || h.Keys[0].Key != r.Old || !h.Keys[0].Until.Equal(r.Until) {
 			t.Errorf("on %s: %+v, %v, want %+v", n.cfg.Alias, h, err, r)
 		}
@@ -210,7 +210,7 @@ func TestRevokedHostIsOut(t *testing.T) {
 		if s := signatureOn(n, late.Path); s != protocol.SignatureRefused {
 			t.Errorf("on %s what it writes afterwards is %q", n.cfg.Alias, s)
 		}
-		h, err := n.Host(t.Context(), control.HostRequest{Alias: "white"})
+		h, err := control.ShowHost.Ask(t.Context(), n, control.HostRequest{Alias: "white"})
 		if err != nil || h.State != control.HostRevoked {
 			t.Errorf("on %s it is %s, %v", n.cfg.Alias, h.State, err)
 		}

@@ -92,6 +92,7 @@ type Node struct {
 	presence  *presence.Presence
 	hubs      *hubs
 	own       *ownHost // what this host says of itself
+	directory *directory
 	resender  *resender
 	held      *catchup.Held
 	notices   *notices.Notices // what status warns of
@@ -154,6 +155,10 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	if err := n.openRecord(ctx, o.remote != nil); err != nil {
+		return nil, err
+	}
+	n.knowHosts()
+	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
 		return nil, err
 	}
 	n.nameLost()
@@ -296,6 +301,14 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	}
 	n.state, n.system = fleet.New(n.anchor, n.cache.kinds...), protocol.SystemChannel(record.ID())
 	return books.CheckIdentity(record, n.cfg)
+}
+
+// knowHosts makes the parts that are about hosts and their keys.
+func (n *Node) knowHosts() {
+	n.directory = &directory{
+		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, folded: n.folded, live: n.live, roster: &n.roster,
+		bus: n.currentBus, meet: n.cfg.Bus.URL != "", isHeld: n.isHeld,
+	}
 }
 
 // anchorOf is where the history of the record's keys begins: what its first commit

@@ -67,7 +67,7 @@ func answers(t *testing.T, n *Node) []string {
 	say("agents", agents, err)
 	channels, err := n.Channels(ctx)
 	say("channels", channels, err)
-	list, err := n.List(ctx, control.HostsRequest{})
+	list, err := control.List.Ask(ctx, n, control.HostsRequest{})
 	for i := range list {
 		list[i].Live, list[i].State, list[i].Since, list[i].Asked = false, "", time.Time{}, time.Time{} // of the moment
 	}
@@ -386,8 +386,8 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 	eventually(t, "the hosts know each other", func() bool {
 		n.record.Ring()
 		m.record.Ring()
-		a, _ := n.List(t.Context(), control.HostsRequest{})
-		b, _ := m.List(t.Context(), control.HostsRequest{})
+		a, _ := control.List.Ask(t.Context(), n, control.HostsRequest{})
+		b, _ := control.List.Ask(t.Context(), m, control.HostsRequest{})
 		return len(a) == 3 && len(b) == 3
 	})
 	talking, done := context.WithCancel(t.Context())

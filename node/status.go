@@ -27,7 +27,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 			Pushes: r.Pushes, Rejected: r.Rejected, Arriving: r.Arriving, Arrived: r.Arrived,
 		},
 		Bus:   n.busStatus(),
-		Hosts: n.hostStatus(),
+		Hosts: n.directory.status(),
 	}
 	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.slots.Usage()
 	if r.StoreError != nil {
@@ -90,23 +90,6 @@ func linkView(l bus.Link) control.LinkStatus {
 		Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, Connecting: l.Young, RTT: control.Seconds(l.RTT), Problem: l.Problem}
 }
 
-func (n *Node) hostStatus() []control.HostStatus {
-	var all []control.HostStatus
-	for _, h := range n.hostViews(false) {
-		s := control.HostStatus{
-			Alias: h.Alias, State: h.State, Here: h.State == control.HostHere, Live: isLive(h), Since: h.Since,
-			LastSeen: h.LastSeen, Version: h.Version, Agents: []string{},
-		}
-		for _, a := range h.Agents {
-			s.Agents = append(s.Agents, a.String())
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-func isLive(h control.Host) bool { return h.State == control.HostHere || h.State == control.HostLive }
-
 // isHeld reports whether an agent's messages wait because the host runs no more
 // commands at once.
 func (n *Node) isHeld(agent protocol.Name) bool {
@@ -114,43 +97,4 @@ func (n *Node) isHeld(agent protocol.Name) bool {
 	defer n.mu.Unlock()
 	w := n.workers[agent]
 	return w != nil && n.slots.Waits(w.wake)
-}
-
-// List answers control.List.
-func (n *Node) List(_ context.Context, r control.HostsRequest) ([]control.Participant, error) {
-	all := []control.Participant{}
-	for _, h := range n.hostViews(r.All) {
-		since := h.Since
-		if !isLive(h) {
-			since = h.LastSeen
-		}
-		add := func(name protocol.Name, kind string) {
-			p := control.Participant{
-				Name: name, Kind: kind, Host: h.Alias, Live: isLive(h), Here: h.State == control.HostHere,
-				State: h.State, Since: since, Address: h.Address, RTT: h.RTT,
-				Held: kind == "agent" && h.State == control.HostHere && n.isHeld(name),
-			}
-			if p.Here {
-				n.roster.Describe(&p)
-			}
-			all = append(all, p)
-		}
-		for _, a := range h.Agents {
-			add(a, "agent")
-		}
-		for _, human := range h.Humans {
-			add(human, "human")
-		}
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, f := range n.state.People.OtherPrograms() {
-		for _, a := range f.Agents {
-			all = append(all, control.Participant{Name: a.Name, Kind: "agent", Host: f.Host, State: control.HostOther})
-		}
-		for _, human := range f.Humans {
-			all = append(all, control.Participant{Name: human, Kind: "human", Host: f.Host, State: control.HostOther})
-		}
-	}
-	return all, nil
 }

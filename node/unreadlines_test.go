@@ -31,7 +31,7 @@ func TestUnreadableLineOfAHostIsToldAndTheRestCounts(t *testing.T) {
 		protocol.SystemChannel(n.record.ID()))
 	n.Receive([]gitsync.Letter{word}, byBus)
 	for range 2 {
-		all, err := n.List(t.Context(), control.HostsRequest{})
+		all, err := control.List.Ask(t.Context(), n, control.HostsRequest{})
 		if err != nil || !slices.ContainsFunc(all, func(p control.Participant) bool { return p.Name == "mawjs" && p.Host == "white" }) {
 			t.Fatalf("there are %+v, %v", all, err)
 		}

@@ -43,7 +43,7 @@ func takeAnswer(ctx context.Context, s *stand) (_ readings, err error) {
 		return nil, err
 	}
 	err = until(ctx, "the other host knows the agent", time.Millisecond, func() (bool, error) {
-		list, err := near.List(ctx, control.HostsRequest{})
+		list, err := control.List.Ask(ctx, near, control.HostsRequest{})
 		for _, p := range list {
 			if p.Name == "echo" {
 				return true, nil

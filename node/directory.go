@@ -1,0 +1,220 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// gitLasts is how long a host that is not on the bus, and whose message came by
+// git, counts as one that can be reached by git alone.
+const gitLasts = 15 * time.Minute
+
+// directory is who is in the fleet, as it is shown: its hosts, and who can be written to.
+type directory struct {
+	host    protocol.Name
+	version string
+	started time.Time
+	now     func() time.Time
+	folded  folded.State
+	live    *presence.Live
+	roster  *agents.Roster
+	bus     func() *bus.Bus                // nil where there is none
+	meet    bool                           // hosts meet at an existing NATS system, and have no links to each other
+	isHeld  func(agent protocol.Name) bool // one of this host, whose messages wait for other agents' commands
+}
+
+// Hosts answers control.Hosts.
+func (d *directory) Hosts(_ context.Context, r control.HostsRequest) ([]control.Host, error) {
+	return d.hosts(r.All), nil
+}
+
+// hosts are the hosts of the fleet as they are shown: all, or those that are not out.
+func (d *directory) hosts(all bool) []control.Host {
+	near := d.neighbours()
+	views := []control.Host{}
+	d.folded(func(s *fleet.State) {
+		for _, h := range s.Keys().AllHosts() {
+			if all || !h.Out() {
+				views = append(views, d.view(s, h, near))
+			}
+		}
+	})
+	return views
+}
+
+// Host answers control.ShowHost.
+func (d *directory) Host(_ context.Context, r control.HostRequest) (v control.Host, err error) {
+	near := d.neighbours()
+	d.folded(func(s *fleet.State) {
+		var h *keys.Host
+		if h, err = s.People.FindHost(r.Alias); err == nil {
+			v = d.view(s, h, near)
+		}
+	})
+	return v, asError(err)
+}
+
+// view is a host as it is shown, with what is known of links to it.
+func (d *directory) view(s *fleet.State, h *keys.Host, near map[protocol.Name]bus.Link) control.Host {
+	v := control.Host{Alias: h.Alias, Key: h.Key, Hostname: h.Hostname, Addresses: h.Addresses, Humans: h.Humans}
+	v.Fingerprint, v.Keys = fingerprint(h.Key), keysView(h)
+	for _, a := range h.Agents {
+		v.Agents = append(v.Agents, a.Name)
+	}
+	if len(h.Addresses) > 0 {
+		v.Address = h.Addresses[0]
+	}
+	if last, ok := s.Chains.LastOf(h.Alias); ok {
+		v.LastMessage = &control.LastMessage{Path: last.Path, Timestamp: last.Timestamp, Run: last.Run, Seq: last.Seq}
+	}
+	if h.Alias == d.host {
+		v.State, v.Since, v.LastSeen, v.Version = control.HostHere, d.started, d.now(), d.version
+		return v
+	}
+	d.presenceView(&v)
+	if h.Out() {
+		v.State, v.Since = control.HostRevoked, time.Time{}
+		if h.Removed() {
+			v.State = control.HostRemoved
+		}
+	}
+	if v.State == control.HostLive {
+		v.RTT = control.Seconds(d.live.RoundTrip(h.Alias))
+	}
+	if link, ok := near[h.Alias]; ok {
+		v.RTT = cmp.Or(control.Seconds(link.RTT), v.RTT)
+		if link.Out || v.Address == "" { // of one that dials this host, the port means nothing
+			v.Address = link.Address
+		}
+	}
+	return v
+}
+
+// presenceView says whether another host is there, by what was heard of it last on
+// the bus and by its last message.
+func (d *directory) presenceView(v *control.Host) {
+	p, live := d.live.PresenceOf(v.Alias)
+	v.Version, v.LastSeen = p.Version, p.Seen
+	if live {
+		v.State, v.Since, v.Clock = control.HostLive, p.Since, control.Seconds(p.Sent.Sub(p.Seen))
+		return
+	}
+	v.State = control.HostAway
+	if v.LastMessage == nil {
+		return
+	}
+	wrote := v.LastMessage.Timestamp
+	if !p.Seen.IsZero() {
+		wrote = wrote.Add(p.Seen.Sub(p.Sent)) // by this host's clock
+	}
+	// What it wrote before it left, or before this node started, came late.
+	silent := d.started
+	if p.Seen.After(silent) {
+		silent = p.Seen
+	}
+	if wrote.After(silent.Add(presence.Lasts)) && d.now().Sub(wrote) < gitLasts {
+		v.State = control.HostGit
+	}
+	if wrote.After(v.LastSeen) {
+		v.LastSeen = wrote
+	}
+}
+
+// keysView is the history of a host's keys.
+func keysView(h *keys.Host) []control.HostKey {
+	var all []control.HostKey
+	for _, k := range h.Keys() {
+		all = append(all, control.HostKey{
+			Key: k.Key, Fingerprint: fingerprint(k.Key), Since: k.Since, Until: k.Until, Revoked: k.Revoked, RevokedBy: k.By, Removed: k.Removed})
+	}
+	return all
+}
+
+// fingerprint is that of a key of the record, where nothing else than a key is
+// believed to be one.
+func fingerprint(key string) string {
+	print, _ := protocol.Fingerprint(key)
+	return print
+}
+
+// neighbours are the links to other hosts that are up, by alias.
+func (d *directory) neighbours() map[protocol.Name]bus.Link {
+	b := d.bus()
+	if b == nil || d.meet {
+		return nil
+	}
+	near := map[protocol.Name]bus.Link{}
+	for _, l := range b.Links() {
+		if l.Host != "" && l.Up {
+			near[l.Host] = l
+		}
+	}
+	return near
+}
+
+// List answers control.List.
+func (d *directory) List(_ context.Context, r control.HostsRequest) ([]control.Participant, error) {
+	all := []control.Participant{}
+	for _, h := range d.hosts(r.All) {
+		since := h.Since
+		if !isLive(h) {
+			since = h.LastSeen
+		}
+		add := func(name protocol.Name, kind string) {
+			p := control.Participant{
+				Name: name, Kind: kind, Host: h.Alias, Live: isLive(h), Here: h.State == control.HostHere,
+				State: h.State, Since: since, Address: h.Address, RTT: h.RTT,
+				Held: kind == "agent" && h.State == control.HostHere && d.isHeld(name),
+			}
+			if p.Here {
+				d.roster.Describe(&p)
+			}
+			all = append(all, p)
+		}
+		for _, a := range h.Agents {
+			add(a, "agent")
+		}
+		for _, human := range h.Humans {
+			add(human, "human")
+		}
+	}
+	d.folded(func(s *fleet.State) {
+		for _, f := range s.People.OtherPrograms() {
+			for _, a := range f.Agents {
+				all = append(all, control.Participant{Name: a.Name, Kind: "agent", Host: f.Host, State: control.HostOther})
+			}
+			for _, human := range f.Humans {
+				all = append(all, control.Participant{Name: human, Kind: "human", Host: f.Host, State: control.HostOther})
+			}
+		}
+	})
+	return all, nil
+}
+
+// status is the hosts of the fleet, but for those that are out, as the status of a node shows them.
+func (d *directory) status() []control.HostStatus {
+	var all []control.HostStatus
+	for _, h := range d.hosts(false) {
+		s := control.HostStatus{
+			Alias: h.Alias, State: h.State, Here: h.State == control.HostHere, Live: isLive(h), Since: h.Since,
+			LastSeen: h.LastSeen, Version: h.Version, Agents: []string{},
+		}
+		for _, a := range h.Agents {
+			s.Agents = append(s.Agents, a.String())
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func isLive(h control.Host) bool { return h.State == control.HostHere || h.State == control.HostLive }
