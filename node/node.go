@@ -60,59 +60,61 @@ type Options struct {
 
 // Node is one host of a fleet.
 type Node struct {
-	home      configs.Home
-	cfg       configs.Config
-	version   string
-	log       zerolog.Logger
-	now       func() time.Time
-	started   time.Time
-	lock      *flock.Flock
-	signsWith atomic.Pointer[homes.Key] // this host's key
-	callers   *caller.Book
-	verbs     control.Answers   // what answers each of them
-	keepers   *keeper.Pool      // of commands; nil: they run alone
-	doorsteps *agents.Doorsteps // sockets of agents that run as other users
-	record    *gitsync.Record
-	anchor    keys.Anchor
-	keys      keyWork
-	writer    *writer
-	bus       atomic.Pointer[bus.Bus]        // nil until Run starts it
-	natsBus   atomic.Pointer[configs.System] // the existing NATS system in use; nil where the server is our own
-	stop      context.CancelFunc             // ends Run; nil until then
-	taking    context.Context                // of doors: ends when no new message is taken
-	killing   context.Context                // of doors: ends when running commands must
-	system    protocol.ChannelID             // where the hosts and their keys are told
-	live      *presence.Live
-	roster    agents.Roster // the agents that are served here
-	slots     *agents.Slots // for commands of agents
-	lookout   *presence.Lookout
-	halts     halts
-	twins     *presence.Twins
-	asker     *presence.Asker
-	presence  *presence.Presence
-	hubs      *hubs
-	own       *ownHost // what this host says of itself
-	directory *directory
-	resender  *resender
-	held      *catchup.Held
-	notices   *notices.Notices // what status warns of
-	books     *books.Books
-	events    *feed.Events
-	messages  feed.Feeds[protocol.Path] // as they enter the state
-	views     *views
-	flaws     *books.Flaws // files of the record that are no messages
-	refusals  *catchup.Refusals
-	delivery  delivery
-	once      onceEach[protocol.Path] // answers and receipts, by message
-	requests  onceEach[string]        // requests with an id
-	writing   sync.Mutex              // held while a channel, memory or profile is written; guards memoryAt
-	memoryAt  time.Time               // of the last memory that was written here
-	storing   sync.RWMutex            // held for reading from when messages are stored until they are folded
-	cache     stateCache
-	turns     onceEach[affair.ID]   // of commands, by their affair
-	progress  func(done, total int) // of reading the record, at the start
-	sofar     reading
-	verifying verifying
+	home       configs.Home
+	cfg        configs.Config
+	version    string
+	log        zerolog.Logger
+	now        func() time.Time
+	started    time.Time
+	lock       *flock.Flock
+	signsWith  atomic.Pointer[homes.Key] // this host's key
+	callers    *caller.Book
+	verbs      control.Answers   // what answers each of them
+	keepers    *keeper.Pool      // of commands; nil: they run alone
+	doorsteps  *agents.Doorsteps // sockets of agents that run as other users
+	record     *gitsync.Record
+	anchor     keys.Anchor
+	keys       keyWork
+	writer     *writer
+	bus        atomic.Pointer[bus.Bus]        // nil until Run starts it
+	natsBus    atomic.Pointer[configs.System] // the existing NATS system in use; nil where the server is our own
+	stop       context.CancelFunc             // ends Run; nil until then
+	taking     context.Context                // of doors: ends when no new message is taken
+	killing    context.Context                // of doors: ends when running commands must
+	system     protocol.ChannelID             // where the hosts and their keys are told
+	live       *presence.Live
+	roster     agents.Roster // the agents that are served here
+	slots      *agents.Slots // for commands of agents
+	lookout    *presence.Lookout
+	halts      halts
+	twins      *presence.Twins
+	asker      *presence.Asker
+	presence   *presence.Presence
+	hubs       *hubs
+	own        *ownHost // what this host says of itself
+	directory  *directory
+	resender   *resender
+	held       *catchup.Held
+	notices    *notices.Notices // what status warns of
+	books      *books.Books
+	events     *feed.Events
+	messages   feed.Feeds[protocol.Path] // as they enter the state
+	views      *views
+	flaws      *books.Flaws // files of the record that are no messages
+	refusals   *catchup.Refusals
+	entry      *catchup.Entry
+	mender     *catchup.Mender
+	queueBytes int                     // what may wait at the bus's door, 0: as the bus thinks best
+	once       onceEach[protocol.Path] // answers and receipts, by message
+	requests   onceEach[string]        // requests with an id
+	writing    sync.Mutex              // held while a channel, memory or profile is written; guards memoryAt
+	memoryAt   time.Time               // of the last memory that was written here
+	storing    sync.RWMutex            // held for reading from when messages are stored until they are folded
+	cache      stateCache
+	turns      onceEach[affair.ID]   // of commands, by their affair
+	progress   func(done, total int) // of reading the record, at the start
+	sofar      reading
+	verifying  verifying
 
 	folded  folded.State // the state, for parts
 	mu      sync.Mutex   // guards what follows
@@ -131,7 +133,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	events := feed.NewEvents(o.Now)
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
-		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), delivery: newDelivery(o.queueBytes),
+		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes,
 		workers: map[protocol.Name]*worker{},
 		cache:   stateCache{kinds: o.affairs},
 		keys:    newKeyWork(),
@@ -179,6 +181,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.notices.Opened(opened)
+	n.openCatchup()
 	last, _ := n.state.Chains.LastOf(n.cfg.Alias)
 	n.writer = newWriter(writerOptions{
 		host: n.cfg.Alias, limit: n.cfg.MessageLimit, recordID: n.record.ID(), record: n.record, examine: n.state.ExamineOwn, publish: n.publish,

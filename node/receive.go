@@ -98,10 +98,19 @@ func (n *Node) arriving(more bool) {
 	}
 }
 
+// nudgeWorkers has every door look at its queue: what messages waited for may have come.
+func (n *Node) nudgeWorkers() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, w := range n.workers {
+		w.nudge()
+	}
+}
+
 // publish takes in what the writer has stored and tells the other hosts.
 func (n *Node) publish(ws []written) {
 	n.twins.Wrote(ws[0].message)
-	defer wait.Nudge(n.delivery.wrote)
+	defer n.mender.Wrote()
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {
 		for _, w := range ws {
@@ -117,19 +126,17 @@ func (n *Node) publish(ws []written) {
 // takeIn takes durable messages that were examined into the state and brings each to the doors and
 // to whoever follows. Holes before them are asked for.
 func (n *Node) takeIn(ws []written) {
-	for _, m := range n.takeEach(ws) {
-		n.delivery.gaps.Add(m.Host, m.Gap, m.after)
-	}
+	n.mender.Missed(n.takeEach(ws))
 }
 
 // takeEach does that under mu, and returns the holes.
-func (n *Node) takeEach(ws []written) (holes []missing) {
+func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	ends := map[protocol.Name]catchup.End{} // where each chain ended before
 	for i := range ws {
 		if host := ws[i].examined.Host(); ends[host].Path.IsZero() {
-			ends[host] = n.endOf(host)
+			ends[host] = catchup.EndOf(n.state, host)
 		}
 	}
 	examined := make([]fleet.Examined, len(ws))
@@ -139,7 +146,7 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 	version := n.state.Keys().Version()
 	taken := n.state.TakeAll(examined)
 	if n.state.Keys().Version() != version {
-		wait.Nudge(n.delivery.keys)
+		n.entry.KeysMoved()
 	}
 	known := map[*fleet.Item]bool{}
 	for _, it := range taken {
@@ -169,7 +176,7 @@ func (n *Node) takeEach(ws []written) (holes []missing) {
 // taken looks at what a message that has come means for this host, and returns the
 // holes that it tells of. before is where its host's chain ended until then. The
 // caller holds mu.
-func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []missing) {
+func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missing) {
 	if it.Act == protocol.ActHostRevoke {
 		n.leaveIfOut()
 	}
@@ -178,15 +185,15 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []missing) {
 	n.warnOfKey(it)
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {
-		wait.Nudge(n.delivery.keys)
+		n.entry.KeysMoved()
 		wait.Nudge(n.hubs.moved)
 		wait.Nudge(n.keys.moved)
 		n.sayUnreadLines(it.Host)
 	}
 	if it.Act == protocol.ActHostRevoke {
-		holes = n.awaited()
+		holes = n.mender.Awaited(n.state)
 	}
-	if m, ok := n.gapBefore(it, before); ok {
+	if m, ok := n.mender.GapBefore(n.state, it, before); ok {
 		holes = append(holes, m)
 	}
 	return holes

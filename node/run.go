@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
-	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/catchup"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -48,7 +50,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	if err := n.startBus(ctx, &down); err != nil {
 		return err
 	}
-	n.startDelivery(&down)
+	n.startCatchup(&down)
 	if err := n.own.publish(ctx); err != nil { // at which addresses it is reached is known now
 		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 	}
@@ -167,15 +169,15 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
-			Message:  n.heardOnBus,
+			Message:  n.entry.LetIn,
 			Heard:    n.live.Hear,
 			Bell:     func(protocol.Name) { n.record.Ring() },
-			Heads:    n.heardHeads,
+			Heads:    n.mender.HeardHeads,
 			Presence: n.presence.SawHost,
 			Linked:   n.linked,
 			Unlinked: n.presence.Unlinked,
 		},
-		QueueBytes: n.delivery.queueBytes,
+		QueueBytes: n.queueBytes,
 	}
 	o.Heard = func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live }
 	if system.URL == "" && (n.cfg.Remote != "" || len(n.cfg.Bus.Hubs) > 0) {
@@ -202,6 +204,41 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	return nil
 }
 
+// openCatchup makes what brings here, and to the other hosts, what the bus loses.
+func (n *Node) openCatchup() {
+	n.entry = catchup.NewEntry(catchup.EntryOptions{
+		Fleet: n.cfg.Fleet, Limit: n.cfg.MessageLimit, Folded: n.folded, Examine: n.state.Examine, Held: n.held, Refusals: n.refusals,
+		Seen: func(p protocol.Path) { n.traceEntry(p, byBus) },
+		Ring: n.record.Ring,
+		Receive: func(letters []gitsync.Letter, examined []fleet.Examined) int {
+			return n.receive(letters, examined, byBus)
+		},
+		Judged: func() {
+			for _, w := range n.awake("") {
+				n.fill(w)
+			}
+		},
+	})
+	n.mender = catchup.NewMender(catchup.MenderOptions{
+		Host: n.cfg.Alias, Folded: n.folded, Live: n.live, Record: n.record, Bus: n.currentBus, LetIn: n.entry.LetInResent, Came: n.nudgeWorkers, Log: n.log,
+	})
+}
+
+// startCatchup has nothing that the bus loses stay lost, until the node goes down; it
+// ends before the bus.
+func (n *Node) startCatchup(down *teardown) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { n.entry.RetryAlways(ctx) })
+	running.Go(func() { n.mender.TellHeads(ctx) })
+	running.Go(func() { n.mender.MendAlways(ctx) })
+	running.Go(func() { n.asker.Run(ctx) })
+	down.push(func() {
+		cancel()
+		running.Wait()
+	})
+}
+
 // lookAround lets the agents go once another node of this one's name would have answered.
 func (n *Node) lookAround(ctx context.Context) {
 	n.twins.LookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs.list()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
@@ -212,7 +249,7 @@ func (n *Node) lookAround(ctx context.Context) {
 func (n *Node) linked() {
 	n.presence.Announce()
 	n.lookout.Linked.Happened()
-	wait.Nudge(n.delivery.linked)
+	n.mender.Linked()
 }
 
 func (n *Node) currentBus() *bus.Bus { return n.bus.Load() }

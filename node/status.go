@@ -78,7 +78,7 @@ func (n *Node) busStatus() control.BusStatus {
 	if system := n.natsBus.Load(); system != nil {
 		s.URL, s.Context, s.As = redact.URLs(system.URL), system.Context, system.As()
 	}
-	s.Gaps, s.GapsLeft = n.delivery.gaps.Counts()
+	s.Gaps, s.GapsLeft = n.mender.Counts()
 	for _, l := range b.Links() {
 		s.Peers = append(s.Peers, linkView(l))
 	}

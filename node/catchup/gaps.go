@@ -21,31 +21,31 @@ const (
 	// gapBusy is how often in a row hosts may say that they are asked too much, until
 	// that counts as one time in vain: who says so for ever holds up nobody else.
 	gapBusy = 30
-	// MostOfOne is how many gaps of one chain are remembered as one host tells of them, and
+	// mostOfOne is how many gaps of one chain are remembered as one host tells of them, and
 	// gapChains of how many chains in all: where there are more, who tells of most loses
 	// one. What is forgotten shows again with the next message or head.
-	MostOfOne = 8
+	mostOfOne = 8
 	gapChains = 256
-	// AtOnce is how many chains are mended at a time, and gapsByOne how many of them as one
+	// atOnce is how many chains are mended at a time, and gapsByOne how many of them as one
 	// host tells of them: one that has others wait for answers leaves a place for what is
 	// true.
-	AtOnce    = 4
-	gapsByOne = AtOnce - 1
+	atOnce    = 4
+	gapsByOne = atOnce - 1
 )
 
-// Gaps is what is missing of the chains of hosts, as far as somebody told of it.
-type Gaps struct {
-	Wake chan struct{} // holds a token when there may be something to do
+// gaps is what is missing of the chains of hosts, as far as somebody told of it.
+type gaps struct {
+	wake chan struct{} // holds a token when there may be something to do
 
 	mu      sync.Mutex // guards what follows
-	chains  map[Told]*brokenChain
+	chains  map[told]*brokenChain
 	givenUp uint64
 }
 
-// Told is a chain and who told of its gap: the host itself, by its messages and head
+// told is a chain and who told of its gap: the host itself, by its messages and head
 // letters, or another one. Whoever tells of gaps that are none gets a pause of its
 // own.
-type Told struct{ Host, By protocol.Name }
+type told struct{ Host, By protocol.Name }
 
 // brokenChain is the gaps of one chain.
 type brokenChain struct {
@@ -68,17 +68,17 @@ type End struct {
 // EndAt is the end of a chain whose last message here is that.
 func EndAt(it *keys.File) End { return End{it.Path, it.Hash, it.Run, it.Seq} }
 
-// NewGaps knows of none.
-func NewGaps() *Gaps {
-	return &Gaps{Wake: make(chan struct{}, 1), chains: map[Told]*brokenChain{}}
+// newGaps knows of none.
+func newGaps() *gaps {
+	return &gaps{wake: make(chan struct{}, 1), chains: map[told]*brokenChain{}}
 }
 
-// Add notes a gap. after is the last message that is here before it, as far as
+// add notes a gap. after is the last message that is here before it, as far as
 // that is known.
-func (g *Gaps) Add(by protocol.Name, gap keys.Gap, after End) {
+func (g *gaps) add(by protocol.Name, gap keys.Gap, after End) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	key := Told{gap.Host, by}
+	key := told{gap.Host, by}
 	c := g.chains[key]
 	if c == nil {
 		if len(g.chains) >= gapChains && !g.makeRoom(by) {
@@ -87,15 +87,15 @@ func (g *Gaps) Add(by protocol.Name, gap keys.Gap, after End) {
 		c = &brokenChain{wants: map[string]keys.Gap{}, after: after, due: time.Now().Add(gapWait)}
 		g.chains[key] = c
 	}
-	if _, known := c.wants[gap.Hash]; !known && len(c.wants) < MostOfOne {
+	if _, known := c.wants[gap.Hash]; !known && len(c.wants) < mostOfOne {
 		c.wants[gap.Hash] = gap
 	}
-	wait.Nudge(g.Wake)
+	wait.Nudge(g.wake)
 }
 
 // makeRoom forgets a chain of the host that tells of most, and reports whether that is
 // another one than by and one of its chains could go. The caller holds mu.
-func (g *Gaps) makeRoom(by protocol.Name) bool {
+func (g *gaps) makeRoom(by protocol.Name) bool {
 	count, most := map[protocol.Name]int{}, by
 	for key := range g.chains {
 		count[key.By]++
@@ -114,7 +114,7 @@ func (g *Gaps) makeRoom(by protocol.Name) bool {
 
 // mending is how many chains are mended now, by who told of their gaps. The caller holds
 // mu.
-func (g *Gaps) mending() map[protocol.Name]int {
+func (g *gaps) mending() map[protocol.Name]int {
 	count := map[protocol.Name]int{}
 	for key, c := range g.chains {
 		if c.busy {
@@ -124,9 +124,9 @@ func (g *Gaps) mending() map[protocol.Name]int {
 	return count
 }
 
-// Take are the chains that may be mended now, up to most of them, and when the next
+// take are the chains that may be mended now, up to most of them, and when the next
 // one may be. Those taken are busy until rest is called.
-func (g *Gaps) Take(most int) (due []Told, next time.Duration) {
+func (g *gaps) take(most int) (due []told, next time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	next = time.Minute
@@ -151,17 +151,17 @@ func (g *Gaps) Take(most int) (due []Told, next time.Duration) {
 	return due, next
 }
 
-// Of is what is missing of a chain as far as it is known, and up to where the chain
+// of is what is missing of a chain as far as it is known, and up to where the chain
 // is here.
-func (g *Gaps) Of(key Told) (wants map[string]keys.Gap, after End) {
+func (g *gaps) of(key told) (wants map[string]keys.Gap, after End) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.chains[key]
 	return maps.Clone(c.wants), c.after
 }
 
-// Filled notes that messages are there now, and up to where the chain is.
-func (g *Gaps) Filled(key Told, hashes []string, after End) {
+// filled notes that messages are there now, and up to where the chain is.
+func (g *gaps) filled(key told, hashes []string, after End) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.chains[key]
@@ -171,18 +171,18 @@ func (g *Gaps) Filled(key Told, hashes []string, after End) {
 	c.after = after
 }
 
-// Outcome is how an attempt to mend a chain went.
-type Outcome struct {
+// outcome is how an attempt to mend a chain went.
+type outcome struct {
 	Progress bool          // something came
 	Busy     time.Duration // nothing more did, because this host asks too much: how long to wait
 }
 
-// Rest ends the mending of a chain for now. A gap that was asked for in vain several
+// rest ends the mending of a chain for now. A gap that was asked for in vain several
 // times is left to git.
-func (g *Gaps) Rest(key Told, o Outcome) {
+func (g *gaps) rest(key told, o outcome) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	defer wait.Nudge(g.Wake)
+	defer wait.Nudge(g.wake)
 	c := g.chains[key]
 	c.busy, c.due = false, time.Now().Add(gapWait)
 	if o.Progress {
@@ -204,9 +204,9 @@ func (g *Gaps) Rest(key Told, o Outcome) {
 	}
 }
 
-// Counts are how many gaps there are that were asked for in vain, and how many were
+// counts are how many gaps there are that were asked for in vain, and how many were
 // left to git since the start. Most close in a moment.
-func (g *Gaps) Counts() (open int, givenUp uint64) {
+func (g *gaps) counts() (open int, givenUp uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.chains {

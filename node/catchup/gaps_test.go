@@ -15,29 +15,29 @@ import (
 func TestGapsAreBounded(t *testing.T) { synctest.Test(t, testGapsAreBounded) }
 
 func testGapsAreBounded(t *testing.T) {
-	g := NewGaps()
+	g := newGaps()
 	lie := func(host, by protocol.Name, n int) {
-		g.Add(by, keys.Gap{Host: host, Hash: protocol.Hash([]byte(fmt.Sprint(n)))}, End{})
+		g.add(by, keys.Gap{Host: host, Hash: protocol.Hash([]byte(fmt.Sprint(n)))}, End{})
 	}
 	for n := range 1000 {
 		lie("white", "eve", n)
 		lie(protocol.Name(fmt.Sprint("h", n)), "eve", n)
 	}
-	if open := wanted(g); len(g.chains) != gapChains || open != MostOfOne+gapChains-1 {
+	if open := wanted(g); len(g.chains) != gapChains || open != mostOfOne+gapChains-1 {
 		t.Errorf("%d holes of %d chains are remembered", open, len(g.chains))
 	}
-	if due, _ := g.Take(9); len(due) > 0 {
+	if due, _ := g.take(9); len(due) > 0 {
 		t.Errorf("%v are asked for before they could close by themselves", due)
 	}
-	key := Told{"white", "eve"}
+	key := told{"white", "eve"}
 	for range gapTries {
-		if wants, _ := g.Of(key); len(wants) != MostOfOne {
+		if wants, _ := g.of(key); len(wants) != mostOfOne {
 			t.Fatalf("%d holes are left to ask for", len(wants))
 		}
-		g.Rest(key, Outcome{})
+		g.rest(key, outcome{})
 	}
-	wants, _ := g.Of(key)
-	if _, givenUp := g.Counts(); len(wants) != 0 || givenUp != MostOfOne {
+	wants, _ := g.of(key)
+	if _, givenUp := g.counts(); len(wants) != 0 || givenUp != mostOfOne {
 		t.Errorf("%d are asked for still, %d were given up", len(wants), givenUp)
 	}
 	lie("white", "eve", 7)
@@ -50,32 +50,32 @@ func testGapsAreBounded(t *testing.T) {
 // and a place for what others tell. It prevents: one host that keeps the holes of all
 // others from being mended.
 func TestLiarLeavesRoomForOtherGaps(t *testing.T) {
-	g := NewGaps()
+	g := newGaps()
 	tell := func(host, by protocol.Name) {
-		g.Add(by, keys.Gap{Host: host, Hash: protocol.Hash([]byte(host))}, End{})
-		if c := g.chains[Told{host, by}]; c != nil {
+		g.add(by, keys.Gap{Host: host, Hash: protocol.Hash([]byte(host))}, End{})
+		if c := g.chains[told{host, by}]; c != nil {
 			c.due = time.Now().Add(-time.Second)
 		}
 	}
 	for n := range 2 * gapChains {
 		tell(protocol.Name(fmt.Sprint("h", n)), "eve")
 	}
-	if due, _ := g.Take(AtOnce); len(due) != AtOnce-1 {
+	if due, _ := g.take(atOnce); len(due) != atOnce-1 {
 		t.Errorf("%d chains are mended at once that eve tells of", len(due))
 	}
 	tell("white", "white")
 	if len(g.chains) != gapChains {
 		t.Errorf("%d chains are remembered", len(g.chains))
 	}
-	if due, _ := g.Take(1); len(due) != 1 || due[0].By != "white" {
+	if due, _ := g.take(1); len(due) != 1 || due[0].By != "white" {
 		t.Errorf("%v is mended, want the hole that white tells of", due)
 	}
 	for key := range g.chains {
 		if key.By == "eve" && g.chains[key].busy {
-			g.Rest(key, Outcome{})
+			g.rest(key, outcome{})
 		}
 	}
-	if due, _ := g.Take(AtOnce); len(due) != AtOnce-1 {
+	if due, _ := g.take(atOnce); len(due) != atOnce-1 {
 		t.Errorf("%d more of what eve tells of are mended", len(due))
 	}
 }
@@ -84,26 +84,26 @@ func TestLiarLeavesRoomForOtherGaps(t *testing.T) {
 // that is no attempt in vain, but it does not go on for ever. It prevents: a chain that
 // is given up because it is long, and a host that keeps another one asking.
 func TestBusyHostIsAskedLater(t *testing.T) {
-	g := NewGaps()
-	key := Told{"white", "eve"}
-	g.Add(key.By, keys.Gap{Host: key.Host, Hash: protocol.Hash([]byte("x"))}, End{})
+	g := newGaps()
+	key := told{"white", "eve"}
+	g.add(key.By, keys.Gap{Host: key.Host, Hash: protocol.Hash([]byte("x"))}, End{})
 	for range 10 * gapBusy {
-		g.Rest(key, Outcome{Progress: true, Busy: time.Hour})
+		g.rest(key, outcome{Progress: true, Busy: time.Hour})
 	}
 	c := g.chains[key]
 	if pause := time.Until(c.due); c.fails != 0 || pause < 50*time.Minute {
 		t.Errorf("it counts %d in vain, and is asked again in %s", c.fails, pause)
 	}
 	for range gapTries * (gapBusy + 1) {
-		g.Rest(key, Outcome{Busy: time.Second})
+		g.rest(key, outcome{Busy: time.Second})
 	}
-	if _, givenUp := g.Counts(); givenUp != 1 {
+	if _, givenUp := g.counts(); givenUp != 1 {
 		t.Error("who says for ever that it is asked too much is asked for ever")
 	}
 }
 
 // wanted is how many gaps are known.
-func wanted(g *Gaps) (open int) {
+func wanted(g *gaps) (open int) {
 	for _, c := range g.chains {
 		open += len(c.wants)
 	}

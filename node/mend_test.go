@@ -57,7 +57,7 @@ func hear(t testing.TB, n *Node, letters []gitsync.Letter) {
 	for _, l := range letters {
 		in = append(in, onBus(t, n, l))
 	}
-	n.heardOnBus(in)
+	n.entry.LetIn(in)
 }
 
 func awaitAll(t testing.TB, n *Node, letters []gitsync.Letter) {
@@ -84,7 +84,7 @@ func TestHoleIsFilledByWhoeverHeardIt(t *testing.T) {
 	b.Receive(all[:1], byBus)
 	hear(t, b, slices.Concat(all[1:4], all[25:26], all[28:]))
 	awaitAll(t, b, all)
-	if open, givenUp := b.delivery.gaps.Counts(); givenUp > 0 {
+	if open, givenUp := b.mender.Counts(); givenUp > 0 {
 		t.Errorf("%d holes are open, %d were given up", open, givenUp)
 	}
 }
@@ -207,18 +207,18 @@ func TestLiesAboutHeadsAndAnswersDoNoHarm(t *testing.T) {
 	head := func(host protocol.Name, seed string) protocol.Head {
 		return protocol.Head{Host: host, Run: "0badcafe", Seq: 1 << 40, Hash: protocol.Hash([]byte(seed)), Path: all[3].Path}
 	}
-	b.heardHeads(a.cfg.Alias, []protocol.Head{head("gone", "x"), head(a.cfg.Alias, "y"), head(b.cfg.Alias, "z"), head("nobody", "w")})
+	b.mender.HeardHeads(a.cfg.Alias, []protocol.Head{head("gone", "x"), head(a.cfg.Alias, "y"), head(b.cfg.Alias, "z"), head("nobody", "w")})
 	eventually(t, "the holes that are none were asked for", func() bool {
-		open, _ := b.delivery.gaps.Counts() // in vain, that is
+		open, _ := b.mender.Counts() // in vain, that is
 		return open == 2
 	})
 	forged := all[1]
 	forged.Path = protocol.NewPath(forged.Path.Channel(), forged.Path.Time(), 7)
 	resent := []protocol.Resent{{Path: forged.Path, Data: forged.Data}, {Path: all[2].Path, Data: []byte("garbage")}, {Path: all[2].Path, Data: all[2].Data}}
-	if count := b.takeResent(a.cfg.Alias, a.cfg.Alias, resent); count != 0 || refusedInAll(b) != 3 {
+	if count := b.entry.LetInResent(a.cfg.Alias, a.cfg.Alias, resent); count != 0 || refusedInAll(b) != 3 {
 		t.Errorf("%d of another host's messages were taken, %d refused", count, refusedInAll(b))
 	}
-	if count := b.takeResent(a.cfg.Alias, "gone", resent); count != 1 || !has(b, all[2].Path) || has(b, forged.Path) {
+	if count := b.entry.LetInResent(a.cfg.Alias, "gone", resent); count != 1 || !has(b, all[2].Path) || has(b, forged.Path) {
 		t.Errorf("%d of three were taken, want the one that is right", count)
 	}
 }

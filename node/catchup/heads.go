@@ -1,10 +1,12 @@
-package node
+package catchup
 
 import (
 	"context"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -13,27 +15,33 @@ const (
 	headAfterLink = 200 * time.Millisecond // after a link came up: several often do
 )
 
-// tellHeads tells the other hosts how far the chain of this one goes: a moment after
+// Wrote says that this host has published a message.
+func (m *Mender) Wrote() { wait.Nudge(m.wrote) }
+
+// Linked says that a link came up.
+func (m *Mender) Linked() { wait.Nudge(m.linked) }
+
+// TellHeads tells the other hosts how far the chain of this one goes: a moment after
 // its last message, when a link comes up, and at the start. So the last message before
 // a silence is missed by nobody (DESIGN section 7). What this one may have missed is
 // looked for at the same moments. It ends with ctx.
-func (n *Node) tellHeads(ctx context.Context) {
+func (m *Mender) TellHeads(ctx context.Context) {
 	timer := time.NewTimer(headAfterLink)
 	defer timer.Stop()
 	linked := true
 	for {
 		select {
-		case <-n.delivery.wrote:
+		case <-m.wrote:
 			if !linked {
 				timer.Reset(headAfterWord)
 			}
-		case <-n.delivery.linked:
+		case <-m.linked:
 			timer.Reset(headAfterLink)
 			linked = true
 		case <-timer.C:
-			n.publishHeads(linked)
+			m.publishHeads(linked)
 			if linked {
-				n.checkChains()
+				m.checkChains()
 			}
 			linked = false
 		case <-ctx.Done():
@@ -42,13 +50,13 @@ func (n *Node) tellHeads(ctx context.Context) {
 	}
 }
 
-func (n *Node) publishHeads(linked bool) {
-	b := n.currentBus()
+func (m *Mender) publishHeads(linked bool) {
+	b := m.Bus()
 	if b == nil {
 		return
 	}
-	if err := b.PublishHeads(n.heads(linked)); err != nil {
-		n.log.Debug().Err(err).Msg("cannot tell how far the chain of this host goes")
+	if err := b.PublishHeads(m.heads(linked)); err != nil {
+		m.Log.Debug().Err(err).Msg("cannot tell how far the chain of this host goes")
 	}
 }
 
@@ -56,26 +64,26 @@ func (n *Node) publishHeads(linked bool) {
 // messages which the remote lacks: what this host heard of them may be nowhere else.
 // When a link has come up they are those of all such hosts, away or not: who is behind
 // the link has not heard them meanwhile, and they know nothing of the link.
-func (n *Node) heads(linked bool) (heads []protocol.Head) {
+func (m *Mender) heads(linked bool) (heads []protocol.Head) {
 	type last struct {
 		protocol.Head
 		other bool
 	}
 	var all []last
-	n.mu.Lock()
-	for _, h := range n.state.Keys().Hosts() {
-		if it, ok := n.state.Chains.LastOf(h.Alias); ok {
-			head := protocol.Head{Host: h.Alias, Run: it.Run, Seq: it.Seq, Hash: it.Hash, Path: it.Path}
-			all = append(all, last{head, h.Alias != n.cfg.Alias})
+	m.Folded(func(s *fleet.State) {
+		for _, h := range s.Keys().Hosts() {
+			if it, ok := s.Chains.LastOf(h.Alias); ok {
+				head := protocol.Head{Host: h.Alias, Run: it.Run, Seq: it.Seq, Hash: it.Hash, Path: it.Path}
+				all = append(all, last{head, h.Alias != m.Host})
+			}
 		}
-	}
-	n.mu.Unlock()
+	})
 	for _, h := range all {
 		if _, err := protocol.DecodeHeads(protocol.EncodeHeads([]protocol.Head{h.Head})); err != nil {
 			continue // another program wrote a run that no head letter can tell
 		}
 		if h.other {
-			if _, live := n.live.PresenceOf(h.Host); live && !linked || n.record.Place(h.Path) == gitsync.Pushed {
+			if _, live := m.Live.PresenceOf(h.Host); live && !linked || m.Record.Place(h.Path) == gitsync.Pushed {
 				continue
 			}
 		}

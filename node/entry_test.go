@@ -17,7 +17,7 @@ func TestMessageOfAnUnknownKeyWaitsForTheKey(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	g := newGhost(t, n, "white")
 	join, word := g.join("alice"), g.say("alice", "here I am")
-	n.heardOnBus([]bus.Incoming{onBus(t, n, word)})
+	n.entry.LetIn([]bus.Incoming{onBus(t, n, word)})
 	if has(n, word.Path) {
 		t.Fatal("a message of a key that nobody knows was taken in")
 	}
@@ -75,7 +75,7 @@ func TestWhatIsWrongOnTheBusIsRefusedAndShown(t *testing.T) {
 		}), "no host signed it"},
 	} {
 		count := refusedInAll(n)
-		n.heardOnBus([]bus.Incoming{c.in})
+		n.entry.LetIn([]bus.Incoming{c.in})
 		s, err := control.ShowStatus.Ask(t.Context(), n)
 		if err != nil || refusedInAll(n) != count+1 {
 			t.Errorf("%s: refused %d times before, %d after, %v", c.why, count, refusedInAll(n), err)
@@ -91,7 +91,7 @@ func TestWhatIsWrongOnTheBusIsRefusedAndShown(t *testing.T) {
 	if after := others(); after != before || has(n, word.Path) {
 		t.Errorf("%d messages before, %d after", before, after)
 	}
-	n.heardOnBus([]bus.Incoming{word, word})
+	n.entry.LetIn([]bus.Incoming{word, word})
 	if !has(n, word.Path) || others() != before+1 {
 		t.Error("the message itself is not taken in once")
 	}

@@ -1,0 +1,177 @@
+package catchup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// entryPortion is how many messages that queued up on the bus are taken in together:
+// enough to share an fsync, and so few that nobody waits long for the state.
+const entryPortion = 512
+
+// Entry is where messages of other hosts come in from the bus: what a host signed
+// itself and published where it belongs is let in. A message of a key that is not known
+// here is held until the record brings the key; anything else is refused and counted.
+type Entry struct {
+	EntryOptions
+	keys chan struct{} // holds a token when keys may be known that were not
+}
+
+// EntryOptions are what an Entry works with. All are required.
+type EntryOptions struct {
+	Fleet    protocol.Name
+	Limit    int // of a message, in bytes
+	Folded   folded.State
+	Examine  func(protocol.Path, []byte) fleet.Examined
+	Held     *Held
+	Refusals *Refusals
+	Seen     func(protocol.Path) // told of every message, whatever becomes of it
+	Ring     func()              // has the remote looked at
+	// Receive takes in messages that are let in, and returns how many were new here.
+	Receive func([]gitsync.Letter, []fleet.Examined) int
+	Judged  func() // told when messages count that did not when they came
+}
+
+// NewEntry makes an Entry.
+func NewEntry(o EntryOptions) *Entry { return &Entry{EntryOptions: o, keys: make(chan struct{}, 1)} }
+
+// LetIn takes what came by the bus.
+func (e *Entry) LetIn(batch []bus.Incoming) {
+	for portion := range slices.Chunk(batch, entryPortion) {
+		e.letIn(portion)
+	}
+}
+
+// letIn does that for one portion, and returns how many messages are new here.
+func (e *Entry) letIn(batch []bus.Incoming) (count int) {
+	var known []bus.Incoming
+	var examined []fleet.Examined
+	for _, in := range batch {
+		e.Seen(in.Path)
+		m, ex, err := e.judge(in)
+		switch {
+		case err != nil:
+			e.Refusals.Add(in.Sender, in.Path, err)
+		case !e.hasKey(m.Host, m.Key):
+			e.Held.Put(in, m.Key)
+			e.Ring() // its join or rotation may be on the remote
+		default:
+			known, examined = append(known, in), append(examined, ex)
+		}
+	}
+	return e.admit(known, examined)
+}
+
+// LetInResent lets in what a host sent again of the chain of one host, and returns how
+// many messages are new here. What is not of that host, or would be refused had it come
+// as usual, is refused here too.
+func (e *Entry) LetInResent(by, of protocol.Name, messages []protocol.Resent) int {
+	subjects := protocol.Subjects{Fleet: e.Fleet}
+	var in []bus.Incoming
+	for _, r := range messages {
+		m, err := protocol.Decode(r.Path, r.Data)
+		if err == nil && m.Host != of {
+			err = fmt.Errorf("%s sent it again as one of %s", by, of)
+		}
+		if err != nil {
+			e.Refusals.Add(by, r.Path, err)
+			continue
+		}
+		in = append(in, bus.Incoming{Sender: of, Subject: subjects.Message(m), Path: r.Path, Data: r.Data})
+	}
+	return e.letIn(in) // all at once: of a revoked key the last say which of those before them count
+}
+
+// admit takes in messages of known keys, but for those that are refused because the
+// key is revoked or its time was over. It returns how many are new here.
+func (e *Entry) admit(known []bus.Incoming, examined []fleet.Examined) (count int) {
+	if len(known) == 0 {
+		return 0
+	}
+	var refused []error
+	e.Folded(func(s *fleet.State) { refused = s.Admits(examined) })
+	var letters []gitsync.Letter
+	var admitted []fleet.Examined
+	for i, in := range known {
+		if refused[i] != nil {
+			e.Refusals.Add(in.Sender, in.Path, refused[i])
+			continue
+		}
+		letters = append(letters, gitsync.Letter{Path: in.Path, Data: in.Data, Peer: true})
+		admitted = append(admitted, examined[i])
+	}
+	if len(letters) == 0 {
+		return 0
+	}
+	return e.Receive(letters, admitted)
+}
+
+// judge reads a message that came by the bus, and says why it is refused, if it is:
+// it is too large or no message, nobody signed it, its signature does not hold, or it
+// came on another subject than its own.
+func (e *Entry) judge(in bus.Incoming) (*protocol.Message, fleet.Examined, error) {
+	if len(in.Data) > e.Limit {
+		return nil, fleet.Examined{}, fmt.Errorf("it has %d bytes; message_limit of this host is %d", len(in.Data), e.Limit)
+	}
+	ex := e.Examine(in.Path, in.Data)
+	m := ex.Signed()
+	switch refusal := new(keys.RefusedError); {
+	case errors.As(ex.Err(), &refusal):
+		return nil, ex, ex.Err()
+	case ex.Err() != nil:
+		return nil, ex, fmt.Errorf("it is no message: %w", ex.Err())
+	case m == nil:
+		return nil, ex, errors.New("no host signed it")
+	}
+	if subject := (protocol.Subjects{Fleet: e.Fleet}).Message(m); subject != in.Subject {
+		return nil, ex, fmt.Errorf("it came on the subject %s and belongs to %s", in.Subject, subject)
+	}
+	return m, ex, nil
+}
+
+// hasKey reports whether a key is in the history of a host's keys.
+func (e *Entry) hasKey(host protocol.Name, key string) (has bool) {
+	e.Folded(func(s *fleet.State) { has = s.Keys().KnowsKey(host, key) })
+	return has
+}
+
+// KeysMoved says that a host act was taken in: keys may be known now.
+func (e *Entry) KeysMoved() { wait.Nudge(e.keys) }
+
+// RetryAlways tries what was held again whenever the key history has changed, and has
+// mail looked at anew that counts by then and did not when it came. It ends with ctx.
+func (e *Entry) RetryAlways(ctx context.Context) {
+	looked := 0 // at which version of the keys
+	for {
+		select {
+		case <-e.keys:
+			e.retry()
+			version := 0
+			if e.Folded(func(s *fleet.State) { version = s.Keys().Version() }); version != looked {
+				looked = version
+				e.Judged()
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// retry takes in what was held and is signed by a key that is known by now.
+func (e *Entry) retry() {
+	for _, who := range e.Held.Signers() {
+		if e.hasKey(who.Host, who.Key) {
+			e.LetIn(e.Held.Take(who))
+		}
+	}
+}
