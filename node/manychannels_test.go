@@ -42,7 +42,7 @@ func TestThousandsOfChannels(t *testing.T) {
 	}
 	use := func(n *Node) {
 		t.Helper()
-		all, err := n.Channels(t.Context())
+		all, err := control.Channels.Ask(t.Context(), n)
 		if err != nil || len(all) < count || all[0].Name != "topic-0" || all[0].Messages == 0 {
 			t.Errorf("%d channels are listed, %v", len(all), err)
 		}
@@ -52,7 +52,7 @@ func TestThousandsOfChannels(t *testing.T) {
 		}
 	}
 	eventually(t, "the channels are there", func() bool {
-		c, err := n.Channel(t.Context(), control.ChannelRequest{Channel: "topic-1999"})
+		c, err := control.ShowChannel.Ask(t.Context(), n, control.ChannelRequest{Channel: "topic-1999"})
 		return err == nil && c.Messages == 1
 	})
 	use(n)

@@ -20,7 +20,7 @@ func TestMemoriesOfOneMomentKeepTheirOrder(t *testing.T) {
 		}
 		want = append(want, subject)
 	}
-	all, err := n.Memories(t.Context(), control.MemoriesRequest{})
+	all, err := control.Memories.Ask(t.Context(), n, control.MemoriesRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,6 +97,7 @@ type Node struct {
 	held       *catchup.Held
 	notices    *notices.Notices // what status warns of
 	books      *books.Books
+	shelves    *shelves
 	events     *feed.Events
 	messages   feed.Feeds[protocol.Path] // as they enter the state
 	views      *views
@@ -107,8 +108,6 @@ type Node struct {
 	queueBytes int                     // what may wait at the bus's door, 0: as the bus thinks best
 	once       onceEach[protocol.Path] // answers and receipts, by message
 	requests   onceEach[string]        // requests with an id
-	writing    sync.Mutex              // held while a channel, memory or profile is written; guards memoryAt
-	memoryAt   time.Time               // of the last memory that was written here
 	storing    sync.RWMutex            // held for reading from when messages are stored until they are folded
 	cache      stateCache
 	turns      onceEach[affair.ID]   // of commands, by their affair
@@ -160,6 +159,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.knowHosts()
+	n.shelves = &shelves{shelvesOptions: shelvesOptions{
+		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, roster: &n.roster, actor: n.actor, now: n.now,
+	}}
 	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
 		return nil, err
 	}

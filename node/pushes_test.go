@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 
 	"github.com/google/go-cmp/cmp"
@@ -52,7 +53,7 @@ func plainFiles() map[string][]string {
 // answersOf is what a node answers that rests on those files.
 func answersOf(t *testing.T, n *Node) map[string]any {
 	t.Helper()
-	channels, err := n.Channels(t.Context())
+	channels, err := control.Channels.Ask(t.Context(), n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/search"
@@ -33,9 +34,9 @@ func (n *Node) searchMemories(q search.Query, from string, words search.Matcher)
 			continue
 		}
 		if total++; total <= limit {
-			n.mu.Lock()
-			hits = append(hits, control.MemoryHit{Memory: n.memoryView(m), Excerpt: excerpt(words, text)})
-			n.mu.Unlock()
+			n.folded(func(s *fleet.State) {
+				hits = append(hits, control.MemoryHit{Memory: memoryView(s, m), Excerpt: excerpt(words, text)})
+			})
 		}
 	}
 	return hits, total

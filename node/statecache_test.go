@@ -65,7 +65,7 @@ func answers(t *testing.T, n *Node) []string {
 	}
 	agents, err := n.Agents(ctx)
 	say("agents", agents, err)
-	channels, err := n.Channels(ctx)
+	channels, err := control.Channels.Ask(ctx, n)
 	say("channels", channels, err)
 	list, err := control.List.Ask(ctx, n, control.HostsRequest{})
 	for i := range list {

@@ -20,27 +20,27 @@ const (
 
 // Upgrade answers control.Upgrade. Only what lies in upstream/ comes with the
 // program; everything else is the fleet's own and stays as it is.
-func (n *Node) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]control.UpgradedFile, error) {
-	defer n.writing.Unlock()
-	n.writing.Lock()
-	files := books.FirstCommit(n.cfg)
+func (sh *shelves) Upgrade(ctx context.Context, r control.UpgradeRequest) ([]control.UpgradedFile, error) {
+	defer sh.writing.Unlock()
+	sh.writing.Lock()
+	files := books.FirstCommit(sh.cfg)
 	var all []control.UpgradedFile
 	for _, path := range slices.Sorted(maps.Keys(files)) {
 		if !strings.HasPrefix(path, "upstream/") {
 			continue
 		}
-		state, err := n.upgradeFile(ctx, path, files[path], r.Check)
+		state, err := sh.upgradeFile(ctx, path, files[path], r.Check)
 		if err != nil {
 			return nil, asError(err)
 		}
 		all = append(all, control.UpgradedFile{Path: path, State: state})
 	}
-	n.books.CheckProfiles()
+	sh.books.CheckProfiles()
 	return all, nil
 }
 
-func (n *Node) upgradeFile(ctx context.Context, path string, data []byte, check bool) (state string, err error) {
-	old, there, err := n.record.ReadFile(path)
+func (sh *shelves) upgradeFile(ctx context.Context, path string, data []byte, check bool) (state string, err error) {
+	old, there, err := sh.record.ReadFile(path)
 	switch {
 	case err != nil:
 		return "", err
@@ -54,5 +54,5 @@ func (n *Node) upgradeFile(ctx context.Context, path string, data []byte, check 
 	if check {
 		return state, nil
 	}
-	return state, n.books.Write(ctx, path, data)
+	return state, sh.books.Write(ctx, path, data)
 }

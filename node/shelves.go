@@ -1,0 +1,37 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/books"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+)
+
+// shelves are what the record holds beside messages and this host may write: channels,
+// memories, actor profiles, the files that come with the program. They answer the verbs
+// about them.
+type shelves struct {
+	shelvesOptions
+	writing  sync.Mutex // held while a file is decided and written; guards memoryAt
+	memoryAt time.Time  // of the last memory that was written here
+}
+
+// shelvesOptions say where the files lie, who asks and what the time is.
+type shelvesOptions struct {
+	cfg    configs.Config
+	folded folded.State
+	record interface {
+		ReadFile(path string) (data []byte, there bool, err error)
+		ChangeFile(ctx context.Context, path string, update func(old []byte) ([]byte, error)) error
+	}
+	books  *books.Books
+	roster *agents.Roster
+	actor  func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
+	now    func() time.Time
+}
