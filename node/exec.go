@@ -1,11 +1,8 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +11,6 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/wait"
-	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -275,85 +271,15 @@ func (w *worker) failure(r door.Result) string {
 }
 
 func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job) door.Result {
-	given, err := w.n.givenFor(j.agent, asked)
+	given, err := w.n.prompts.givenFor(j.agent, asked)
 	if err != nil {
 		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 	}
-	return w.n.runCommand(ctx, j.agent, j.tier, given.Text, asked.Path,
+	return w.n.runner.run(ctx, j.agent, j.tier, given.Text, asked.Path,
 		"PARLEY_FROM="+asked.From,
 		"PARLEY_MESSAGE="+asked.Path.String(),
 		"PARLEY_CHANNEL="+asked.Path.Channel().String(),
 	)
-}
-
-// runCommand runs the command of an agent's tier with an input. because is the message
-// that it is for, zero for none.
-func (n *Node) runCommand(ctx context.Context, a configs.Agent, tier configs.Tier, input string, because protocol.Path, env ...string) door.Result {
-	argv, err := door.SplitCommand(tier.Exec)
-	if err != nil {
-		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
-	}
-	c := door.Command{
-		Argv:         argv,
-		Dir:          a.Dir,
-		Stdin:        []byte(input),
-		Placeholders: a.Input == configs.InputPrompt,
-		Timeout:      cmp.Or(a.Timeout, n.cfg.CommandTimeout),
-		MaxOutput:    n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
-		Keepers:      n.keepers,
-	}
-	run := n.callers.Begin(a.Name, because, c.Timeout)
-	c.Run, c.Began = run.ID, run.Began
-	c.Env = append(n.environment(a, run.Token), env...)
-	change := control.RunChange{Change: control.RunStarted, Run: run.ID, Agent: a.Name, Path: because}
-	n.events.Run(change)
-	result := n.runAs(ctx, a, c)
-	run.End(result.Left)
-	if result.Left {
-		n.notices.KeeperLost(a.Name)
-	}
-	n.events.Run(ended(change, result))
-	return result
-}
-
-// runAs runs a command of an agent as the user whom that names.
-func (n *Node) runAs(ctx context.Context, a configs.Agent, c door.Command) door.Result {
-	if a.RunAs != "" {
-		if err := n.doorsteps.AsUser(a, &c); err != nil {
-			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
-		}
-	}
-	return door.Run(ctx, c)
-}
-
-// ended is the end of a run that started.
-func ended(r control.RunChange, result door.Result) control.RunChange {
-	r.Change, r.Problem, r.ExitCode, r.Elapsed = control.RunEnded, result.Problem(), result.ExitCode, control.Seconds(result.Elapsed)
-	if result.Failure != door.None {
-		r.Failure = result.Failure.String()
-	}
-	return r
-}
-
-// environment tells a command which agent it is, and how it can use parley.
-func (n *Node) environment(a configs.Agent, token string) []string {
-	return []string{
-		"PATH=" + searchPath(),
-		"PARLEY_HOME=" + n.home.Dir,
-		"PARLEY_AGENT=" + a.Name.String(),
-		"PARLEY_HOST=" + n.cfg.Alias.String(),
-		"PARLEY_TOKEN=" + token,
-	}
-}
-
-// searchPath is the node's PATH with parley's own folder at its end, so that an
-// agent can run parley wherever it was installed.
-func searchPath() string {
-	path := os.Getenv("PATH")
-	if self, err := os.Executable(); err == nil {
-		path += string(os.PathListSeparator) + filepath.Dir(self)
-	}
-	return path
 }
 
 const (

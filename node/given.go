@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
@@ -12,25 +13,37 @@ import (
 	"github.com/parleyfleet/parley/internal/random"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/prompt"
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// prompts are the texts that agents of this host are given, and answer the verb that
+// shows one.
+type prompts struct {
+	host, human, fleet protocol.Name
+	folded             folded.State
+	roster             *agents.Roster
+	load               func(*fleet.Item) (*protocol.Message, error)
+	find               func(path string) (*fleet.Item, error) // as a person gives it
+	key                func() *homes.Key                      // of fences
+}
+
 // givenFor is what an agent's command is given for a message: its bare text, or
 // all that the agent should know.
-func (n *Node) givenFor(a configs.Agent, asked *protocol.Message) (prompt.Prompt, error) {
+func (pr *prompts) givenFor(a configs.Agent, asked *protocol.Message) (prompt.Prompt, error) {
 	if a.Input != configs.InputPrompt {
-		return prompt.Prompt{Text: asked.Body + "\n"}, nil
+		return bare(asked.Body), nil
 	}
-	fence, err := n.fence(a.Name.String() + "\x00" + asked.Path.String())
+	fence, err := pr.fence(a.Name.String() + "\x00" + asked.Path.String())
 	if err != nil {
 		return prompt.Prompt{}, err
 	}
-	r, earlier := n.surroundings(a, asked.Path.Channel(), asked.Path)
+	r, earlier := pr.surroundings(a, asked.Path.Channel(), asked.Path)
 	r.Fence = fence
-	r.Message = n.letter(asked)
-	if r.History, err = n.history(earlier); err != nil {
+	r.Message = pr.letter(asked)
+	if r.History, err = pr.history(earlier); err != nil {
 		return prompt.Prompt{}, err
 	}
 	return prompt.Build(r), nil
@@ -38,38 +51,35 @@ func (n *Node) givenFor(a configs.Agent, asked *protocol.Message) (prompt.Prompt
 
 // surroundings is what an agent may know of a channel, and the messages there
 // that it may see before the one at p (with the zero path: all), the last first.
-func (n *Node) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Path) (prompt.Request, []*fleet.Item) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	r := prompt.Request{
-		Agent: a.Name.String(), Host: n.cfg.Alias.String(), Fleet: n.cfg.Fleet.String(),
-		Channel: c, Purposes: n.state.Channels.Purposes(c),
-	}
-	if actor, _, ok := n.state.Profiles.Of(agents.ProfileName(a)); ok {
-		r.Profile = &actor
-	}
-	scopes := []protocol.ChannelID{"", c}
-	for _, above := range r.Purposes {
-		scopes = append(scopes, above.Parent)
-	}
-	for _, m := range n.state.Memories.List(shelf.MemoryFilter{Scopes: scopes}) {
-		r.Memories = append(r.Memories, m.Memory)
-	}
-	past := n.state.Ledger.ChannelBackward(c)
-	if it, ok := n.state.Ledger.Item(p); ok {
-		past = n.state.Ledger.ChannelBefore(c, it)
-	}
-	var earlier []*fleet.Item
-	looked := 0
-	for it := range past {
-		if looked++; looked > maxEarlier {
-			r.Older = true
-			break
+func (pr *prompts) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Path) (r prompt.Request, earlier []*fleet.Item) {
+	r = prompt.Request{Agent: a.Name.String(), Host: pr.host.String(), Fleet: pr.fleet.String(), Channel: c}
+	pr.folded(func(s *fleet.State) {
+		r.Purposes = s.Channels.Purposes(c)
+		if actor, _, ok := s.Profiles.Of(agents.ProfileName(a)); ok {
+			r.Profile = &actor
 		}
-		if n.state.Talk.Sees(it, n.me(a.Name.String())) {
-			earlier = append(earlier, it)
+		scopes := []protocol.ChannelID{"", c}
+		for _, above := range r.Purposes {
+			scopes = append(scopes, above.Parent)
 		}
-	}
+		for _, m := range s.Memories.List(shelf.MemoryFilter{Scopes: scopes}) {
+			r.Memories = append(r.Memories, m.Memory)
+		}
+		past := s.Ledger.ChannelBackward(c)
+		if it, ok := s.Ledger.Item(p); ok {
+			past = s.Ledger.ChannelBefore(c, it)
+		}
+		looked := 0
+		for it := range past {
+			if looked++; looked > maxEarlier {
+				r.Older = true
+				break
+			}
+			if s.Talk.Sees(it, fleet.Who{Name: a.Name.String(), Host: pr.host}) {
+				earlier = append(earlier, it)
+			}
+		}
+	})
 	return r, earlier
 }
 
@@ -78,7 +88,7 @@ func (n *Node) surroundings(a configs.Agent, c protocol.ChannelID, p protocol.Pa
 const maxEarlier = 2000
 
 // history reads as many of the messages, given last first, as a prompt can hold.
-func (n *Node) history(earlier []*fleet.Item) ([]prompt.Letter, error) {
+func (pr *prompts) history(earlier []*fleet.Item) ([]prompt.Letter, error) {
 	letters := make([]prompt.Letter, len(earlier))
 	size := 0
 	for i, it := range earlier {
@@ -88,30 +98,70 @@ func (n *Node) history(earlier []*fleet.Item) ([]prompt.Letter, error) {
 			letters[at] = prompt.Letter{Path: it.Path, From: it.From}
 			continue
 		}
-		m, err := n.views.load(it)
+		m, err := pr.load(it)
 		if err != nil {
 			return nil, err
 		}
-		letters[at] = n.letter(m)
+		letters[at] = pr.letter(m)
 		size += len(m.Body)
 	}
 	return letters, nil
 }
 
-func (n *Node) letter(m *protocol.Message) prompt.Letter {
+func (pr *prompts) letter(m *protocol.Message) prompt.Letter {
 	l := prompt.Letter{Path: m.Path, From: m.From, Host: m.Host, To: m.Names(), At: m.Timestamp, Act: m.Act, Body: m.Body}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if it, ok := n.state.Ledger.Item(m.Path); ok {
-		l.Signature = n.state.Signature(it)
-	}
+	pr.folded(func(s *fleet.State) {
+		if it, ok := s.Ledger.Item(m.Path); ok {
+			l.Signature = s.Signature(it)
+		}
+	})
 	return l
 }
 
+// untold is all that an agent should know of a channel before anything is said to it
+// there, without what was said: its text is another one each time.
+func (pr *prompts) untold(a configs.Agent, c protocol.ChannelID) (r prompt.Request, earlier []*fleet.Item, err error) {
+	r, earlier = pr.surroundings(a, c, protocol.Path{})
+	r.Fence, err = pr.fence(a.Name.String() + "\x00" + random.Hex(8))
+	return r, earlier, err
+}
+
+// aside is what an agent's command is given for a text that the human says to it beside
+// the record.
+func (pr *prompts) aside(a configs.Agent, text string, at time.Time) (prompt.Prompt, error) {
+	if a.Input != configs.InputPrompt {
+		return bare(text), nil
+	}
+	r, _, err := pr.untold(a, "")
+	if err != nil {
+		return prompt.Prompt{}, err
+	}
+	r.Message = prompt.Letter{
+		From: pr.human.String(), Host: pr.host, To: []string{a.Name.String()}, At: at, Act: protocol.ActHey,
+		Signature: protocol.SignatureValid, Body: text,
+	}
+	return prompt.Build(r), nil
+}
+
+// program is what an agent should know whose interactive program is opened in a channel.
+func (pr *prompts) program(a configs.Agent, c protocol.ChannelID) (prompt.Prompt, error) {
+	r, earlier, err := pr.untold(a, c)
+	if err != nil {
+		return prompt.Prompt{}, err
+	}
+	if r.History, err = pr.history(earlier); err != nil {
+		return prompt.Prompt{}, err
+	}
+	return prompt.Context(r), nil
+}
+
+// bare is a text for an agent that is given nothing else.
+func bare(text string) prompt.Prompt { return prompt.Prompt{Text: text + "\n"} }
+
 // fence is a word that nobody without this host's key can foresee, and that is
 // the same each time: what "parley prompt" shows is what the agent was given.
-func (n *Node) fence(about string) (string, error) {
-	seed, err := n.ownKey().Pair.Seed()
+func (pr *prompts) fence(about string) (string, error) {
+	seed, err := pr.key().Pair.Seed()
 	if err != nil {
 		return "", err
 	}
@@ -121,8 +171,8 @@ func (n *Node) fence(about string) (string, error) {
 }
 
 // Prompt answers control.ShowPrompt.
-func (n *Node) Prompt(_ context.Context, by control.Caller, r control.PromptRequest) (control.Prompt, error) {
-	f, err := n.views.find(r.Path)
+func (pr *prompts) Prompt(_ context.Context, by control.Caller, r control.PromptRequest) (control.Prompt, error) {
+	it, err := pr.find(r.Path)
 	if err != nil {
 		return control.Prompt{}, err
 	}
@@ -130,15 +180,15 @@ func (n *Node) Prompt(_ context.Context, by control.Caller, r control.PromptRequ
 	if as == "" && by.Kind != control.Operator {
 		as = by.Name.String() // an agent sees what it is given itself
 	}
-	a, err := n.promptedAgent(f.item, as)
+	a, err := pr.promptedAgent(it, as)
 	if err != nil {
 		return control.Prompt{}, err
 	}
-	asked, err := n.views.load(f.item)
+	asked, err := pr.load(it)
 	if err != nil {
 		return control.Prompt{}, asError(err)
 	}
-	given, err := n.givenFor(a, asked)
+	given, err := pr.givenFor(a, asked)
 	if err != nil {
 		return control.Prompt{}, asError(err)
 	}
@@ -147,52 +197,25 @@ func (n *Node) Prompt(_ context.Context, by control.Caller, r control.PromptRequ
 
 // promptedAgent is the agent named or, with "", the one served here whose
 // command the message is for.
-func (n *Node) promptedAgent(it *fleet.Item, name string) (configs.Agent, error) {
+func (pr *prompts) promptedAgent(it *fleet.Item, name string) (configs.Agent, error) {
 	if name != "" {
-		a, err := n.roster.Get(name)
+		a, err := pr.roster.Get(name)
 		if err == nil && a.Door != configs.DoorExec {
 			return a, control.Errorf(control.KindRefused, "parley read "+it.Path.String(), "%s asks for its mail itself: nothing is given to it", a.Name)
 		}
 		return a, err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, a := range n.roster.All() {
-		if a.Door == configs.DoorExec && n.state.Talk.Reaches(it, n.me(a.Name.String())) {
-			return a, nil
+	var to []configs.Agent
+	pr.folded(func(s *fleet.State) {
+		for _, a := range pr.roster.All() {
+			if a.Door == configs.DoorExec && s.Talk.Reaches(it, fleet.Who{Name: a.Name.String(), Host: pr.host}) {
+				to = append(to, a)
+			}
 		}
+	})
+	if len(to) > 0 {
+		return to[0], nil
 	}
 	return configs.Agent{}, control.Errorf(control.KindNotFound, "name one: parley prompt "+it.Path.String()+" --as AGENT",
 		"no agent with a command is served here that %s is for", it.Path)
-}
-
-// TestAgent answers control.TestAgent.
-func (n *Node) TestAgent(ctx context.Context, r control.TestRequest) (control.TestResult, error) {
-	a, err := n.roster.Get(r.Name)
-	if err != nil {
-		return control.TestResult{}, err
-	}
-	if a.Door != configs.DoorExec {
-		return control.TestResult{}, control.Errorf(control.KindRefused, "", "%s asks for its mail itself: there is no command to test", a.Name)
-	}
-	input := r.Text + "\n"
-	if a.Input == configs.InputPrompt {
-		about, _ := n.surroundings(a, "", protocol.Path{})
-		about.Message = prompt.Letter{
-			From: n.cfg.Human.String(), Host: n.cfg.Alias, To: []string{a.Name.String()}, At: n.now(), Act: protocol.ActHey,
-			Signature: protocol.SignatureValid, Body: r.Text,
-		}
-		if about.Fence, err = n.fence(a.Name.String() + "\x00" + random.Hex(8)); err != nil {
-			return control.TestResult{}, asError(err)
-		}
-		input = prompt.Build(about).Text
-	}
-	result := n.runCommand(ctx, a, a.Tiers[0], input, protocol.Path{}, "PARLEY_FROM="+n.cfg.Human.String())
-	if result.Failure == door.Canceled {
-		return control.TestResult{}, asError(ctx.Err())
-	}
-	return control.TestResult{
-		Agent: a.Name.String(), Command: a.Tiers[0].Exec, Input: input, Answer: result.Output, Problem: result.Problem(),
-		Stderr: result.Stderr, Elapsed: control.Seconds(result.Elapsed),
-	}, nil
 }

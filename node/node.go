@@ -115,6 +115,11 @@ type Node struct {
 	sofar      reading
 	verifying  verifying
 
+	// The agents that are served here.
+	prompts *prompts
+	runner  *runner
+	trials  *trials
+
 	folded  folded.State // the state, for parts
 	mu      sync.Mutex   // guards what follows
 	state   *fleet.State
@@ -158,13 +163,11 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.openRecord(ctx, o.remote != nil); err != nil {
 		return nil, err
 	}
+	n.openDoors()
 	n.knowHosts()
 	n.shelves = &shelves{shelvesOptions: shelvesOptions{
 		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, roster: &n.roster, actor: n.actor, now: n.now,
 	}}
-	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
-		return nil, err
-	}
 	n.nameLost()
 	if o.acceptLoss {
 		if err := n.record.AcceptLoss(); err != nil {
@@ -254,6 +257,22 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 		say: n.say,
 	}
 	return opened, nil
+}
+
+// openDoors makes what agents are served with.
+func (n *Node) openDoors() {
+	n.prompts = &prompts{
+		host: n.cfg.Alias, human: n.cfg.Human, fleet: n.cfg.Fleet, folded: n.folded, roster: &n.roster, load: n.views.load, key: n.ownKey,
+		find: func(path string) (*fleet.Item, error) { f, err := n.views.find(path); return f.item, err },
+	}
+	n.runner = &runner{
+		home: n.home.Dir, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
+		maxOutput: n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
+		keepers:   n.keepers, callers: n.callers, doorsteps: n.doorsteps, events: n.events, notices: n.notices,
+	}
+	n.trials = &trials{
+		recordID: n.record.ID(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, prompts: n.prompts, runner: n.runner,
+	}
 }
 
 func (n *Node) openRecord(ctx context.Context, patient bool) error {

@@ -1,0 +1,108 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/caller"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/notices"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// runner runs commands of agents: each is known as a run of its agent to whoever asks who
+// calls, and told to who follows what happens.
+type runner struct {
+	home      string // the folder of the home
+	host      protocol.Name
+	timeout   time.Duration // of a command whose agent has none
+	maxOutput int           // in bytes
+	keepers   *keeper.Pool  // nil: commands run alone
+	callers   *caller.Book
+	doorsteps *agents.Doorsteps
+	events    *feed.Events
+	notices   *notices.Notices
+}
+
+// run runs the command of an agent's tier with an input. because is the message
+// that it is for, zero for none.
+func (rn *runner) run(ctx context.Context, a configs.Agent, tier configs.Tier, input string, because protocol.Path, env ...string) door.Result {
+	argv, err := door.SplitCommand(tier.Exec)
+	if err != nil {
+		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
+	}
+	c := door.Command{
+		Argv:         argv,
+		Dir:          a.Dir,
+		Stdin:        []byte(input),
+		Placeholders: a.Input == configs.InputPrompt,
+		Timeout:      cmp.Or(a.Timeout, rn.timeout),
+		MaxOutput:    rn.maxOutput,
+		Keepers:      rn.keepers,
+	}
+	run := rn.callers.Begin(a.Name, because, c.Timeout)
+	c.Run, c.Began = run.ID, run.Began
+	c.Env = append(rn.environment(a, run.Token), env...)
+	change := control.RunChange{Change: control.RunStarted, Run: run.ID, Agent: a.Name, Path: because}
+	rn.events.Run(change)
+	result := rn.runAs(ctx, a, c)
+	run.End(result.Left)
+	if result.Left {
+		rn.notices.KeeperLost(a.Name)
+	}
+	rn.events.Run(ended(change, result))
+	return result
+}
+
+// runAs runs a command of an agent as the user whom that names.
+func (rn *runner) runAs(ctx context.Context, a configs.Agent, c door.Command) door.Result {
+	if a.RunAs != "" {
+		if err := rn.doorsteps.AsUser(a, &c); err != nil {
+			return door.Result{Failure: door.NotStarted, Detail: err.Error()}
+		}
+	}
+	return door.Run(ctx, c)
+}
+
+// ended is the end of a run that started.
+func ended(r control.RunChange, result door.Result) control.RunChange {
+	r.Change, r.Problem, r.ExitCode, r.Elapsed = control.RunEnded, result.Problem(), result.ExitCode, control.Seconds(result.Elapsed)
+	if result.Failure != door.None {
+		r.Failure = result.Failure.String()
+	}
+	return r
+}
+
+// outside is the environment of a program of the agent that somebody else starts.
+func (rn *runner) outside(a configs.Agent) []string {
+	return rn.environment(a, rn.callers.Standing(a.Name))
+}
+
+// environment tells a command which agent it is, and how it can use parley.
+func (rn *runner) environment(a configs.Agent, token string) []string {
+	return []string{
+		"PATH=" + searchPath(),
+		"PARLEY_HOME=" + rn.home,
+		"PARLEY_AGENT=" + a.Name.String(),
+		"PARLEY_HOST=" + rn.host.String(),
+		"PARLEY_TOKEN=" + token,
+	}
+}
+
+// searchPath is the node's PATH with parley's own folder at its end, so that an
+// agent can run parley wherever it was installed.
+func searchPath() string {
+	path := os.Getenv("PATH")
+	if self, err := os.Executable(); err == nil {
+		path += string(os.PathListSeparator) + filepath.Dir(self)
+	}
+	return path
+}
