@@ -15,25 +15,9 @@ func (n *Node) Agents(context.Context) ([]control.Agent, error) {
 	defer n.mu.Unlock()
 	all := make([]control.Agent, 0, n.roster.Count())
 	for _, a := range n.roster.All() {
-		all = append(all, n.agentView(a))
+		all = append(all, n.doors.view(n.state, a))
 	}
 	return all, nil
-}
-
-// agentView is an agent as it is shown, with what waits for it. The caller holds mu.
-func (n *Node) agentView(a configs.Agent) control.Agent {
-	v := agents.View(a)
-	if w := n.workers[a.Name]; w != nil {
-		v.Queued = len(w.queue)
-		v.Running = len(w.held) - len(w.queue)
-		v.Held = n.slots.Waits(w.wake)
-	}
-	if a.Door == configs.DoorInbox {
-		for range n.state.Talk.Inbox(n.me(a.Name.String()), false) {
-			v.Unread++
-		}
-	}
-	return v
 }
 
 // AddAgent answers control.AddAgent.
@@ -51,11 +35,11 @@ func (n *Node) AddAgent(ctx context.Context, r control.AddAgentRequest) (control
 	if err := n.own.publish(ctx); err != nil {
 		return control.Agent{}, asError(err)
 	}
-	n.openDoor(a, n.taking, n.killing)
+	n.doors.open(a)
 	n.presence.Announce()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.agentView(a), nil
+	return n.doors.view(n.state, a), nil
 }
 
 // newAgent checks a request to serve an agent.
@@ -98,7 +82,7 @@ func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) (none co
 		return none, agents.NotServed(r.Name)
 	}
 	name := protocol.Name(r.Name)
-	n.closeDoor(name)
+	n.doors.close(name)
 	if err := configs.RemoveAgent(n.home.Agents(), name, n.now()); err != nil {
 		return none, asError(err)
 	}
@@ -124,11 +108,8 @@ func (n *Node) PauseAgent(_ context.Context, r control.PauseRequest) (control.Ag
 		return control.Agent{}, asError(err)
 	}
 	n.roster.Put(a)
+	n.doors.pause(a.Name, r.Paused)
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if w := n.workers[a.Name]; w != nil {
-		w.paused = r.Paused
-		w.nudge()
-	}
-	return n.agentView(a), nil
+	return n.doors.view(n.state, a), nil
 }

@@ -34,27 +34,13 @@ func (n *Node) SetAgent(ctx context.Context, r control.SetAgentRequest) (control
 		return control.Agent{}, asError(err)
 	}
 	if a.Door != was.Door {
-		n.closeDoor(a.Name)
+		n.doors.close(a.Name)
 	}
 	n.roster.Put(a)
-	n.reopen(a)
+	n.doors.change(a)
 	err = n.own.publish(ctx)
 	n.presence.Announce()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.agentView(a), asError(err)
-}
-
-// reopen has the agent's door serve it as it is now.
-func (n *Node) reopen(a configs.Agent) {
-	n.mu.Lock()
-	w := n.workers[a.Name]
-	if w != nil {
-		w.agent = a
-		w.nudge()
-	}
-	n.mu.Unlock()
-	if w == nil {
-		n.openDoor(a, n.taking, n.killing)
-	}
+	return n.doors.view(n.state, a), asError(err)
 }

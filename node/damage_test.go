@@ -56,10 +56,7 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "nat", To: []string{"echo"}, Body: "hello"}); err != nil {
 		t.Fatal(err)
 	}
-	n.mu.Lock()
-	w := n.workers["echo"]
-	n.mu.Unlock()
-	if j, ok := w.take(); ok {
+	if j, ok := n.doors.of("echo").take(); ok {
 		t.Errorf("the agent was about to run %s", j.it.Path)
 	}
 }

@@ -47,10 +47,7 @@ func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
 			if s := n.record.Status(); s.Unrecorded == 0 {
 				t.Error("the journal let go of it")
 			}
-			n.mu.Lock()
-			w := n.workers["echo"]
-			n.mu.Unlock()
-			if j, ok := w.take(); ok {
+			if j, ok := n.doors.of("echo").take(); ok {
 				t.Errorf("the agent was about to run %s", j.it.Path)
 			}
 			stop()

@@ -54,7 +54,7 @@ func (n *Node) stayAfterAll() {
 		n.log.Warn().Err(err).Msg("cannot render this host's file")
 	}
 	n.lookout.Out.Store(false)
-	n.nudgeWorkers()
+	n.doors.nudge()
 }
 
 // removal is the command that a request asks for, and what it does.
@@ -69,6 +69,9 @@ func (n *Node) removal(r control.RemoveHostRequest) (fleet.Revoke, control.HostR
 		return c, done, control.Errorf(control.KindConflict, "run it there, where all that it has written is known: parley host remove "+r.Host.String()+
 			"; or stop its node first: parley stop", "cannot remove %s: its node runs", r.Host)
 	}
+	if done.Here {
+		done.Running = n.doors.atWork()
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	h, _ := n.state.Keys().Host(r.Host)
@@ -79,9 +82,6 @@ func (n *Node) removal(r control.RemoveHostRequest) (fleet.Revoke, control.HostR
 		for range n.state.Talk.Inbox(fleet.Who{Name: a.Name.String(), Host: r.Host}, false) {
 			done.Waiting++
 		}
-	}
-	if done.Here {
-		done.Running = n.atWork()
 	}
 	return c, done, nil
 }
@@ -99,14 +99,6 @@ func (n *Node) everybodyLearns(ctx context.Context) error {
 	return nil
 }
 
-// atWork is how many messages the agents of this host work on. The caller holds mu.
-func (n *Node) atWork() (count int) {
-	for _, w := range n.workers {
-		count += len(w.held) - len(w.queue)
-	}
-	return count
-}
-
 const drainLook = 20 * time.Millisecond
 
 // awaitAgents waits for what agents work on, as long as a node that stops does.
@@ -114,10 +106,7 @@ func (n *Node) awaitAgents(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
 	for ctx.Err() == nil {
-		n.mu.Lock()
-		busy := n.atWork() > 0
-		n.mu.Unlock()
-		if !busy {
+		if n.doors.atWork() == 0 {
 			return
 		}
 		wait.Sleep(ctx, drainLook)

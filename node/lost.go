@@ -19,7 +19,7 @@ func (n *Node) recordDamaged(why string) {
 	n.tellDamage()
 	if why == "" {
 		n.tellLost()
-		n.nudgeWorkers()
+		n.doors.nudge()
 		return
 	}
 	// Only this process may still know what was in folders that are lost.

@@ -79,8 +79,6 @@ type Node struct {
 	bus        atomic.Pointer[bus.Bus]        // nil until Run starts it
 	natsBus    atomic.Pointer[configs.System] // the existing NATS system in use; nil where the server is our own
 	stop       context.CancelFunc             // ends Run; nil until then
-	taking     context.Context                // of doors: ends when no new message is taken
-	killing    context.Context                // of doors: ends when running commands must
 	system     protocol.ChannelID             // where the hosts and their keys are told
 	live       *presence.Live
 	roster     agents.Roster // the agents that are served here
@@ -119,11 +117,11 @@ type Node struct {
 	prompts *prompts
 	runner  *runner
 	trials  *trials
+	doors   *doors
 
 	folded  folded.State // the state, for parts
 	mu      sync.Mutex   // guards what follows
 	state   *fleet.State
-	workers map[protocol.Name]*worker
 	brought int      // messages that git has brought since the start
 	indexer *indexer // nil where messages cannot be searched
 }
@@ -138,7 +136,6 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
 		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes,
-		workers: map[protocol.Name]*worker{},
 		cache:   stateCache{kinds: o.affairs},
 		keys:    newKeyWork(),
 		events:  events,
@@ -149,6 +146,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		defer n.mu.Unlock()
 		read(n.state)
 	}
+	n.doors = newDoors(n.folded)
 	n.asker = presence.NewAsker(n.currentBus, n.live, n.now)
 	n.flaws, n.doorsteps = books.NewFlaws(n.notices), agents.NewDoorsteps(o.Keeper)
 	defer func() {
@@ -259,6 +257,11 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	return opened, nil
 }
 
+// receiptFetches is for how many fetches a message waits for the receipt that may say
+// that it is the answer to this agent's own: two programs that answer whatever they are
+// sent would else never end.
+const receiptFetches = 2
+
 // openDoors makes what agents are served with.
 func (n *Node) openDoors() {
 	n.prompts = &prompts{
@@ -272,6 +275,20 @@ func (n *Node) openDoors() {
 	}
 	n.trials = &trials{
 		recordID: n.record.ID(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, prompts: n.prompts, runner: n.runner,
+	}
+	n.doors.doorsOptions = doorsOptions{
+		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record,
+		queue: queueOptions{
+			maxHops: n.cfg.MaxHops, receiptPatience: max(holePatience, receiptFetches*n.cfg.FetchInterval), notices: n.notices,
+		},
+		worker: workerOptions{
+			folded: n.folded, log: n.log, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
+			load: n.views.load, prompts: n.prompts, runner: n.runner,
+			act: func(ctx context.Context, c fleet.Command, about protocol.Path) error {
+				_, err := n.act(ctx, c, about)
+				return err
+			},
+		},
 	}
 }
 
@@ -318,7 +335,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	})
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
-		Clashes: n.halts.clashes, RenderOwn: n.own.render, Nudge: n.nudgeWorkers,
+		Clashes: n.halts.clashes, RenderOwn: n.own.render, Nudge: n.doors.nudge,
 	})
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err
@@ -331,7 +348,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 func (n *Node) knowHosts() {
 	n.directory = &directory{
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, folded: n.folded, live: n.live, roster: &n.roster,
-		bus: n.currentBus, meet: n.cfg.Bus.URL != "", isHeld: n.isHeld,
+		bus: n.currentBus, meet: n.cfg.Bus.URL != "", isHeld: n.doors.isHeld,
 	}
 }
 

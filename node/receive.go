@@ -94,16 +94,7 @@ func (n *Node) arrived(letters []gitsync.Letter) { n.Receive(letters, byGit) }
 func (n *Node) arriving(more bool) {
 	n.halts.comes(more)
 	if !more {
-		n.nudgeWorkers()
-	}
-}
-
-// nudgeWorkers has every door look at its queue: what messages waited for may have come.
-func (n *Node) nudgeWorkers() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, w := range n.workers {
-		w.nudge()
+		n.doors.nudge()
 	}
 }
 
@@ -214,7 +205,7 @@ func (n *Node) warnBusyDay(p protocol.Path) {
 // show brings a message that is new at its path to the doors, to the search index
 // and to whoever follows. The caller holds mu.
 func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
-	n.bring(it)
+	n.doors.bring(n.state, it)
 	n.indexer.add(it, load)
 	n.messages.Add(it.Path)
 	n.events.Came(it.Path)

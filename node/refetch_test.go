@@ -129,8 +129,8 @@ func TestMailOfALostCommitGoesByDate(t *testing.T) {
 	}{{m.Timestamp.Add(time.Second), true}, {m.Timestamp.Add(-time.Second), false}} {
 		a := configs.Agent{Name: "echo", Added: test.added, DispatchSince: strings.Repeat("0123456789", 4)}
 		var log bytes.Buffer
-		n := &Node{record: n.record, log: zerolog.New(&log)}
-		old := n.older(a)
+		d := doors{doorsOptions: doorsOptions{record: n.record, log: zerolog.New(&log)}}
+		old := d.older(a)
 		for range 2 {
 			if got := old(m.Path); got != test.old {
 				t.Errorf("added at %v, written at %v: old %v", test.added, m.Timestamp, got)

@@ -54,7 +54,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	if err := n.own.publish(ctx); err != nil { // at which addresses it is reached is known now
 		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 	}
-	n.startDoors(&down)
+	down.push(n.doors.start()) // before the bus and the record, so that the last answers of agents are stored and carried
 	close(open)
 	go n.presence.AnnounceAlways(ctx)
 	go n.hubs.watch(ctx)
@@ -213,14 +213,10 @@ func (n *Node) openCatchup() {
 		Receive: func(letters []gitsync.Letter, examined []fleet.Examined) int {
 			return n.receive(letters, examined, byBus)
 		},
-		Judged: func() {
-			for _, w := range n.awake("") {
-				n.fill(w)
-			}
-		},
+		Judged: func() { n.doors.fillAll("") },
 	})
 	n.mender = catchup.NewMender(catchup.MenderOptions{
-		Host: n.cfg.Alias, Folded: n.folded, Live: n.live, Record: n.record, Bus: n.currentBus, LetIn: n.entry.LetInResent, Came: n.nudgeWorkers, Log: n.log,
+		Host: n.cfg.Alias, Folded: n.folded, Live: n.live, Record: n.record, Bus: n.currentBus, LetIn: n.entry.LetInResent, Came: n.doors.nudge, Log: n.log,
 	})
 }
 
@@ -242,7 +238,7 @@ func (n *Node) startCatchup(down *teardown) {
 // lookAround lets the agents go once another node of this one's name would have answered.
 func (n *Node) lookAround(ctx context.Context) {
 	n.twins.LookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs.list()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
-	n.nudgeWorkers()
+	n.doors.nudge()
 }
 
 // linked tells a host that came into reach of this one.
@@ -272,28 +268,4 @@ func (n *Node) revoked(key string) (protocol.Name, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.state.Keys().RevokedHost(key)
-}
-
-// startDoors opens the doors of this host's agents. They end before the bus and
-// the record, so that their last answers are stored and carried.
-func (n *Node) startDoors(down *teardown) {
-	taking, stopTaking := context.WithCancel(context.Background())
-	killing, kill := context.WithCancel(context.Background())
-	n.taking, n.killing = taking, killing
-	for _, a := range n.roster.All() {
-		n.openDoor(a, taking, killing)
-	}
-	down.push(func() {
-		stopTaking()
-		timer := time.AfterFunc(drainTime, kill)
-		defer timer.Stop()
-		n.mu.Lock()
-		workers := n.workers
-		n.workers = map[protocol.Name]*worker{}
-		n.mu.Unlock()
-		for _, w := range workers {
-			w.work.Wait()
-		}
-		kill()
-	})
 }

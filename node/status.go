@@ -11,7 +11,6 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/redact"
 	"github.com/parleyfleet/parley/node/control"
-	"github.com/parleyfleet/parley/protocol"
 )
 
 // Status answers control.ShowStatus.
@@ -45,7 +44,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 		s.Warned = append(s.Warned, open)
 	}
 	for _, a := range n.roster.All() {
-		s.Agents = append(s.Agents, n.agentView(a))
+		s.Agents = append(s.Agents, n.doors.view(n.state, a))
 	}
 	return s, nil
 }
@@ -88,13 +87,4 @@ func (n *Node) busStatus() control.BusStatus {
 func linkView(l bus.Link) control.LinkStatus {
 	return control.LinkStatus{
 		Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, Connecting: l.Young, RTT: control.Seconds(l.RTT), Problem: l.Problem}
-}
-
-// isHeld reports whether an agent's messages wait because the host runs no more
-// commands at once.
-func (n *Node) isHeld(agent protocol.Name) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	w := n.workers[agent]
-	return w != nil && n.slots.Waits(w.wake)
 }

@@ -37,22 +37,12 @@ func (n *Node) Wait(ctx context.Context, by control.Caller, r control.WaitReques
 		if err != nil {
 			return control.Message{}, err
 		}
-		defer n.lendSlot(who.Name, asked.item)()
+		if asked.item.From == who.Name && asked.item.Host == n.cfg.Alias {
+			defer n.doors.lend(protocol.Name(who.Name))()
+		}
 		return n.awaitAnswer(ctx, by, f, asked.item.Path, r)
 	}
 	return n.awaitNext(ctx, by, f, r)
-}
-
-// lendSlot frees a slot of the agent of this host that waits for the answer to its own
-// message: the answer may come from an agent here that has none.
-func (n *Node) lendSlot(who string, asked *fleet.Item) (takeBack func()) {
-	n.mu.Lock()
-	w := n.workers[protocol.Name(who)]
-	n.mu.Unlock()
-	if w == nil || asked.From != who || asked.Host != n.cfg.Alias {
-		return func() {}
-	}
-	return n.slots.Lend(w.wake)
 }
 
 // awaitAnswer returns the first answer to the message, which may be there.

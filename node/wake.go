@@ -22,9 +22,7 @@ func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, 
 		}
 		woken.RemoteError = err.Error()
 	}
-	for _, w := range n.awake(r.Agent) {
-		n.fill(w)
-	}
+	n.doors.fillAll(r.Agent)
 	if at := n.record.Status(); at.Remote != "" {
 		woken.Unpushed = at.Unrecorded + at.Unpushed
 	}
@@ -33,21 +31,8 @@ func (n *Node) Wake(ctx context.Context, r control.WakeRequest) (control.Woken, 
 	woken.Arrived = n.brought - before
 	for _, a := range n.roster.All() {
 		if r.Agent == "" || r.Agent == a.Name.String() {
-			woken.Agents = append(woken.Agents, n.agentView(a))
+			woken.Agents = append(woken.Agents, n.doors.view(n.state, a))
 		}
 	}
 	return woken, nil
-}
-
-// awake are the workers of the agent, or with "" of all agents.
-func (n *Node) awake(agent string) []*worker {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	var all []*worker
-	for name, w := range n.workers {
-		if agent == "" || agent == name.String() {
-			all = append(all, w)
-		}
-	}
-	return all
 }

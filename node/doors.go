@@ -1,0 +1,241 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/notices"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// doors bring messages to the agents of this host: a worker for each that has a command.
+type doors struct {
+	folded folded.State
+	doorsOptions
+	workers map[protocol.Name]*worker // read and changed in looks at the state
+
+	taking  context.Context // ends when no new message is taken
+	killing context.Context // ends when running commands must
+}
+
+// doorsOptions say who is served and with what.
+type doorsOptions struct {
+	host    protocol.Name
+	roster  *agents.Roster
+	notices *notices.Notices
+	log     zerolog.Logger
+	record  interface {
+		FilesOf(commit string) (*gitsync.Files, error)
+	}
+	queue  queueOptions
+	worker workerOptions
+}
+
+// newDoors makes what has no doors yet.
+func newDoors(state folded.State) *doors {
+	return &doors{folded: state, workers: map[protocol.Name]*worker{}}
+}
+
+// start opens the doors of all agents. stop takes no new message, and returns once the
+// commands that run have ended, which may take drainTime.
+func (d *doors) start() (stop func()) {
+	taking, stopTaking := context.WithCancel(context.Background())
+	killing, kill := context.WithCancel(context.Background())
+	d.taking, d.killing = taking, killing
+	for _, a := range d.roster.All() {
+		d.open(a)
+	}
+	return func() {
+		stopTaking()
+		timer := time.AfterFunc(drainTime, kill)
+		defer timer.Stop()
+		var workers map[protocol.Name]*worker
+		d.folded(func(*fleet.State) { workers, d.workers = d.workers, map[protocol.Name]*worker{} })
+		for _, w := range workers {
+			w.work.Wait()
+		}
+		kill()
+	}
+}
+
+// bring takes a message that is new in the state to the doors, in the look in which it
+// came.
+func (d *doors) bring(s *fleet.State, it *fleet.Item) {
+	for _, w := range d.workers {
+		w.queue.add(s, it)
+	}
+	if agent, yes := s.Talk.Misaddressed(it, d.host); yes {
+		d.notices.Once(it.Path.String(), "%s is addressed to %s@%s, which is not served here", it.Path, agent, d.host)
+	}
+	if author := it.Author(); it.Host == "" && d.roster.Serves(author.Name) && (author.Host == "" || author.Host == d.host.String()) {
+		d.notices.Once(it.Path.String(), "%s claims to be from %s, but this node did not write it", it.Path, it.From)
+	}
+}
+
+// open starts the exec door of an agent and gives it what is waiting: all
+// its unread mail but that which was in the record before the agent was (R8).
+func (d *doors) open(a configs.Agent) {
+	if a.Door != configs.DoorExec {
+		return
+	}
+	w := &worker{workerOptions: d.worker, queue: newQueue(d.queue, fleet.Who{Name: a.Name.String(), Host: d.host}, a)}
+	d.folded(func(*fleet.State) { d.workers[a.Name] = w }) // what comes from now on is new, and queued by bring
+	d.fill(w.queue)
+	w.start(d.taking, d.killing)
+}
+
+// change has the agent's door serve it as it is now.
+func (d *doors) change(a configs.Agent) {
+	served := false
+	d.folded(func(*fleet.State) {
+		w := d.workers[a.Name]
+		if served = w != nil; served {
+			w.queue.agent = a
+			w.queue.nudge()
+		}
+	})
+	if !served {
+		d.open(a)
+	}
+}
+
+// pause has the agent's mail wait, or be handled again.
+func (d *doors) pause(agent protocol.Name, paused bool) {
+	d.folded(func(*fleet.State) {
+		if w := d.workers[agent]; w != nil {
+			w.queue.paused = paused
+			w.queue.nudge()
+		}
+	})
+}
+
+// close ends the exec door of an agent; a command that runs is waited for.
+func (d *doors) close(agent protocol.Name) {
+	var w *worker
+	d.folded(func(*fleet.State) {
+		w = d.workers[agent]
+		delete(d.workers, agent)
+	})
+	if w != nil {
+		w.end()
+		w.work.Wait()
+	}
+}
+
+// fillAll queues what waits for the agent, or with "" for all agents, and is not queued yet.
+func (d *doors) fillAll(agent string) {
+	var queues []*queue
+	d.folded(func(*fleet.State) {
+		for name, w := range d.workers {
+			if agent == "" || agent == name.String() {
+				queues = append(queues, w.queue)
+			}
+		}
+	})
+	for _, q := range queues {
+		d.fill(q)
+	}
+}
+
+// fill queues what waits for an agent and is not queued yet.
+func (d *doors) fill(q *queue) {
+	var waiting []*fleet.Item
+	var agent configs.Agent
+	d.folded(func(s *fleet.State) { waiting, agent = slices.Collect(s.Talk.Inbox(q.who, false)), q.agent })
+	old := d.older(agent)
+	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return old(it.Path) })
+	d.folded(func(s *fleet.State) {
+		for _, it := range waiting {
+			q.add(s, it)
+		}
+	})
+}
+
+// older tells which messages the record held when the agent was added. Where the commit
+// of that moment is gone, with a record.git that was lost before it was pushed, a
+// message's date decides.
+func (d *doors) older(a configs.Agent) func(protocol.Path) bool {
+	if a.DispatchSince == "" {
+		return func(protocol.Path) bool { return false }
+	}
+	files, gone := d.record.FilesOf(a.DispatchSince)
+	said := false
+	return func(p protocol.Path) bool {
+		had, err := false, gone
+		if err == nil {
+			had, err = files.Have(p)
+		}
+		if err == nil {
+			return had
+		}
+		if !said {
+			said = true
+			d.log.Warn().Err(err).Stringer("agent", a.Name).Msg("cannot tell which mail is older than the agent; what is dated before it was added is not run")
+		}
+		return p.Time().Before(a.Added)
+	}
+}
+
+// nudge has every door look at its queue: what messages waited for may have come.
+func (d *doors) nudge() {
+	d.folded(func(*fleet.State) {
+		for _, w := range d.workers {
+			w.queue.nudge()
+		}
+	})
+}
+
+// atWork is how many messages the agents of this host work on.
+func (d *doors) atWork() (count int) {
+	d.folded(func(*fleet.State) {
+		for _, w := range d.workers {
+			count += w.queue.atWork()
+		}
+	})
+	return count
+}
+
+// view is an agent as it is shown, with what waits for it, in a look at the state.
+func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
+	v := agents.View(a)
+	if w := d.workers[a.Name]; w != nil {
+		v.Queued, v.Running, v.Held = len(w.queue.waiting), w.queue.atWork(), w.slots.Waits(w.queue.wake)
+	}
+	if a.Door == configs.DoorInbox {
+		for range s.Talk.Inbox(fleet.Who{Name: a.Name.String(), Host: d.host}, false) {
+			v.Unread++
+		}
+	}
+	return v
+}
+
+// of is the worker of an agent, nil where it has none.
+func (d *doors) of(agent protocol.Name) (w *worker) {
+	d.folded(func(*fleet.State) { w = d.workers[agent] })
+	return w
+}
+
+// isHeld reports whether an agent's messages wait because the host runs no more
+// commands at once.
+func (d *doors) isHeld(agent protocol.Name) bool {
+	w := d.of(agent)
+	return w != nil && w.slots.Waits(w.queue.wake)
+}
+
+// lend frees a slot of an agent that waits for the answer to its own message: the answer
+// may come from an agent here that has none.
+func (d *doors) lend(agent protocol.Name) (takeBack func()) {
+	if w := d.of(agent); w != nil {
+		return w.slots.Lend(w.queue.wake)
+	}
+	return func() {}
+}

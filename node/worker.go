@@ -1,0 +1,187 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// worker is the exec door of one agent: it runs the agent's command for each
+// message of its queue, as many at a time as the agent's tiers allow. Agents
+// never wait for each other. Its goroutines run from start until the context
+// given there ends.
+type worker struct {
+	workerOptions
+	queue *queue
+	work  sync.WaitGroup
+	end   context.CancelFunc
+}
+
+// workerOptions are what the workers of a host have in common.
+type workerOptions struct {
+	folded  folded.State
+	log     zerolog.Logger
+	slots   *agents.Slots // for commands
+	halted  func() bool   // no command may be run at the moment
+	load    func(*fleet.Item) (*protocol.Message, error)
+	act     func(ctx context.Context, c fleet.Command, about protocol.Path) error // stores what it decides
+	prompts *prompts
+	runner  *runner
+}
+
+// start takes messages until taking ends; commands that run then may go on
+// until killing ends.
+func (w *worker) start(taking, killing context.Context) {
+	taking, w.end = context.WithCancel(taking)
+	w.work.Go(func() {
+		defer w.slots.Leave(w.queue.wake)
+		for {
+			select {
+			case <-w.queue.wake:
+			case <-taking.Done():
+				return
+			}
+			for taking.Err() == nil {
+				j, ok := w.take()
+				if !ok {
+					break
+				}
+				w.work.Go(func() {
+					w.handle(killing, j)
+					w.release(j)
+				})
+			}
+		}
+	})
+}
+
+// take removes the oldest queued message that can be handled now: its tier has a free
+// worker and, where the agent's command is to run, the host a free slot. While nobody can
+// say who the agent is, or another node of this host may do the same, its mail waits.
+func (w *worker) take() (j job, ok bool) {
+	w.folded(func(s *fleet.State) {
+		var at int
+		if !w.halted() {
+			j, at, ok = w.queue.next(s)
+		}
+		switch {
+		case !ok:
+			w.slots.Leave(w.queue.wake)
+		case j.handling == fleet.Run && !w.slots.Claim(w.queue.wake):
+			ok = false
+		default:
+			w.queue.begin(j, at)
+		}
+	})
+	return j, ok
+}
+
+func (w *worker) release(j job) {
+	if j.handling == fleet.Run {
+		w.slots.Release(w.queue.wake)
+	}
+	w.folded(func(*fleet.State) { w.queue.end(j) })
+}
+
+// handle does with one message what the rules say. Where the node stops before
+// the result is stored, nothing was done and the next start does it.
+func (w *worker) handle(ctx context.Context, j job) {
+	it := j.it
+	switch j.handling {
+	case fleet.Receipt:
+		w.keep(ctx, it, fleet.Acknowledge{As: w.queue.who, Of: it.Path})
+	case fleet.Halt:
+		hops := 0 // answers of agents in a row that lead to the message
+		w.folded(func(s *fleet.State) { hops = s.Talk.Hops(it) })
+		w.keep(ctx, it, fleet.Stop{As: w.queue.who, At: it.Path, Body: fmt.Sprintf(
+			"FAILED | the conversation was stopped: %d answers of agents in a row (max_hops is %d); %s was not run.\nA human can go on with: parley reply %s TEXT",
+			hops, w.queue.maxHops, w.queue.who.Name, it.Path)})
+	case fleet.Run:
+		w.run(ctx, j)
+	}
+}
+
+// run asks the agent and stores its answer, or why there is none (R16).
+func (w *worker) run(ctx context.Context, j job) {
+	it := j.it
+	asked, err := w.load(it)
+	if err != nil {
+		w.log.Error().Err(err).Stringer("path", it.Path).Msg("cannot read the message for its agent")
+		return
+	}
+	result := w.execute(ctx, asked, j)
+	if result.Failure == door.Canceled {
+		return
+	}
+	w.log.Info().Str("agent", w.queue.who.Name).Stringer("path", it.Path).Stringer("failure", result.Failure).
+		Stringer("elapsed", result.Elapsed.Round(time.Microsecond)).Msg("agent ran")
+	answer := fleet.Answer{As: w.queue.who, To: it.Path, Body: result.Output, ByAgent: true}
+	if result.Failure != door.None {
+		answer.Act = protocol.ActFailed
+		answer.Body = w.failure(result)
+	} else if result.Truncated {
+		answer.Body += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", w.queue.who.Name, len(result.Output))
+	}
+	w.keep(ctx, it, answer)
+}
+
+func (w *worker) failure(r door.Result) string {
+	text := fmt.Sprintf("FAILED | %s: %s", w.queue.who.Name, r.Problem())
+	if out := strings.TrimSpace(r.Output); out != "" {
+		text += "\nIt had printed:\n" + out
+	}
+	return text
+}
+
+func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job) door.Result {
+	given, err := w.prompts.givenFor(j.agent, asked)
+	if err != nil {
+		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
+	}
+	return w.runner.run(ctx, j.agent, j.tier, given.Text, asked.Path,
+		"PARLEY_FROM="+asked.From,
+		"PARLEY_MESSAGE="+asked.Path.String(),
+		"PARLEY_CHANNEL="+asked.Path.Channel().String(),
+	)
+}
+
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 10 * time.Second
+)
+
+// keep stores the outcome of handling a message. What an agent said is not
+// thrown away because a disk is full: storing is tried again until it works or
+// the node stops.
+func (w *worker) keep(ctx context.Context, it *fleet.Item, c fleet.Command) {
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		err := w.act(ctx, c, it.Path)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		w.log.Error().Err(err).Str("agent", w.queue.who.Name).Stringer("path", it.Path).Msg("cannot store the agent's answer")
+		if isRefusal(err) {
+			// Nothing will make it good; without a receipt the next start would
+			// run the agent again.
+			if _, acknowledged := c.(fleet.Acknowledge); acknowledged {
+				return
+			}
+			c = fleet.Acknowledge{As: w.queue.who, Of: it.Path}
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
