@@ -2,101 +2,137 @@ package node
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Agents answers control.Agents.
-func (n *Node) Agents(context.Context) ([]control.Agent, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	all := make([]control.Agent, 0, n.roster.Count())
-	for _, a := range n.roster.All() {
-		all = append(all, n.doors.view(n.state, a))
+// serving is which agents are served on this host: it is asked for them, and changes them.
+type serving struct {
+	dir       string // of the files of agents
+	human     protocol.Name
+	now       func() time.Time
+	folded    folded.State
+	roster    *agents.Roster
+	doorsteps *agents.Doorsteps
+	doors     *doors
+	record    interface {
+		Tip() string
+		Status() gitsync.Status
+		Fetch(context.Context) error
 	}
-	return all, nil
+	brought  *atomic.Int64                   // messages that git has brought since the start
+	publish  func(ctx context.Context) error // puts into the record what this host says of itself
+	announce func()                          // says on the bus who is there
 }
 
-// AddAgent answers control.AddAgent.
-func (n *Node) AddAgent(ctx context.Context, r control.AddAgentRequest) (control.Agent, error) {
-	n.roster.Serving.Lock()
-	defer n.roster.Serving.Unlock()
-	a, err := n.newAgent(r)
+// Agents answers control.Agents.
+func (sv *serving) Agents(context.Context) ([]control.Agent, error) {
+	return append([]control.Agent{}, sv.views("")...), nil
+}
+
+// views are the agents, or the one named, as they are shown.
+func (sv *serving) views(agent string) (all []control.Agent) {
+	sv.folded(func(s *fleet.State) {
+		for _, a := range sv.roster.All() {
+			if agent == "" || agent == a.Name.String() {
+				all = append(all, sv.doors.view(s, a))
+			}
+		}
+	})
+	return all
+}
+
+// view is an agent as it is shown.
+func (sv *serving) view(a configs.Agent) (v control.Agent) {
+	sv.folded(func(s *fleet.State) { v = sv.doors.view(s, a) })
+	return v
+}
+
+// Add answers control.AddAgent.
+func (sv *serving) Add(ctx context.Context, r control.AddAgentRequest) (control.Agent, error) {
+	sv.roster.Serving.Lock()
+	defer sv.roster.Serving.Unlock()
+	a, err := sv.newAgent(r)
 	if err != nil {
 		return control.Agent{}, err
 	}
-	if err := configs.WriteAgent(n.home.Agents(), a); err != nil {
+	if err := configs.WriteAgent(sv.dir, a); err != nil {
 		return control.Agent{}, asError(err)
 	}
-	n.roster.Put(a)
-	if err := n.own.publish(ctx); err != nil {
+	sv.roster.Put(a)
+	if err := sv.publish(ctx); err != nil {
 		return control.Agent{}, asError(err)
 	}
-	n.doors.open(a)
-	n.presence.Announce()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.doors.view(n.state, a), nil
+	sv.doors.open(a)
+	sv.announce()
+	return sv.view(a), nil
 }
 
 // newAgent checks a request to serve an agent.
-func (n *Node) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
+func (sv *serving) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 	a, err := agents.Added(r)
 	if err != nil {
 		return configs.Agent{}, err
 	}
-	a.Added, a.DispatchSince = n.now(), n.record.Tip()
-	if err := n.doorsteps.Check(a); err != nil {
+	a.Added, a.DispatchSince = sv.now(), sv.record.Tip()
+	if err := sv.doorsteps.Check(a); err != nil {
 		return configs.Agent{}, err
 	}
-	if n.roster.Serves(a.Name.String()) {
+	if sv.roster.Serves(a.Name.String()) {
 		return configs.Agent{}, control.Errorf(control.KindConflict, "change it: parley agent set "+a.Name.String()+" …",
 			"cannot add the agent %s: it is served here already", a.Name)
 	}
-	if a.Name == n.cfg.Human {
+	if a.Name == sv.human {
 		return configs.Agent{}, control.Errorf(control.KindConflict, "choose another name",
 			"cannot add the agent %s: that is the name of this host's human", a.Name)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return a, n.checkProfile("add", a)
+	return a, sv.checkProfile("add", a)
 }
 
-// checkProfile refuses a profile that is not there. The caller holds mu.
-func (n *Node) checkProfile(do string, a configs.Agent) error {
-	if _, _, ok := n.state.Profiles.Of(a.Profile.String()); a.Profile != "" && !ok {
+// checkProfile refuses a profile that is not there.
+func (sv *serving) checkProfile(do string, a configs.Agent) error {
+	there := a.Profile == ""
+	if !there {
+		sv.folded(func(s *fleet.State) { _, _, there = s.Profiles.Of(a.Profile.String()) })
+	}
+	if !there {
 		return control.Errorf(control.KindNotFound, "write it: parley agent profile "+a.Profile.String()+" --set FILE",
 			"cannot %s the agent %s: there is no actor profile called %q", do, a.Name, a.Profile)
 	}
 	return nil
 }
 
-// RemoveAgent answers control.RemoveAgent.
-func (n *Node) RemoveAgent(ctx context.Context, r control.AgentRequest) (none control.None, err error) {
-	n.roster.Serving.Lock()
-	defer n.roster.Serving.Unlock()
-	if !n.roster.Serves(r.Name) {
+// Remove answers control.RemoveAgent.
+func (sv *serving) Remove(ctx context.Context, r control.AgentRequest) (none control.None, err error) {
+	sv.roster.Serving.Lock()
+	defer sv.roster.Serving.Unlock()
+	if !sv.roster.Serves(r.Name) {
 		return none, agents.NotServed(r.Name)
 	}
 	name := protocol.Name(r.Name)
-	n.doors.close(name)
-	if err := configs.RemoveAgent(n.home.Agents(), name, n.now()); err != nil {
+	sv.doors.close(name)
+	if err := configs.RemoveAgent(sv.dir, name, sv.now()); err != nil {
 		return none, asError(err)
 	}
-	n.roster.Remove(name)
-	err = n.own.publish(ctx)
-	n.presence.Announce()
+	sv.roster.Remove(name)
+	err = sv.publish(ctx)
+	sv.announce()
 	return none, asError(err)
 }
 
-// PauseAgent answers control.PauseAgent. The decision outlives the node.
-func (n *Node) PauseAgent(_ context.Context, r control.PauseRequest) (control.Agent, error) {
-	n.roster.Serving.Lock()
-	defer n.roster.Serving.Unlock()
-	a, err := n.roster.Get(r.Name)
+// Pause answers control.PauseAgent. The decision outlives the node.
+func (sv *serving) Pause(_ context.Context, r control.PauseRequest) (control.Agent, error) {
+	sv.roster.Serving.Lock()
+	defer sv.roster.Serving.Unlock()
+	a, err := sv.roster.Get(r.Name)
 	if err != nil {
 		return control.Agent{}, err
 	}
@@ -104,12 +140,10 @@ func (n *Node) PauseAgent(_ context.Context, r control.PauseRequest) (control.Ag
 		return control.Agent{}, err
 	}
 	a.Paused = r.Paused
-	if err := configs.WriteAgent(n.home.Agents(), a); err != nil {
+	if err := configs.WriteAgent(sv.dir, a); err != nil {
 		return control.Agent{}, asError(err)
 	}
-	n.roster.Put(a)
-	n.doors.pause(a.Name, r.Paused)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.doors.view(n.state, a), nil
+	sv.roster.Put(a)
+	sv.doors.pause(a.Name, r.Paused)
+	return sv.view(a), nil
 }

@@ -21,14 +21,14 @@ func TestAnAgentIsChangedWhileItWorks(t *testing.T) {
 	n, _ := runNode(t, home)
 	work := t.TempDir()
 	released := filepath.Join(work, "released")
-	a, err := n.AddAgent(t.Context(), control.AddAgentRequest{
+	a, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{
 		Name: "sage", Dir: work, Timeout: time.Hour, Exec: "sh -c 'while [ ! -e released ]; do sleep 0.02; done; echo before'"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	begun := say(t, n, "sage", "that is worked on")
 	eventually(t, "it works", func() bool {
-		all, err := n.Agents(t.Context())
+		all, err := control.Agents.Ask(t.Context(), n)
 		return err == nil && all[0].Running == 1
 	})
 	waits := say(t, n, "sage", "that waits")
@@ -43,17 +43,17 @@ func TestAnAgentIsChangedWhileItWorks(t *testing.T) {
 		"a bad input": {Input: given("song")},
 	} {
 		r.Name = "sage"
-		if _, err := n.SetAgent(t.Context(), r); err == nil {
+		if _, err := control.SetAgent.Ask(t.Context(), n, r); err == nil {
 			t.Errorf("%s was taken", name)
 		}
 	}
-	if _, err := n.SetAgent(t.Context(), control.SetAgentRequest{Name: "nobody", Exec: given("cat")}); control.AsError(err).Kind != control.KindNotFound {
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "nobody", Exec: given("cat")}); control.AsError(err).Kind != control.KindNotFound {
 		t.Errorf("nobody was changed: %v", err)
 	}
 	if got := readAgents(t, home)[0]; got.Tiers[0] != before.Tiers[0] {
 		t.Errorf("what was refused has changed the file: %+v", got)
 	}
-	a, err = n.SetAgent(t.Context(), control.SetAgentRequest{Name: "sage", Exec: given("sh -c 'echo after'"), Answers: given(true)})
+	a, err = control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Exec: given("sh -c 'echo after'"), Answers: given(true)})
 	if err != nil || a.Command != "sh -c 'echo after'" || a.Queued != 1 || a.Running != 1 {
 		t.Fatalf("it is %+v, %v; want one that waits and one that is worked on", a, err)
 	}
@@ -89,13 +89,13 @@ func readAgents(t *testing.T, home configs.Home) []configs.Agent {
 func TestAnAgentGetsTiersAndAnotherDoor(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
-	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: "sage", Inbox: true}); err != nil {
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "sage", Inbox: true}); err != nil {
 		t.Fatal(err)
 	}
 	inbox := say(t, n, "sage", "for the inbox")
 	eventually(t, "it is in a commit", func() bool { return n.record.Status().Unrecorded == 0 })
 	tiers := []control.AgentTier{{Name: "haiku", Count: 5, Exec: "sh -c 'echo haiku'"}, {Name: "opus", Count: 1, Exec: "sh -c 'echo opus'"}}
-	if _, err := n.SetAgent(t.Context(), control.SetAgentRequest{Name: "sage", Tiers: tiers}); err != nil {
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Tiers: tiers}); err != nil {
 		t.Fatal(err)
 	}
 	h, err := control.ShowHost.Ask(t.Context(), n, control.HostRequest{Alias: n.cfg.Alias.String()})
@@ -114,10 +114,10 @@ func TestAnAgentGetsTiersAndAnotherDoor(t *testing.T) {
 	if got := answered(t, n, inbox); len(got) != 0 {
 		t.Errorf("what waited in its inbox was run: %q", got)
 	}
-	if _, err := n.SetAgent(t.Context(), control.SetAgentRequest{Name: "sage", Exec: given("cat")}); err == nil || !strings.Contains(err.Error(), "2 tiers") {
+	if _, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Exec: given("cat")}); err == nil || !strings.Contains(err.Error(), "2 tiers") {
 		t.Errorf("one command for two tiers: %v", err)
 	}
-	a, err := n.SetAgent(t.Context(), control.SetAgentRequest{Name: "sage", Inbox: true})
+	a, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Inbox: true})
 	if err != nil || a.Door != configs.DoorInbox || a.Command != "" {
 		t.Errorf("it is %+v, %v; want it behind the inbox", a, err)
 	}
@@ -160,7 +160,7 @@ func TestAgentsAreChangedWhileNoNodeRuns(t *testing.T) {
 		t.Errorf("the fleet is told of %v, %v", h.Agents, err)
 	}
 	asked := say(t, n, "sage", "hello")
-	if _, err := n.PauseAgent(t.Context(), control.PauseRequest{Name: "sage"}); err != nil {
+	if _, err := control.PauseAgent.Ask(t.Context(), n, control.PauseRequest{Name: "sage"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := strings.TrimSpace(answerTo(t, n, asked.Path).Body); got != "after" {

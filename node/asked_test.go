@@ -15,7 +15,7 @@ func TestWhenAnInboxWasAsked(t *testing.T) {
 	n, _ := runNodeAt(t, initHome(t, nil), func() time.Time { return now })
 	addExec(t, n, "echo", "cat")
 	for _, name := range []string{"mawjs", "volt"} {
-		if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: name, Inbox: true}); err != nil {
+		if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Inbox: true}); err != nil {
 			t.Fatal(err)
 		}
 	}

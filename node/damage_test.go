@@ -16,10 +16,10 @@ import (
 func TestStartWithADamagedMessage(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := runNode(t, home)
-	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: "echo", Exec: "git hash-object --stdin"}); err != nil {
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "echo", Exec: "git hash-object --stdin"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {
 		t.Fatal(err)
 	}
 	lost, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "nat", To: []string{"mawjs"}, Body: "the one that is lost"})

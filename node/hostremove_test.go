@@ -36,7 +36,7 @@ func TestAHostRemovesItself(t *testing.T) {
 	seenAs(t, hub, "white", control.HostLive)
 	asked := say(t, white, "slow", "one more thing")
 	eventually(t, "it is worked on", func() bool {
-		all, err := white.Agents(t.Context())
+		all, err := control.Agents.Ask(t.Context(), white)
 		return err == nil && all[0].Running == 1
 	})
 	if _, err := hub.RemoveHost(t.Context(), control.RemoveHostRequest{Host: "white"}); control.AsError(err).Kind != control.KindConflict ||

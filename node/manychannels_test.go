@@ -37,7 +37,7 @@ func TestThousandsOfChannels(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("git fast-import: %v: %s", err, out)
 	}
-	if _, err := n.Wake(t.Context(), control.WakeRequest{}); err != nil {
+	if _, err := control.Wake.Ask(t.Context(), n, control.WakeRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	use := func(n *Node) {

@@ -118,11 +118,12 @@ type Node struct {
 	runner  *runner
 	trials  *trials
 	doors   *doors
+	serving *serving
+	brought atomic.Int64 // messages that git has brought since the start
 
 	folded  folded.State // the state, for parts
 	mu      sync.Mutex   // guards what follows
 	state   *fleet.State
-	brought int      // messages that git has brought since the start
 	indexer *indexer // nil where messages cannot be searched
 }
 
@@ -289,6 +290,10 @@ func (n *Node) openDoors() {
 				return err
 			},
 		},
+	}
+	n.serving = &serving{
+		dir: n.home.Agents(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors,
+		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce,
 	}
 }
 

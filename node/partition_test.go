@@ -186,7 +186,7 @@ func TestPartitionHealsByTheBusAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range all {
-		if _, err := n.Wake(t.Context(), control.WakeRequest{}); err != nil {
+		if _, err := control.Wake.Ask(t.Context(), n, control.WakeRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, "everything is on the remote", func() bool { s := n.record.Status(); return s.Unpushed+s.Unrecorded == 0 })

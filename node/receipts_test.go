@@ -13,7 +13,7 @@ import (
 // others mark the same.
 func TestManyAreMarkedOnce(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
-	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {
 		t.Fatal(err)
 	}
 	const many = receiptBatch + 44
@@ -78,14 +78,14 @@ func TestManyAreMarkedOnce(t *testing.T) {
 func TestWhatIsShownAsAnAgentWithACommandIsStillRun(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "echo", "cat")
-	if _, err := n.PauseAgent(t.Context(), control.PauseRequest{Name: "echo", Paused: true}); err != nil {
+	if _, err := control.PauseAgent.Ask(t.Context(), n, control.PauseRequest{Name: "echo", Paused: true}); err != nil {
 		t.Fatal(err)
 	}
 	asked := say(t, n, "echo", "hello")
 	if m, err := control.Shown.Ask(t.Context(), n, control.ShownRequest{As: "echo", Paths: []protocol.Path{asked.Path}}); err != nil || m.Read != 0 {
 		t.Errorf("marked %d, %v", m.Read, err)
 	}
-	if _, err := n.PauseAgent(t.Context(), control.PauseRequest{Name: "echo"}); err != nil {
+	if _, err := control.PauseAgent.Ask(t.Context(), n, control.PauseRequest{Name: "echo"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := answerTo(t, n, asked.Path); got.Body != "hello" {

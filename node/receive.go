@@ -62,9 +62,7 @@ func (n *Node) receive(letters []gitsync.Letter, examined []fleet.Examined, by w
 	if by == byBus {
 		n.acknowledge(letters)
 	} else {
-		n.mu.Lock()
-		n.brought += len(fresh)
-		n.mu.Unlock()
+		n.brought.Add(int64(len(fresh)))
 	}
 	return len(fresh)
 }

@@ -25,7 +25,7 @@ func TestRecordIsFetchedAnew(t *testing.T) {
 	n, stop := runNode(t, home)
 	addExec(t, n, "echo", "cat")
 	answerTo(t, n, say(t, n, "echo", "hello").Path)
-	if _, err := n.Wake(t.Context(), control.WakeRequest{}); err != nil {
+	if _, err := control.Wake.Ask(t.Context(), n, control.WakeRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "everything is pushed", func() bool {

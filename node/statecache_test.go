@@ -63,7 +63,7 @@ func answers(t *testing.T, n *Node) []string {
 			say("inbox of "+as, box, err)
 		}
 	}
-	agents, err := n.Agents(ctx)
+	agents, err := control.Agents.Ask(ctx, n)
 	say("agents", agents, err)
 	channels, err := control.Channels.Ask(ctx, n)
 	say("channels", channels, err)
@@ -101,7 +101,7 @@ func busyHome(t *testing.T) (home configs.Home, n *Node, stop func()) {
 	home = initHome(t, func(o *homes.Options) { o.Remote = remote })
 	n, stop = runNode(t, home)
 	addExec(t, n, "echo", "cat")
-	if _, err := n.AddAgent(t.Context(), control.AddAgentRequest{Name: "words", Inbox: true}); err != nil {
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "words", Inbox: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := control.NewChannel.Ask(t.Context(), n, control.NewChannelRequest{As: "nat", Name: "sprint"}); err != nil {

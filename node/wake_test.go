@@ -35,7 +35,7 @@ func TestWakeCountsOnlyWhatCame(t *testing.T) {
 			}
 		}
 	}()
-	woken, err := n.Wake(t.Context(), control.WakeRequest{})
+	woken, err := control.Wake.Ask(t.Context(), n, control.WakeRequest{})
 	close(stop)
 	if <-written == 0 {
 		t.Log("nothing was written meanwhile")
@@ -43,5 +43,5 @@ func TestWakeCountsOnlyWhatCame(t *testing.T) {
 	if err != nil || woken.Arrived > 2 {
 		t.Errorf("%d messages came, %v; want those two that did", woken.Arrived, err)
 	}
-	eventually(t, "both are here", func() bool { return n.reading(func() bool { return n.brought == 2 }) })
+	eventually(t, "both are here", func() bool { return n.brought.Load() == 2 })
 }

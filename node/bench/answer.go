@@ -39,7 +39,7 @@ func takeAnswer(ctx context.Context, s *stand) (_ readings, err error) {
 	}
 	defer func() { err = errors.Join(err, pair.stop()) }()
 	near, far := pair.nodes[0], pair.nodes[1]
-	if _, err := far.AddAgent(ctx, control.AddAgentRequest{Name: "echo", Exec: command + " done"}); err != nil {
+	if _, err := control.AddAgent.Ask(ctx, far, control.AddAgentRequest{Name: "echo", Exec: command + " done"}); err != nil {
 		return nil, err
 	}
 	err = until(ctx, "the other host knows the agent", time.Millisecond, func() (bool, error) {

@@ -203,7 +203,7 @@ func (h *hosts) settle(ctx context.Context, want wantedHosts) error {
 // that: a host that is not known yet rings no bell.
 func (h *hosts) lookAtRemote(ctx context.Context) error {
 	for _, n := range h.nodes {
-		if _, err := n.Wake(ctx, control.WakeRequest{}); err != nil {
+		if _, err := control.Wake.Ask(ctx, n, control.WakeRequest{}); err != nil {
 			return err
 		}
 	}
