@@ -59,7 +59,7 @@ func (n *Node) eventFilter(r control.EventsRequest) (w eventFilter, err error) {
 		}
 	}
 	if r.Agent != "" {
-		if w.agent, err = n.knownAddress(r.Agent); err != nil {
+		if w.agent, err = knownAddress(n.folded, r.Agent); err != nil {
 			return w, err
 		}
 	}

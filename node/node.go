@@ -99,13 +99,15 @@ type Node struct {
 	events     *feed.Events
 	messages   feed.Feeds[protocol.Path] // as they enter the state
 	views      *views
+	actors     *actors
+	outbox     *outbox
+	inbox      *inbox
 	flaws      *books.Flaws // files of the record that are no messages
 	refusals   *catchup.Refusals
 	entry      *catchup.Entry
 	mender     *catchup.Mender
 	queueBytes int                     // what may wait at the bus's door, 0: as the bus thinks best
 	once       onceEach[protocol.Path] // answers and receipts, by message
-	requests   onceEach[string]        // requests with an id
 	storing    sync.RWMutex            // held for reading from when messages are stored until they are folded
 	cache      stateCache
 	turns      onceEach[affair.ID]   // of commands, by their affair
@@ -165,7 +167,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.openDoors()
 	n.knowHosts()
 	n.shelves = &shelves{shelvesOptions: shelvesOptions{
-		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, roster: &n.roster, actor: n.actor, now: n.now,
+		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, roster: &n.roster, actor: n.actors.actor, now: n.now,
 	}}
 	n.nameLost()
 	if o.acceptLoss {
@@ -191,10 +193,21 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		host: n.cfg.Alias, limit: n.cfg.MessageLimit, recordID: n.record.ID(), record: n.record, examine: n.state.ExamineOwn, publish: n.publish,
 		signsWith: &n.signsWith, storing: &n.storing,
 	}, last)
+	n.openTalk()
 	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
 		return nil, err
 	}
 	return n, nil
+}
+
+// openTalk makes the parts by which people and agents of this host talk.
+func (n *Node) openTalk() {
+	n.outbox = &outbox{
+		host: n.cfg.Alias, human: n.cfg.Human, now: n.now, folded: n.folded, live: n.live, actors: n.actors, views: n.views, act: n.act,
+	}
+	n.inbox = &inbox{
+		now: n.now, folded: n.folded, roster: &n.roster, actors: n.actors, views: n.views, writer: n.writer, act: n.act, once: &n.once,
+	}
 }
 
 // openHome checks the home, takes its lock and reads what the operator decided. It

@@ -269,3 +269,9 @@ func (n *Node) revoked(key string) (protocol.Name, bool) {
 	defer n.mu.Unlock()
 	return n.state.Keys().RevokedHost(key)
 }
+
+// Stop answers control.Stop.
+func (n *Node) Stop(context.Context) (control.None, error) {
+	n.stop()
+	return control.None{}, nil
+}

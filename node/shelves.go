@@ -32,6 +32,6 @@ type shelvesOptions struct {
 	}
 	books  *books.Books
 	roster *agents.Roster
-	actor  func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
+	actor  func(by control.Caller, as string) (fleet.Who, error) // who acts; see actors
 	now    func() time.Time
 }

@@ -35,7 +35,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	clocks, unknown := n.live.ClockWarnings(), n.hubs.unknown()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s.Speaker = n.speaker(by)
+	s.Speaker = n.actors.speaker(by)
 	s.Record.Messages = n.state.Ledger.Len()
 	s.Refused = n.flaws.CountRefused()
 	s.Flags = n.flags()

@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -24,7 +25,7 @@ func (n *Node) Wait(ctx context.Context, by control.Caller, r control.WaitReques
 	if given != 1 || r.Within <= 0 {
 		return control.Message{}, control.Errorf(control.KindUsage, "", "a wait needs one of re, from and to, and a time above zero")
 	}
-	who, err := n.reader(by, r.As)
+	who, err := n.actors.reader(by, r.As)
 	if err != nil {
 		return control.Message{}, err
 	}
@@ -52,7 +53,7 @@ func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Feed[
 		answer, ok := n.state.Talk.FirstAnswer(asked)
 		n.mu.Unlock()
 		if ok {
-			n.gave(by, answer.Path)
+			n.actors.gave(by, answer.Path)
 			return n.views.now(answer)
 		}
 		select {
@@ -78,7 +79,7 @@ func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed.Feed[pr
 			ok = ok && wanted(it)
 			n.mu.Unlock()
 			if ok {
-				n.gave(by, p)
+				n.actors.gave(by, p)
 				return n.views.now(it)
 			}
 		}
@@ -92,7 +93,7 @@ func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed.Feed[pr
 
 // waitedFor says which messages end a wait. It is called with mu held.
 func (n *Node) waitedFor(r control.WaitRequest) (func(*fleet.Item) bool, error) {
-	who, err := n.knownAddress(cmp.Or(r.From, r.To))
+	who, err := knownAddress(n.folded, cmp.Or(r.From, r.To))
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +118,7 @@ func addressedTo(it *fleet.Item, who protocol.Address) bool {
 
 // knownAddress reads whom a person named, as long as the fleet knows somebody of that
 // name; or "all".
-func (n *Node) knownAddress(text string) (protocol.Address, error) {
+func knownAddress(read folded.State, text string) (protocol.Address, error) {
 	if text == protocol.All {
 		return protocol.Address{Name: protocol.All}, nil
 	}
@@ -125,9 +126,8 @@ func (n *Node) knownAddress(text string) (protocol.Address, error) {
 	if err != nil {
 		return who, control.Errorf(control.KindUsage, "", "cannot find %q: %v", text, err)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return who, asError(n.state.People.Check(who.Name))
+	read(func(s *fleet.State) { err = s.People.Check(who.Name) })
+	return who, asError(err)
 }
 
 // wroteAt reports whether somebody wrote the message, at the host that the address

@@ -1,0 +1,63 @@
+package node
+
+import (
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/caller"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// actors are who can act on this host, its human and its agents: which of them a request is
+// of, and what its being asked says of them.
+type actors struct {
+	host, human protocol.Name
+	now         func() time.Time
+	roster      *agents.Roster
+	callers     *caller.Book
+}
+
+// actor is who acts (R14): the one named, which the door has allowed the caller; else
+// the agent that calls; else the human.
+func (a *actors) actor(by control.Caller, as string) (fleet.Who, error) {
+	if as == "" {
+		as = a.speaker(by).String()
+	}
+	if as == a.human.String() || a.roster.Serves(as) {
+		return fleet.Who{Name: as, Host: a.host}, nil
+	}
+	return fleet.Who{}, control.Errorf(control.KindRefused, "who can act here is listed by: parley agent list",
+		"%q is neither an agent served here nor the human of this host", as)
+}
+
+// reader is who asks for mail (R14).
+func (a *actors) reader(by control.Caller, as string) (fleet.Who, error) {
+	who, err := a.actor(by, as)
+	if err == nil {
+		a.roster.Asks(who.Name, a.now())
+	}
+	return who, err
+}
+
+// speaker is who acts where a request does not say it.
+func (a *actors) speaker(by control.Caller) protocol.Name {
+	if by.Kind != control.Operator {
+		return by.Name
+	}
+	return a.human
+}
+
+// called is a command with what is known of who gave it.
+func called(by control.Caller, c fleet.Command) fleet.Command {
+	return fleet.Called{Command: c, Because: by.Because, Unattended: by.Kind == control.Unattended}
+}
+
+// gave notes that an agent was given a message by what it asked for itself. Its runs
+// know theirs.
+func (a *actors) gave(by control.Caller, p protocol.Path) {
+	if by.Kind == control.ByAgent && by.Run == "" && by.Name != "" {
+		a.callers.Gave(by.Name, p)
+	}
+}

@@ -1,0 +1,177 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// outbox is what people and agents of this host send.
+type outbox struct {
+	host, human protocol.Name
+	now         func() time.Time
+	folded      folded.State
+	live        *presence.Live
+	actors      *actors
+	views       *views
+	act         func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error)
+
+	requests onceEach[string] // requests with an id
+}
+
+// Talk answers control.FindTalk.
+func (o *outbox) Talk(_ context.Context, by control.Caller, r control.TalkRequest) (control.Talk, error) {
+	who, err := o.actors.actor(by, r.As)
+	if err != nil {
+		return control.Talk{}, err
+	}
+	t := control.Talk{As: who.Name}
+	o.folded(func(s *fleet.State) {
+		t.Channel, err = s.Between(who, r.To)
+		if err == nil && r.Channel != "" {
+			t.Channel, err = s.Channels.Find(r.Channel)
+		}
+		t.Begun = s.Channels.Exists(t.Channel)
+	})
+	if err != nil {
+		return control.Talk{}, asError(err)
+	}
+	return t, nil
+}
+
+// Send answers control.Send.
+func (o *outbox) Send(ctx context.Context, by control.Caller, r control.SendRequest) (control.Message, error) {
+	who, err := o.actors.actor(by, r.As)
+	if err != nil {
+		return control.Message{}, err
+	}
+	c, about, err := o.toSay(who, r)
+	if err != nil {
+		return control.Message{}, err
+	}
+	if r.Request != "" {
+		defer o.requests.lock(r.Request)()
+		if m, ok, err := o.sentBefore(c, r); ok || err != nil {
+			return m, err
+		}
+		c = fleet.Requested{Command: c, ID: r.Request}
+	}
+	ws, err := o.act(ctx, called(by, c), about)
+	if err != nil {
+		return control.Message{}, asError(err)
+	}
+	o.awaitHeard(ctx, ws[0].message, r.HeardWithin)
+	return o.views.now(ws[0].item)
+}
+
+// sentBefore is the message that an earlier request with the same id led to.
+func (o *outbox) sentBefore(c fleet.Command, r control.SendRequest) (m control.Message, ok bool, err error) {
+	var it *fleet.Item
+	o.folded(func(s *fleet.State) { it, ok = s.Requested(o.host, r.Request, o.now()) })
+	if !ok {
+		return m, false, nil
+	}
+	if m, err = o.views.now(it); err != nil {
+		return m, false, err
+	}
+	if !fleet.Repeats(c, it) || m.Body != protocol.NormalBody(r.Body) {
+		return m, false, control.Errorf(control.KindRefused, "give each message its own --request",
+			"the request %s was another message, %s", r.Request, m.Path)
+	}
+	return m, true, nil
+}
+
+// toSay is the command that a request to send asks for, and the message that it
+// is about.
+func (o *outbox) toSay(who fleet.Who, r control.SendRequest) (c fleet.Command, about protocol.Path, err error) {
+	if r.Re != "" {
+		asked, err := o.views.find(r.Re)
+		if err != nil {
+			return nil, about, err
+		}
+		about = asked.item.Path
+	}
+	byAgent := who.Name != o.human.String()
+	if r.Re != "" && len(r.To) == 0 && r.Channel == "" {
+		return fleet.Answer{As: who, To: about, Body: r.Body, Act: r.Act, ByAgent: byAgent}, about, nil
+	}
+	say := fleet.Say{As: who, To: r.To, Act: r.Act, Body: r.Body, Cross: r.Cross, Re: about, ByAgent: byAgent, Anyway: r.Anyway}
+	o.folded(func(s *fleet.State) {
+		if r.Channel != "" {
+			say.Channel, err = s.Channels.Find(r.Channel)
+		}
+		if it, ok := s.Ledger.Item(about); ok && len(r.To) == 0 {
+			say.To = []string{s.Talk.AuthorOf(it, o.host).String()}
+		}
+	})
+	if err != nil {
+		return nil, about, asError(err)
+	}
+	return say, about, nil
+}
+
+// awaitHeard waits until the hosts that the message is for have heard it, as
+// far as they are live, or the time is up.
+func (o *outbox) awaitHeard(ctx context.Context, m *protocol.Message, within time.Duration) {
+	if within <= 0 {
+		return
+	}
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	for {
+		change := o.live.Next()
+		if !o.anyMissing(m) {
+			return
+		}
+		select {
+		case <-change:
+		case <-timer.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// anyMissing reports whether a live host that the message is for has not heard
+// it yet.
+func (o *outbox) anyMissing(m *protocol.Message) bool {
+	heard := o.live.Hearers(m.Path)
+	for _, host := range o.targets(m) {
+		if _, live := o.live.PresenceOf(host); live && !slices.Contains(heard, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// targets are the other hosts that a message is for: those chosen or named;
+// every host where it is to all or to a name without an instance.
+func (o *outbox) targets(m *protocol.Message) []protocol.Name {
+	var hosts []protocol.Name
+	add := func(h protocol.Name) {
+		if h != o.host && !slices.Contains(hosts, h) {
+			hosts = append(hosts, h)
+		}
+	}
+	for _, a := range m.To {
+		if c, ok := m.ChosenFor(a.Name); ok {
+			add(c.Host)
+		} else if a.Host != "" {
+			add(protocol.Name(a.Host))
+		} else {
+			o.folded(func(s *fleet.State) {
+				for _, h := range s.Keys().Hosts() {
+					add(h.Alias)
+				}
+			})
+		}
+	}
+	return hosts
+}
