@@ -3,22 +3,33 @@ package node
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// narrator tells what happens to those who follow it.
+type narrator struct {
+	host   protocol.Name
+	now    func() time.Time
+	folded folded.State
+	views  *views
+	events *feed.Events
+}
+
 // Events answers control.Events.
-func (n *Node) Events(ctx context.Context, r control.EventsRequest, yield func(control.Event) error) error {
-	wanted, err := n.eventFilter(r)
+func (nr *narrator) Events(ctx context.Context, r control.EventsRequest, yield func(control.Event) error) error {
+	wanted, err := nr.filter(r)
 	if err != nil {
 		return err
 	}
-	f := n.events.Follow(wanted.mayTell)
+	f := nr.events.Follow(wanted.mayTell)
 	defer f.End()
-	if err := yield(control.Event{Time: n.now().UTC(), Kind: control.EventBegun}); err != nil {
+	if err := yield(control.Event{Time: nr.now().UTC(), Kind: control.EventBegun}); err != nil {
 		return err
 	}
 	for {
@@ -29,12 +40,12 @@ func (n *Node) Events(ctx context.Context, r control.EventsRequest, yield func(c
 		}
 		waiting, missed := f.Drain()
 		for _, h := range waiting {
-			if err := n.tellEvent(h, wanted, yield); err != nil {
+			if err := nr.tell(h, wanted, yield); err != nil {
 				return err
 			}
 		}
 		if missed > 0 {
-			if err := yield(control.Event{Time: n.now().UTC(), Kind: control.EventMissed, Missed: missed}); err != nil {
+			if err := yield(control.Event{Time: nr.now().UTC(), Kind: control.EventMissed, Missed: missed}); err != nil {
 				return err
 			}
 		}
@@ -48,7 +59,7 @@ type eventFilter struct {
 	channel protocol.ChannelID // "": any
 }
 
-func (n *Node) eventFilter(r control.EventsRequest) (w eventFilter, err error) {
+func (nr *narrator) filter(r control.EventsRequest) (w eventFilter, err error) {
 	w.kinds = r.Kinds
 	if len(w.kinds) == 0 {
 		w.kinds = control.EventKinds()
@@ -59,18 +70,14 @@ func (n *Node) eventFilter(r control.EventsRequest) (w eventFilter, err error) {
 		}
 	}
 	if r.Agent != "" {
-		if w.agent, err = knownAddress(n.folded, r.Agent); err != nil {
+		if w.agent, err = knownAddress(nr.folded, r.Agent); err != nil {
 			return w, err
 		}
 	}
 	if r.Channel != "" {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		if w.channel, err = n.state.Channels.Find(r.Channel); err != nil {
-			return w, asError(err)
-		}
+		nr.folded(func(s *fleet.State) { w.channel, err = s.Channels.Find(r.Channel) })
 	}
-	return w, nil
+	return w, asError(err)
 }
 
 // mayTell reports whether something may be told: a message can bring another one to a
@@ -90,20 +97,20 @@ func (w eventFilter) about(k control.EventKind, it *fleet.Item) bool {
 		(w.agent.Name == "" || wroteAt(it, w.agent) || addressedTo(it, w.agent))
 }
 
-// tellEvent yields what is wanted of something that has happened.
-func (n *Node) tellEvent(h feed.Happening, wanted eventFilter, yield func(control.Event) error) error {
+// tell yields what is wanted of something that has happened.
+func (nr *narrator) tell(h feed.Happening, wanted eventFilter, yield func(control.Event) error) error {
 	switch h.Kind {
 	case control.EventMessage:
-		return n.tellCame(h, wanted, yield)
+		return nr.tellCame(h, wanted, yield)
 	case control.EventStage:
-		n.mu.Lock()
-		it, ok := n.state.Ledger.Item(h.Stage.Path)
-		n.mu.Unlock()
+		var it *fleet.Item
+		var ok bool
+		nr.folded(func(s *fleet.State) { it, ok = s.Ledger.Item(h.Stage.Path) })
 		if !ok || !wanted.about(h.Kind, it) {
 			return nil
 		}
 	case control.EventRun:
-		if !wanted.aboutRun(h.Run, n.cfg.Alias) {
+		if !wanted.aboutRun(h.Run, nr.host) {
 			return nil
 		}
 	default:
@@ -120,18 +127,21 @@ func (w eventFilter) aboutRun(r *control.RunChange, here protocol.Name) bool {
 }
 
 // tellCame yields a message that came, and the stage to which it brings another one.
-func (n *Node) tellCame(h feed.Happening, wanted eventFilter, yield func(control.Event) error) error {
-	n.mu.Lock()
-	it, ok := n.state.Ledger.Item(h.Came)
-	if !ok {
-		n.mu.Unlock()
+func (nr *narrator) tellCame(h feed.Happening, wanted eventFilter, yield func(control.Event) error) error {
+	var f facts
+	var to fleet.Advance
+	var advanced bool
+	nr.folded(func(s *fleet.State) {
+		if it, ok := s.Ledger.Item(h.Came); ok {
+			f = factsOf(s, it)
+			to, advanced = s.Talk.Advance(it)
+		}
+	})
+	if f.item == nil {
 		return nil
 	}
-	f := factsOf(n.state, it)
-	to, advanced := n.state.Talk.Advance(it)
-	n.mu.Unlock()
-	if wanted.about(control.EventMessage, it) {
-		m, err := n.views.of(f)
+	if wanted.about(control.EventMessage, f.item) {
+		m, err := nr.views.of(f)
 		if err != nil {
 			return asError(err)
 		}

@@ -14,15 +14,22 @@ import (
 // maxFeed bounds what a follower of messages that does not keep up may leave lying.
 const maxFeed = 100_000
 
+// logbook tells the messages of the record, those that were and those that come.
+type logbook struct {
+	folded   folded.State
+	views    *views
+	messages *feed.Feeds[protocol.Path] // as they enter the state
+}
+
 // Log answers control.Log.
-func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control.Message) error) error {
-	channel, wanted, err := n.logFilter(r)
+func (lb *logbook) Log(ctx context.Context, r control.LogRequest, yield func(control.Message) error) error {
+	channel, wanted, err := lb.filter(r)
 	if err != nil {
 		return err
 	}
-	f := n.messages.Follow(maxFeed, nil)
+	f := lb.messages.Follow(maxFeed, nil)
 	defer f.End()
-	if err := n.logPast(ctx, r, f, channel, wanted, yield); err != nil || !r.Follow {
+	if err := lb.past(ctx, r, f, channel, wanted, yield); err != nil || !r.Follow {
 		return err
 	}
 	for {
@@ -33,7 +40,7 @@ func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control
 		}
 		paths, missed := f.Drain()
 		for _, p := range paths {
-			if err := n.logOne(p, wanted, yield); err != nil {
+			if err := lb.tell(p, wanted, yield); err != nil {
 				return err
 			}
 		}
@@ -43,13 +50,11 @@ func (n *Node) Log(ctx context.Context, r control.LogRequest, yield func(control
 	}
 }
 
-// logFilter says which messages the request is about, and the channel that they are
+// filter says which messages the request is about, and the channel that they are
 // in if that is one.
-func (n *Node) logFilter(r control.LogRequest) (channel protocol.ChannelID, wanted func(*fleet.Item) bool, err error) {
+func (lb *logbook) filter(r control.LogRequest) (channel protocol.ChannelID, wanted func(*fleet.Item) bool, err error) {
 	if r.Channel != "" {
-		n.mu.Lock()
-		channel, err = n.state.Channels.Find(r.Channel)
-		n.mu.Unlock()
+		lb.folded(func(s *fleet.State) { channel, err = s.Channels.Find(r.Channel) })
 		if err != nil {
 			return "", nil, asError(err)
 		}
@@ -68,60 +73,61 @@ func (n *Node) logFilter(r control.LogRequest) (channel protocol.ChannelID, want
 // isText reports whether a message is none of the fleet's book-keeping.
 func isText(it *fleet.Item) bool { return it.Type == protocol.TypeText && !it.Act.HostWord() }
 
-// logPast yields what the record holds and empties the feed at the same moment,
+// past yields what the record holds and empties the feed at the same moment,
 // so that what arrives meanwhile is yielded once.
-func (n *Node) logPast(ctx context.Context, r control.LogRequest, f *feed.Feed[protocol.Path], channel protocol.ChannelID, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+func (lb *logbook) past(ctx context.Context, r control.LogRequest, f *feed.Feed[protocol.Path], channel protocol.ChannelID, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
 	if r.Last <= 0 {
-		return n.logAll(ctx, f, wanted, yield)
+		return lb.all(ctx, f, wanted, yield)
 	}
-	n.mu.Lock()
-	f.Drain()
-	var items []*fleet.Item
-	past := n.state.Ledger.Backward()
-	if channel != "" {
-		past = n.state.Ledger.ChannelBackward(channel)
-	}
-	for it := range past {
-		if wanted(it) {
-			items = append(items, it)
+	var last []facts
+	lb.folded(func(s *fleet.State) {
+		f.Drain()
+		backward := s.Ledger.Backward()
+		if channel != "" {
+			backward = s.Ledger.ChannelBackward(channel)
 		}
-		if len(items) == r.Last {
-			break
+		for it := range backward {
+			if wanted(it) {
+				last = append(last, factsOf(s, it))
+			}
+			if len(last) == r.Last {
+				break
+			}
 		}
-	}
-	slices.Reverse(items)
-	all := factsOfAll(n.state, items)
-	n.mu.Unlock()
-	return n.yieldAll(ctx, all, yield)
+	})
+	slices.Reverse(last)
+	return lb.tellAll(ctx, last, yield)
 }
 
-// logAll yields the whole past, in pieces: what came meanwhile and is among them
+// all yields the whole past, in pieces: what came meanwhile and is among them
 // leaves the feed.
-func (n *Node) logAll(ctx context.Context, f *feed.Feed[protocol.Path], wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+func (lb *logbook) all(ctx context.Context, f *feed.Feed[protocol.Path], wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
 	var last *fleet.Item
 	for {
-		n.mu.Lock()
-		items := folded.Following(n.state, last)
-		for _, it := range items {
-			f.Leave(func(p protocol.Path) bool { return p == it.Path })
-		}
-		if len(items) > 0 {
-			last = items[len(items)-1]
-		}
-		all := factsOfAll(n.state, slices.DeleteFunc(slices.Clone(items), func(it *fleet.Item) bool { return !wanted(it) }))
-		n.mu.Unlock()
-		if err := n.yieldAll(ctx, all, yield); err != nil || len(items) == 0 {
+		var items []*fleet.Item
+		var all []facts
+		lb.folded(func(s *fleet.State) {
+			items = folded.Following(s, last)
+			for _, it := range items {
+				f.Leave(func(p protocol.Path) bool { return p == it.Path })
+				if wanted(it) {
+					all = append(all, factsOf(s, it))
+				}
+			}
+		})
+		if err := lb.tellAll(ctx, all, yield); err != nil || len(items) == 0 {
 			return err
 		}
+		last = items[len(items)-1]
 	}
 }
 
-func (n *Node) yieldAll(ctx context.Context, all []facts, yield func(control.Message) error) error {
+func (lb *logbook) tellAll(ctx context.Context, all []facts, yield func(control.Message) error) error {
 	for _, f := range all {
 		if err := ctx.Err(); err != nil {
 			return asError(err)
 		}
-		m, err := n.views.of(f)
+		m, err := lb.views.of(f)
 		if err != nil {
 			return asError(err)
 		}
@@ -132,16 +138,17 @@ func (n *Node) yieldAll(ctx context.Context, all []facts, yield func(control.Mes
 	return nil
 }
 
-func (n *Node) logOne(p protocol.Path, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
-	n.mu.Lock()
-	it, ok := n.state.Ledger.Item(p)
-	if !ok || !wanted(it) {
-		n.mu.Unlock()
+func (lb *logbook) tell(p protocol.Path, wanted func(*fleet.Item) bool, yield func(control.Message) error) error {
+	var f facts
+	lb.folded(func(s *fleet.State) {
+		if it, ok := s.Ledger.Item(p); ok && wanted(it) {
+			f = factsOf(s, it)
+		}
+	})
+	if f.item == nil {
 		return nil
 	}
-	f := factsOf(n.state, it)
-	n.mu.Unlock()
-	m, err := n.views.of(f)
+	m, err := lb.views.of(f)
 	if err != nil {
 		return asError(err)
 	}

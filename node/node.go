@@ -102,6 +102,9 @@ type Node struct {
 	actors     *actors
 	outbox     *outbox
 	inbox      *inbox
+	waiter     *waiter
+	logbook    *logbook
+	narrator   *narrator
 	flaws      *books.Flaws // files of the record that are no messages
 	refusals   *catchup.Refusals
 	entry      *catchup.Entry
@@ -208,6 +211,11 @@ func (n *Node) openTalk() {
 	n.inbox = &inbox{
 		now: n.now, folded: n.folded, roster: &n.roster, actors: n.actors, views: n.views, writer: n.writer, act: n.act, once: &n.once,
 	}
+	n.waiter = &waiter{
+		host: n.cfg.Alias, folded: n.folded, actors: n.actors, views: n.views, messages: &n.messages, lend: n.doors.lend,
+	}
+	n.logbook = &logbook{folded: n.folded, views: n.views, messages: &n.messages}
+	n.narrator = &narrator{host: n.cfg.Alias, now: n.now, folded: n.folded, views: n.views, events: n.events}
 }
 
 // openHome checks the home, takes its lock and reads what the operator decided. It

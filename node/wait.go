@@ -14,8 +14,18 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// waiter waits for messages with those who do.
+type waiter struct {
+	host     protocol.Name
+	folded   folded.State
+	actors   *actors
+	views    *views
+	messages *feed.Feeds[protocol.Path]                  // as they enter the state
+	lend     func(agent protocol.Name) (takeBack func()) // see doors.lend
+}
+
 // Wait answers control.Wait.
-func (n *Node) Wait(ctx context.Context, by control.Caller, r control.WaitRequest) (control.Message, error) {
+func (w *waiter) Wait(ctx context.Context, by control.Caller, r control.WaitRequest) (control.Message, error) {
 	given := 0
 	for _, s := range []string{r.Re, r.From, r.To} {
 		if s != "" {
@@ -25,36 +35,36 @@ func (n *Node) Wait(ctx context.Context, by control.Caller, r control.WaitReques
 	if given != 1 || r.Within <= 0 {
 		return control.Message{}, control.Errorf(control.KindUsage, "", "a wait needs one of re, from and to, and a time above zero")
 	}
-	who, err := n.actors.reader(by, r.As)
+	who, err := w.actors.reader(by, r.As)
 	if err != nil {
 		return control.Message{}, err
 	}
-	f := n.messages.Follow(maxFeed, nil)
+	f := w.messages.Follow(maxFeed, nil)
 	defer f.End()
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
 	if r.Re != "" {
-		asked, err := n.views.find(r.Re)
+		asked, err := w.views.find(r.Re)
 		if err != nil {
 			return control.Message{}, err
 		}
-		if asked.item.From == who.Name && asked.item.Host == n.cfg.Alias {
-			defer n.doors.lend(protocol.Name(who.Name))()
+		if asked.item.From == who.Name && asked.item.Host == w.host {
+			defer w.lend(protocol.Name(who.Name))()
 		}
-		return n.awaitAnswer(ctx, by, f, asked.item.Path, r)
+		return w.awaitAnswer(ctx, by, f, asked.item.Path, r)
 	}
-	return n.awaitNext(ctx, by, f, r)
+	return w.awaitNext(ctx, by, f, r)
 }
 
 // awaitAnswer returns the first answer to the message, which may be there.
-func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], asked protocol.Path, r control.WaitRequest) (control.Message, error) {
+func (w *waiter) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], asked protocol.Path, r control.WaitRequest) (control.Message, error) {
 	for {
-		n.mu.Lock()
-		answer, ok := n.state.Talk.FirstAnswer(asked)
-		n.mu.Unlock()
+		var answer *fleet.Item
+		var ok bool
+		w.folded(func(s *fleet.State) { answer, ok = s.Talk.FirstAnswer(asked) })
 		if ok {
-			n.actors.gave(by, answer.Path)
-			return n.views.now(answer)
+			w.actors.gave(by, answer.Path)
+			return w.views.now(answer)
 		}
 		select {
 		case <-f.Wake():
@@ -66,21 +76,23 @@ func (n *Node) awaitAnswer(ctx context.Context, by control.Caller, f *feed.Feed[
 }
 
 // awaitNext returns the next message that comes from or to someone.
-func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], r control.WaitRequest) (control.Message, error) {
-	wanted, err := n.waitedFor(r)
+func (w *waiter) awaitNext(ctx context.Context, by control.Caller, f *feed.Feed[protocol.Path], r control.WaitRequest) (control.Message, error) {
+	wanted, err := w.waitedFor(r)
 	if err != nil {
 		return control.Message{}, err
 	}
 	for {
 		paths, _ := f.Drain()
 		for _, p := range paths {
-			n.mu.Lock()
-			it, ok := n.state.Ledger.Item(p)
-			ok = ok && wanted(it)
-			n.mu.Unlock()
+			var it *fleet.Item
+			var ok bool
+			w.folded(func(s *fleet.State) {
+				it, ok = s.Ledger.Item(p)
+				ok = ok && wanted(s, it)
+			})
 			if ok {
-				n.actors.gave(by, p)
-				return n.views.now(it)
+				w.actors.gave(by, p)
+				return w.views.now(it)
 			}
 		}
 		select {
@@ -91,15 +103,15 @@ func (n *Node) awaitNext(ctx context.Context, by control.Caller, f *feed.Feed[pr
 	}
 }
 
-// waitedFor says which messages end a wait. It is called with mu held.
-func (n *Node) waitedFor(r control.WaitRequest) (func(*fleet.Item) bool, error) {
-	who, err := knownAddress(n.folded, cmp.Or(r.From, r.To))
+// waitedFor says which messages end a wait.
+func (w *waiter) waitedFor(r control.WaitRequest) (func(*fleet.State, *fleet.Item) bool, error) {
+	who, err := knownAddress(w.folded, cmp.Or(r.From, r.To))
 	if err != nil {
 		return nil, err
 	}
-	return func(it *fleet.Item) bool {
+	return func(s *fleet.State, it *fleet.Item) bool {
 		switch {
-		case !isText(it) || n.state.Signature(it) == protocol.SignatureRefused:
+		case !isText(it) || s.Signature(it) == protocol.SignatureRefused:
 			return false
 		case r.From != "":
 			return wroteAt(it, who)

@@ -139,7 +139,7 @@ func wrongAtLast(ctx context.Context, n *runningNode, paths map[string]bool) (wr
 // wrongAt counts what a node shows of these messages not exactly once.
 func wrongAt(ctx context.Context, n *runningNode, paths map[string]bool) (wrong int, note string, err error) {
 	seen := make(map[string]int, len(paths))
-	err = n.Log(ctx, control.LogRequest{}, func(m control.Message) error {
+	err = control.Log.Ask(ctx, n, control.LogRequest{}, func(m control.Message) error {
 		if p := m.Path.String(); paths[p] {
 			seen[p]++
 		}
