@@ -44,7 +44,7 @@ func (n *Node) fold(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the record: %w", err)
 	}
-	n.sayAllUnreadLines()
+	n.folded(func(s *fleet.State) { n.books.SayUnread(s.Keys().Hosts()...) })
 	n.tellLost()
 	return n.books.Read()
 }

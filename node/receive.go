@@ -177,7 +177,9 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 		n.entry.KeysMoved()
 		wait.Nudge(n.hubs.moved)
 		wait.Nudge(n.keys.moved)
-		n.sayUnreadLines(it.Host)
+		if h, joined := n.state.Keys().Host(it.Host); joined {
+			n.books.SayUnread(h)
+		}
 	}
 	if it.Act == protocol.ActHostRevoke {
 		holes = n.mender.Awaited(n.state)

@@ -4,8 +4,20 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
+
+// SayUnread warns once of the lines that cannot be read in what hosts have told the
+// fleet of themselves last: the rest of it counts.
+func (b *Books) SayUnread(hosts ...*keys.Host) {
+	for _, h := range hosts {
+		if len(h.Unread) > 0 {
+			about := "unread " + h.Alias.String() + " " + protocol.Hash([]byte(strings.Join(h.Unread, "\n")))
+			b.o.Notices.Once(about, "the host %s says of itself what this version of parley cannot read, and the rest counts: %s", h.Alias, UnreadText(h.Unread))
+		}
+	}
+}
 
 // UnreadText shows the first of some lines.
 func UnreadText(lines []string) string {
