@@ -4,30 +4,68 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// decider carries out commands: they are decided by the state and then written. Where two
+// at once would be one too many, they wait for each other.
+type decider struct {
+	folded folded.State
+	now    func() time.Time
+	writer *writer // nil until the record is folded
+
+	once  onceEach[protocol.Path] // answers and receipts, by message
+	turns onceEach[affair.ID]     // of commands, by their affair
+}
+
 // act decides a command and writes what was decided. Commands about the same
 // message wait for each other, so that none is answered or receipted twice.
-func (n *Node) act(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) {
+func (d *decider) act(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) {
 	if !about.IsZero() {
-		defer n.once.lock(about)()
+		defer d.once.lock(about)()
 	}
-	n.mu.Lock()
-	drafts, err := n.state.Decide(c, n.now())
-	n.mu.Unlock()
+	var drafts []fleet.Draft
+	var err error
+	d.folded(func(s *fleet.State) { drafts, err = s.Decide(c, d.now()) })
 	if err != nil {
 		return nil, err
 	}
-	return n.writer.write(ctx, drafts)
+	return d.writer.write(ctx, drafts)
 }
 
 // say is act for what is about no message.
-func (n *Node) say(ctx context.Context, c fleet.Command) error {
-	_, err := n.act(ctx, c, protocol.Path{})
+func (d *decider) say(ctx context.Context, c fleet.Command) error {
+	_, err := d.act(ctx, c, protocol.Path{})
 	return err
+}
+
+// actOnEach is act for a command about each of several messages, which stand in the order
+// of their paths: so all lock them in one order. What was decided is written together;
+// a command that is refused is left out.
+func (d *decider) actOnEach(ctx context.Context, messages []protocol.Path, command func(about protocol.Path) fleet.Command) ([]written, error) {
+	for _, p := range messages {
+		defer d.once.lock(p)()
+	}
+	var all []fleet.Draft
+	var err error
+	d.folded(func(s *fleet.State) {
+		for _, p := range messages {
+			var drafts []fleet.Draft
+			if drafts, err = s.Decide(command(p), d.now()); err != nil && !isRefusal(err) {
+				return
+			}
+			all, err = append(all, drafts...), nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.writer.write(ctx, all)
 }
 
 func isRefusal(err error) bool {

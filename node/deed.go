@@ -12,18 +12,19 @@ import (
 // do carries out a command of an affair. Commands of one affair take turns from Decide
 // until what was decided is folded, so each is given what came of those before. The
 // error says too why a deed is void: another host may have been faster.
-func (n *Node) do(ctx context.Context, c affair.Command) ([]written, error) {
-	defer n.turns.lock(c.ID)()
-	deeds, err := n.act(ctx, fleet.Do{Command: c}, protocol.Path{})
+func (d *decider) do(ctx context.Context, c affair.Command) ([]written, error) {
+	defer d.turns.lock(c.ID)()
+	deeds, err := d.act(ctx, fleet.Do{Command: c}, protocol.Path{})
 	if err != nil {
 		return nil, err
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	for _, w := range deeds {
-		if why := n.state.Void(w.item); why != nil {
-			return deeds, refusal.New(refusal.Forbidden, "", "%s is written, and does not count: %v", w.message.Path, why)
+	d.folded(func(s *fleet.State) {
+		for _, w := range deeds {
+			if why := s.Void(w.item); why != nil {
+				err = refusal.New(refusal.Forbidden, "", "%s is written, and does not count: %v", w.message.Path, why)
+				return
+			}
 		}
-	}
-	return deeds, nil
+	})
+	return deeds, err
 }

@@ -33,7 +33,7 @@ func (n *Node) RemoveHost(ctx context.Context, r control.RemoveHostRequest) (con
 		}
 		n.own.retire(done.Host) // the node ends with the word itself
 	}
-	ws, err := n.act(ctx, c, protocol.Path{})
+	ws, err := n.decider.act(ctx, c, protocol.Path{})
 	switch {
 	case err == nil && !done.Here:
 		n.own.retire(done.Host)

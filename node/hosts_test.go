@@ -173,7 +173,7 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	white, ended := runToItsEnd(t, homeLinkedTo(t, hub, "white"))
 	seenAs(t, hub, "white", control.HostLive)
 	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.ownKey().Public}}
-	if _, err := hub.act(t.Context(), revoke, protocol.Path{}); err != nil {
+	if _, err := hub.decider.act(t.Context(), revoke, protocol.Path{}); err != nil {
 		t.Fatal(err)
 	}
 	h := seenAs(t, hub, "white", control.HostRevoked)

@@ -2,25 +2,20 @@ package node
 
 import (
 	"context"
-	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
-	"github.com/parleyfleet/parley/protocol"
 )
 
 // inbox is the mail of people and agents of this host: what came, and what of it is read.
 type inbox struct {
-	now    func() time.Time
-	folded folded.State
-	roster *agents.Roster
-	actors *actors
-	views  *views
-	writer *writer
-	act    func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error)
-	once   *onceEach[protocol.Path] // answers and receipts, by message
+	folded  folded.State
+	roster  *agents.Roster
+	actors  *actors
+	views   *views
+	decider *decider
 }
 
 // Inbox answers control.Inbox.
@@ -53,7 +48,7 @@ func (b *inbox) Read(ctx context.Context, by control.Caller, r control.ReadReque
 	if err != nil {
 		return control.Message{}, err
 	}
-	if _, err := b.act(ctx, called(by, fleet.Acknowledge{As: who, Of: f.item.Path}), f.item.Path); err != nil {
+	if _, err := b.decider.act(ctx, called(by, fleet.Acknowledge{As: who, Of: f.item.Path}), f.item.Path); err != nil {
 		return control.Message{}, asError(err)
 	}
 	b.actors.gave(by, f.item.Path)

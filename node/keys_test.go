@@ -312,7 +312,7 @@ func TestMailThatComesToCountIsRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	end := protocol.RunEnd{Run: last.Run, Seq: last.Seq, Hash: protocol.Hash(all[2].Data)}
-	if _, err := n.act(t.Context(), fleet.Revoke{By: n.cfg.Alias, Human: "nat", Of: protocol.HostKey{Host: "gone", Key: key}, Last: []protocol.RunEnd{end}}, protocol.Path{}); err != nil {
+	if _, err := n.decider.act(t.Context(), fleet.Revoke{By: n.cfg.Alias, Human: "nat", Of: protocol.HostKey{Host: "gone", Key: key}, Last: []protocol.RunEnd{end}}, protocol.Path{}); err != nil {
 		t.Fatal(err)
 	}
 	n.Receive(all[1:2], byBus)

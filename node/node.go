@@ -76,6 +76,7 @@ type Node struct {
 	anchor     keys.Anchor
 	keys       keyWork
 	writer     *writer
+	decider    *decider
 	bus        atomic.Pointer[bus.Bus]        // nil until Run starts it
 	natsBus    atomic.Pointer[configs.System] // the existing NATS system in use; nil where the server is our own
 	stop       context.CancelFunc             // ends Run; nil until then
@@ -109,11 +110,9 @@ type Node struct {
 	refusals   *catchup.Refusals
 	entry      *catchup.Entry
 	mender     *catchup.Mender
-	queueBytes int                     // what may wait at the bus's door, 0: as the bus thinks best
-	once       onceEach[protocol.Path] // answers and receipts, by message
-	storing    sync.RWMutex            // held for reading from when messages are stored until they are folded
+	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
+	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
 	cache      stateCache
-	turns      onceEach[affair.ID]   // of commands, by their affair
 	progress   func(done, total int) // of reading the record, at the start
 	sofar      reading
 	verifying  verifying
@@ -196,6 +195,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		host: n.cfg.Alias, limit: n.cfg.MessageLimit, recordID: n.record.ID(), record: n.record, examine: n.state.ExamineOwn, publish: n.publish,
 		signsWith: &n.signsWith, storing: &n.storing,
 	}, last)
+	n.decider.writer = n.writer
 	n.openTalk()
 	if n.verbs, err = control.BindAll(n.bindings()...); err != nil {
 		return nil, err
@@ -206,10 +206,10 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 // openTalk makes the parts by which people and agents of this host talk.
 func (n *Node) openTalk() {
 	n.outbox = &outbox{
-		host: n.cfg.Alias, human: n.cfg.Human, now: n.now, folded: n.folded, live: n.live, actors: n.actors, views: n.views, act: n.act,
+		host: n.cfg.Alias, human: n.cfg.Human, now: n.now, folded: n.folded, live: n.live, actors: n.actors, views: n.views, decider: n.decider,
 	}
 	n.inbox = &inbox{
-		now: n.now, folded: n.folded, roster: &n.roster, actors: n.actors, views: n.views, writer: n.writer, act: n.act, once: &n.once,
+		folded: n.folded, roster: &n.roster, actors: n.actors, views: n.views, decider: n.decider,
 	}
 	n.waiter = &waiter{
 		host: n.cfg.Alias, folded: n.folded, actors: n.actors, views: n.views, messages: &n.messages, lend: n.doors.lend,
@@ -271,10 +271,10 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	n.signsWith.Store(key)
 	n.hubs = &hubs{host: cfg.Alias, says: cfg.Bus, folded: n.folded, bus: n.currentBus, now: n.now, log: n.log, moved: make(chan struct{}, 1)}
 	n.keys.host, n.keys.now, n.keys.log, n.keys.folded, n.keys.live, n.keys.hubs = cfg.Alias, n.now, n.log, n.folded, n.live, n.hubs
-	n.keys.say = n.say
+	n.keys.say = n.decider.say
 	n.own = &ownHost{
 		host: cfg.Alias, human: cfg.Human, now: n.now, log: n.log, folded: n.folded, hubs: n.hubs, roster: &n.roster, key: n.ownKey,
-		say: n.say,
+		say: n.decider.say,
 	}
 	return opened, nil
 }
@@ -307,7 +307,7 @@ func (n *Node) openDoors() {
 			folded: n.folded, log: n.log, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
 			load: n.views.load, prompts: n.prompts, runner: n.runner,
 			act: func(ctx context.Context, c fleet.Command, about protocol.Path) error {
-				_, err := n.act(ctx, c, about)
+				_, err := n.decider.act(ctx, c, about)
 				return err
 			},
 		},

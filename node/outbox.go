@@ -20,7 +20,7 @@ type outbox struct {
 	live        *presence.Live
 	actors      *actors
 	views       *views
-	act         func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error)
+	decider     *decider
 
 	requests onceEach[string] // requests with an id
 }
@@ -62,7 +62,7 @@ func (o *outbox) Send(ctx context.Context, by control.Caller, r control.SendRequ
 		}
 		c = fleet.Requested{Command: c, ID: r.Request}
 	}
-	ws, err := o.act(ctx, called(by, c), about)
+	ws, err := o.decider.act(ctx, called(by, c), about)
 	if err != nil {
 		return control.Message{}, asError(err)
 	}

@@ -73,38 +73,18 @@ func (b *inbox) waiting(who fleet.Who, r control.ReadAllRequest) ([]protocol.Pat
 // markRead leaves the receipts of who for those of the messages that wait for it,
 // and returns how many they were. What it has stored stays when it fails.
 func (b *inbox) markRead(ctx context.Context, by control.Caller, who fleet.Who, paths []protocol.Path) (marked int, err error) {
-	slices.SortFunc(paths, protocol.Path.Compare) // all lock them in one order
+	slices.SortFunc(paths, protocol.Path.Compare)
 	for batch := range slices.Chunk(slices.Compact(paths), receiptBatch) {
 		if err := ctx.Err(); err != nil {
 			return marked, err
 		}
-		stored, err := b.markBatch(ctx, by, who, batch)
-		marked += stored
+		stored, err := b.decider.actOnEach(ctx, batch, func(p protocol.Path) fleet.Command {
+			return called(by, fleet.Acknowledge{As: who, Of: p})
+		})
+		marked += len(stored)
 		if err != nil {
 			return marked, err
 		}
 	}
 	return marked, nil
-}
-
-func (b *inbox) markBatch(ctx context.Context, by control.Caller, who fleet.Who, paths []protocol.Path) (int, error) {
-	for _, p := range paths {
-		defer b.once.lock(p)()
-	}
-	var receipts []fleet.Draft
-	var err error
-	b.folded(func(s *fleet.State) {
-		for _, p := range paths {
-			var drafts []fleet.Draft
-			if drafts, err = s.Decide(called(by, fleet.Acknowledge{As: who, Of: p}), b.now()); err != nil && !isRefusal(err) {
-				return
-			}
-			receipts, err = append(receipts, drafts...), nil // none for a message that is not here
-		}
-	})
-	if err != nil {
-		return 0, err
-	}
-	ws, err := b.writer.write(ctx, receipts)
-	return len(ws), err
 }

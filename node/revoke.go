@@ -20,7 +20,7 @@ func (n *Node) RevokeKey(ctx context.Context, r control.RevokeRequest) (control.
 	if err := typed(r.Phrase, control.RevokePhrase(r.Host), "revoke the key"); err != nil {
 		return control.Revocation{}, err
 	}
-	ws, err := n.act(ctx, c, protocol.Path{})
+	ws, err := n.decider.act(ctx, c, protocol.Path{})
 	if err != nil {
 		return control.Revocation{}, asError(err)
 	}
