@@ -119,7 +119,6 @@ type Node struct {
 
 	// The agents that are served here.
 	prompts *prompts
-	runner  *runner
 	trials  *trials
 	doors   *doors
 	serving *serving
@@ -290,13 +289,13 @@ func (n *Node) openDoors() {
 		host: n.cfg.Alias, human: n.cfg.Human, fleet: n.cfg.Fleet, folded: n.folded, roster: &n.roster, load: n.views.load, key: n.ownKey,
 		find: func(path string) (*fleet.Item, error) { f, err := n.views.find(path); return f.item, err },
 	}
-	n.runner = &runner{
+	commands := &runner{
 		home: n.home.Dir, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
 		maxOutput: n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
 		keepers:   n.keepers, callers: n.callers, doorsteps: n.doorsteps, events: n.events, notices: n.notices,
 	}
 	n.trials = &trials{
-		recordID: n.record.ID(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, prompts: n.prompts, runner: n.runner,
+		recordID: n.record.ID(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, prompts: n.prompts, runner: commands,
 	}
 	n.doors.doorsOptions = doorsOptions{
 		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record,
@@ -305,7 +304,7 @@ func (n *Node) openDoors() {
 		},
 		worker: workerOptions{
 			folded: n.folded, log: n.log, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
-			load: n.views.load, prompts: n.prompts, runner: n.runner,
+			load: n.views.load, prompts: n.prompts, runner: commands,
 			act: func(ctx context.Context, c fleet.Command, about protocol.Path) error {
 				_, err := n.decider.act(ctx, c, about)
 				return err
