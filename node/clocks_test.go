@@ -65,7 +65,7 @@ func TestClocksADayApart(t *testing.T) {
 			t.Errorf("%s warns of %q, %v; want %q", n.cfg.Alias, s.Warned, err, says)
 		}
 		other := map[*Node]string{hub: "white", white: "oracle-world"}[n]
-		if _, err := n.PingHost(t.Context(), control.PingRequest{Alias: other, Within: within}); err != nil {
+		if _, err := control.PingHost.Ask(t.Context(), n, control.PingRequest{Alias: other, Within: within}); err != nil {
 			t.Errorf("%s cannot ask %s: %v", n.cfg.Alias, other, err)
 		}
 	}

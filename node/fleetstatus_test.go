@@ -18,7 +18,7 @@ import (
 // fleetRows asks for the status of the fleet, by host.
 func fleetRows(t *testing.T, n *Node) map[protocol.Name]control.FleetHost {
 	t.Helper()
-	f, err := n.FleetStatus(t.Context(), control.HostsRequest{All: true})
+	f, err := control.AskFleet.Ask(t.Context(), n, control.HostsRequest{All: true})
 	if err != nil || f.Asked != n.cfg.Alias || f.Fleet != n.cfg.Fleet {
 		t.Fatalf("fleet status: %+v, %v", f, err)
 	}

@@ -11,21 +11,21 @@ import (
 
 	"github.com/nats-io/nkeys"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/presence"
-	"github.com/parleyfleet/parley/protocol"
 )
 
 // HostCertificate answers control.HostCertificate.
-func (n *Node) HostCertificate(ctx context.Context, r control.HostRequest) (control.Certificate, error) {
-	host, err := n.directory.Host(ctx, r)
+func (i *inquiries) HostCertificate(ctx context.Context, r control.HostRequest) (control.Certificate, error) {
+	host, err := i.directory.Host(ctx, r)
 	if err != nil {
 		return control.Certificate{}, err
 	}
 	c := control.Certificate{Alias: host.Alias}
 	if host.State == control.HostHere {
-		b := n.currentBus()
+		b := i.bus()
 		if b == nil {
 			return c, asError(ErrDraining)
 		}
@@ -37,7 +37,7 @@ func (n *Node) HostCertificate(ctx context.Context, r control.HostRequest) (cont
 	}
 	ctx, cancel := context.WithTimeout(ctx, presence.AskWait)
 	defer cancel()
-	answer, _, err := n.asker.Ask(ctx, host.Alias, presence.QuestionCertificate)
+	answer, _, err := i.asker.Ask(ctx, host.Alias, presence.QuestionCertificate)
 	if err != nil {
 		return c, asError(noAnswer(host.Alias, presence.AskWait, err))
 	}
@@ -45,9 +45,8 @@ func (n *Node) HostCertificate(ctx context.Context, r control.HostRequest) (cont
 	if err != nil {
 		return c, asError(fmt.Errorf("cannot use the certificate of %s: %w", host.Alias, err))
 	}
-	n.mu.Lock()
-	counts := n.state.Keys().HasKey(host.Alias, key, n.now())
-	n.mu.Unlock()
+	counts := false
+	i.folded(func(s *fleet.State) { counts = s.Keys().HasKey(host.Alias, key, i.now()) })
 	if !counts {
 		return c, control.Errorf(control.KindRefused, "", "cannot use the certificate of %s: it is made for the key %s, which is not its key", host.Alias, key)
 	}
@@ -92,13 +91,4 @@ func askable(host control.Host, what string) error {
 			"cannot %s %s: it is not on the bus, git alone reaches it; it last wrote %s", what, alias, host.LastSeen.Format(span.Moment))
 	}
 	return nil
-}
-
-// answerCertificate is the certificate that this host shows to NATS clients.
-func (n *Node) answerCertificate(context.Context, protocol.Name, []byte) ([]byte, error) {
-	b := n.currentBus()
-	if b == nil {
-		return nil, ErrDraining
-	}
-	return b.Certificate(), nil
 }

@@ -15,7 +15,7 @@ func TestCertificateOfAnotherHost(t *testing.T) {
 	white, stop, _ := linkedTo(t, hub, "white")
 	seenAs(t, hub, "white", control.HostLive)
 	ask := func() (control.Certificate, error) {
-		return hub.HostCertificate(t.Context(), control.HostRequest{Alias: "white"})
+		return control.HostCertificate.Ask(t.Context(), hub, control.HostRequest{Alias: "white"})
 	}
 	c, err := ask()
 	if err != nil || c.PEM != string(white.currentBus().Certificate()) {

@@ -3,16 +3,35 @@ package node
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// inquiries are what this host asks others because a person wants to know it: how far away
+// they are, where they can be dialled, their certificates, how they fare.
+type inquiries struct {
+	host, fleet protocol.Name
+	version     string
+	now         func() time.Time
+	folded      folded.State
+	directory   *directory
+	hubs        *hubs
+	asker       *presence.Asker
+	bus         func() *bus.Bus                 // nil where there is none
+	natsBus     *atomic.Pointer[configs.System] // the existing NATS system in use; nil where there is none
+	report      func() protocol.Report          // what this host says of itself
+}
+
 // PingHost answers control.PingHost.
-func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
-	host, err := n.directory.Host(ctx, control.HostRequest{Alias: r.Alias})
+func (i *inquiries) PingHost(ctx context.Context, r control.PingRequest) (control.Ping, error) {
+	host, err := i.directory.Host(ctx, control.HostRequest{Alias: r.Alias})
 	if err != nil {
 		return control.Ping{}, err
 	}
@@ -24,7 +43,7 @@ func (n *Node) PingHost(ctx context.Context, r control.PingRequest) (control.Pin
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
-	ping, err := n.asker.Ping(ctx, host.Alias)
+	ping, err := i.asker.Ping(ctx, host.Alias)
 	if err != nil {
 		return ping, asError(noAnswer(host.Alias, r.Within, err))
 	}

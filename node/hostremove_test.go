@@ -91,7 +91,7 @@ func wantOnlyHere(t *testing.T, n *Node) {
 	if err != nil || slices.ContainsFunc(people, func(p control.Participant) bool { return p.Host == "white" }) {
 		t.Errorf("people: %+v, %v", people, err)
 	}
-	f, err := n.FleetStatus(t.Context(), control.HostsRequest{})
+	f, err := control.AskFleet.Ask(t.Context(), n, control.HostsRequest{})
 	if err != nil || len(f.Hosts) != 1 {
 		t.Errorf("status of the fleet: %+v, %v", f, err)
 	}

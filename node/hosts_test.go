@@ -72,7 +72,7 @@ func TestHostsAreShownAndPinged(t *testing.T) {
 	if err != nil || h.Key != white.ownKey().Public || h.Fingerprint != print || !h.Since.Equal(white.started.Round(0)) || h.Version != "test" {
 		t.Errorf("white is shown as %+v, %v", h, err)
 	}
-	ping, err := hub.PingHost(t.Context(), control.PingRequest{Alias: "white", Within: within})
+	ping, err := control.PingHost.Ask(t.Context(), hub, control.PingRequest{Alias: "white", Within: within})
 	if err != nil || ping.RTT <= 0 || ping.RTT.Duration() > within || ping.Clock.Duration().Abs() > ping.RTT.Duration()/2+10*time.Millisecond || ping.Version != "test" {
 		t.Errorf("ping: %+v, %v", ping, err)
 	}
@@ -86,7 +86,7 @@ func TestHostsAreShownAndPinged(t *testing.T) {
 
 func wantNoPing(t *testing.T, n *Node, r control.PingRequest, kind control.Kind, text string) {
 	t.Helper()
-	_, err := n.PingHost(t.Context(), r)
+	_, err := control.PingHost.Ask(t.Context(), n, r)
 	if e := control.AsError(err); err == nil || e.Kind != kind || !strings.Contains(e.Message+" "+e.Hint, text) {
 		t.Errorf("ping %+v: %v, want %s with %q", r, err, kind, text)
 	}
@@ -160,7 +160,7 @@ func TestClockDifferenceIsMeasured(t *testing.T) {
 	_, _, clock := linkedTo(t, hub, "white")
 	clock.forward(3 * time.Minute)
 	seenAs(t, hub, "white", control.HostLive)
-	ping, err := hub.PingHost(t.Context(), control.PingRequest{Alias: "white", Within: within})
+	ping, err := control.PingHost.Ask(t.Context(), hub, control.PingRequest{Alias: "white", Within: within})
 	if err != nil || (ping.Clock.Duration()-3*time.Minute).Abs() > ping.RTT.Duration()/2+10*time.Millisecond {
 		t.Errorf("ping: %+v, %v, want a clock three minutes ahead", ping, err)
 	}

@@ -91,7 +91,6 @@ type Node struct {
 	presence   *presence.Presence
 	hubs       *hubs
 	own        *ownHost // what this host says of itself
-	directory  *directory
 	resender   *resender
 	held       *catchup.Held
 	notices    *notices.Notices // what status warns of
@@ -123,6 +122,11 @@ type Node struct {
 	doors   *doors
 	serving *serving
 	brought atomic.Int64 // messages that git has brought since the start
+
+	// hosts and their keys
+	directory *directory
+	reporter  *reporter
+	inquiries *inquiries
 
 	folded  folded.State // the state, for parts
 	mu      sync.Mutex   // guards what follows
@@ -374,6 +378,14 @@ func (n *Node) knowHosts() {
 	n.directory = &directory{
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, folded: n.folded, live: n.live, roster: &n.roster,
 		bus: n.currentBus, meet: n.cfg.Bus.URL != "", isHeld: n.doors.isHeld,
+	}
+	n.reporter = &reporter{
+		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, record: n.record, folded: n.folded, roster: &n.roster,
+		bus: n.currentBus, resend: n.resender.resend,
+	}
+	n.inquiries = &inquiries{
+		host: n.cfg.Alias, fleet: n.cfg.Fleet, version: n.version, now: n.now, folded: n.folded, directory: n.directory, hubs: n.hubs, asker: n.asker,
+		bus: n.currentBus, natsBus: &n.natsBus, report: n.reporter.report,
 	}
 }
 

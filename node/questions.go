@@ -2,35 +2,62 @@ package node
 
 import (
 	"context"
+	"time"
 
 	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// reporter answers what other hosts ask: how this one fares, its time, its certificate.
+type reporter struct {
+	host    protocol.Name
+	version string
+	started time.Time
+	now     func() time.Time
+	record  *gitsync.Record
+	folded  folded.State
+	roster  *agents.Roster
+	bus     func() *bus.Bus // nil where there is none
+	resend  bus.Service     // sends again what another host lacks
+}
+
 // services are the questions of other hosts that this node answers. Who asks is
 // a host of the fleet, and may know all of it.
-func (n *Node) services() map[protocol.Name]bus.Service {
+func (r *reporter) services() map[protocol.Name]bus.Service {
 	return map[protocol.Name]bus.Service{
 		presence.QuestionPing: func(context.Context, protocol.Name, []byte) ([]byte, error) {
-			return protocol.EncodePong(protocol.Pong{Now: n.now(), Version: n.version})
+			return protocol.EncodePong(protocol.Pong{Now: r.now(), Version: r.version})
 		},
-		presence.QuestionCertificate: n.answerCertificate,
+		presence.QuestionCertificate: func(context.Context, protocol.Name, []byte) ([]byte, error) { return r.certificate() },
 		presence.QuestionStatus: func(context.Context, protocol.Name, []byte) ([]byte, error) {
-			return protocol.EncodeReport(n.report())
+			return protocol.EncodeReport(r.report())
 		},
-		protocol.AskResend: n.resender.resend,
+		protocol.AskResend: r.resend,
 	}
 }
 
-// report is what this host says of itself.
-func (n *Node) report() protocol.Report {
-	r := n.record.Status()
-	report := protocol.Report{
-		Host: n.cfg.Alias, Version: n.version, Since: n.started, Now: n.now(), Tip: r.Tip,
-		Unrecorded: r.Unrecorded, Unpushed: r.Unpushed, Remote: string(r.Trouble.Kind), Trouble: r.Trouble.Text,
+// certificate is what this host shows to NATS clients, in PEM.
+func (r *reporter) certificate() ([]byte, error) {
+	b := r.bus()
+	if b == nil {
+		return nil, ErrDraining
 	}
-	if b := n.currentBus(); b != nil {
+	return b.Certificate(), nil
+}
+
+// report is what this host says of itself.
+func (r *reporter) report() protocol.Report {
+	at := r.record.Status()
+	report := protocol.Report{
+		Host: r.host, Version: r.version, Since: r.started, Now: r.now(), Tip: at.Tip,
+		Unrecorded: at.Unrecorded, Unpushed: at.Unpushed, Remote: string(at.Trouble.Kind), Trouble: at.Trouble.Text,
+	}
+	if b := r.bus(); b != nil {
 		for _, l := range b.Links() {
 			if l.Young {
 				l.HalfUp, l.Problem = false, ""
@@ -39,19 +66,17 @@ func (n *Node) report() protocol.Report {
 				Peer: l.Peer, Host: l.Host, Address: l.Address, Out: l.Out, Up: l.Up, HalfUp: l.HalfUp, RTT: l.RTT, Problem: l.Problem})
 		}
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	report.Messages, report.Have = n.state.Ledger.Len(), n.have()
-	report.Agents = n.roster.Names()
+	r.folded(func(s *fleet.State) { report.Messages, report.Have = s.Ledger.Len(), have(s) })
+	report.Agents = r.roster.Names()
 	report.AgentCount = len(report.Agents)
 	return report
 }
 
-// have is the last message of each host that is here. The caller holds mu.
-func (n *Node) have() []protocol.Have {
+// have is the last message of each host that is here.
+func have(s *fleet.State) []protocol.Have {
 	var all []protocol.Have
-	for _, h := range n.state.Keys().Hosts() {
-		if last, ok := n.state.Chains.LastOf(h.Alias); ok {
+	for _, h := range s.Keys().Hosts() {
+		if last, ok := s.Chains.LastOf(h.Alias); ok {
 			all = append(all, protocol.Have{Host: h.Alias, Run: last.Run, Seq: last.Seq, Path: last.Path})
 		}
 	}
