@@ -39,15 +39,15 @@ func TestAHostRemovesItself(t *testing.T) {
 		all, err := control.Agents.Ask(t.Context(), white)
 		return err == nil && all[0].Running == 1
 	})
-	if _, err := hub.RemoveHost(t.Context(), control.RemoveHostRequest{Host: "white"}); control.AsError(err).Kind != control.KindConflict ||
+	if _, err := control.RemoveHost.Ask(t.Context(), hub, control.RemoveHostRequest{Host: "white"}); control.AsError(err).Kind != control.KindConflict ||
 		!strings.Contains(control.AsError(err).Hint, "parley host remove white") {
 		t.Errorf("a host whose node runs is removed by another: %v", err)
 	}
-	plan, err := white.RemoveHost(t.Context(), control.RemoveHostRequest{Host: "white", Try: true})
+	plan, err := control.RemoveHost.Ask(t.Context(), white, control.RemoveHostRequest{Host: "white", Try: true})
 	if err != nil || !plan.Here || plan.Running != 1 || plan.Waiting != 1 || !slices.Equal(plan.Agents, []protocol.Name{"slow"}) || !plan.Path.IsZero() {
 		t.Errorf("the plan is %+v, %v", plan, err)
 	}
-	done, err := white.RemoveHost(t.Context(), control.RemoveHostRequest{Host: "white", Phrase: "remove white"})
+	done, err := control.RemoveHost.Ask(t.Context(), white, control.RemoveHostRequest{Host: "white", Phrase: "remove white"})
 	if err != nil || done.Path.IsZero() {
 		t.Fatalf("it was not removed: %+v, %v", done, err)
 	}
@@ -117,18 +117,18 @@ func TestAHostThatIsGoneIsRemoved(t *testing.T) {
 	stop()
 	seenAs(t, hub, "white", control.HostAway)
 	say(t, hub, "slow", "anybody there?")
-	_, err := black.RemoveHost(t.Context(), control.RemoveHostRequest{Host: "white"})
+	_, err := control.RemoveHost.Ask(t.Context(), black, control.RemoveHostRequest{Host: "white"})
 	if e := control.AsError(err); err == nil || e.Kind != control.KindRefused || !strings.Contains(e.Hint, "run it on the host oracle-world") {
 		t.Errorf("another host removes it: %v", err)
 	}
-	done, err := hub.RemoveHost(t.Context(), control.RemoveHostRequest{Host: "white", Phrase: "remove white"})
+	done, err := control.RemoveHost.Ask(t.Context(), hub, control.RemoveHostRequest{Host: "white", Phrase: "remove white"})
 	if err != nil || done.Here || done.Waiting != 1 || done.Path.IsZero() {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	eventually(t, "the others learn of it", func() bool {
 		return slices.Equal(aliases(t, black, true), []string{"black here", "oracle-world live", "white removed"})
 	})
-	if _, err := hub.RemoveHost(t.Context(), control.RemoveHostRequest{Host: "white"}); err == nil {
+	if _, err := control.RemoveHost.Ask(t.Context(), hub, control.RemoveHostRequest{Host: "white"}); err == nil {
 		t.Error("it is removed once more")
 	}
 	_, ended := startNode(t, white.home)

@@ -158,7 +158,7 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	if s := signatureOn(n, theirs.Path); s != protocol.SignatureValid {
 		t.Fatalf("before the revocation the thief's word is %q: the test shows nothing", s)
 	}
-	done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: n.cfg.Alias, Key: r.Old, Phrase: control.RevokePhrase(n.cfg.Alias)})
+	done, err := control.RevokeKey.Ask(t.Context(), n, control.RevokeRequest{Host: n.cfg.Alias, Key: r.Old, Phrase: control.RevokePhrase(n.cfg.Alias)})
 	if err != nil || done.Later != 1 || done.Forks != 0 || done.Out {
 		t.Errorf("revoked: %+v, %v", done, err)
 	}
@@ -183,14 +183,14 @@ func TestRevokedHostIsOut(t *testing.T) {
 	before := say(t, b, "nat", "before")
 	eventually(t, "it has arrived", func() bool { return signatureOn(a, before.Path) == protocol.SignatureValid })
 
-	if _, err := b.RevokeKey(t.Context(), control.RevokeRequest{Host: "oracle-world", Try: true}); err == nil {
+	if _, err := control.RevokeKey.Ask(t.Context(), b, control.RevokeRequest{Host: "oracle-world", Try: true}); err == nil {
 		t.Error("white may revoke a key of the founder")
 	}
-	plan, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "white", Try: true})
+	plan, err := control.RevokeKey.Ask(t.Context(), a, control.RevokeRequest{Host: "white", Try: true})
 	if err != nil || !plan.Out || plan.Later != 0 || plan.Runs == 0 || !plan.Path.IsZero() {
 		t.Fatalf("tried: %+v, %v", plan, err)
 	}
-	if _, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "white", Phrase: "revoke white"}); err != nil {
+	if _, err := control.RevokeKey.Ask(t.Context(), a, control.RevokeRequest{Host: "white", Phrase: "revoke white"}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the revocation is pushed", func() bool { s := a.record.Status(); return s.Unpushed+s.Unrecorded == 0 })
@@ -283,14 +283,14 @@ func TestKeyThatSignedInTooManyRunsIsRevoked(t *testing.T) {
 		letters = append(letters, g.say("alice", "the thief's"))
 	}
 	n.Receive(letters, byGit)
-	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone"}); err == nil || !strings.Contains(err.Error(), "one message can name") {
+	if done, err := control.RevokeKey.Ask(t.Context(), n, control.RevokeRequest{Host: "gone"}); err == nil || !strings.Contains(err.Error(), "one message can name") {
 		t.Errorf("without a last message: %+v, %v", done, err)
 	}
-	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone", After: own.String(), Phrase: "revoke gone"}); err != nil || done.Later != 200 || done.Runs != 1 {
+	if done, err := control.RevokeKey.Ask(t.Context(), n, control.RevokeRequest{Host: "gone", After: own.String(), Phrase: "revoke gone"}); err != nil || done.Later != 200 || done.Runs != 1 {
 		t.Errorf("with it: %+v, %v", done, err)
 	}
 	// A slip that would leave out all that the host wrote: a message that counts for nothing.
-	if done, err := n.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone", After: letters[9].Path.String()}); err == nil || !strings.Contains(err.Error(), "counts for nothing itself") {
+	if done, err := control.RevokeKey.Ask(t.Context(), n, control.RevokeRequest{Host: "gone", After: letters[9].Path.String()}); err == nil || !strings.Contains(err.Error(), "counts for nothing itself") {
 		t.Errorf("after a refused one: %+v, %v", done, err)
 	}
 }

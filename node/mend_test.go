@@ -99,7 +99,7 @@ func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {
 	hear(t, a, all[1:])
 	b.Receive(all[:1], byBus)
 	hear(t, b, all[1:4])
-	if _, err := a.RevokeKey(t.Context(), control.RevokeRequest{Host: "gone", Phrase: "revoke gone"}); err != nil {
+	if _, err := control.RevokeKey.Ask(t.Context(), a, control.RevokeRequest{Host: "gone", Phrase: "revoke gone"}); err != nil {
 		t.Fatal(err)
 	}
 	awaitAll(t, b, all)

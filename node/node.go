@@ -127,6 +127,8 @@ type Node struct {
 	directory *directory
 	reporter  *reporter
 	inquiries *inquiries
+	revoker   *revoker
+	remover   *remover
 
 	folded  folded.State // the state, for parts
 	mu      sync.Mutex   // guards what follows
@@ -386,6 +388,13 @@ func (n *Node) knowHosts() {
 	n.inquiries = &inquiries{
 		host: n.cfg.Alias, fleet: n.cfg.Fleet, version: n.version, now: n.now, folded: n.folded, directory: n.directory, hubs: n.hubs, asker: n.asker,
 		bus: n.currentBus, natsBus: &n.natsBus, report: n.reporter.report,
+	}
+	n.revoker = &revoker{
+		host: n.cfg.Alias, human: n.cfg.Human, limit: n.cfg.MessageLimit, folded: n.folded, views: n.views, own: n.own, act: n.decider.act,
+	}
+	n.remover = &remover{
+		revoker: n.revoker, remote: n.cfg.Remote, record: n.record, folded: n.folded, live: n.live, lookout: n.lookout, own: n.own, log: n.log,
+		act: n.decider.act, doors: n.doors,
 	}
 }
 

@@ -167,7 +167,9 @@ func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 // caller holds mu.
 func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missing) {
 	if it.Act == protocol.ActHostRevoke {
-		n.leaveIfOut()
+		if why := outOfFleet(n.state, n.cfg.Alias); why != nil {
+			n.twins.StayOut(why)
+		}
 	}
 	n.twins.Look(it, n.state, n.state.Ledger.All(), n.ownKey().Public)
 	n.presence.Missed(it)

@@ -8,79 +8,94 @@ import (
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// RevokeKey answers control.RevokeKey. The human of this host takes the decision.
-func (n *Node) RevokeKey(ctx context.Context, r control.RevokeRequest) (control.Revocation, error) {
-	c, done, err := n.revocation(r)
+// revoker has a key of a host count no more. The human of this host takes the decision.
+type revoker struct {
+	host, human protocol.Name
+	limit       int // of a message, in bytes
+	folded      folded.State
+	views       *views
+	own         *ownHost
+	act         func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // decides and stores
+}
+
+// RevokeKey answers control.RevokeKey.
+func (rv *revoker) RevokeKey(ctx context.Context, r control.RevokeRequest) (control.Revocation, error) {
+	c, done, err := rv.revocation(r)
 	if err != nil || r.Try {
 		return done, err
 	}
 	if err := typed(r.Phrase, control.RevokePhrase(r.Host), "revoke the key"); err != nil {
 		return control.Revocation{}, err
 	}
-	ws, err := n.decider.act(ctx, c, protocol.Path{})
+	ws, err := rv.act(ctx, c, protocol.Path{})
 	if err != nil {
 		return control.Revocation{}, asError(err)
 	}
 	done.Path = ws[0].message.Path
 	if done.Out {
-		n.own.retire(done.Host)
+		rv.own.retire(done.Host)
 	}
 	return done, nil
 }
 
 // revocation is the command that a request asks for, and what it does.
-func (n *Node) revocation(r control.RevokeRequest) (fleet.Revoke, control.Revocation, error) {
+func (rv *revoker) revocation(r control.RevokeRequest) (c fleet.Revoke, done control.Revocation, err error) {
 	var after protocol.Path
 	if r.After != "" {
-		f, err := n.views.find(r.After)
+		f, err := rv.views.find(r.After)
 		if err != nil {
-			return fleet.Revoke{}, control.Revocation{}, err
+			return c, done, err
 		}
 		if f.item.Host != r.Host {
-			return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindUsage, "name the last message of "+r.Host.String()+" that counts",
+			return c, done, control.Errorf(control.KindUsage, "name the last message of "+r.Host.String()+" that counts",
 				"cannot revoke a key of %s: %s is not a message of that host", r.Host, f.item.Path)
 		}
 		after = f.item.Path
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if it, ok := n.state.Ledger.Item(after); ok && n.state.Keys().Judge(&it.File) != keys.Genuine {
+	rv.folded(func(s *fleet.State) { c, done, err = rv.revocationIn(s, r, after) })
+	return c, done, err
+}
+
+// revocationIn is that by one state. Zero stands for an end that is not named.
+func (rv *revoker) revocationIn(s *fleet.State, r control.RevokeRequest, after protocol.Path) (fleet.Revoke, control.Revocation, error) {
+	if it, ok := s.Ledger.Item(after); ok && s.Keys().Judge(&it.File) != keys.Genuine {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindUsage, "name the last message of "+r.Host.String()+" that counts",
 			"cannot revoke a key of %s: %s counts for nothing itself", r.Host, after)
 	}
 	of := protocol.HostKey{Host: r.Host, Key: r.Key}
-	h, joined := n.state.Keys().Host(r.Host)
+	h, joined := s.Keys().Host(r.Host)
 	if joined {
 		of.Key = keyMeant(h, r.Key)
 	}
-	if err := n.state.MayRevoke(n.cfg.Alias, n.cfg.Human.String(), of); err != nil {
+	if err := s.MayRevoke(rv.host, rv.human.String(), of); err != nil {
 		return fleet.Revoke{}, control.Revocation{}, asError(err)
 	}
 	held := heldKey(h, of.Key)
-	if after.IsZero() && r.Host == n.cfg.Alias {
+	if after.IsZero() && r.Host == rv.host {
 		after = held.Ended // nobody knows better than the host that it wrote nothing else with that key then
 	}
-	ends, later := n.state.Chains.Ends(of, after)
+	ends, later := s.Chains.Ends(of, after)
 	if at := held.Revoked; !at.IsZero() && later == 0 {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
 			"to let less of it count, name the last message that does: parley host revoke "+r.Host.String()+" --after PATH",
 			"cannot revoke the key %s of %s: it has been since %s", of.Key, of.Host, at.Format(span.Moment))
 	}
-	if room := n.cfg.MessageLimit / revokedEnd; len(ends) > room {
+	if room := rv.limit / revokedEnd; len(ends) > room {
 		return fleet.Revoke{}, control.Revocation{}, control.Errorf(control.KindConflict,
 			"name the last message that the host wrote itself: parley host revoke "+r.Host.String()+" --after PATH",
 			"cannot revoke the key %s of %s: what it signed ends in %d places, and one message can name %d", of.Key, of.Host, len(ends), room)
 	}
 	forks := 0
 	if after.IsZero() {
-		forks = n.state.Chains.Forks(of)
+		forks = s.Chains.Forks(of)
 	}
-	return fleet.Revoke{By: n.cfg.Alias, Human: n.cfg.Human.String(), Of: of, Last: ends},
-		control.Revocation{Host: of.Host, Key: of.Key, Human: n.cfg.Human, Runs: runs(ends), Forks: forks,
-			Later: later, Out: of.Key == h.Key, Here: of.Host == n.cfg.Alias}, nil
+	return fleet.Revoke{By: rv.host, Human: rv.human.String(), Of: of, Last: ends},
+		control.Revocation{Host: of.Host, Key: of.Key, Human: rv.human, Runs: runs(ends), Forks: forks,
+			Later: later, Out: of.Key == h.Key, Here: of.Host == rv.host}, nil
 }
 
 // revokedEnd is the room that an end takes in the message at most, in bytes, with its
@@ -116,12 +131,12 @@ func keyMeant(h *keys.Host, given string) string {
 	return given
 }
 
-// leaveIfOut ends the node if its host's key was revoked. The caller holds mu.
-func (n *Node) leaveIfOut() {
-	h, joined := n.state.Keys().Host(n.cfg.Alias)
+// outOfFleet is why a host is to leave the fleet, nil where it is not.
+func outOfFleet(s *fleet.State, host protocol.Name) *control.Error {
+	h, joined := s.Keys().Host(host)
 	if !joined || !h.Out() {
-		return
+		return nil
 	}
-	n.twins.StayOut(control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley --home DIR join URL --alias NAME",
-		"this host is out of the fleet: %s", h.WhyOut()))
+	return control.Errorf(control.KindRefused, "to come back, join with a new home under another name: parley --home DIR join URL --alias NAME",
+		"this host is out of the fleet: %s", h.WhyOut())
 }

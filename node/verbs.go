@@ -56,8 +56,8 @@ func (n *Node) bindings() []control.Binding {
 		control.ProbeHost.By(n.inquiries.ProbeHost),
 		control.AskFleet.By(n.inquiries.FleetStatus),
 		control.RotateKey.By(n.RotateKey),
-		control.RevokeKey.By(n.RevokeKey),
-		control.RemoveHost.By(n.RemoveHost),
+		control.RevokeKey.By(n.revoker.RevokeKey),
+		control.RemoveHost.By(n.remover.RemoveHost),
 		control.Stop.By(n.Stop),
 	}
 }
