@@ -30,14 +30,6 @@ type audit struct {
 	found control.Verification
 }
 
-// Verify answers control.Verify.
-func (n *Node) Verify(ctx context.Context) (control.Verification, error) {
-	a := &audit{record: n.record, folded: n.folded, state: n.state, now: n.now, far: n.verifying.begin(n.record.Objects() + n.folded.Size())}
-	defer n.verifying.end(a.far)
-	err := a.run(ctx)
-	return a.found, asError(err)
-}
-
 func (a *audit) run(ctx context.Context) error {
 	damaged, err := a.disk(ctx)
 	if err != nil {

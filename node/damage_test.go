@@ -42,7 +42,7 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	if m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: kept.Path.String()}); err != nil || m.Body != "the one that is kept" {
 		t.Errorf("the other message reads %q, %v", m.Body, err)
 	}
-	found, err := n.Verify(t.Context())
+	found, err := n.audits.Verify(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

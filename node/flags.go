@@ -7,6 +7,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/notices"
 )
 
 // The kinds of flags that files get which are not in the state.
@@ -16,15 +17,15 @@ const (
 	flagUnreadable = "unreadable" // it is no message
 )
 
-// flags counts what is the matter with files of the record, by kind. The caller
-// holds mu.
-func (n *Node) flags() []control.Flag {
+// flagsOf counts what is the matter with files of the record, by kind: those of the
+// state, and those that are no messages.
+func flagsOf(s *fleet.State, flaws []books.Flaw) []control.Flag {
 	counts := map[string]int{}
-	for kind, count := range n.state.Flags() {
+	for kind, count := range s.Flags() {
 		counts[string(kind)] += count
 	}
-	for _, f := range n.flaws.List() {
-		counts[n.flagOf(f)]++
+	for _, f := range flaws {
+		counts[flagOf(s, f)]++
 	}
 	all := []control.Flag{}
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
@@ -33,22 +34,22 @@ func (n *Node) flags() []control.Flag {
 	return all
 }
 
-func (n *Node) flagOf(f books.Flaw) string {
+func flagOf(s *fleet.State, f books.Flaw) string {
 	if !f.Refused {
 		return flagUnreadable
 	}
-	if _, copied := n.state.Ledger.Original(f.Hash); copied && f.Hash != "" {
+	if _, copied := s.Ledger.Original(f.Hash); copied && f.Hash != "" {
 		return flagReplay
 	}
 	return flagSignature
 }
 
 // warnOfKey warns when a message comes that counts for nothing because of the key
-// that signed it: once for each kind and key, all are counted. The caller holds mu.
-func (n *Node) warnOfKey(it *fleet.Item) {
-	kind := n.state.Kind(it)
+// that signed it: once for each kind and key, all are counted.
+func warnOfKey(s *fleet.State, it *fleet.Item, warnings *notices.Notices) {
+	kind := s.Kind(it)
 	about := "key " + string(kind) + " " + it.Host.String() + " " + it.Key
 	if kind != "" {
-		n.notices.Once(about, "refused %s: %s", it.Path, n.state.Keys().Why(&it.File))
+		warnings.Once(about, "refused %s: %s", it.Path, s.Keys().Why(&it.File))
 	}
 }

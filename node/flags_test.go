@@ -111,7 +111,7 @@ func pushAll(t *testing.T, clone string) {
 // in these words.
 func verified(t *testing.T, n *Node, words map[protocol.Path]string) {
 	t.Helper()
-	v, err := n.Verify(t.Context())
+	v, err := n.audits.Verify(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

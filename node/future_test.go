@@ -41,7 +41,7 @@ func TestMailFromTheYear9999DragsNobodyAlong(t *testing.T) {
 	if a, w, last := at(answer.Path.String()), at(word.Path.String()), at(late.String()); a > w || w > last {
 		t.Errorf("the answer stands at %d, the next word at %d, the mail of 9999 at %d", a, w, last)
 	}
-	v, err := n.Verify(t.Context())
+	v, err := n.audits.Verify(t.Context())
 	named := slices.ContainsFunc(v.Findings, func(f control.Finding) bool {
 		return f.Path == late && f.Kind == control.FindingFuture && !f.Wrong && strings.Contains(f.Text, "9999-12-31")
 	})

@@ -58,7 +58,7 @@ func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
 			}
 			_, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: before.Path.String()})
 			gone := err != nil
-			if found, err := n.Verify(t.Context()); err != nil || gone != slices.ContainsFunc(found.Findings, isLost(before)) {
+			if found, err := n.audits.Verify(t.Context()); err != nil || gone != slices.ContainsFunc(found.Findings, isLost(before)) {
 				t.Errorf("lost: %v; verify finds %+v, %v", gone, found, err)
 			}
 			if s, err := control.ShowStatus.Ask(t.Context(), n); err != nil || !strings.Contains(strings.Join(s.Warned, "\n"), "--accept-loss") {
@@ -79,7 +79,7 @@ func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
 			defer stop()
 			answerTo(t, n, after.Path)
 			answerTo(t, n, later.Path)
-			if v, err := n.Verify(t.Context()); err != nil || slices.ContainsFunc(v.Findings, func(f control.Finding) bool { return f.Kind == control.FindingDamaged }) {
+			if v, err := n.audits.Verify(t.Context()); err != nil || slices.ContainsFunc(v.Findings, func(f control.Finding) bool { return f.Kind == control.FindingDamaged }) {
 				t.Errorf("verify finds %+v, %v", v.Findings, err)
 			}
 			gitSays(t, home.Record(), "rev-list", "--objects", "--quiet", "main")
@@ -117,7 +117,7 @@ func TestRecordIsFetchedWhileTheNodeRuns(t *testing.T) {
 			if s, err := control.ShowStatus.Ask(t.Context(), n); err != nil || strings.Contains(strings.Join(s.Warned, "\n"), "no agent is run") {
 				t.Errorf("status still warns: %q, %v", s.Warned, err)
 			}
-			if v, err := n.Verify(t.Context()); err != nil || v.Wrong > 0 {
+			if v, err := n.audits.Verify(t.Context()); err != nil || v.Wrong > 0 {
 				t.Errorf("verify finds %+v, %v", v.Findings, err)
 			}
 			gitSays(t, home.Record(), "rev-list", "--objects", "--quiet", "main")

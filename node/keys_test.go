@@ -48,7 +48,7 @@ func awaitClean(t *testing.T, nodes ...*Node) {
 	t.Helper()
 	for _, n := range nodes {
 		eventually(t, "verify finds nothing wrong on "+n.cfg.Alias.String(), func() bool {
-			v, err := n.Verify(t.Context())
+			v, err := n.audits.Verify(t.Context())
 			if err == nil && v.Wrong > 0 {
 				t.Log(v.Findings)
 			}

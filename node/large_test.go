@@ -129,7 +129,7 @@ func TestFilesTooLargeToBeRead(t *testing.T) {
 	if m, err := control.Show.Ask(t.Context(), n, control.ShowRequest{Path: word.Path.String()}); err != nil || m.Body != "before" {
 		t.Errorf("the word is %q, %v", m.Body, err)
 	}
-	v, err := n.Verify(t.Context())
+	v, err := n.audits.Verify(t.Context())
 	found := ""
 	for _, f := range v.Findings {
 		found += string(f.Kind) + " " + f.Path.String() + f.File + ": " + f.Text + "\n"

@@ -114,7 +114,6 @@ type Node struct {
 	cache      stateCache
 	progress   func(done, total int) // of reading the record, at the start
 	sofar      reading
-	verifying  verifying
 
 	// The agents that are served here.
 	prompts *prompts
@@ -129,6 +128,10 @@ type Node struct {
 	inquiries *inquiries
 	revoker   *revoker
 	remover   *remover
+
+	// the record as a whole
+	audits     *audits
+	recordView *recordView
 
 	folded  folded.State // the state, for parts
 	mu      sync.Mutex   // guards what follows
@@ -173,6 +176,8 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	n.openDoors()
 	n.knowHosts()
+	n.audits = &audits{record: n.record, folded: n.folded, now: n.now}
+	n.recordView = &recordView{dir: n.home.Record(), record: n.record, folded: n.folded}
 	n.shelves = &shelves{shelvesOptions: shelvesOptions{
 		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, roster: &n.roster, actor: n.actors.actor, now: n.now,
 	}}

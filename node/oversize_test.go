@@ -36,7 +36,7 @@ func TestMessagesOverTheLimit(t *testing.T) {
 		if !has(n, large) || has(n, huge) {
 			t.Errorf("600 KiB is a message: %t, 3 MiB: %t", has(n, large), has(n, huge))
 		}
-		v, err := n.Verify(t.Context())
+		v, err := n.audits.Verify(t.Context())
 		named := func(p protocol.Path) (text string) {
 			for _, f := range v.Findings {
 				if f.Path == p && f.Wrong {

@@ -173,7 +173,7 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 	}
 	n.twins.Look(it, n.state, n.state.Ledger.All(), n.ownKey().Public)
 	n.presence.Missed(it)
-	n.warnOfKey(it)
+	warnOfKey(n.state, it, n.notices)
 	n.warnBusyDay(it.Path)
 	if it.Path.Channel() == n.system {
 		n.entry.KeysMoved()

@@ -53,7 +53,7 @@ func TestRecordIsFetchedAnew(t *testing.T) {
 		t.Errorf("said before and after (-want +got):\n%s", diff)
 	}
 	answerTo(t, n, say(t, n, "echo", "again").Path)
-	v, err := n.Verify(t.Context())
+	v, err := n.audits.Verify(t.Context())
 	if err != nil || v.Wrong > 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}

@@ -72,10 +72,10 @@ func answers(t *testing.T, n *Node) []string {
 		list[i].Live, list[i].State, list[i].Since, list[i].Asked = false, "", time.Time{}, time.Time{} // of the moment
 	}
 	say("list", list, err)
-	stats, err := n.RecordStats(ctx)
+	stats, err := n.recordView.RecordStats(ctx)
 	stats.Disk, stats.Journal, stats.Packs = 0, 0, 0
 	say("stats", stats, err)
-	verified, err := n.Verify(ctx)
+	verified, err := n.audits.Verify(ctx)
 	say("verify", verified, err)
 	status, err := control.ShowStatus.Ask(ctx, n)
 	warned := slices.DeleteFunc(status.Warned, func(text string) bool { // the others are of the moment

@@ -38,7 +38,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	s.Speaker = n.actors.speaker(by)
 	s.Record.Messages = n.state.Ledger.Len()
 	s.Refused = n.flaws.CountRefused()
-	s.Flags = n.flags()
+	s.Flags = flagsOf(n.state, n.flaws.List())
 	s.Warned = slices.Concat(n.halts.damage(n.cfg.Remote != ""), unknown, n.notices.Texts(), clocks)
 	if open := n.home.OpenToOthers(); open != "" {
 		s.Warned = append(s.Warned, open)

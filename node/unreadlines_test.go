@@ -39,7 +39,7 @@ func TestUnreadableLineOfAHostIsToldAndTheRestCounts(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(s.Warned, func(w string) bool { return strings.Contains(w, "agent: codex, o pus*1") }) {
 			t.Errorf("warned of %q, %v", s.Warned, err)
 		}
-		v, err := n.Verify(t.Context())
+		v, err := n.audits.Verify(t.Context())
 		if err != nil || v.Wrong > 0 || !slices.ContainsFunc(v.Findings, func(f control.Finding) bool {
 			return f.Path == word.Path && f.Kind == control.FindingUnreadable && strings.Contains(f.Text, "codex")
 		}) {
@@ -98,7 +98,7 @@ func TestWhatNobodyWouldReadIsNotStored(t *testing.T) {
 	if got := len(everything(t, n)); got != before+1 {
 		t.Errorf("there are %d messages, want %d", got, before+1)
 	}
-	if v, err := n.Verify(t.Context()); err != nil || v.Wrong > 0 {
+	if v, err := n.audits.Verify(t.Context()); err != nil || v.Wrong > 0 {
 		t.Errorf("verify finds %+v, %v", v, err)
 	}
 }

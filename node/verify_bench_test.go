@@ -46,7 +46,7 @@ func BenchmarkVerify(b *testing.B) {
 		}
 		gits += time.Since(began)
 		began = time.Now()
-		v, err := n.Verify(b.Context())
+		v, err := n.audits.Verify(b.Context())
 		if err != nil || v.Wrong > 0 || v.Messages < many {
 			b.Fatalf("verify: %+v, %v", v, err)
 		}

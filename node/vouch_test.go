@@ -178,7 +178,7 @@ func TestBackdatedJoinTakesNothing(t *testing.T) {
 		if err != nil || !slices.Contains(s.Flags, control.Flag{Kind: "lost-join", Count: 2}) {
 			t.Errorf("%s: the flags are %v, %v; want two lost joins", n.cfg.Alias, s.Flags, err)
 		}
-		v, err := n.Verify(t.Context())
+		v, err := n.audits.Verify(t.Context())
 		if err != nil || v.Wrong != 2 {
 			t.Errorf("%s: verify finds %+v, %v; want the two joins", n.cfg.Alias, v.Findings, err)
 		}

@@ -11,42 +11,54 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/shelf"
+	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// recordView shows the record as a whole: its numbers, and its files in a folder.
+type recordView struct {
+	dir    string // of the repository
+	record *gitsync.Record
+	folded folded.State
+}
+
 // RecordStats answers control.CountRecord.
-func (n *Node) RecordStats(ctx context.Context) (control.RecordStats, error) {
-	r := n.record.Status()
-	s := control.RecordStats{ID: n.record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
+func (rv *recordView) RecordStats(ctx context.Context) (control.RecordStats, error) {
+	r := rv.record.Status()
+	s := control.RecordStats{ID: rv.record.ID(), Tip: r.Tip, Packs: r.Packs, Journal: r.JournalBytes}
 	var err error
-	if s.Disk, err = diskUse(n.home.Record()); err != nil {
+	if s.Disk, err = diskUse(rv.dir); err != nil {
 		return s, asError(err)
 	}
-	n.mu.Lock()
-	s.Channels = n.state.Channels.Count()
-	s.Memories = len(n.state.Memories.List(shelf.MemoryFilter{}))
-	t := n.state.Totals()
-	s.Messages, s.Receipts, s.HostWords, s.Unverified, s.First, s.Last = t.Messages, t.Receipts, t.HostWords, t.Unverified, t.First, t.Last
-	for _, h := range n.state.Keys().Hosts() {
-		wrote := control.HostStats{Alias: h.Alias, Messages: t.Hosts[h.Alias].Messages, Receipts: t.Hosts[h.Alias].Receipts}
-		if last, ok := n.state.Chains.LastOf(h.Alias); ok {
-			wrote.Last = last.Timestamp
+	var state *fleet.State
+	var t fleet.Totals
+	rv.folded(func(now *fleet.State) {
+		state = now
+		s.Channels = state.Channels.Count()
+		s.Memories = len(state.Memories.List(shelf.MemoryFilter{}))
+		t = state.Totals()
+		s.Messages, s.Receipts, s.HostWords, s.Unverified, s.First, s.Last = t.Messages, t.Receipts, t.HostWords, t.Unverified, t.First, t.Last
+		for _, h := range state.Keys().Hosts() {
+			wrote := control.HostStats{Alias: h.Alias, Messages: t.Hosts[h.Alias].Messages, Receipts: t.Hosts[h.Alias].Receipts}
+			if last, ok := state.Chains.LastOf(h.Alias); ok {
+				wrote.Last = last.Timestamp
+			}
+			s.Hosts = append(s.Hosts, wrote)
 		}
-		s.Hosts = append(s.Hosts, wrote)
-	}
-	n.mu.Unlock()
+	})
 	if t.Unsure {
-		s.Unverified, err = n.countUnverified(ctx)
+		s.Unverified, err = rv.countUnverified(ctx, state)
 	}
 	return s, asError(err)
 }
 
 // countUnverified looks at each message: whether a revocation leaves it in shows there
 // alone.
-func (n *Node) countUnverified(ctx context.Context) (count int, err error) {
-	err = n.folded.Each(ctx, func(it *fleet.Item) {
-		if !it.Act.HostWord() && it.Type != protocol.TypeRead && n.state.Signature(it) != protocol.SignatureValid {
+func (rv *recordView) countUnverified(ctx context.Context, s *fleet.State) (count int, err error) {
+	err = rv.folded.Each(ctx, func(it *fleet.Item) {
+		if !it.Act.HostWord() && it.Type != protocol.TypeRead && s.Signature(it) != protocol.SignatureValid {
 			count++
 		}
 	})
@@ -77,7 +89,7 @@ func diskUse(dir string) (int64, error) {
 }
 
 // Export answers control.Export.
-func (n *Node) Export(ctx context.Context, r control.ExportRequest) (control.Exported, error) {
+func (rv *recordView) Export(ctx context.Context, r control.ExportRequest) (control.Exported, error) {
 	done := control.Exported{Dir: r.Dir}
 	if !filepath.IsAbs(r.Dir) {
 		return done, control.Errorf(control.KindUsage, "", "cannot export: %q is not an absolute path", r.Dir)
@@ -93,7 +105,7 @@ func (n *Node) Export(ctx context.Context, r control.ExportRequest) (control.Exp
 		return done, asError(err)
 	}
 	defer root.Close()
-	done.Tip, err = n.record.Export(ctx, func(path string, data []byte) error {
+	done.Tip, err = rv.record.Export(ctx, func(path string, data []byte) error {
 		if !exportable(path) {
 			done.LeftOut++
 			return nil
