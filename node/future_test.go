@@ -88,7 +88,7 @@ func TestThiefAtTheEndOfTimesSilencesNobody(t *testing.T) {
 	n, stop := runNode(t, home)
 	say(t, n, protocol.All, "first") // of two with one key who wrote first stays
 	thief := newGhost(t, n, n.cfg.Alias)
-	thief.key, thief.now = n.ownKey().Pair, time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
+	thief.key, thief.now = n.signsWith.Load().Pair, time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC)
 	thief.head.last, thief.head.suffix = thief.now, math.MaxUint32-1<<16
 	n.Receive([]gitsync.Letter{thief.say("nat", "mine")}, byBus)
 	stop()
@@ -99,7 +99,7 @@ func TestThiefAtTheEndOfTimesSilencesNobody(t *testing.T) {
 			t.Errorf("%s is dated %s", m.Path, m.Timestamp)
 		}
 	}
-	if _, err := n.RotateKey(t.Context(), control.RotateRequest{Phrase: "rotate " + n.cfg.Alias.String()}); err != nil {
+	if _, err := control.RotateKey.Ask(t.Context(), n, control.RotateRequest{Phrase: "rotate " + n.cfg.Alias.String()}); err != nil {
 		t.Error(err)
 	}
 }

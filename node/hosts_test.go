@@ -68,8 +68,8 @@ func TestHostsAreShownAndPinged(t *testing.T) {
 	addExec(t, white, "shout", "cat")
 	eventually(t, "the agent is known", func() bool { return len(seenAs(t, hub, "white", control.HostLive).Agents) == 1 })
 	h := seenAs(t, hub, "white", control.HostLive)
-	print, err := protocol.Fingerprint(white.ownKey().Public)
-	if err != nil || h.Key != white.ownKey().Public || h.Fingerprint != print || !h.Since.Equal(white.started.Round(0)) || h.Version != "test" {
+	print, err := protocol.Fingerprint(white.signsWith.Load().Public)
+	if err != nil || h.Key != white.signsWith.Load().Public || h.Fingerprint != print || !h.Since.Equal(white.started.Round(0)) || h.Version != "test" {
 		t.Errorf("white is shown as %+v, %v", h, err)
 	}
 	ping, err := control.PingHost.Ask(t.Context(), hub, control.PingRequest{Alias: "white", Within: within})
@@ -172,7 +172,7 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 	hub, _ := aHub(t)
 	white, ended := runToItsEnd(t, homeLinkedTo(t, hub, "white"))
 	seenAs(t, hub, "white", control.HostLive)
-	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.ownKey().Public}}
+	revoke := fleet.Revoke{By: "oracle-world", Human: "nat", Of: protocol.HostKey{Host: "white", Key: white.signsWith.Load().Public}}
 	if _, err := hub.decider.act(t.Context(), revoke, protocol.Path{}); err != nil {
 		t.Fatal(err)
 	}
@@ -181,10 +181,10 @@ func TestARevokedHostIsCalledSo(t *testing.T) {
 		t.Errorf("white: %+v, want who revoked its key and when", h)
 	}
 	wantNoPing(t, hub, control.PingRequest{Alias: "white"}, control.KindRefused, "its key is revoked")
-	if alias, revoked := hub.revoked(white.ownKey().Public); alias != "white" || !revoked {
+	if alias, revoked := hub.revoked(white.signsWith.Load().Public); alias != "white" || !revoked {
 		t.Errorf("the revoked key is that of %q: %v", alias, revoked)
 	}
-	if alias, revoked := hub.revoked(hub.ownKey().Public); revoked {
+	if alias, revoked := hub.revoked(hub.signsWith.Load().Public); revoked {
 		t.Errorf("the key of %q is revoked", alias)
 	}
 	if row := fleetRows(t, hub)["white"]; row.State != control.HostRevoked || row.Answered || row.Problem != "" {

@@ -25,7 +25,7 @@ import (
 // rotated gives a node's host a new key.
 func rotated(t *testing.T, n *Node, overlap time.Duration) control.Rotation {
 	t.Helper()
-	r, err := n.RotateKey(t.Context(), control.RotateRequest{Overlap: overlap, Phrase: control.RotatePhrase(n.cfg.Alias)})
+	r, err := control.RotateKey.Ask(t.Context(), n, control.RotateRequest{Overlap: overlap, Phrase: control.RotatePhrase(n.cfg.Alias)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,8 @@ func TestRotateWhileRunning(t *testing.T) {
 	a, b := linkedPair(t)
 	before := say(t, b, "nat", "before")
 	r := rotated(t, b, time.Hour)
-	if b.ownKey().Public != r.Key || r.Old == r.Key || !strings.HasPrefix(r.Fingerprint, "SHA256:") {
-		t.Fatalf("rotated: %+v, signing with %s", r, b.ownKey().Public)
+	if b.signsWith.Load().Public != r.Key || r.Old == r.Key || !strings.HasPrefix(r.Fingerprint, "SHA256:") {
+		t.Fatalf("rotated: %+v, signing with %s", r, b.signsWith.Load().Public)
 	}
 	after := say(t, b, "nat", "after")
 	for _, p := range []protocol.Path{before.Path, after.Path} {
@@ -99,8 +99,8 @@ func TestKeysAreKept(t *testing.T) {
 		}
 	}
 	n, _ = runNode(t, home)
-	if n.ownKey().Public != second.Key {
-		t.Errorf("the new start signs with %s, want %s", n.ownKey().Public, second.Key)
+	if n.signsWith.Load().Public != second.Key {
+		t.Errorf("the new start signs with %s, want %s", n.signsWith.Load().Public, second.Key)
 	}
 	awaitClean(t, n)
 }
@@ -121,7 +121,7 @@ func TestRotationThatWasCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, stop := runNode(t, home)
-	if n.ownKey().Public == orphan.Public {
+	if n.signsWith.Load().Public == orphan.Public {
 		t.Fatal("it signs with a key of which nobody was told")
 	}
 	r := rotated(t, n, 0)
@@ -130,8 +130,8 @@ func TestRotationThatWasCutShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, _ = runNode(t, home)
-	if own, err := homes.HostKey(home); n.ownKey().Public != r.Key || err != nil || own.Public != r.Key {
-		t.Errorf("it signs with %s, want %s; %v", n.ownKey().Public, r.Key, err)
+	if own, err := homes.HostKey(home); n.signsWith.Load().Public != r.Key || err != nil || own.Public != r.Key {
+		t.Errorf("it signs with %s, want %s; %v", n.signsWith.Load().Public, r.Key, err)
 	}
 	m := say(t, n, "all", "x")
 	if s := signatureOn(n, m.Path); s != protocol.SignatureValid {
@@ -146,7 +146,7 @@ func TestOldKeyIsRevokedWithoutTheThief(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	own := say(t, n, "all", "own")
 	thief := newGhost(t, n, n.cfg.Alias)
-	thief.key, thief.now = n.ownKey().Pair, own.Timestamp.Add(time.Second) // who was earlier would have this one stay out
+	thief.key, thief.now = n.signsWith.Load().Pair, own.Timestamp.Add(time.Second) // who was earlier would have this one stay out
 	n.reading(func() bool {
 		it, _ := n.state.Ledger.Item(own.Path)
 		thief.head.prev = it.Hash
@@ -258,7 +258,7 @@ func runToItsEnd(t *testing.T, home configs.Home) (*Node, <-chan error) {
 func lateWord(t *testing.T, n *Node) gitsync.Letter {
 	t.Helper()
 	g := newGhost(t, n, n.cfg.Alias)
-	g.key, g.now = n.ownKey().Pair, time.Now().Add(-24*time.Hour)
+	g.key, g.now = n.signsWith.Load().Pair, time.Now().Add(-24*time.Hour)
 	return g.say("eve", "with an older date")
 }
 

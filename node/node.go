@@ -128,6 +128,7 @@ type Node struct {
 	inquiries *inquiries
 	revoker   *revoker
 	remover   *remover
+	rotator   *rotator
 
 	// the record as a whole
 	audits     *audits
@@ -195,7 +196,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.fold(ctx); err != nil {
 		return nil, err
 	}
-	if err := n.rightKey(); err != nil {
+	if err := n.rotator.finish(); err != nil {
 		return nil, err
 	}
 	n.notices.Opened(opened)
@@ -283,7 +284,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	n.keys.host, n.keys.now, n.keys.log, n.keys.folded, n.keys.live, n.keys.hubs = cfg.Alias, n.now, n.log, n.folded, n.live, n.hubs
 	n.keys.say = n.decider.say
 	n.own = &ownHost{
-		host: cfg.Alias, human: cfg.Human, now: n.now, log: n.log, folded: n.folded, hubs: n.hubs, roster: &n.roster, key: n.ownKey,
+		host: cfg.Alias, human: cfg.Human, now: n.now, log: n.log, folded: n.folded, hubs: n.hubs, roster: &n.roster, key: n.signsWith.Load,
 		say: n.decider.say,
 	}
 	return opened, nil
@@ -297,7 +298,7 @@ const receiptFetches = 2
 // openDoors makes what agents are served with.
 func (n *Node) openDoors() {
 	n.prompts = &prompts{
-		host: n.cfg.Alias, human: n.cfg.Human, fleet: n.cfg.Fleet, folded: n.folded, roster: &n.roster, load: n.views.load, key: n.ownKey,
+		host: n.cfg.Alias, human: n.cfg.Human, fleet: n.cfg.Fleet, folded: n.folded, roster: &n.roster, load: n.views.load, key: n.signsWith.Load,
 		find: func(path string) (*fleet.Item, error) { f, err := n.views.find(path); return f.item, err },
 	}
 	commands := &runner{
@@ -400,6 +401,13 @@ func (n *Node) knowHosts() {
 	n.remover = &remover{
 		revoker: n.revoker, remote: n.cfg.Remote, record: n.record, folded: n.folded, live: n.live, lookout: n.lookout, own: n.own, log: n.log,
 		act: n.decider.act, doors: n.doors,
+	}
+	n.rotator = &rotator{
+		host: n.cfg.Alias, home: n.home, recordID: n.record.ID(), now: n.now, log: n.log, folded: n.folded, signsWith: &n.signsWith,
+		own: n.own, presence: n.presence, notices: n.notices, bus: n.currentBus,
+		write: func(ctx context.Context, draft fleet.Draft, next *homes.Key) ([]written, error) {
+			return n.writer.rotate(ctx, draft, next)
+		},
 	}
 }
 

@@ -187,7 +187,7 @@ func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	}
 	pwned := filepath.Join(t.TempDir(), "pwned")
 	text := strings.Replace(string(data), "count: 1", "cli: touch "+pwned+", count: 1", 1)
-	text = strings.Replace(text, "key: "+n.ownKey().Public, "key: UAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", 1)
+	text = strings.Replace(text, "key: "+n.signsWith.Load().Public, "key: UAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", 1)
 	text = strings.Replace(text, "---\n\n", "---\n\nKept by a person.\n", 1)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	}
 	eventually(t, "the host file is rendered again, with what the person wrote", func() bool {
 		data, _, err := n.record.ReadFile(protocol.HostFilePath("oracle-world"))
-		return err == nil && strings.Contains(string(data), n.ownKey().Public) && strings.Contains(string(data), "Kept by a person.")
+		return err == nil && strings.Contains(string(data), n.signsWith.Load().Public) && strings.Contains(string(data), "Kept by a person.")
 	})
 }
 

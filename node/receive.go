@@ -171,7 +171,7 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 			n.twins.StayOut(why)
 		}
 	}
-	n.twins.Look(it, n.state, n.state.Ledger.All(), n.ownKey().Public)
+	n.twins.Look(it, n.state, n.state.Ledger.All(), n.signsWith.Load().Public)
 	n.presence.Missed(it)
 	warnOfKey(n.state, it, n.notices)
 	n.warnBusyDay(it.Path)

@@ -5,128 +5,154 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/notices"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // maxOverlap bounds how long two keys of a host may count beside each other.
 const maxOverlap = 366 * 24 * time.Hour
 
-// ownKey is the key that this host signs with now.
-func (n *Node) ownKey() *homes.Key { return n.signsWith.Load() }
+// rotator gives this host another key to sign with.
+type rotator struct {
+	host      protocol.Name
+	home      configs.Home
+	recordID  string
+	now       func() time.Time
+	log       zerolog.Logger
+	folded    folded.State
+	signsWith *atomic.Pointer[homes.Key] // the key of now
+	own       *ownHost
+	presence  *presence.Presence
+	notices   *notices.Notices
+	bus       func() *bus.Bus // nil where there is none
+
+	// write stores the draft that gives this host another key, and signs with that afterwards.
+	write func(ctx context.Context, draft fleet.Draft, next *homes.Key) ([]written, error)
+
+	changing sync.Mutex // held while the key changes
+}
 
 // RotateKey answers control.RotateKey. Both seeds are on the disk before the fleet
 // is told. Where the node ends after that, and before the home says which is the
-// one to sign with, the next start takes the one that the record says (rightKey).
-func (n *Node) RotateKey(ctx context.Context, r control.RotateRequest) (control.Rotation, error) {
+// one to sign with, the next start takes the one that the record says (finish).
+func (ro *rotator) RotateKey(ctx context.Context, r control.RotateRequest) (control.Rotation, error) {
 	if r.Overlap < 0 || r.Overlap > maxOverlap {
 		return control.Rotation{}, control.Errorf(control.KindUsage, "", "cannot change the key: the overlap is to be from 0 to %s, not %s", span.Text(maxOverlap), span.Text(r.Overlap))
 	}
 	if r.Try {
-		return control.Rotation{Host: n.cfg.Alias, Old: n.ownKey().Public}, nil
+		return control.Rotation{Host: ro.host, Old: ro.signsWith.Load().Public}, nil
 	}
-	if err := typed(r.Phrase, control.RotatePhrase(n.cfg.Alias), "change the key"); err != nil {
+	if err := typed(r.Phrase, control.RotatePhrase(ro.host), "change the key"); err != nil {
 		return control.Rotation{}, err
 	}
-	n.keys.changing.Lock()
-	defer n.keys.changing.Unlock()
-	old := n.ownKey()
+	ro.changing.Lock()
+	defer ro.changing.Unlock()
+	old := ro.signsWith.Load()
 	next, err := homes.NewKey()
 	if err != nil {
 		return control.Rotation{}, asError(fmt.Errorf("cannot make a new key: %w", err))
 	}
 	for _, key := range []*homes.Key{old, next} {
-		if err := key.Keep(n.home); err != nil {
+		if err := key.Keep(ro.home); err != nil {
 			return control.Rotation{}, asError(err)
 		}
 	}
 	failpoint.Hit(failpoint.SeedsKept)
-	said, err := n.tellRotation(ctx, old, next, r.Overlap)
+	said, err := ro.tell(ctx, old, next, r.Overlap)
 	if err != nil {
 		return control.Rotation{}, asError(err)
 	}
 	failpoint.Hit(failpoint.KeyRotated)
-	if err := next.MakeOwn(n.home); err != nil { // the next start brings it to its end
-		n.notices.News("the new key is kept in " + homes.SeedFile(n.home, next.Public) + ", but not as host.nk: " + err.Error())
+	if err := next.MakeOwn(ro.home); err != nil { // the next start brings it to its end
+		ro.notices.News("the new key is kept in " + homes.SeedFile(ro.home, next.Public) + ", but not as host.nk: " + err.Error())
 	}
-	n.afterRotation(next)
+	ro.show(next)
 	print, err := protocol.Fingerprint(next.Public)
 	if err != nil {
 		return control.Rotation{}, asError(err)
 	}
 	return control.Rotation{
-		Host: n.cfg.Alias, Old: old.Public, Key: next.Public, Fingerprint: print, Until: n.countsUntil(old.Public), Path: said.message.Path,
+		Host: ro.host, Old: old.Public, Key: next.Public, Fingerprint: print, Until: ro.countsUntil(old.Public), Path: said.message.Path,
 	}, nil
 }
 
 // countsUntil is until when an old key of this host counts.
-func (n *Node) countsUntil(key string) (until time.Time) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if h, joined := n.state.Keys().Host(n.cfg.Alias); joined {
-		for _, k := range h.Keys() {
-			if k.Key == key {
-				until = k.Until
-			}
+func (ro *rotator) countsUntil(key string) (until time.Time) {
+	ro.folded(func(s *fleet.State) {
+		if h, joined := s.Keys().Host(ro.host); joined {
+			until = heldKey(h, key).Until
 		}
-	}
+	})
 	return until
 }
 
-// tellRotation writes the message by which the new key takes the place of the old.
-func (n *Node) tellRotation(ctx context.Context, old, next *homes.Key, overlap time.Duration) (written, error) {
-	proof := protocol.Rotation{Host: n.cfg.Alias}
-	if err := proof.Prove(n.record.ID(), old.Public, next.Pair); err != nil {
+// tell writes the message by which the new key takes the place of the old.
+func (ro *rotator) tell(ctx context.Context, old, next *homes.Key, overlap time.Duration) (written, error) {
+	proof := protocol.Rotation{Host: ro.host}
+	if err := proof.Prove(ro.recordID, old.Public, next.Pair); err != nil {
 		return written{}, err
 	}
-	now := n.now()
-	n.mu.Lock()
-	drafts, err := n.state.Decide(fleet.Rotate{Host: n.cfg.Alias, Old: old.Public, Next: proof, Overlap: overlap}, now)
-	n.mu.Unlock()
+	var drafts []fleet.Draft
+	var err error
+	ro.folded(func(s *fleet.State) {
+		drafts, err = s.Decide(fleet.Rotate{Host: ro.host, Old: old.Public, Next: proof, Overlap: overlap}, ro.now())
+	})
 	if err != nil {
 		return written{}, err
 	}
-	ws, err := n.writer.rotate(ctx, drafts[0], next)
+	ws, err := ro.write(ctx, drafts[0], next)
 	if err != nil {
 		return written{}, err
 	}
 	return ws[0], nil
 }
 
-// afterRotation has the bus and the host file show the new key.
-func (n *Node) afterRotation(next *homes.Key) {
-	if b := n.currentBus(); b != nil {
+// show has the bus and the host file show the new key.
+func (ro *rotator) show(next *homes.Key) {
+	if b := ro.bus(); b != nil {
 		if err := b.Rekey(next.Pair); err != nil {
-			n.notices.News(err.Error() + "; start the node anew")
+			ro.notices.News(err.Error() + "; start the node anew")
 		}
 	}
-	n.presence.Announce()
-	if err := n.own.render(); err != nil {
-		n.log.Warn().Err(err).Msg("cannot render this host's file")
+	ro.presence.Announce()
+	if err := ro.own.render(); err != nil {
+		ro.log.Warn().Err(err).Msg("cannot render this host's file")
 	}
 }
 
-// rightKey takes the key that the record says is this host's, where this home has it:
+// finish takes the key that the record says is this host's, where this home has it:
 // the node ended after the record had its new key and before the home did.
-func (n *Node) rightKey() error {
-	h, joined := n.state.Keys().Host(n.cfg.Alias)
-	if !joined || h.Key == n.ownKey().Public {
+func (ro *rotator) finish() error {
+	var h *keys.Host
+	joined := false
+	ro.folded(func(s *fleet.State) { h, joined = s.Keys().Host(ro.host) })
+	if !joined || h.Key == ro.signsWith.Load().Public {
 		return nil
 	}
-	key, err := homes.KeptKey(n.home, h.Key)
+	key, err := homes.KeptKey(ro.home, h.Key)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && key.Public != h.Key {
 		return nil // the name is another host's: joining says so
 	}
 	if err != nil {
 		return err
 	}
-	n.signsWith.Store(key)
-	n.log.Info().Str("key", key.Public).Msg("the change of this host's key is brought to its end")
-	return key.MakeOwn(n.home)
+	ro.signsWith.Store(key)
+	ro.log.Info().Str("key", key.Public).Msg("the change of this host's key is brought to its end")
+	return key.MakeOwn(ro.home)
 }

@@ -165,7 +165,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	o := bus.Options{
 		Config: bus.Config{
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
-		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.ownKey().Pair, Trusted: n.trusted, Revoked: n.revoked,
+		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.signsWith.Load().Pair, Trusted: n.trusted, Revoked: n.revoked,
 		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.reporter.services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
@@ -257,7 +257,7 @@ func (n *Node) trusted(key string) (protocol.Name, bool) {
 	n.mu.Lock()
 	alias, ok := n.state.Keys().HostOfKey(key, n.now())
 	n.mu.Unlock()
-	if !ok && key != n.ownKey().Public {
+	if !ok && key != n.signsWith.Load().Public {
 		n.record.Ring()
 	}
 	return alias, ok

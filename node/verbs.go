@@ -55,7 +55,7 @@ func (n *Node) bindings() []control.Binding {
 		control.PingHost.By(n.inquiries.PingHost),
 		control.ProbeHost.By(n.inquiries.ProbeHost),
 		control.AskFleet.By(n.inquiries.FleetStatus),
-		control.RotateKey.By(n.RotateKey),
+		control.RotateKey.By(n.rotator.RotateKey),
 		control.RevokeKey.By(n.revoker.RevokeKey),
 		control.RemoveHost.By(n.remover.RemoveHost),
 		control.Stop.By(n.Stop),

@@ -37,8 +37,7 @@ type keyWork struct {
 	hubs   *hubs
 	say    func(context.Context, fleet.Command) error // stores that and tells the others
 
-	moved    chan struct{} // holds a token when a host act was taken in
-	changing sync.Mutex    // held while this host's own key changes
+	moved chan struct{} // holds a token when a host act was taken in
 
 	mu   sync.Mutex // guards what follows
 	seen map[place]sight
