@@ -122,13 +122,7 @@ type Node struct {
 	serving *serving
 	brought atomic.Int64 // messages that git has brought since the start
 
-	// hosts and their keys
-	directory *directory
-	reporter  *reporter
-	inquiries *inquiries
-	revoker   *revoker
-	remover   *remover
-	rotator   *rotator
+	hosts hostParts // what is about hosts and their keys
 
 	// the record as a whole
 	audits     *audits
@@ -176,7 +170,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.openDoors()
-	n.knowHosts()
+	n.hosts = n.newHostParts()
 	n.audits = &audits{record: n.record, folded: n.folded, now: n.now}
 	n.recordView = &recordView{dir: n.home.Record(), record: n.record, folded: n.folded}
 	n.shelves = &shelves{shelvesOptions: shelvesOptions{
@@ -196,7 +190,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	if err := n.fold(ctx); err != nil {
 		return nil, err
 	}
-	if err := n.rotator.finish(); err != nil {
+	if err := n.hosts.rotator.finish(); err != nil {
 		return nil, err
 	}
 	n.notices.Opened(opened)
@@ -379,36 +373,6 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	}
 	n.state, n.system = fleet.New(n.anchor, n.cache.kinds...), protocol.SystemChannel(record.ID())
 	return books.CheckIdentity(record, n.cfg)
-}
-
-// knowHosts makes the parts that are about hosts and their keys.
-func (n *Node) knowHosts() {
-	n.directory = &directory{
-		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, folded: n.folded, live: n.live, roster: &n.roster,
-		bus: n.currentBus, meet: n.cfg.Bus.URL != "", isHeld: n.doors.isHeld,
-	}
-	n.reporter = &reporter{
-		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, record: n.record, folded: n.folded, roster: &n.roster,
-		bus: n.currentBus, resend: n.resender.resend,
-	}
-	n.inquiries = &inquiries{
-		host: n.cfg.Alias, fleet: n.cfg.Fleet, version: n.version, now: n.now, folded: n.folded, directory: n.directory, hubs: n.hubs, asker: n.asker,
-		bus: n.currentBus, natsBus: &n.natsBus, report: n.reporter.report,
-	}
-	n.revoker = &revoker{
-		host: n.cfg.Alias, human: n.cfg.Human, limit: n.cfg.MessageLimit, folded: n.folded, views: n.views, own: n.own, act: n.decider.act,
-	}
-	n.remover = &remover{
-		revoker: n.revoker, remote: n.cfg.Remote, record: n.record, folded: n.folded, live: n.live, lookout: n.lookout, own: n.own, log: n.log,
-		act: n.decider.act, doors: n.doors,
-	}
-	n.rotator = &rotator{
-		host: n.cfg.Alias, home: n.home, recordID: n.record.ID(), now: n.now, log: n.log, folded: n.folded, signsWith: &n.signsWith,
-		own: n.own, presence: n.presence, notices: n.notices, bus: n.currentBus,
-		write: func(ctx context.Context, draft fleet.Draft, next *homes.Key) ([]written, error) {
-			return n.writer.rotate(ctx, draft, next)
-		},
-	}
 }
 
 // anchorOf is where the history of the record's keys begins: what its first commit

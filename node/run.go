@@ -166,7 +166,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		Config: bus.Config{
 			Listen: n.cfg.Bus.Listen, Links: n.cfg.Bus.LinksAddress(), Advertise: n.cfg.Bus.Advertise, URL: system.URL, Login: login},
 		Fleet: n.cfg.Fleet, Alias: n.cfg.Alias, RecordID: n.record.ID(), Key: n.signsWith.Load().Pair, Trusted: n.trusted, Revoked: n.revoked,
-		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.reporter.services(),
+		ServerID: id, Log: n.log.With().Str("part", "bus").Logger(), Now: n.now, Services: n.hosts.reporter.services(),
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
 			Message:  n.entry.LetIn,

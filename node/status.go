@@ -26,7 +26,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 			Pushes: r.Pushes, Rejected: r.Rejected, Arriving: r.Arriving, Arrived: r.Arrived,
 		},
 		Bus:   n.busStatus(),
-		Hosts: n.directory.status(),
+		Hosts: n.hosts.directory.status(),
 	}
 	s.Commands.Running, s.Commands.Waiting, s.Commands.Most = n.slots.Usage()
 	if r.StoreError != nil {
