@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -60,4 +61,13 @@ func (a *actors) gave(by control.Caller, p protocol.Path) {
 	if by.Kind == control.ByAgent && by.Run == "" && by.Name != "" {
 		a.callers.Gave(by.Name, p)
 	}
+}
+
+// Token answers control.MakeToken.
+func (a *actors) Token(_ context.Context, r control.AgentRequest) (control.AgentToken, error) {
+	served, err := a.roster.Get(r.Name)
+	if err != nil {
+		return control.AgentToken{}, err
+	}
+	return control.AgentToken{Agent: served.Name, Token: a.callers.Standing(served.Name)}, nil
 }

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -30,13 +29,4 @@ func (n *Node) logRefused() func(verb string, c control.Caller, why error) {
 	return func(verb string, c control.Caller, why error) {
 		log.Warn().Str("verb", verb).Stringer("caller", c.Kind).Stringer("name", c.Name).Str("run", c.Run).Str("known_by", c.How).Msg(why.Error())
 	}
-}
-
-// AgentToken answers control.MakeToken.
-func (n *Node) AgentToken(_ context.Context, r control.AgentRequest) (control.AgentToken, error) {
-	a, err := n.roster.Get(r.Name)
-	if err != nil {
-		return control.AgentToken{}, err
-	}
-	return control.AgentToken{Agent: a.Name, Token: n.callers.Standing(a.Name)}, nil
 }

@@ -31,7 +31,7 @@ func (n *Node) bindings() []control.Binding {
 		control.RemoveAgent.By(n.serving.Remove),
 		control.PauseAgent.By(n.serving.Pause),
 		control.TestAgent.By(n.trials.Test),
-		control.MakeToken.By(n.AgentToken),
+		control.MakeToken.By(n.actors.Token),
 		control.ActorProfile.By(n.shelves.Profile),
 		control.ShowPrompt.For(n.prompts.Prompt),
 		control.Open.By(n.trials.Open),
