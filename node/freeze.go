@@ -3,10 +3,16 @@ package node
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/books"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -30,32 +36,45 @@ const (
 // that an archive could not show. It passes.
 var errUnsettled = errors.New("files that claim one path are not all recorded")
 
-// startFreezing writes the cache whenever enough has come, until the node stops, and
+// freezer brings the state into its cache, so that the next start need not read the whole
+// record and a long one takes little memory.
+type freezer struct {
+	cache   *stateCache
+	record  *gitsync.Record
+	folded  folded.State
+	storing *sync.RWMutex // held for reading from when messages are stored until they are folded
+	flaws   *books.Flaws
+	holed   func() bool // whether a part of the record is not on the disk
+	notices *notices.Notices
+	log     zerolog.Logger
+}
+
+// start writes the cache whenever enough has come, until the node stops, and
 // once more then.
-func (n *Node) startFreezing(down *teardown) {
+func (f *freezer) start(down *teardown) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { // ends with ctx
 		defer close(ended)
-		n.freezeAlways(ctx)
+		f.always(ctx)
 	}()
 	down.push(func() {
 		cancel()
 		<-ended
-		if loose, all := n.sizes(); loose >= stopLoose && all <= stopLarge {
-			n.freezeOrSay()
+		if loose, all := f.sizes(); loose >= stopLoose && all <= stopLarge {
+			f.freezeOrSay()
 		}
 	})
 }
 
-func (n *Node) freezeAlways(ctx context.Context) {
+func (f *freezer) always(ctx context.Context) {
 	tick := time.NewTicker(freezeLook)
 	defer tick.Stop()
 	next := time.Now()
 	for {
-		loose, all := n.sizes()
+		loose, all := f.sizes()
 		if began := time.Now(); !began.Before(next) && loose >= max(leastLoose, min(all/shareLoose, mostLoose)) {
-			n.freezeOrSay()
+			f.freezeOrSay()
 			next = time.Now().Add(max(freezeApart, freezeRest*time.Since(began)))
 		}
 		select {
@@ -68,47 +87,49 @@ func (n *Node) freezeAlways(ctx context.Context) {
 
 // sizes are how many messages the next start would not find in the cache, and how
 // many there are.
-func (n *Node) sizes() (loose, all int) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.cache.passing() {
-		return n.state.Ledger.Len(), n.state.Ledger.Len()
-	}
-	return n.state.Ledger.Loose(), n.state.Ledger.Len()
+func (f *freezer) sizes() (loose, all int) {
+	f.folded(func(s *fleet.State) {
+		loose, all = s.Ledger.Loose(), s.Ledger.Len()
+		if f.cache.passing() {
+			loose = all
+		}
+	})
+	return loose, all
 }
 
 // freezeOrSay writes the cache. Without it everything works, a start takes longer.
-func (n *Node) freezeOrSay() {
+func (f *freezer) freezeOrSay() {
 	began := time.Now()
-	err := n.freeze()
+	err := f.freeze()
 	const about = "the cache of the state"
 	switch {
 	case err == nil:
-		n.notices.Mended(about)
-		n.log.Debug().Int("messages", n.folded.Size()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
+		f.notices.Mended(about)
+		f.log.Debug().Int("messages", f.folded.Size()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
 	case !errors.Is(err, errUnsettled):
-		n.notices.Wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
+		f.notices.Wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
 	}
 }
 
 // freeze brings what lies in memory into the cache, as far as it is in main. What
 // main holds is folded: its messages have all been told, and who stored others has
 // taken them in.
-func (n *Node) freeze() error {
-	tip, err := n.record.Told()
+func (f *freezer) freeze() error {
+	tip, err := f.record.Told()
 	if err != nil {
 		return err
 	}
-	files, err := n.record.FilesOf(tip)
+	files, err := f.record.FilesOf(tip)
 	if err != nil {
 		return err
 	}
-	n.storing.Lock()
-	n.mu.Lock()
-	sn, flaws, lost := n.state.Snapshot(), n.flaws.List(), n.halts.notWhole()
-	n.mu.Unlock()
-	n.storing.Unlock()
-	if lost {
+	var sn *fleet.Snapshot
+	var flaws []books.Flaw
+	var holed bool
+	f.storing.Lock()
+	f.folded(func(s *fleet.State) { sn, flaws, holed = s.Snapshot(), f.flaws.List(), f.holed() })
+	f.storing.Unlock()
+	if holed {
 		return errUnsettled // they would be missing from the cache once they are back
 	}
 	whole := sn.Only(func(p protocol.Path, hash string, contested bool) (kept bool) {
@@ -123,11 +144,11 @@ func (n *Node) freeze() error {
 	if err != nil {
 		return err
 	}
-	made, err := n.cache.write(n.record.ID(), sn, stamp{Tip: tip, Flaws: flaws}, true)
+	made, err := f.cache.write(f.record.ID(), sn, stamp{Tip: tip, Flaws: flaws}, true)
 	if err != nil {
 		return err
 	}
-	return n.adopt(made, sn)
+	return f.adopt(made, sn)
 }
 
 // isIn reports whether a file of the state is one of the files of a commit. Where
@@ -140,26 +161,26 @@ func isIn(files *gitsync.Files, p protocol.Path, hash string, contested bool) (b
 }
 
 // adopt takes an archive in place of what it was made of.
-func (n *Node) adopt(made archived, sn *fleet.Snapshot) error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.state.Adopt(made.archive, sn)
-	return n.cache.use(made)
+func (f *freezer) adopt(made archived, sn *fleet.Snapshot) (err error) {
+	f.folded(func(s *fleet.State) {
+		s.Adopt(made.archive, sn)
+		err = f.cache.use(made)
+	})
+	return err
 }
 
 // thin brings what lies in memory into an archive that lasts as long as the process.
 // Where that cannot be it stays in memory, and thin is false.
-func (n *Node) thin() bool {
-	n.mu.Lock()
-	sn := n.state.Snapshot()
-	n.mu.Unlock()
-	made, err := n.cache.write(n.record.ID(), sn, stamp{}, false)
+func (f *freezer) thin() bool {
+	var sn *fleet.Snapshot
+	f.folded(func(s *fleet.State) { sn = s.Snapshot() })
+	made, err := f.cache.write(f.record.ID(), sn, stamp{}, false)
 	if err != nil {
-		n.log.Warn().Err(err).Msg("cannot write the cache of the state; the record takes memory instead")
+		f.log.Warn().Err(err).Msg("cannot write the cache of the state; the record takes memory instead")
 		return false
 	}
-	if err := n.adopt(made, sn); err != nil {
-		n.log.Warn().Err(err).Msg("an old cache of the state is not removed")
+	if err := f.adopt(made, sn); err != nil {
+		f.log.Warn().Err(err).Msg("an old cache of the state is not removed")
 	}
 	return true
 }

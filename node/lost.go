@@ -4,73 +4,94 @@ import (
 	"context"
 	"strings"
 
+	"github.com/rs/zerolog"
+
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // mostLostLogged is how many of what is lost the log names; "record verify" names all.
 const mostLostLogged = 1000
 
-// recordDamaged is the record's news that a part of main is not on the disk any more,
+// losses says what this disk has lost of the record, and keeps agents from being run
+// without it.
+type losses struct {
+	record  *gitsync.Record
+	shared  bool // with a remote
+	anchor  keys.Anchor
+	cache   *stateCache
+	folded  folded.State
+	halts   *halts
+	lookout *presence.Lookout
+	events  *feed.Events
+	mended  func() // the record is whole again
+	log     zerolog.Logger
+}
+
+// damaged is the record's news that a part of main is not on the disk any more,
 // or, with "", that this is over. Meanwhile no agent is run: what it would answer may
 // have been answered, and nobody could say.
-func (n *Node) recordDamaged(why string) {
-	n.halts.breaks(why)
-	n.tellDamage()
+func (l *losses) damaged(why string) {
+	l.halts.breaks(why)
+	l.tellDamage()
 	if why == "" {
-		n.tellLost()
-		n.doors.nudge()
+		l.tell()
+		l.mended()
 		return
 	}
 	// Only this process may still know what was in folders that are lost.
 	var paths []protocol.Path
-	err := n.folded.Each(context.Background(), func(it *fleet.Item) { paths = append(paths, it.Path) })
+	err := l.folded.Each(context.Background(), func(it *fleet.Item) { paths = append(paths, it.Path) })
 	if err == nil {
-		err = n.record.NameLost(paths)
+		err = l.record.NameLost(paths)
 	}
 	if err != nil {
-		n.log.Error().Err(err).Msg("the next start does not know all that was lost")
+		l.log.Error().Err(err).Msg("the next start does not know all that was lost")
 	}
 }
 
-// nameLost names the messages that were in folders that the disk has lost, as the
+// name names the messages that were in folders that the disk has lost, as the
 // cache of the state remembers them.
-func (n *Node) nameLost() {
-	if len(n.record.Lost()) == 0 {
+func (l *losses) name() {
+	if len(l.record.Lost()) == 0 {
 		return
 	}
-	n.cache.dir = n.home.StateCache()
-	a, _, err := n.cache.open(n.record.ID())
+	a, _, err := l.cache.open(l.record.ID())
 	if err != nil {
 		return // it remembers nothing
 	}
 	var paths []protocol.Path
-	for it := range fleet.Restore(n.anchor, a).Ledger.After(nil) {
+	for it := range fleet.Restore(l.anchor, a).Ledger.After(nil) {
 		paths = append(paths, it.Path)
 	}
-	if err := n.record.NameLost(paths); err != nil {
-		n.log.Error().Err(err).Msg("what is lost cannot be named")
+	if err := l.record.NameLost(paths); err != nil {
+		l.log.Error().Err(err).Msg("what is lost cannot be named")
 	}
-	if err := n.cache.close(); err != nil {
-		n.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
+	if err := l.cache.close(); err != nil {
+		l.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
 	}
 }
 
-// tellLost takes in what the disk has lost. No agent is run without it: it may say what
+// tell takes in what the disk has lost. No agent is run without it: it may say what
 // the agent has done already.
-func (n *Node) tellLost() {
-	lost := n.record.Lost()
+func (l *losses) tell() {
+	lost := l.record.Lost()
 	if len(lost) > 0 {
-		n.lookout.Trust()
+		l.lookout.Trust()
 	}
-	n.halts.loses(lost)
-	n.tellDamage()
+	l.halts.loses(lost)
+	l.tellDamage()
 	if len(lost) > 0 {
-		n.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Msg("the disk has lost a part of the record: no agent is run")
+		l.log.Error().Strs("lost", lost[:min(len(lost), mostLostLogged)]).Int("all", len(lost)).Msg("the disk has lost a part of the record: no agent is run")
 	}
 }
 
 // tellDamage tells who follows what happens that the record is not whole, or that it is.
-func (n *Node) tellDamage() {
-	n.events.Wrong("the record", strings.Join(n.halts.damage(n.cfg.Remote != ""), "; "))
+func (l *losses) tellDamage() {
+	l.events.Wrong("the record", strings.Join(l.halts.damage(l.shared), "; "))
 }

@@ -112,8 +112,8 @@ type Node struct {
 	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
 	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
 	cache      stateCache
-	progress   func(done, total int) // of reading the record, at the start
-	sofar      reading
+	freezer    *freezer
+	losses     *losses
 
 	// The agents that are served here.
 	prompts *prompts
@@ -142,9 +142,9 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	}
 	events := feed.NewEvents(o.Now)
 	n := &Node{
-		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(), progress: o.Progress,
+		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
 		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes,
-		cache:   stateCache{kinds: o.affairs},
+		cache:   stateCache{dir: o.Home.StateCache(), kinds: o.affairs},
 		keys:    newKeyWork(),
 		events:  events,
 		notices: notices.New(o.Log, o.Now, events),
@@ -176,7 +176,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n.shelves = &shelves{shelvesOptions: shelvesOptions{
 		cfg: n.cfg, folded: n.folded, record: n.record, books: n.books, roster: &n.roster, actor: n.actors.actor, now: n.now,
 	}}
-	n.nameLost()
+	n.losses.name()
 	if o.acceptLoss {
 		if err := n.record.AcceptLoss(); err != nil {
 			return nil, err
@@ -187,7 +187,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 			return nil, err
 		}
 	}
-	if err := n.fold(ctx); err != nil {
+	if err := n.fold(ctx, o.Progress); err != nil {
 		return nil, err
 	}
 	if err := n.hosts.rotator.finish(); err != nil {
@@ -324,7 +324,7 @@ func (n *Node) openDoors() {
 }
 
 func (n *Node) openRecord(ctx context.Context, patient bool) error {
-	record, err := n.openOrFetch(ctx, gitsync.Options{
+	record, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
 		Author:        homes.Author(n.cfg),
@@ -344,11 +344,11 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 			Pushed:   n.pushed,
 			Moved:    n.remoteMoved,
 			Trouble:  n.remoteTrouble,
-			Damaged:  n.recordDamaged,
+			Damaged:  func(why string) { n.losses.damaged(why) },
 			Stuck:    n.recordStuck,
 			Notice:   n.notices.News,
 		},
-	})
+	}, n.log)
 	if err != nil {
 		return err
 	}
@@ -372,7 +372,34 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		return err
 	}
 	n.state, n.system = fleet.New(n.anchor, n.cache.kinds...), protocol.SystemChannel(record.ID())
+	n.freezer = &freezer{
+		cache: &n.cache, record: record, folded: n.folded, storing: &n.storing, flaws: n.flaws, holed: n.halts.notWhole, notices: n.notices, log: n.log,
+	}
+	n.losses = &losses{
+		record: record, shared: n.cfg.Remote != "", anchor: n.anchor, cache: &n.cache, folded: n.folded, halts: &n.halts, lookout: n.lookout,
+		events: n.events, mended: n.doors.nudge, log: n.log,
+	}
 	return books.CheckIdentity(record, n.cfg)
+}
+
+// fold makes the state of the record, and reads the record's other files.
+func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
+	l := &loader{
+		record: n.record, anchor: n.anchor, cache: &n.cache, freezer: n.freezer, folded: n.folded, losses: n.losses, flaws: n.flaws,
+		notices: n.notices, log: n.log,
+		reading: &reading{socket: n.home.Socket(), verbs: n.verbs, version: n.version, progress: progress, log: n.log},
+		begin: func(s *fleet.State) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.state = s
+		},
+	}
+	if err := l.load(ctx); err != nil {
+		return err
+	}
+	n.folded(func(s *fleet.State) { n.books.SayUnread(s.Keys().Hosts()...) })
+	n.losses.tell()
+	return n.books.Read()
 }
 
 // anchorOf is where the history of the record's keys begins: what its first commit

@@ -6,46 +6,81 @@ import (
 	"log"
 	"os"
 	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// reading is how far a start that reads the whole record has come.
-type reading struct{ done, total atomic.Int64 }
+const (
+	// longStart is how many messages make a start long enough to tell of it.
+	longStart = 5000
+	// readingSay is the time between two lines of the log about a long start.
+	readingSay = 10 * time.Second
+)
+
+// reading tells how far a start that reads the whole record has come.
+type reading struct {
+	socket   string // where whoever asks meanwhile is told
+	verbs    control.Answers
+	version  string
+	progress func(done, total int) // nil: nobody
+	log      zerolog.Logger
+
+	done, total atomic.Int64
+	say         time.Time // when the log is told next
+}
 
 func (r *reading) String() string {
 	total := max(1, r.total.Load())
 	return fmt.Sprintf("reading the record: %d%%", 100*min(r.done.Load(), total)/total)
 }
 
-// longStart is how many messages make a start long enough to tell of it.
-const longStart = 5000
-
-// answerMeanwhile tells whoever asks at the control socket how far a long start has
-// come, until done is called.
-func (n *Node) answerMeanwhile(total int) (done func()) {
+// begin says that about so many messages are going to be read. If they are many, whoever
+// asks at the control socket is told how far that has come, until end is called.
+func (r *reading) begin(total int) (end func()) {
+	r.total.Store(int64(total))
+	r.say = time.Now().Add(readingSay)
 	if total < longStart {
 		return func() {}
 	}
-	n.sofar.total.Store(int64(total))
-	listener, err := control.Listen(n.home.Socket())
+	listener, err := control.Listen(r.socket)
 	if err != nil {
-		n.log.Warn().Err(err).Msg("nobody can be told how far the start has come")
+		r.log.Warn().Err(err).Msg("nobody can be told how far the start has come")
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { // ends with ctx
-		ended <- control.Serve(ctx, listener, n.verbs, control.Info{
-			Version: n.version, API: control.API, Errors: log.New(n.log, "", 0),
+		ended <- control.Serve(ctx, listener, r.verbs, control.Info{
+			Version: r.version, API: control.API, Errors: log.New(r.log, "", 0),
 			Busy: func() error {
-				return control.Errorf(control.KindUnavailable, fmt.Sprintf("wait, or end process %d", os.Getpid()), "the node is starting: %s", &n.sofar)
+				return control.Errorf(control.KindUnavailable, fmt.Sprintf("wait, or end process %d", os.Getpid()), "the node is starting: %s", r)
 			}})
 	}()
 	return func() {
 		cancel()
 		if err := <-ended; err != nil {
-			n.log.Warn().Err(err).Msg("the control socket of the start did not close cleanly")
+			r.log.Warn().Err(err).Msg("the control socket of the start did not close cleanly")
 		}
+	}
+}
+
+// reached says now and then that so many messages have been read; nothing where the
+// reading did not begin, because little is to be read.
+func (r *reading) reached(done int) {
+	total := int(r.total.Load())
+	if total == 0 {
+		return
+	}
+	done = min(done, total)
+	r.done.Store(int64(done))
+	if r.progress != nil {
+		r.progress(done, total)
+	}
+	if now := time.Now(); now.After(r.say) {
+		r.say = now.Add(readingSay)
+		r.log.Info().Int("of", total).Int("messages", done).Msgf("reading the record: %d%%", 100*done/total)
 	}
 }

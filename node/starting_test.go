@@ -13,8 +13,9 @@ func TestLongStartAnswers(t *testing.T) {
 	n, _ := opened(t, initHome(t, nil))
 	defer closeNode(t, n)
 	client := control.NewClient(n.home.Socket(), "test")
-	done := n.answerMeanwhile(longStart)
-	n.sofar.done.Store(longStart * 2 / 5)
+	r := &reading{socket: n.home.Socket(), verbs: n.verbs, version: "test", log: n.log}
+	end := r.begin(longStart)
+	r.done.Store(longStart * 2 / 5)
 	_, err := control.ShowStatus.Ask(t.Context(), client)
 	if e := control.AsError(err); err == nil || e.Kind != control.KindUnavailable || e.Message != "the node is starting: reading the record: 40%" {
 		t.Errorf("while it starts: %v", err)
@@ -22,7 +23,7 @@ func TestLongStartAnswers(t *testing.T) {
 	if _, err := control.Stop.Ask(t.Context(), client); err == nil || !strings.Contains(control.AsError(err).Hint, "end process") {
 		t.Errorf("asked to stop: %v", err)
 	}
-	done()
+	end()
 	if _, err := control.ShowStatus.Ask(t.Context(), client); err == nil || strings.Contains(err.Error(), "starting") {
 		t.Errorf("afterwards: %v", err)
 	}

@@ -1,0 +1,55 @@
+package homes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/redact"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// OpenRecord opens the record of a home. Where record.git is gone and there is a remote,
+// the record is fetched anew; what only this host had is in the journal still,
+// and goes in again. What it does beside that it tells log.
+func OpenRecord(ctx context.Context, home configs.Home, alias protocol.Name, o gitsync.Options, log zerolog.Logger) (*gitsync.Record, error) {
+	record, err := gitsync.Open(ctx, o)
+	if !errors.Is(err, gitsync.ErrNoRecord) {
+		return record, err
+	}
+	if o.Remote == "" {
+		return nil, recordGone(home, "")
+	}
+	log.Warn().Str("remote", redact.Remote(o.Remote)).Msg("record.git is gone: fetching the record anew")
+	o.Check = func(read func(string) ([]byte, bool, error)) error { return checkOurs(home, alias, o.Remote, read) }
+	_, err = gitsync.Init(ctx, o, nil)
+	switch {
+	case errors.Is(err, gitsync.ErrNoRecord):
+		return nil, recordGone(home, ", and the repository "+redact.Remote(o.Remote)+" is empty")
+	case err != nil:
+		return nil, fmt.Errorf("cannot fetch the record anew: %w", err)
+	}
+	return gitsync.Open(ctx, o)
+}
+
+func recordGone(home configs.Home, more string) error {
+	return control.Errorf(control.KindNotFound, "bring record.git back from a backup", "cannot start: record.git is not in %s%s", home.Dir, more)
+}
+
+// checkOurs looks at a record that is about to take the place of the one that was
+// lost: this host must be in it, with its key.
+func checkOurs(home configs.Home, alias protocol.Name, remote string, read func(string) ([]byte, bool, error)) error {
+	data, ok, err := read(protocol.HostFilePath(alias))
+	if err != nil {
+		return err
+	}
+	if says, err := protocol.ParseHostFile(data); !ok || err != nil || !HasSeed(home, says.Key) {
+		return fmt.Errorf("the record at %s is another one: it does not know the host %s with its key", redact.Remote(remote), alias)
+	}
+	return nil
+}
