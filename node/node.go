@@ -28,6 +28,7 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/node/search"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -113,6 +114,8 @@ type Node struct {
 	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
 	cache      stateCache
 	freezer    *freezer
+	indexer    *search.Indexer
+	finder     *finder
 	losses     *losses
 
 	// The agents that are served here.
@@ -128,10 +131,9 @@ type Node struct {
 	audits     *audits
 	recordView *recordView
 
-	folded  folded.State // the state, for parts
-	mu      sync.Mutex   // guards what follows
-	state   *fleet.State
-	indexer *indexer // nil where messages cannot be searched
+	folded folded.State // the state, for parts
+	mu     sync.Mutex   // guards what follows
+	state  *fleet.State
 }
 
 // Open takes the home's lock, opens its record and folds the fleet's state from
@@ -372,6 +374,10 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		return err
 	}
 	n.state, n.system = fleet.New(n.anchor, n.cache.kinds...), protocol.SystemChannel(record.ID())
+	n.indexer = search.NewIndexer(search.IndexerOptions{
+		Dir: n.home.SearchIndex(), RecordID: record.ID(), Folded: n.folded, Load: n.views.load, Log: n.log,
+	})
+	n.finder = &finder{folded: n.folded, indexer: n.indexer, views: n.views}
 	n.freezer = &freezer{
 		cache: &n.cache, record: record, folded: n.folded, storing: &n.storing, flaws: n.flaws, holed: n.halts.notWhole, notices: n.notices, log: n.log,
 	}

@@ -39,31 +39,11 @@ func Rebuild(ctx context.Context, o Options, acceptLoss bool, indexing func(done
 			return Rebuilt{}, fmt.Errorf("cannot write the cache of the state: %w", err)
 		}
 	}
-	if done.Indexed, err = n.indexAll(ctx, indexing); err != nil {
+	if done.Indexed, err = n.indexer.IndexAll(ctx, indexing); err != nil {
 		return Rebuilt{}, fmt.Errorf("cannot make the index of words: %w", err)
 	}
 	done.Elapsed = time.Since(began)
 	return done, nil
-}
-
-// indexAll makes the index of words.
-func (n *Node) indexAll(ctx context.Context, tell func(done, total int)) (indexed int, err error) {
-	x, err := n.openIndex()
-	if err != nil {
-		return 0, err
-	}
-	defer func() {
-		if closing := x.index.Close(); err == nil {
-			err = closing
-		}
-	}()
-	x.past = n.state.Ledger.Len()
-	total := x.past
-	return x.catchUp(ctx, x.index, func() {
-		if tell != nil {
-			tell(total-x.pending(), total)
-		}
-	})
 }
 
 // discard removes what a home holds and can be computed.

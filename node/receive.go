@@ -208,7 +208,7 @@ func (n *Node) warnBusyDay(p protocol.Path) {
 // and to whoever follows. The caller holds mu.
 func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
 	n.doors.bring(n.state, it)
-	n.indexer.add(it, load)
+	n.indexer.Add(it, load)
 	n.messages.Add(it.Path)
 	n.events.Came(it.Path)
 }

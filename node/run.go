@@ -204,6 +204,17 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 	return nil
 }
 
+// startIndex has messages be found by their words. Without an index everything else works.
+func (n *Node) startIndex(down *teardown) {
+	stop, err := n.indexer.Start()
+	if err != nil {
+		n.log.Error().Err(err).Msg("messages cannot be searched")
+		n.notices.Wrong("search", "messages cannot be searched: %v", err)
+		return
+	}
+	down.push(stop)
+}
+
 // openCatchup makes what brings here, and to the other hosts, what the bus loses.
 func (n *Node) openCatchup() {
 	n.entry = catchup.NewEntry(catchup.EntryOptions{

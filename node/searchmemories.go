@@ -16,14 +16,13 @@ const defaultMemories = 20
 
 // searchMemories finds the memories that hold, the newest first, and how many there are
 // beyond the limit. They are few and lie in memory, so they need no index.
-func (n *Node) searchMemories(q search.Query, from string, words search.Matcher) (hits []control.MemoryHit, total int) {
+func (fi *finder) searchMemories(q search.Query, from string, words search.Matcher) (hits []control.MemoryHit, total int) {
 	filter := shelf.MemoryFilter{From: from}
 	if q.Channel != "" {
 		filter.Scopes = []protocol.ChannelID{q.Channel}
 	}
-	n.mu.Lock()
-	memories := n.state.Memories.List(filter)
-	n.mu.Unlock()
+	var memories []shelf.Memory
+	fi.folded(func(s *fleet.State) { memories = s.Memories.List(filter) })
 	limit := q.Limit
 	if limit <= 0 {
 		limit = defaultMemories
@@ -34,7 +33,7 @@ func (n *Node) searchMemories(q search.Query, from string, words search.Matcher)
 			continue
 		}
 		if total++; total <= limit {
-			n.folded(func(s *fleet.State) {
+			fi.folded(func(s *fleet.State) {
 				hits = append(hits, control.MemoryHit{Memory: memoryView(s, m), Excerpt: excerpt(words, text)})
 			})
 		}

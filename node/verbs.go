@@ -22,7 +22,7 @@ func (n *Node) bindings() []control.Binding {
 		control.Show.By(n.views.Show),
 		control.Replies.By(n.views.Replies),
 		control.Thread.By(n.views.Thread),
-		control.Search.By(n.Search),
+		control.Search.By(n.finder.Search),
 		control.Log.By(n.logbook.Log),
 		control.Events.By(n.narrator.Events),
 		control.Agents.By(n.serving.Agents),

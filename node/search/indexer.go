@@ -1,0 +1,264 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	indexPause = time.Second      // without a new message, before those that came are indexed; who searches waits for none
+	indexLate  = time.Minute      // how long they may wait for such a pause
+	indexMost  = 8192             // of them wait for it
+	indexRetry = 10 * time.Second // before a broken index is made anew, on a full disk for example
+)
+
+// ErrNoIndex says that the index could not be opened, or is not yet.
+var ErrNoIndex = errors.New("messages cannot be searched: there is no index")
+
+// Indexer keeps an index up to date with the state: with the past in the background,
+// with what comes as it comes.
+type Indexer struct {
+	o    IndexerOptions
+	work sync.WaitGroup
+
+	mu    sync.Mutex // guards what follows
+	index *Index     // nil where there is none
+	past  int        // messages of the past that are not indexed yet
+}
+
+// IndexerOptions are what an Indexer works with. All are required.
+type IndexerOptions struct {
+	Dir      string // belongs to the index alone
+	RecordID string
+	Folded   folded.State
+	Load     func(*fleet.Item) (*protocol.Message, error)
+	Log      zerolog.Logger
+}
+
+// NewIndexer makes an Indexer that does nothing before Start.
+func NewIndexer(o IndexerOptions) *Indexer { return &Indexer{o: o} }
+
+func (x *Indexer) open() (*Index, error) {
+	return Open(Options{Dir: x.o.Dir, RecordID: x.o.RecordID, Log: x.o.Log.With().Str("part", "search").Logger()})
+}
+
+// begin opens the index. What is in the state by then is the past; what comes later is
+// to be added.
+func (x *Indexer) begin() error {
+	index, err := x.open()
+	if err != nil {
+		return err
+	}
+	x.o.Folded(func(s *fleet.State) {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.index, x.past = index, s.Ledger.Len()
+	})
+	return nil
+}
+
+// Start opens the index and keeps it up to date until stop is called.
+func (x *Indexer) Start() (stop func(), err error) {
+	if err := x.begin(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	x.work.Go(func() { x.run(ctx) })
+	return func() {
+		cancel()
+		x.work.Wait()
+		x.close(x.now())
+	}, nil
+}
+
+// IndexAll makes the index of what the state holds, and returns how many messages were
+// added. tell is told now and then how far it has come; nil: nobody.
+func (x *Indexer) IndexAll(ctx context.Context, tell func(done, total int)) (indexed int, err error) {
+	if err := x.begin(); err != nil {
+		return 0, err
+	}
+	defer func() {
+		if closing := x.now().Close(); err == nil {
+			err = closing
+		}
+	}()
+	total := x.Pending()
+	return x.catchUp(ctx, x.now(), func() {
+		if tell != nil {
+			tell(total-x.Pending(), total)
+		}
+	})
+}
+
+// now is the index at this moment.
+func (x *Indexer) now() *Index {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.index
+}
+
+// searchable reports whether people search for such a message.
+func searchable(it *fleet.Item) bool { return it.Type == protocol.TypeText && !it.Act.HostWord() }
+
+// Add queues a message that has just come. It blocks on nothing.
+func (x *Indexer) Add(it *fleet.Item, load func() (*protocol.Message, error)) {
+	if !searchable(it) {
+		return
+	}
+	if index := x.now(); index != nil {
+		index.Add(document(it, load))
+	}
+}
+
+// Search finds what has been indexed. broken says that the index broke, and is made anew.
+func (x *Indexer) Search(ctx context.Context, q Query) (found Result, broken bool, err error) {
+	index := x.now()
+	if index == nil {
+		return Result{}, false, ErrNoIndex
+	}
+	found, err = index.Search(ctx, q)
+	return found, err != nil && x.now().Broken(), err
+}
+
+func (x *Indexer) close(index *Index) {
+	if err := index.Close(); err != nil {
+		x.o.Log.Warn().Err(err).Msg("the search index did not close cleanly")
+	}
+}
+
+func document(it *fleet.Item, load func() (*protocol.Message, error)) Document {
+	return Document{Path: it.Path, Hash: it.Hash, From: authorNames(it), At: it.Timestamp, Body: func() (string, error) {
+		m, err := load()
+		if err != nil {
+			return "", err
+		}
+		return m.Body, nil
+	}}
+}
+
+// authorNames are what somebody may call the author of a message: by the name alone, or
+// with the host where one is known.
+func authorNames(it *fleet.Item) []string {
+	author := it.Author()
+	names := []string{author.Name}
+	for _, host := range []string{it.Host.String(), author.Host} {
+		if host != "" {
+			names = append(names, protocol.Address{Name: author.Name, Host: host}.String())
+		}
+	}
+	return names
+}
+
+// run keeps the index up to date. One that broke is made anew.
+func (x *Indexer) run(ctx context.Context) {
+	for {
+		x.keepUp(ctx, x.now())
+		select {
+		case <-time.After(indexRetry):
+		case <-ctx.Done():
+			return
+		}
+		x.close(x.now())
+		index, err := x.open()
+		if err != nil {
+			continue // it is closed, and tried again
+		}
+		x.mu.Lock()
+		x.index = index
+		x.mu.Unlock()
+		x.o.Log.Info().Msg("the search index is made anew")
+	}
+}
+
+// keepUp indexes what an index lacks of the past, then writes now and then what has
+// come, until ctx ends or the index breaks.
+func (x *Indexer) keepUp(ctx context.Context, index *Index) {
+	if _, err := x.catchUp(ctx, index, func() {}); err != nil && ctx.Err() == nil {
+		x.o.Log.Error().Err(err).Msg("cannot index messages")
+	}
+	tick := time.NewTicker(indexPause)
+	defer tick.Stop()
+	before, flushed := 0, time.Now()
+	for {
+		select {
+		case <-tick.C:
+			// While messages come thick and fast, the processors are theirs.
+			pending := index.Pending()
+			if pending == before || pending >= indexMost || time.Since(flushed) >= indexLate {
+				if pending > 0 {
+					x.flush(index)
+				}
+				flushed = time.Now()
+			}
+			before = index.Pending()
+			if index.Broken() {
+				return
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// catchUp indexes what an index lacks of the past, and returns how many messages
+// that were. It calls step now and then.
+func (x *Indexer) catchUp(ctx context.Context, index *Index, step func()) (added int, err error) {
+	known, err := index.Known()
+	if err != nil {
+		return 0, err
+	}
+	var last *fleet.Item
+	for {
+		if err := ctx.Err(); err != nil {
+			return added, err
+		}
+		var past []*fleet.Item
+		x.o.Folded(func(s *fleet.State) { past = folded.Following(s, last) })
+		for _, it := range past {
+			if searchable(it) && !known.Has(it.Path, it.Hash) {
+				index.Add(document(it, func() (*protocol.Message, error) { return x.o.Load(it) }))
+				added++
+			}
+		}
+		if err := index.Flush(); err != nil {
+			return added, err
+		}
+		x.looked(len(past))
+		step()
+		if len(past) == 0 {
+			return added, nil
+		}
+		last = past[len(past)-1]
+	}
+}
+
+// looked notes that so many more messages of the past have been looked at; none
+// means that there are no more.
+func (x *Indexer) looked(at int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.past = max(0, x.past-at); at == 0 {
+		x.past = 0
+	}
+}
+
+func (x *Indexer) flush(index *Index) {
+	if err := index.Flush(); err != nil {
+		x.o.Log.Error().Err(err).Msg("cannot index messages")
+	}
+}
+
+// Pending is how many messages of the past are not indexed yet.
+func (x *Indexer) Pending() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.past
+}
