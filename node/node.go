@@ -115,6 +115,8 @@ type Node struct {
 	cache      stateCache
 	freezer    *freezer
 	indexer    *search.Indexer
+	hearing    *hearing
+	tidings    *tidings
 	finder     *finder
 	losses     *losses
 
@@ -326,6 +328,7 @@ func (n *Node) openDoors() {
 }
 
 func (n *Node) openRecord(ctx context.Context, patient bool) error {
+	n.tidings = &tidings{events: n.events, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, log: n.log}
 	record, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
@@ -342,12 +345,12 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 			Arrived:  n.arrived,
 			Arriving: n.arriving,
 			Files:    func(paths []string) { n.books.Changed(paths) },
-			Recorded: n.recorded,
-			Pushed:   n.pushed,
-			Moved:    n.remoteMoved,
-			Trouble:  n.remoteTrouble,
+			Recorded: n.tidings.recorded,
+			Pushed:   n.tidings.pushed,
+			Moved:    n.tidings.moved,
+			Trouble:  n.tidings.trouble,
 			Damaged:  func(why string) { n.losses.damaged(why) },
-			Stuck:    n.recordStuck,
+			Stuck:    n.tidings.stuck,
 			Notice:   n.notices.News,
 		},
 	}, n.log)
@@ -366,6 +369,10 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: record, Agents: n.roster.Names,
 		AnswerTwin: n.own.answerTwin,
 	})
+	n.tidings.presence = n.presence
+	n.hearing = &hearing{
+		host: n.cfg.Alias, human: n.cfg.Human, folded: n.folded, roster: &n.roster, live: n.live, bus: n.currentBus, log: n.log,
+	}
 	n.books = books.New(books.Options{
 		Config: n.cfg, Record: record, Folded: n.folded, Log: n.log, Notices: n.notices,
 		Clashes: n.halts.clashes, RenderOwn: n.own.render, Nudge: n.doors.nudge,

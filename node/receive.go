@@ -3,10 +3,8 @@ package node
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/parleyfleet/parley/bus"
-	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/wait"
@@ -60,7 +58,7 @@ func (n *Node) receive(letters []gitsync.Letter, examined []fleet.Examined, by w
 	}
 	n.takeIn(arrived)
 	if by == byBus {
-		n.acknowledge(letters)
+		n.hearing.acknowledge(letters)
 	} else {
 		n.brought.Add(int64(len(fresh)))
 	}
@@ -211,89 +209,4 @@ func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
 	n.indexer.Add(it, load)
 	n.messages.Add(it.Path)
 	n.events.Came(it.Path)
-}
-
-// acknowledge tells the other hosts what is fsynced here: at once where an
-// agent or human of this host is addressed, else together with what comes in
-// the next moment. So is what is for all in a large fleet, where everybody who hears
-// it tells everybody.
-func (n *Node) acknowledge(letters []gitsync.Letter) {
-	var now, later []protocol.Path
-	crowded := n.live.Crowded()
-	n.mu.Lock()
-	for _, l := range letters {
-		it, ok := n.state.Ledger.Item(l.Path)
-		if !ok {
-			continue
-		}
-		if n.concerns(it) && !(crowded && it.ToAll()) {
-			now = append(now, l.Path)
-		} else {
-			later = append(later, l.Path)
-		}
-	}
-	n.mu.Unlock()
-	n.live.HeardLater(later, n.publishHeard)
-	n.publishHeard(now)
-}
-
-// concerns reports whether someone here is addressed. The caller holds mu.
-func (n *Node) concerns(it *fleet.Item) bool {
-	if n.state.Talk.Reaches(it, n.me(n.cfg.Human.String())) {
-		return true
-	}
-	return slices.ContainsFunc(n.roster.All(), func(a configs.Agent) bool { return n.state.Talk.Reaches(it, n.me(a.Name.String())) })
-}
-
-func (n *Node) publishHeard(paths []protocol.Path) {
-	b := n.currentBus()
-	if b == nil || len(paths) == 0 {
-		return
-	}
-	if err := b.PublishHeard(paths); err != nil {
-		n.log.Debug().Err(err).Msg("cannot tell that messages were heard")
-	}
-}
-
-// recorded and pushed are the record's news of messages.
-func (n *Node) recorded(paths []protocol.Path) {
-	if n.events.Followed() { // a message is told before its stages: who stored these has folded them
-		n.storing.Lock()
-		defer n.storing.Unlock()
-	}
-	n.reached(paths, protocol.StageRecorded)
-}
-
-func (n *Node) pushed(paths []protocol.Path) { n.reached(paths, protocol.StagePushed) }
-
-func (n *Node) reached(paths []protocol.Path, stage protocol.Stage) {
-	n.live.Changed(paths)
-	n.events.Reached(paths, stage, "")
-}
-
-// remoteTrouble has the couriers ranked anew, here and on the other hosts: the
-// remote can be used, or it cannot.
-func (n *Node) remoteTrouble(t gitsync.Trouble) {
-	n.events.Wrong("the remote", t.Text)
-	n.lookout.Fetched.Happened() // messages are told before how the fetch ended
-	n.presence.TakePlace()
-	n.presence.Announce()
-}
-
-// recordStuck tells why messages cannot be stored or committed, or that they can be again.
-func (n *Node) recordStuck(step gitsync.Step, why error) {
-	text := ""
-	if why != nil {
-		text = why.Error()
-	}
-	n.events.Wrong(string(step), text)
-}
-
-// remoteMoved tells the other hosts that there is something new to fetch.
-func (n *Node) remoteMoved() {
-	if b := n.currentBus(); b != nil {
-		if err := b.Ring(); err != nil {
-			n.log.Debug().Err(err).Msg("cannot ring the bell")
-		}
-	}
 }

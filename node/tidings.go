@@ -1,0 +1,68 @@
+package node
+
+import (
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/bus"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// tidings passes on what the record tells of itself, to who follows what happens and to
+// the other hosts.
+type tidings struct {
+	events   *feed.Events
+	live     *presence.Live
+	lookout  *presence.Lookout
+	presence *presence.Presence
+	storing  *sync.RWMutex   // held for reading from when messages are stored until they are folded
+	bus      func() *bus.Bus // nil where there is none
+	log      zerolog.Logger
+}
+
+// recorded and pushed are news of messages.
+func (t *tidings) recorded(paths []protocol.Path) {
+	if t.events.Followed() { // a message is told before its stages: who stored these has folded them
+		t.storing.Lock()
+		defer t.storing.Unlock()
+	}
+	t.reached(paths, protocol.StageRecorded)
+}
+
+func (t *tidings) pushed(paths []protocol.Path) { t.reached(paths, protocol.StagePushed) }
+
+func (t *tidings) reached(paths []protocol.Path, stage protocol.Stage) {
+	t.live.Changed(paths)
+	t.events.Reached(paths, stage, "")
+}
+
+// trouble has the couriers ranked anew, here and on the other hosts: the remote can be
+// used, or it cannot.
+func (t *tidings) trouble(at gitsync.Trouble) {
+	t.events.Wrong("the remote", at.Text)
+	t.lookout.Fetched.Happened() // messages are told before how the fetch ended
+	t.presence.TakePlace()
+	t.presence.Announce()
+}
+
+// stuck tells why messages cannot be stored or committed, or that they can be again.
+func (t *tidings) stuck(step gitsync.Step, why error) {
+	text := ""
+	if why != nil {
+		text = why.Error()
+	}
+	t.events.Wrong(string(step), text)
+}
+
+// moved tells the other hosts that there is something new to fetch.
+func (t *tidings) moved() {
+	if b := t.bus(); b != nil {
+		if err := b.Ring(); err != nil {
+			t.log.Debug().Err(err).Msg("cannot ring the bell")
+		}
+	}
+}
