@@ -41,9 +41,7 @@ func join(ctx context.Context, o homes.Options, result *homes.Result) error {
 	}
 	result.Reached, result.Hosts = n.hubs.addresses(), n.others()
 	result.Notes = append(result.Notes, n.hubs.unknown()...)
-	if _, all := n.freezer.sizes(); all >= leastLoose {
-		n.freezer.freezeOrSay() // so that the first start need not read it all again
-	}
+	n.freezer.FreezeLong() // so that the first start need not read it all again
 	select {
 	case err := <-n.twins.Expelled: // another host has just joined under the same name
 		return err

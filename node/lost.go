@@ -12,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/node/statecache"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -24,7 +25,7 @@ type losses struct {
 	record  *gitsync.Record
 	shared  bool // with a remote
 	anchor  keys.Anchor
-	cache   *stateCache
+	cache   *statecache.Cache
 	folded  folded.State
 	halts   *halts
 	lookout *presence.Lookout
@@ -61,19 +62,15 @@ func (l *losses) name() {
 	if len(l.record.Lost()) == 0 {
 		return
 	}
-	a, _, err := l.cache.open(l.record.ID())
+	paths, err := l.cache.Paths(l.anchor)
 	if err != nil {
-		return // it remembers nothing
+		l.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
 	}
-	var paths []protocol.Path
-	for it := range fleet.Restore(l.anchor, a).Ledger.After(nil) {
-		paths = append(paths, it.Path)
+	if len(paths) == 0 {
+		return // it remembers nothing
 	}
 	if err := l.record.NameLost(paths); err != nil {
 		l.log.Error().Err(err).Msg("what is lost cannot be named")
-	}
-	if err := l.cache.close(); err != nil {
-		l.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
 	}
 }
 

@@ -169,7 +169,7 @@ func TestDroppedBurstIsRepairedWithoutTheRemote(t *testing.T) {
 
 // size is how many messages a node has.
 func size(n *Node) int {
-	_, all := n.freezer.sizes()
+	_, all := n.freezer.Sizes()
 	return all
 }
 

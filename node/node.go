@@ -29,6 +29,7 @@ import (
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/node/search"
+	"github.com/parleyfleet/parley/node/statecache"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -112,8 +113,8 @@ type Node struct {
 	mender     *catchup.Mender
 	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
 	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
-	cache      stateCache
-	freezer    *freezer
+	cache      *statecache.Cache
+	freezer    *statecache.Freezer
 	indexer    *search.Indexer
 	hearing    *hearing
 	tidings    *tidings
@@ -148,7 +149,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
 		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes,
-		cache:   stateCache{dir: o.Home.StateCache(), kinds: o.affairs},
+		cache:   statecache.New(o.Home.StateCache(), o.affairs),
 		keys:    newKeyWork(),
 		events:  events,
 		notices: notices.New(o.Log, o.Now, events),
@@ -380,16 +381,16 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	if n.anchor, err = anchorOf(record); err != nil {
 		return err
 	}
-	n.state, n.system = fleet.New(n.anchor, n.cache.kinds...), protocol.SystemChannel(record.ID())
+	n.state, n.system = n.cache.Empty(n.anchor), protocol.SystemChannel(record.ID())
 	n.indexer = search.NewIndexer(search.IndexerOptions{
 		Dir: n.home.SearchIndex(), RecordID: record.ID(), Folded: n.folded, Load: n.views.load, Log: n.log,
 	})
 	n.finder = &finder{folded: n.folded, indexer: n.indexer, views: n.views}
-	n.freezer = &freezer{
-		cache: &n.cache, record: record, folded: n.folded, storing: &n.storing, flaws: n.flaws, holed: n.halts.notWhole, notices: n.notices, log: n.log,
-	}
+	n.freezer = statecache.NewFreezer(statecache.FreezerOptions{
+		Cache: n.cache, Record: record, Folded: n.folded, Storing: &n.storing, Flaws: n.flaws, Holed: n.halts.notWhole, Notices: n.notices, Log: n.log,
+	})
 	n.losses = &losses{
-		record: record, shared: n.cfg.Remote != "", anchor: n.anchor, cache: &n.cache, folded: n.folded, halts: &n.halts, lookout: n.lookout,
+		record: record, shared: n.cfg.Remote != "", anchor: n.anchor, cache: n.cache, folded: n.folded, halts: &n.halts, lookout: n.lookout,
 		events: n.events, mended: n.doors.nudge, log: n.log,
 	}
 	return books.CheckIdentity(record, n.cfg)
@@ -397,17 +398,17 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 
 // fold makes the state of the record, and reads the record's other files.
 func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
-	l := &loader{
-		record: n.record, anchor: n.anchor, cache: &n.cache, freezer: n.freezer, folded: n.folded, losses: n.losses, flaws: n.flaws,
-		notices: n.notices, log: n.log,
-		reading: &reading{socket: n.home.Socket(), verbs: n.verbs, version: n.version, progress: progress, log: n.log},
-		begin: func(s *fleet.State) {
+	l := statecache.Loader{
+		Record: n.record, Anchor: n.anchor, Cache: n.cache, Freezer: n.freezer, Folded: n.folded, NameLost: n.losses.name, Flaws: n.flaws,
+		Notices: n.notices, Log: n.log,
+		Reading: &statecache.Reading{Socket: n.home.Socket(), Version: n.version, Progress: progress, Log: n.log},
+		Begin: func(s *fleet.State) {
 			n.mu.Lock()
 			defer n.mu.Unlock()
 			n.state = s
 		},
 	}
-	if err := l.load(ctx); err != nil {
+	if err := l.Load(ctx); err != nil {
 		return err
 	}
 	n.folded(func(s *fleet.State) { n.books.SayUnread(s.Keys().Hosts()...) })
@@ -438,7 +439,7 @@ func (n *Node) Close() error {
 	if n.record != nil {
 		errs = append(errs, n.record.Close())
 	}
-	errs = append(errs, n.cache.close())
+	errs = append(errs, n.cache.Close())
 	if n.lock != nil {
 		errs = append(errs, n.lock.Unlock())
 	}

@@ -44,7 +44,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return err
 	}
-	n.freezer.start(&down)
+	down.push(n.freezer.Start())
 	recordFailed := n.runRecord(&down)
 	n.startIndex(&down)
 	if err := n.startBus(ctx, &down); err != nil {

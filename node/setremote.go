@@ -76,7 +76,7 @@ func SetRemote(ctx context.Context, o RemoteOptions) (RemoteResult, error) {
 		if err := n.carryOver(ctx); err != nil {
 			return r, refusedRemote(ctx, err)
 		}
-		_, r.Shared = n.freezer.sizes()
+		_, r.Shared = n.freezer.Sizes()
 	}
 	if err := configs.SetRemote(o.Home.Config(), o.Remote); err != nil {
 		return r, cannotSet("", err)

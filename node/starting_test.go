@@ -4,30 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 )
-
-// Who asks a node that reads a long record is told so, and how far it has come.
-func TestLongStartAnswers(t *testing.T) {
-	n, _ := opened(t, initHome(t, nil))
-	defer closeNode(t, n)
-	client := control.NewClient(n.home.Socket(), "test")
-	r := &reading{socket: n.home.Socket(), verbs: n.verbs, version: "test", log: n.log}
-	end := r.begin(longStart)
-	r.done.Store(longStart * 2 / 5)
-	_, err := control.ShowStatus.Ask(t.Context(), client)
-	if e := control.AsError(err); err == nil || e.Kind != control.KindUnavailable || e.Message != "the node is starting: reading the record: 40%" {
-		t.Errorf("while it starts: %v", err)
-	}
-	if _, err := control.Stop.Ask(t.Context(), client); err == nil || !strings.Contains(control.AsError(err).Hint, "end process") {
-		t.Errorf("asked to stop: %v", err)
-	}
-	end()
-	if _, err := control.ShowStatus.Ask(t.Context(), client); err == nil || strings.Contains(err.Error(), "starting") {
-		t.Errorf("afterwards: %v", err)
-	}
-}
 
 // A start tells how far it has come, and never more than there is.
 func TestStartTellsItsProgress(t *testing.T) {
@@ -75,7 +53,7 @@ func TestRebuild(t *testing.T) {
 	}
 	n, _ = opened(t, home)
 	defer closeNode(t, n)
-	if n.cache.file == nil {
+	if !n.cache.InUse() {
 		t.Error("the cache that was made is not used")
 	}
 	same(t, "rebuilt", before, n)

@@ -219,7 +219,7 @@ func TestStateFromTheCacheIsTheSame(t *testing.T) {
 	t.Parallel()
 	home, n, stop := busyHome(t)
 	before := answers(t, n)
-	if err := n.freezer.freeze(); err != nil {
+	if err := n.freezer.Freeze(); err != nil {
 		t.Fatal(err)
 	}
 	same(t, "once it is frozen", before, n)
@@ -254,7 +254,7 @@ func TestStateFromTheCacheIsTheSame(t *testing.T) {
 			return os.WriteFile(files[0], bytes.Replace(whole, []byte("archive-"), []byte("ARCHIVE-"), 1), 0o600)
 		}, false},
 		"half written beside it": {func() error {
-			return os.WriteFile(filepath.Join(home.StateCache(), archiveTemp+"1"), whole[:100], 0o600)
+			return os.WriteFile(filepath.Join(home.StateCache(), "tmp-1"), whole[:100], 0o600)
 		}, true},
 		"an older one beside it": {func() error {
 			return os.WriteFile(filepath.Join(home.StateCache(), "00000000.archive"), foreign, 0o600)
@@ -278,11 +278,11 @@ func TestStateFromTheCacheIsTheSame(t *testing.T) {
 			}
 			n, log := opened(t, home)
 			defer closeNode(t, n)
-			if got := n.cache.file != nil; got != test.used {
+			if got := n.cache.InUse(); got != test.used {
 				t.Errorf("the cache is used: %v, want %v; the log:\n%s", got, test.used, log)
 			}
 			same(t, name, before, n)
-			if err := n.freezer.freeze(); err != nil {
+			if err := n.freezer.Freeze(); err != nil {
 				t.Fatal(err)
 			}
 			if got := archives(t, home); len(got) != 1 {
@@ -305,7 +305,7 @@ func otherArchive(t *testing.T) []byte {
 	n, stop := runNode(t, initHome(t, nil))
 	defer stop()
 	rest(t, n)
-	if err := n.freezer.freeze(); err != nil {
+	if err := n.freezer.Freeze(); err != nil {
 		t.Fatal(err)
 	}
 	data, err := os.ReadFile(archives(t, n.home)[0])
@@ -327,7 +327,7 @@ func TestCacheWithMoreThanTheRecord(t *testing.T) {
 	before := answers(t, n)
 	answerTo(t, n, say(t, n, "echo", "goes").Path)
 	rest(t, n)
-	if err := n.freezer.freeze(); err != nil {
+	if err := n.freezer.Freeze(); err != nil {
 		t.Fatal(err)
 	}
 	stop()
@@ -354,8 +354,8 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(home.StateCache(), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	n.freezer.freezeOrSay()
-	n.freezer.freezeOrSay()
+	n.freezer.FreezeOrSay()
+	n.freezer.FreezeOrSay()
 	s, err := control.ShowStatus.Ask(t.Context(), n)
 	if err != nil || len(s.Warned) != 1 || !strings.Contains(s.Warned[0], "cannot write the cache") {
 		t.Errorf("warnings: %q, %v", s.Warned, err)
@@ -394,7 +394,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 	var freezing, sending sync.WaitGroup
 	freezing.Go(func() {
 		for talking.Err() == nil {
-			if err := n.freezer.freeze(); err != nil {
+			if err := n.freezer.Freeze(); err != nil {
 				t.Error(err)
 				return
 			}
@@ -421,7 +421,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 	done()
 	freezing.Wait()
 	stopOther()
-	if err := n.freezer.freeze(); err != nil {
+	if err := n.freezer.Freeze(); err != nil {
 		t.Fatal(err)
 	}
 	before := answers(t, n)

@@ -1,4 +1,4 @@
-package node
+package statecache
 
 import (
 	"encoding/json"
@@ -11,9 +11,11 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/internal/failpoint"
 	"github.com/parleyfleet/parley/internal/mapped"
 	"github.com/parleyfleet/parley/node/books"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 const (
@@ -24,10 +26,10 @@ const (
 // errNoCache says that there is no archive to start from.
 var errNoCache = errors.New("there is none")
 
-// stateCache is the folder in which the state lies as an archive. Each archive is a
+// Cache is the folder in which the state lies as an archive. Each archive is a
 // file of its own, named by a number that rises; one that is not whole has a name
 // that begins with archiveTemp. Whoever uses it holds the home's lock.
-type stateCache struct {
+type Cache struct {
 	dir   string
 	kinds []affair.Any // what the state folds
 	last  int          // the highest number given
@@ -42,8 +44,27 @@ type stamp struct {
 	Flaws []books.Flaw `json:"flaws,omitempty"`
 }
 
+// New is the cache in a folder, of states that fold these kinds. None of it is in use.
+func New(dir string, kinds []affair.Any) *Cache { return &Cache{dir: dir, kinds: kinds} }
+
+// Empty is the state that the cache is of, before anything is folded.
+func (c *Cache) Empty(anchor keys.Anchor) *fleet.State { return fleet.New(anchor, c.kinds...) }
+
+// Paths are those of the messages that the newest archive remembers: none where there is no
+// archive that can be read. The error says that it did not close cleanly.
+func (c *Cache) Paths(anchor keys.Anchor) (paths []protocol.Path, err error) {
+	a, _, err := c.open(anchor.RecordID)
+	if err != nil {
+		return nil, nil
+	}
+	for it := range fleet.Restore(anchor, a).Ledger.After(nil) {
+		paths = append(paths, it.Path)
+	}
+	return paths, c.Close()
+}
+
 // open maps the newest archive, and removes what is left of unfinished ones.
-func (c *stateCache) open(recordID string) (*fleet.Archive, stamp, error) {
+func (c *Cache) open(recordID string) (*fleet.Archive, stamp, error) {
 	var s stamp
 	newest := ""
 	for name, number := range c.files() {
@@ -74,7 +95,7 @@ func (c *stateCache) open(recordID string) (*fleet.Archive, stamp, error) {
 
 // files are the names of the archives with their numbers; -1 marks one that is not
 // whole.
-func (c *stateCache) files() map[string]int {
+func (c *Cache) files() map[string]int {
 	files := map[string]int{}
 	entries, _ := os.ReadDir(c.dir) // none that can be read: none
 	for _, e := range entries {
@@ -100,7 +121,7 @@ type archived struct {
 
 // write makes an archive of a snapshot. A lasting one is synced, and what the next
 // start begins with; another serves this process alone.
-func (c *stateCache) write(recordID string, sn *fleet.Snapshot, s stamp, lasting bool) (_ archived, err error) {
+func (c *Cache) write(recordID string, sn *fleet.Snapshot, s stamp, lasting bool) (_ archived, err error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return archived{}, err
@@ -147,8 +168,8 @@ func (c *stateCache) write(recordID string, sn *fleet.Snapshot, s stamp, lasting
 
 // use ends the use of the old archive. A lasting one stays on disk until another
 // lasting one takes its place.
-func (c *stateCache) use(made archived) error {
-	err := c.close()
+func (c *Cache) use(made archived) error {
+	err := c.Close()
 	c.path, c.file = made.path, made.file
 	lasting := strings.HasSuffix(made.path, archiveEnding)
 	for name, number := range c.files() {
@@ -160,14 +181,17 @@ func (c *stateCache) use(made archived) error {
 	return err
 }
 
+// InUse reports whether an archive is in use.
+func (c *Cache) InUse() bool { return c.file != nil }
+
 // passing reports whether the archive in use is none that the next start can begin
 // with.
-func (c *stateCache) passing() bool {
-	return c.file != nil && !strings.HasSuffix(c.path, archiveEnding)
+func (c *Cache) passing() bool {
+	return c.InUse() && !strings.HasSuffix(c.path, archiveEnding)
 }
 
-// close ends the use of the archive.
-func (c *stateCache) close() error {
+// Close ends the use of the archive.
+func (c *Cache) Close() error {
 	if c.file == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package node
+package statecache
 
 import (
 	"context"
@@ -20,41 +20,41 @@ const (
 	readingSay = 10 * time.Second
 )
 
-// reading tells how far a start that reads the whole record has come.
-type reading struct {
-	socket   string // where whoever asks meanwhile is told
-	verbs    control.Answers
-	version  string
-	progress func(done, total int) // nil: nobody
-	log      zerolog.Logger
+// Reading tells how far a start that reads the whole record has come.
+type Reading struct {
+	Socket   string // where whoever asks meanwhile is told
+	Version  string
+	Progress func(done, total int) // nil: nobody
+	Log      zerolog.Logger
 
 	done, total atomic.Int64
 	say         time.Time // when the log is told next
 }
 
-func (r *reading) String() string {
+// String says it.
+func (r *Reading) String() string {
 	total := max(1, r.total.Load())
 	return fmt.Sprintf("reading the record: %d%%", 100*min(r.done.Load(), total)/total)
 }
 
 // begin says that about so many messages are going to be read. If they are many, whoever
 // asks at the control socket is told how far that has come, until end is called.
-func (r *reading) begin(total int) (end func()) {
+func (r *Reading) begin(total int) (end func()) {
 	r.total.Store(int64(total))
 	r.say = time.Now().Add(readingSay)
 	if total < longStart {
 		return func() {}
 	}
-	listener, err := control.Listen(r.socket)
+	listener, err := control.Listen(r.Socket)
 	if err != nil {
-		r.log.Warn().Err(err).Msg("nobody can be told how far the start has come")
+		r.Log.Warn().Err(err).Msg("nobody can be told how far the start has come")
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { // ends with ctx
-		ended <- control.Serve(ctx, listener, r.verbs, control.Info{
-			Version: r.version, API: control.API, Errors: log.New(r.log, "", 0),
+		ended <- control.Serve(ctx, listener, nil, control.Info{
+			Version: r.Version, API: control.API, Errors: log.New(r.Log, "", 0),
 			Busy: func() error {
 				return control.Errorf(control.KindUnavailable, fmt.Sprintf("wait, or end process %d", os.Getpid()), "the node is starting: %s", r)
 			}})
@@ -62,25 +62,25 @@ func (r *reading) begin(total int) (end func()) {
 	return func() {
 		cancel()
 		if err := <-ended; err != nil {
-			r.log.Warn().Err(err).Msg("the control socket of the start did not close cleanly")
+			r.Log.Warn().Err(err).Msg("the control socket of the start did not close cleanly")
 		}
 	}
 }
 
 // reached says now and then that so many messages have been read; nothing where the
 // reading did not begin, because little is to be read.
-func (r *reading) reached(done int) {
+func (r *Reading) reached(done int) {
 	total := int(r.total.Load())
 	if total == 0 {
 		return
 	}
 	done = min(done, total)
 	r.done.Store(int64(done))
-	if r.progress != nil {
-		r.progress(done, total)
+	if r.Progress != nil {
+		r.Progress(done, total)
 	}
 	if now := time.Now(); now.After(r.say) {
 		r.say = now.Add(readingSay)
-		r.log.Info().Int("of", total).Int("messages", done).Msgf("reading the record: %d%%", 100*done/total)
+		r.Log.Info().Int("of", total).Int("messages", done).Msgf("reading the record: %d%%", 100*done/total)
 	}
 }

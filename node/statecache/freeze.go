@@ -1,4 +1,4 @@
-package node
+package statecache
 
 import (
 	"context"
@@ -36,45 +36,50 @@ const (
 // that an archive could not show. It passes.
 var errUnsettled = errors.New("files that claim one path are not all recorded")
 
-// freezer brings the state into its cache, so that the next start need not read the whole
-// record and a long one takes little memory.
-type freezer struct {
-	cache   *stateCache
-	record  *gitsync.Record
-	folded  folded.State
-	storing *sync.RWMutex // held for reading from when messages are stored until they are folded
-	flaws   *books.Flaws
-	holed   func() bool // whether a part of the record is not on the disk
-	notices *notices.Notices
-	log     zerolog.Logger
+// Freezer brings the state into its cache.
+type Freezer struct{ o FreezerOptions }
+
+// FreezerOptions are what a Freezer works with. All are required.
+type FreezerOptions struct {
+	Cache   *Cache
+	Record  *gitsync.Record
+	Folded  folded.State
+	Storing *sync.RWMutex // held for reading from when messages are stored until they are folded
+	Flaws   *books.Flaws
+	Holed   func() bool // whether a part of the record is not on the disk
+	Notices *notices.Notices
+	Log     zerolog.Logger
 }
 
-// start writes the cache whenever enough has come, until the node stops, and
-// once more then.
-func (f *freezer) start(down *teardown) {
+// NewFreezer makes a Freezer that does nothing by itself before Start.
+func NewFreezer(o FreezerOptions) *Freezer { return &Freezer{o} }
+
+// Start writes the cache whenever enough has come, until stop is called, and once more
+// then.
+func (f *Freezer) Start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { // ends with ctx
 		defer close(ended)
 		f.always(ctx)
 	}()
-	down.push(func() {
+	return func() {
 		cancel()
 		<-ended
-		if loose, all := f.sizes(); loose >= stopLoose && all <= stopLarge {
-			f.freezeOrSay()
+		if loose, all := f.Sizes(); loose >= stopLoose && all <= stopLarge {
+			f.FreezeOrSay()
 		}
-	})
+	}
 }
 
-func (f *freezer) always(ctx context.Context) {
+func (f *Freezer) always(ctx context.Context) {
 	tick := time.NewTicker(freezeLook)
 	defer tick.Stop()
 	next := time.Now()
 	for {
-		loose, all := f.sizes()
+		loose, all := f.Sizes()
 		if began := time.Now(); !began.Before(next) && loose >= max(leastLoose, min(all/shareLoose, mostLoose)) {
-			f.freezeOrSay()
+			f.FreezeOrSay()
 			next = time.Now().Add(max(freezeApart, freezeRest*time.Since(began)))
 		}
 		select {
@@ -85,50 +90,60 @@ func (f *freezer) always(ctx context.Context) {
 	}
 }
 
-// sizes are how many messages the next start would not find in the cache, and how
+// Sizes are how many messages the next start would not find in the cache, and how
 // many there are.
-func (f *freezer) sizes() (loose, all int) {
-	f.folded(func(s *fleet.State) {
+func (f *Freezer) Sizes() (loose, all int) {
+	f.o.Folded(func(s *fleet.State) {
 		loose, all = s.Ledger.Loose(), s.Ledger.Len()
-		if f.cache.passing() {
+		if f.o.Cache.passing() {
 			loose = all
 		}
 	})
 	return loose, all
 }
 
-// freezeOrSay writes the cache. Without it everything works, a start takes longer.
-func (f *freezer) freezeOrSay() {
+// FreezeOrSay writes the cache. Without it everything works, a start takes longer.
+func (f *Freezer) FreezeOrSay() {
 	began := time.Now()
-	err := f.freeze()
+	err := f.Freeze()
 	const about = "the cache of the state"
 	switch {
 	case err == nil:
-		f.notices.Mended(about)
-		f.log.Debug().Int("messages", f.folded.Size()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
+		f.o.Notices.Mended(about)
+		f.o.Log.Debug().Int("messages", f.o.Folded.Size()).Dur("took", time.Since(began)).Msg("the cache of the state was written")
 	case !errors.Is(err, errUnsettled):
-		f.notices.Wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
+		f.o.Notices.Wrong(about, "cannot write the cache of the state, starts will take longer: %v", err)
 	}
 }
 
-// freeze brings what lies in memory into the cache, as far as it is in main. What
+// FreezeLong writes the cache if a start without it would be long, and reports whether
+// that is so.
+func (f *Freezer) FreezeLong() bool {
+	long := f.o.Folded.Size() >= leastLoose
+	if long {
+		f.FreezeOrSay()
+	}
+	return long
+}
+
+// Freeze brings what lies in memory into the cache, as far as it is in main. What
 // main holds is folded: its messages have all been told, and who stored others has
 // taken them in.
-func (f *freezer) freeze() error {
-	tip, err := f.record.Told()
+func (f *Freezer) Freeze() error {
+	tip, err := f.o.Record.Told()
 	if err != nil {
 		return err
 	}
-	files, err := f.record.FilesOf(tip)
+	files, err := f.o.Record.FilesOf(tip)
 	if err != nil {
 		return err
 	}
 	var sn *fleet.Snapshot
 	var flaws []books.Flaw
 	var holed bool
-	f.storing.Lock()
-	f.folded(func(s *fleet.State) { sn, flaws, holed = s.Snapshot(), f.flaws.List(), f.holed() })
-	f.storing.Unlock()
+	f.o.Storing.Lock()
+	f.o.Folded(func(s *fleet.State) { sn, flaws, holed = s.Snapshot(), f.o.Flaws.List(), f.o.Holed() })
+	f.o.Storing.Unlock()
 	if holed {
 		return errUnsettled // they would be missing from the cache once they are back
 	}
@@ -144,7 +159,7 @@ func (f *freezer) freeze() error {
 	if err != nil {
 		return err
 	}
-	made, err := f.cache.write(f.record.ID(), sn, stamp{Tip: tip, Flaws: flaws}, true)
+	made, err := f.o.Cache.write(f.o.Record.ID(), sn, stamp{Tip: tip, Flaws: flaws}, true)
 	if err != nil {
 		return err
 	}
@@ -161,26 +176,26 @@ func isIn(files *gitsync.Files, p protocol.Path, hash string, contested bool) (b
 }
 
 // adopt takes an archive in place of what it was made of.
-func (f *freezer) adopt(made archived, sn *fleet.Snapshot) (err error) {
-	f.folded(func(s *fleet.State) {
+func (f *Freezer) adopt(made archived, sn *fleet.Snapshot) (err error) {
+	f.o.Folded(func(s *fleet.State) {
 		s.Adopt(made.archive, sn)
-		err = f.cache.use(made)
+		err = f.o.Cache.use(made)
 	})
 	return err
 }
 
 // thin brings what lies in memory into an archive that lasts as long as the process.
 // Where that cannot be it stays in memory, and thin is false.
-func (f *freezer) thin() bool {
+func (f *Freezer) thin() bool {
 	var sn *fleet.Snapshot
-	f.folded(func(s *fleet.State) { sn = s.Snapshot() })
-	made, err := f.cache.write(f.record.ID(), sn, stamp{}, false)
+	f.o.Folded(func(s *fleet.State) { sn = s.Snapshot() })
+	made, err := f.o.Cache.write(f.o.Record.ID(), sn, stamp{}, false)
 	if err != nil {
-		f.log.Warn().Err(err).Msg("cannot write the cache of the state; the record takes memory instead")
+		f.o.Log.Warn().Err(err).Msg("cannot write the cache of the state; the record takes memory instead")
 		return false
 	}
 	if err := f.adopt(made, sn); err != nil {
-		f.log.Warn().Err(err).Msg("an old cache of the state is not removed")
+		f.o.Log.Warn().Err(err).Msg("an old cache of the state is not removed")
 	}
 	return true
 }

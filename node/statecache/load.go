@@ -1,4 +1,4 @@
-package node
+package statecache
 
 import (
 	"context"
@@ -28,34 +28,33 @@ const (
 	foldLoose = 25_000
 )
 
-// loader makes the state when a node starts.
-type loader struct {
-	record  *gitsync.Record
-	anchor  keys.Anchor
-	cache   *stateCache
-	freezer *freezer
-	folded  folded.State
-	begin   func(*fleet.State) // puts another state in place of the one that there was
-	losses  *losses
-	flaws   *books.Flaws
-	notices *notices.Notices
-	reading *reading
-	log     zerolog.Logger
+// Loader makes the state when a node starts. All of its fields are required.
+type Loader struct {
+	Record   *gitsync.Record
+	Anchor   keys.Anchor
+	Cache    *Cache
+	Freezer  *Freezer
+	Folded   folded.State
+	Begin    func(*fleet.State) // puts another state in place of the one that there was
+	NameLost func()             // has the record know what was in folders that the disk has lost
+	Flaws    *books.Flaws
+	Notices  *notices.Notices
+	Reading  *Reading
+	Log      zerolog.Logger
 }
 
-// load makes the state: from the cache and what the record has got since or, where
+// Load makes the state: from the cache and what the record has got since or, where
 // that cannot be, from the whole record.
-func (l *loader) load(ctx context.Context) error {
+func (l *Loader) Load(ctx context.Context) error {
 	err := errLost
-	if len(l.record.Lost()) == 0 {
+	if len(l.Record.Lost()) == 0 {
 		err = l.foldCached(ctx)
 	}
 	if err != nil && ctx.Err() == nil {
 		if !errors.Is(err, errNoCache) {
-			l.log.Info().Err(err).Msg("the cache of the state is of no use; the whole record is read")
+			l.Log.Info().Err(err).Msg("the cache of the state is of no use; the whole record is read")
 		}
-		if err = l.foldRest(ctx); err == nil && l.folded.Size() >= leastLoose {
-			l.freezer.freezeOrSay()
+		if err = l.foldRest(ctx); err == nil && l.Freezer.FreezeLong() {
 			debug.FreeOSMemory() // reading it all took memory that is not needed any more
 		}
 	}
@@ -70,63 +69,63 @@ var errLost = errors.New("the record has lost messages")
 
 // foldRest reads the whole record, or what is left of it where the disk has damaged a
 // folder.
-func (l *loader) foldRest(ctx context.Context) error {
+func (l *Loader) foldRest(ctx context.Context) error {
 	err := l.foldAll(ctx)
 	if !errors.Is(err, gitsync.ErrDamaged) {
 		return err
 	}
-	l.log.Error().Err(err).Msg("a folder of the record is damaged; what can be read is put together")
-	if err := l.record.Recover(ctx); err != nil {
+	l.Log.Error().Err(err).Msg("a folder of the record is damaged; what can be read is put together")
+	if err := l.Record.Recover(ctx); err != nil {
 		return err
 	}
-	l.losses.name()
+	l.NameLost()
 	return l.foldAll(ctx)
 }
 
 // foldCached takes the state from the cache and adds what is new in the record.
-func (l *loader) foldCached(ctx context.Context) error {
-	a, noted, err := l.cache.open(l.record.ID())
+func (l *Loader) foldCached(ctx context.Context) error {
+	a, noted, err := l.Cache.open(l.Record.ID())
 	if err != nil {
 		return err
 	}
-	state := fleet.Restore(l.anchor, a)
-	l.begin(state)
-	err = l.take(ctx, state, func(visit func(gitsync.Letter) error) error { return l.record.WalkSince(ctx, noted.Tip, visit) })
+	state := fleet.Restore(l.Anchor, a)
+	l.Begin(state)
+	err = l.take(ctx, state, func(visit func(gitsync.Letter) error) error { return l.Record.WalkSince(ctx, noted.Tip, visit) })
 	if err != nil {
 		return err
 	}
 	for _, f := range noted.Flaws {
-		l.flaws.Note(f)
+		l.Flaws.Note(f)
 	}
 	return nil
 }
 
 // foldAll reads the whole record.
-func (l *loader) foldAll(ctx context.Context) error {
-	if err := l.cache.close(); err != nil {
-		l.log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
+func (l *Loader) foldAll(ctx context.Context) error {
+	if err := l.Cache.Close(); err != nil {
+		l.Log.Warn().Err(err).Msg("the cache of the state did not close cleanly")
 	}
-	state := fleet.New(l.anchor, l.cache.kinds...)
-	l.begin(state)
-	l.notices.Clear()
-	l.flaws.Clear()
-	total, err := l.record.Count(ctx)
+	state := l.Cache.Empty(l.Anchor)
+	l.Begin(state)
+	l.Notices.Clear()
+	l.Flaws.Clear()
+	total, err := l.Record.Count(ctx)
 	if err != nil {
 		return err
 	}
-	defer l.reading.begin(total)()
+	defer l.Reading.begin(total)()
 	var damaged []string
 	err = l.take(ctx, state, func(visit func(gitsync.Letter) error) error {
-		return l.record.WalkDamaged(ctx, visit, func(p protocol.Path, err error) error {
+		return l.Record.WalkDamaged(ctx, visit, func(p protocol.Path, err error) error {
 			if len(damaged) == 0 { // losses names all
-				l.log.Error().Err(err).Stringer("path", p).Msg("a message of the record is damaged, and there is no copy")
+				l.Log.Error().Err(err).Stringer("path", p).Msg("a message of the record is damaged, and there is no copy")
 			}
 			damaged = append(damaged, p.RepoPath())
 			return nil
 		})
 	})
 	if err == nil && len(damaged) > 0 {
-		err = l.record.NoteLost(damaged)
+		err = l.Record.NoteLost(damaged)
 	}
 	return err
 }
@@ -142,7 +141,7 @@ type portion struct {
 // take applies what walk visits to s, which is the state. Files are read, examined (by several goroutines,
 // because checking signatures takes most of the time) and applied at once, each in
 // the order of the walk. All goroutines have ended when it returns.
-func (l *loader) take(ctx context.Context, s *fleet.State, walk func(func(gitsync.Letter) error) error) error {
+func (l *Loader) take(ctx context.Context, s *fleet.State, walk func(func(gitsync.Letter) error) error) error {
 	workers := runtime.GOMAXPROCS(0)
 	todo, inOrder := make(chan *portion, workers), make(chan *portion, 2*workers)
 	ctx, cancel := context.WithCancel(ctx)
@@ -209,11 +208,11 @@ func inPortions(walk func(func(gitsync.Letter) error) error, pass func(*portion)
 // takeAll applies portions as they are examined. Now and then what lies in memory
 // goes into an archive, as long as all of it is recorded: what only the journal has
 // must not be in one.
-func (l *loader) takeAll(portions <-chan *portion) {
+func (l *Loader) takeAll(portions <-chan *portion) {
 	done, open, most := 0, true, foldLoose
 	for open {
 		recorded := true
-		l.folded(func(s *fleet.State) {
+		l.Folded(func(s *fleet.State) {
 			s.Batch(func() {
 				for s.Ledger.Loose() < most || !recorded {
 					var p *portion
@@ -224,21 +223,21 @@ func (l *loader) takeAll(portions <-chan *portion) {
 					l.takePortion(s, p)
 					recorded = recorded && p.letters[0].Recorded
 					done += len(p.letters)
-					l.reading.reached(done)
+					l.Reading.reached(done)
 				}
 			})
 		})
-		if open && !l.freezer.thin() {
+		if open && !l.Freezer.thin() {
 			most = math.MaxInt
 		}
 	}
 }
 
 // takePortion applies one portion.
-func (l *loader) takePortion(s *fleet.State, p *portion) {
+func (l *Loader) takePortion(s *fleet.State, p *portion) {
 	for i, e := range p.examined {
 		if _, err := s.Take(e); err != nil && !errors.Is(err, fleet.ErrKnown) {
-			l.flaws.Complain(p.letters[i], err, true)
+			l.Flaws.Complain(p.letters[i], err, true)
 		}
 	}
 	p.examined = nil
