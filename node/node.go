@@ -159,7 +159,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		defer n.mu.Unlock()
 		read(n.state)
 	}
-	n.doors = newDoors(n.folded)
+	n.doors, n.decider = newDoors(n.folded), &decider{folded: n.folded, now: n.now}
 	n.asker = presence.NewAsker(n.currentBus, n.live, n.now)
 	n.flaws, n.doorsteps = books.NewFlaws(n.notices), agents.NewDoorsteps(o.Keeper)
 	defer func() {
