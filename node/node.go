@@ -456,6 +456,3 @@ func (n *Node) prefer(p protocol.Path, a, b []byte) bool {
 	}
 	return n.state.Prefer(p, a, b)
 }
-
-// me is a participant on this host.
-func (n *Node) me(name string) fleet.Who { return fleet.Who{Name: name, Host: n.cfg.Alias} }
