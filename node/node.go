@@ -264,7 +264,6 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	}
 	if o.Keeper {
 		n.keepers = &keeper.Pool{}
-		keeper.RemoveLeft()
 	}
 	n.roster.Set(agents)
 	if err := n.doorsteps.CheckAll(agents); err != nil {
@@ -272,6 +271,9 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	}
 	if err := n.openCallers(); err != nil {
 		return nil, err
+	}
+	if o.Keeper {
+		keeper.EndLeft(n.callers.RunPrefix)
 	}
 	key, err := homes.HostKey(n.home)
 	if err != nil {

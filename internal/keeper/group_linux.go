@@ -6,9 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -20,19 +22,52 @@ const groupPrefix = "parley-run-"
 type Group struct {
 	path   string
 	folder *os.File
+	sets   Limits // those that it sets itself
 }
 
 // endGroupWithin is how long the system may take to end a group.
 const endGroupWithin = 2 * time.Second
 
-// NewGroup makes the control group of the command with that id below this process's
-// own. nil where the system has none of them or does not allow it.
-func NewGroup(id string) *Group {
+// NewGroup makes the control group of the command with that id, below this process's own
+// or beside it, and gives it those of the limits that groups can have there. nil where
+// the system has no such groups or does not allow them.
+func NewGroup(id string, l Limits) *Group {
+	var best *Group
+	for _, place := range places() {
+		g := newGroup(place, id, l)
+		if g == nil {
+			continue
+		}
+		if best != nil {
+			best.Remove()
+		}
+		if best = g; g.SetsAll(l) {
+			return g
+		}
+	}
+	return best
+}
+
+// places are the folders below which this process may make control groups, as far as the
+// system allows it: that of its own and, last, that of the unit which was left to it.
+func places() []string {
 	own, ok := ownFolder()
 	if !ok {
 		return nil
 	}
-	path := filepath.Join(own, groupPrefix+id)
+	all := []string{own}
+	// A group of which processes are members gives those below it no limits. So a
+	// service whose unit is delegated to it runs in a group below that of the unit.
+	switch unit := filepath.Dir(own); filepath.Ext(unit) {
+	case ".service", ".scope":
+		all = append(all, unit)
+	}
+	return all
+}
+
+func newGroup(place, id string, l Limits) *Group {
+	l.enable(place)
+	path := filepath.Join(place, groupPrefix+id)
 	if err := os.Mkdir(path, 0o755); err != nil {
 		return nil
 	}
@@ -41,16 +76,23 @@ func NewGroup(id string) *Group {
 		_ = os.Remove(path)
 		return nil
 	}
-	return &Group{path: path, folder: folder}
+	g := &Group{path: path, folder: folder}
+	g.limit(l)
+	return g
 }
 
 // end kills all that is in the group and removes it.
 func (g *Group) end() {
+	endGroup(g.path)
+	_ = g.folder.Close()
+}
+
+// endGroup kills all that is in a group and removes it.
+func endGroup(path string) {
 	// A system that cannot kill a group has the keeper, which has ended all it could.
-	_ = os.WriteFile(filepath.Join(g.path, "cgroup.kill"), []byte("1"), 0)
-	defer g.folder.Close()
+	_ = os.WriteFile(filepath.Join(path, "cgroup.kill"), []byte("1"), 0)
 	for began := time.Now(); ; {
-		err := removeGroups(g.path)
+		err := removeGroups(path)
 		if err == nil || errors.Is(err, fs.ErrNotExist) || time.Since(began) > endGroupWithin {
 			return
 		}
@@ -81,28 +123,45 @@ func (g *Group) Remove() {
 // leftAfter is how old a group is, at the least, that nobody is about to start a command in.
 const leftAfter = time.Minute
 
-// RemoveLeft removes the groups below this process's own in which nothing runs any
-// more: those of commands whose starter was killed. They take up next to nothing, so
-// what cannot be removed stays.
-func RemoveLeft() {
-	own, ok := ownFolder()
-	if !ok {
-		return
-	}
-	entries, err := os.ReadDir(own)
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err != nil || !strings.HasPrefix(entry.Name(), groupPrefix) || time.Since(info.ModTime()) < leftAfter {
-			continue
-		}
-		path := filepath.Join(own, entry.Name())
-		if state, err := os.ReadFile(filepath.Join(path, "cgroup.events")); err == nil && strings.Contains(string(state), "populated 0") {
-			_ = removeGroups(path)
+// EndLeft ends what runs in the control groups of commands whose ids begin so, wherever
+// they are, and removes them: their starter was killed, and their keepers too. It also
+// removes groups of others beside this process's own in which nothing has run for some
+// time. They take up next to nothing, so what cannot be removed stays.
+func EndLeft(prefix string) {
+	left := map[string]bool{}
+	mine := groupPrefix + prefix
+	own, _ := groupOf("self")
+	root := mountPoint()
+	for _, pid := range process.All() {
+		path, _ := groupOf(strconv.Itoa(pid))
+		for at := path; root != "" && len(at) > 1; at = filepath.Dir(at) {
+			if name := filepath.Base(at); strings.HasPrefix(name, mine) && !within(own, name) {
+				left[filepath.Join(root, at)] = true
+			}
 		}
 	}
+	for _, place := range places() {
+		entries, _ := os.ReadDir(place) // none: there is nothing to remove
+		for _, entry := range entries {
+			path := filepath.Join(place, entry.Name())
+			if strings.HasPrefix(entry.Name(), mine) || strings.HasPrefix(entry.Name(), groupPrefix) && unused(entry, path) {
+				left[path] = true
+			}
+		}
+	}
+	for path := range left {
+		endGroup(path)
+	}
+}
+
+// unused reports whether nothing runs in a group, nor did a moment ago.
+func unused(entry fs.DirEntry, path string) bool {
+	info, err := entry.Info()
+	if err != nil || time.Since(info.ModTime()) < leftAfter {
+		return false
+	}
+	state, err := os.ReadFile(filepath.Join(path, "cgroup.events"))
+	return err == nil && strings.Contains(string(state), "populated 0")
 }
 
 // RunOf is the id of the command in whose control group a process is, "" where it is
@@ -153,19 +212,22 @@ func groupOf(pid string) (string, bool) {
 // ownFolder is where this process's control group lies as a folder.
 func ownFolder() (string, bool) {
 	group, ok := groupOf("self")
-	if !ok {
-		return "", false
-	}
+	root := mountPoint()
+	return filepath.Join(root, group), ok && root != ""
+}
+
+// mountPoint is where control groups (version 2) lie as folders, "" for nowhere.
+func mountPoint() string {
 	mounts, err := os.Open("/proc/self/mounts")
 	if err != nil {
-		return "", false
+		return ""
 	}
 	defer mounts.Close()
 	for lines := bufio.NewScanner(mounts); lines.Scan(); {
 		const point, kind = 1, 2
 		if fields := strings.Fields(lines.Text()); len(fields) > kind && fields[kind] == "cgroup2" {
-			return filepath.Join(fields[point], group), true
+			return fields[point]
 		}
 	}
-	return "", false
+	return ""
 }

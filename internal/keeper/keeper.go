@@ -37,6 +37,7 @@ type User struct {
 type Ending struct {
 	ExitCode int    // -1 where it did not end by itself
 	Signal   string // the signal that ended it, "" for none
+	Limit    string // the limit that ended it, such as LimitMemory, "" for none that is known of
 }
 
 // asSelf stands where a command runs as the user of its keeper.

@@ -79,7 +79,7 @@ func (k *keeping) begin(o order) {
 		attr.UseCgroupFD, attr.CgroupFD = true, o.fds[files]
 	}
 	standard := []uintptr{uintptr(o.fds[0]), uintptr(o.fds[1]), uintptr(o.fds[2])}
-	leader, err := syscall.ForkExec(o.c.Path, o.c.Args, &syscall.ProcAttr{Dir: o.c.Dir, Env: o.c.Env, Files: standard, Sys: attr})
+	leader, err := o.c.Limits.start(o.c.Path, o.c.Args, &syscall.ProcAttr{Dir: o.c.Dir, Env: o.c.Env, Files: standard, Sys: attr})
 	for _, fd := range o.fds { // they are the command's: who reads them waits for their end
 		_ = unix.Close(fd)
 	}
@@ -180,7 +180,8 @@ func (k *keeping) waitAll(leader int) {
 	defer k.reaping.Unlock()
 	for {
 		var status unix.WaitStatus
-		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, nil)
+		var used unix.Rusage
+		pid, err := unix.Wait4(-1, &status, unix.WNOHANG, &used)
 		if errors.Is(err, unix.EINTR) {
 			continue
 		}
@@ -191,9 +192,9 @@ func (k *keeping) waitAll(leader int) {
 			continue
 		}
 		if status.Signaled() {
-			k.report(reportSignal, int(status.Signal()))
+			k.report(reportSignal, int(status.Signal()), usage(used))
 		} else {
-			k.report(reportExit, status.ExitStatus())
+			k.report(reportExit, status.ExitStatus(), usage(used))
 		}
 	}
 }

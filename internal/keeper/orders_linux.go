@@ -21,6 +21,8 @@ type Command struct {
 	Files [3]*os.File // standard input, output and error
 	User  *User       // nil: as this process
 	Group *Group      // the control group that it runs in; nil: none
+	// Limits are what it may use; those that Group sets too.
+	Limits Limits
 }
 
 // The orders of a keeper.
@@ -34,8 +36,8 @@ const (
 const (
 	reportBegan  = "began"
 	reportFailed = "failed" // and the error's number
-	reportExit   = "exit"   // and the exit code
-	reportSignal = "signal" // and its number
+	reportExit   = "exit"   // and the exit code, and what usage says
+	reportSignal = "signal" // and its number, and what usage says
 	reportClean  = "clean"  // nothing of the command is left
 )
 
@@ -47,7 +49,7 @@ var errOrder = errors.New("not an order")
 
 // send orders a keeper to begin. No word of a command has a zero byte in it.
 func (c Command) send(line *net.UnixConn) error {
-	words := append([]string{c.User.String(), c.Path, c.Dir, strconv.Itoa(len(c.Args))}, c.Args...)
+	words := append([]string{c.User.String(), c.Group.rest(c.Limits).String(), c.Path, c.Dir, strconv.Itoa(len(c.Args))}, c.Args...)
 	text := strings.Join(append(words, c.Env...), "\x00")
 	var fds []int
 	for _, f := range c.Files {
@@ -107,16 +109,17 @@ func receive(line *net.UnixConn) (order, error) {
 
 // parse reads the words that send wrote.
 func (o *order) parse(words []string) error {
-	const before = 4 // the user, the program, its folder and how many words it has
+	const before = 5 // the user, the limits, the program, its folder and how many words it has
 	if len(words) < before {
 		return errOrder
 	}
 	user, ok := parseUser(words[0])
-	n, err := strconv.Atoi(words[3])
-	if !ok || err != nil || n < 0 || n > len(words)-before {
+	limits, limited := parseLimits(words[1])
+	n, err := strconv.Atoi(words[4])
+	if !ok || !limited || err != nil || n < 0 || n > len(words)-before {
 		return errOrder
 	}
-	o.user, o.c.Path, o.c.Dir = user, words[1], words[2]
+	o.user, o.c.Limits, o.c.Path, o.c.Dir = user, limits, words[2], words[3]
 	o.c.Args, o.c.Env = words[before:before+n], words[before+n:]
 	return nil
 }

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,6 +43,7 @@ type Kept struct {
 	*worker
 	pool   *Pool
 	group  *Group
+	limits Limits
 	kill   sync.Once
 	ended  chan struct{} // closed when the command has ended, or its keeper
 	ending Ending        // how, once ended is closed
@@ -69,19 +71,25 @@ func (p *Pool) Start(c Command, began func(pid int)) (*Kept, error) {
 }
 
 func (p *Pool) start(c Command, began func(pid int)) (*Kept, error) {
+	if err := c.Group.rest(c.Limits).uncounted(c.User); err != nil {
+		return nil, err
+	}
 	w, err := p.take()
 	if err != nil {
 		return nil, err
 	}
 	began(w.cmd.Process.Pid)
 	k := &Kept{
-		worker: w, pool: p, group: c.Group, ended: make(chan struct{}), clean: make(chan bool, 1),
+		worker: w, pool: p, group: c.Group, limits: c.Limits, ended: make(chan struct{}), clean: make(chan bool, 1),
 		ending: Ending{ExitCode: -1, Signal: syscall.SIGKILL.String()},
 	}
 	if err := k.begin(c); err != nil {
 		return nil, err
 	}
 	go k.listen() // ends with the run, or with the keeper
+	if k.group != nil && k.limits.CPU > 0 {
+		go k.watch() // ends with the command
+	}
 	return k, nil
 }
 
@@ -188,7 +196,7 @@ func (k *Kept) listen() {
 	for line := range k.said {
 		switch what, _, _ := strings.Cut(line, " "); what {
 		case reportExit, reportSignal:
-			k.ending = parseEnding(line)
+			k.ending = k.limits.parseEnding(line)
 			ended()
 		case reportClean:
 			k.clean <- true
@@ -199,13 +207,39 @@ func (k *Kept) listen() {
 }
 
 // parseEnding reads how the command ended.
-func parseEnding(line string) Ending {
-	what, number, _ := strings.Cut(line, " ")
-	n, _ := strconv.Atoi(number)
-	if what == reportExit {
-		return Ending{ExitCode: n}
+func (l Limits) parseEnding(line string) Ending {
+	words := append(strings.Fields(line), "", "")
+	n, _ := strconv.Atoi(words[1])
+	used, _ := strconv.ParseInt(words[2], 10, 64)
+	e := Ending{ExitCode: n}
+	if words[0] != reportExit {
+		e = Ending{ExitCode: -1, Signal: syscall.Signal(n).String()}
 	}
-	return Ending{ExitCode: -1, Signal: syscall.Signal(n).String()}
+	if l.overCPU(e, time.Duration(used)*time.Microsecond) {
+		e.Limit = LimitCPU
+	}
+	return e
+}
+
+// cpuEvery is how often it is looked how much of the processors a command has used.
+const cpuEvery = 200 * time.Millisecond
+
+// watch ends a command that has used up its time of the processors, all that comes of
+// it together: what the system limits by itself is the time of each process.
+func (k *Kept) watch() {
+	looks := time.NewTicker(cpuEvery)
+	defer looks.Stop()
+	for {
+		select {
+		case <-k.ended:
+			return
+		case <-looks.C:
+		}
+		if k.group.cpu() >= k.limits.CPU {
+			k.Kill()
+			return
+		}
+	}
 }
 
 // Terminate asks the command, and what it has started, to end.
@@ -236,9 +270,10 @@ func (k *Kept) Release() (e Ending, left bool) {
 	} else {
 		k.end()
 	}
+	<-k.ended
 	if k.group != nil {
+		k.ending.Limit = cmp.Or(k.group.hit(k.limits), k.ending.Limit)
 		k.group.end()
 	}
-	<-k.ended
 	return k.ending, !clean
 }

@@ -36,7 +36,7 @@ func TestKeeperEndedBeforeItsFirstWord(t *testing.T) {
 	t.Setenv(endedVar, "1")
 	var keepers Pool
 	t.Cleanup(keepers.Close)
-	for _, group := range []*Group{nil, NewGroup(fmt.Sprintf("test%d", os.Getpid()))} {
+	for _, group := range []*Group{nil, NewGroup(fmt.Sprintf("test%d", os.Getpid()), Limits{})} {
 		began := 0
 		k, err := keepers.Start(Command{
 			Path: "/bin/true", Args: []string{"true"}, Files: [3]*os.File{null, null, null}, Group: group,
@@ -51,11 +51,13 @@ func TestKeeperEndedBeforeItsFirstWord(t *testing.T) {
 	}
 }
 
-// The control groups of commands whose node was killed stayed until the machine's end.
-func TestRemoveLeft(t *testing.T) {
+// The control groups of commands whose node was killed stayed until the machine's end, and
+// so did what ran in them where the keeper was killed too.
+func TestEndLeft(t *testing.T) {
+	mine := fmt.Sprintf("mine%d-", os.Getpid())
 	group := func(name string, age time.Duration) *Group {
 		t.Helper()
-		g := NewGroup(fmt.Sprintf("%s%d", name, os.Getpid()))
+		g := NewGroup(name, Limits{})
 		if g == nil {
 			t.Skip("this process may not make control groups")
 		}
@@ -68,21 +70,33 @@ func TestRemoveLeft(t *testing.T) {
 		}
 		return g
 	}
-	left, fresh, used := group("left", time.Hour), group("fresh", 0), group("used", time.Hour)
-	cat := exec.Command("cat")
-	cat.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(used.folder.Fd())}
-	in, err := cat.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
+	cat := func(in *Group) (ended <-chan error) {
+		cmd := exec.Command("cat")
+		cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(in.folder.Fd()), Setsid: true}
+		input, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		end := make(chan error, 2)
+		go func() { err := cmd.Wait(); end <- err; end <- err }() // ends with cat
+		t.Cleanup(func() { input.Close(); <-end })                // before its group is removed
+		return end
 	}
-	if err := cat.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close(); _ = cat.Wait() }) // before its group is removed
-	RemoveLeft()
-	for g, stays := range map[*Group]bool{left: false, fresh: true, used: true} {
+	others := fmt.Sprintf("others%d-", os.Getpid())
+	left, fresh, used := group(others+"left", time.Hour), group(others+"fresh", 0), group(others+"used", time.Hour)
+	of, empty := group(mine+"used", 0), group(mine+"fresh", 0)
+	cat(used)
+	ended := cat(of)
+	EndLeft(mine)
+	for g, stays := range map[*Group]bool{left: false, fresh: true, used: true, of: false, empty: false} {
 		if _, err := os.Stat(filepath.Join(g.path, "inner")); (err == nil) != stays {
 			t.Errorf("%s stays: %v, want %v", g.path, err == nil, stays)
 		}
+	}
+	if err := <-ended; err == nil {
+		t.Error("what ran in a group of a killed keeper ended by itself")
 	}
 }

@@ -48,19 +48,26 @@ func Arguments(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 }
 
-// Children are the numbers of the processes whose parent is pid, those too that have
-// ended and were not waited for.
-func Children(pid int) []int {
+// All are the numbers of all processes that can be seen.
+func All() []int {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
 	var all []int
 	for _, entry := range entries {
-		number, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
+		if number, err := strconv.Atoi(entry.Name()); err == nil {
+			all = append(all, number)
 		}
+	}
+	return all
+}
+
+// Children are the numbers of the processes whose parent is pid, those too that have
+// ended and were not waited for.
+func Children(pid int) []int {
+	var all []int
+	for _, number := range All() {
 		if _, parent, _, err := look(number); err == nil && parent == pid {
 			all = append(all, number)
 		}

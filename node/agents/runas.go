@@ -95,6 +95,7 @@ func (d *Doorsteps) AsUser(a configs.Agent, c *door.Command) error {
 	if err != nil {
 		return err
 	}
+	c.Bare = true
 	if c.User = as; c.Dir == "" {
 		c.Dir = u.HomeDir
 	}

@@ -1,6 +1,8 @@
 package caller
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"os"
 	"sync"
 	"time"
@@ -27,6 +29,10 @@ type Options struct {
 // Book knows the runs of a node's agents, those under way and those that ended within
 // the last hour. Its methods may be called concurrently.
 type Book struct {
+	// RunPrefix begins the ids of this home's runs, those of its earlier nodes too, and of
+	// no other home's.
+	RunPrefix string
+
 	o     Options
 	began time.Time
 	self  process.ID
@@ -51,7 +57,8 @@ func New(o Options) *Book {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	b := &Book{o: o, began: o.Now(), above: map[process.ID]bool{}, runs: map[string]*Run{}, given: map[protocol.Name]gift{}}
+	prefix := sha256.Sum256([]byte("parley-runs-v1\x00" + string(o.Key)))
+	b := &Book{o: o, RunPrefix: hex.EncodeToString(prefix[:4]) + "-", began: o.Now(), above: map[process.ID]bool{}, runs: map[string]*Run{}, given: map[protocol.Name]gift{}}
 	if chain, err := process.Ancestry(os.Getpid()); err == nil {
 		b.self = chain[0]
 		for _, p := range chain[1:] {
@@ -78,7 +85,7 @@ type Run struct {
 // as long as within.
 func (b *Book) Begin(agent protocol.Name, because protocol.Path, within time.Duration) *Run {
 	now := b.o.Now()
-	r := &Run{ID: random.Hex(8), Agent: agent, Because: because, book: b, over: make(chan struct{})}
+	r := &Run{ID: b.RunPrefix + random.Hex(8), Agent: agent, Because: because, book: b, over: make(chan struct{})}
 	r.Token = b.seal(token{Agent: agent, Because: because.String(), Run: r.ID, Issued: now.Unix(), Until: now.Add(within).Unix()})
 	b.mu.Lock()
 	defer b.mu.Unlock()

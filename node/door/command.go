@@ -21,10 +21,12 @@ const (
 type Command struct {
 	// Argv is the program and its arguments. A program without a slash is
 	// looked up in the node's PATH; a relative one with a slash counts from Dir.
-	Argv  []string
-	Dir   string   // working directory; "" = the node's
-	Env   []string // NAME=value, added to the node's environment; with User all of it
-	Stdin []byte   // all of standard input; a command need not read it
+	Argv []string
+	Dir  string   // working directory; "" = the node's
+	Env  []string // NAME=value, added to the node's environment
+	// Bare has Env be all of the environment.
+	Bare  bool
+	Stdin []byte // all of standard input; a command need not read it
 	// Placeholders has {prompt} and {output} in the words of Argv filled in, as
 	// far as CheckPlaceholders allows. With {prompt}, Stdin takes its place and
 	// standard input is empty. With {output}, the path of a new private file
@@ -34,6 +36,11 @@ type Command struct {
 	Timeout time.Duration
 	// MaxOutput is how many bytes of standard output are kept; 0 = 256 KiB.
 	MaxOutput int
+	// MaxPrinted is how many bytes it may print, on both outputs together, before it is
+	// ended; 0 = any number.
+	MaxPrinted int
+	// Limits are what else it may use. Only with a keeper.
+	Limits keeper.Limits
 	// Grace is the time between SIGTERM and SIGKILL; 0 = 2 s.
 	Grace time.Duration
 	// Keepers runs the command beneath one of them, on Linux: the running program has to
@@ -77,11 +84,12 @@ const (
 	TimedOut                  // it took longer than its timeout and was ended
 	Empty                     // it ended well and its answer is nothing but space
 	Canceled                  // the context ended first, and so was the command
+	Limited                   // it used more than it may and was ended
 )
 
 // String names the failure in one word, for logs.
 func (f Failure) String() string {
-	names := [...]string{"none", "not-started", "exit-status", "signal", "timed-out", "empty", "canceled"}
+	names := [...]string{"none", "not-started", "exit-status", "signal", "timed-out", "empty", "canceled", "limited"}
 	if f < 0 || int(f) >= len(names) {
 		return fmt.Sprintf("failure(%d)", int(f))
 	}
@@ -104,8 +112,11 @@ type Result struct {
 	Failure   Failure
 	// Detail says more about some failures: for NotStarted what could not be
 	// started and why, for Signal the signal, for TimedOut the time allowed, for
-	// Empty what became of the answer's file.
-	Detail   string
+	// Empty what became of the answer's file, for Limited what it used.
+	Detail string
+	// Limit names the limit of each process that a command which failed seems to have come
+	// up against, as far as its last words tell; "" = none.
+	Limit    string
 	ExitCode int // -1 where the command did not end by itself
 	// Left reports that some of what the command has started may live on: somebody has
 	// ended its keeper.
@@ -121,16 +132,18 @@ func (r Result) Problem() string {
 	case NotStarted:
 		return r.Detail
 	case ExitStatus:
-		return fmt.Sprintf("the command ended with exit code %d%s", r.ExitCode, lastWords(r.Stderr, r.Printed))
+		return fmt.Sprintf("the command ended with exit code %d%s%s", r.ExitCode, lastWords(r.Stderr, r.Printed), near(r.Limit))
 	case Signal:
-		return fmt.Sprintf("the command was ended by a signal (%s)%s", r.Detail, lastWords(r.Stderr, r.Printed))
+		return fmt.Sprintf("the command was ended by a signal (%s)%s%s", r.Detail, lastWords(r.Stderr, r.Printed), near(r.Limit))
 	case TimedOut:
 		return fmt.Sprintf("no answer within %s: its processes were ended", r.Detail)
 	case Empty:
 		if r.Detail != "" {
-			return "the command " + r.Detail + lastWords(r.Printed, r.Stderr)
+			return "the command " + r.Detail + lastWords(r.Printed, r.Stderr) + near(r.Limit)
 		}
-		return "the command printed nothing" + lastWords(r.Stderr)
+		return "the command printed nothing" + lastWords(r.Stderr) + near(r.Limit)
+	case Limited:
+		return "ended: " + r.Detail
 	default:
 		return "the command was stopped before it had answered"
 	}

@@ -25,6 +25,9 @@
 //   - Memory is bounded: of standard output MaxOutput bytes are kept, of
 //     standard error the last 4 KiB; the rest is read and thrown away, so that
 //     no command blocks on a full pipe.
+//   - A command with limits has them from its first instruction on (Linux), and is
+//     ended when it has used more; the result says of what. One that has printed
+//     more than it may is ended on every system.
 //   - A file for the answer lies in a folder of its own that only the node's user
 //     may enter. It is gone when Run returns, whatever the command did; only the
 //     sudden death of the node leaves it.

@@ -21,6 +21,7 @@ type family interface {
 type ending struct {
 	exitCode int    // -1 where it did not end by itself
 	signal   string // the signal that ended it, "" for none
+	limit    string // the limit that ended it, "" for none that is known of
 	left     bool   // some of what it has started may live on, and nobody knows what
 }
 

@@ -82,6 +82,12 @@ func play(role string) (code int, ok bool) {
 		n, _ := strconv.Atoi(os.Args[1])
 		os.Stdout.Write(bytes.Repeat([]byte("o"), n))
 		os.Stderr.Write(append(bytes.Repeat([]byte("e"), n), "end"...))
+	case "flood-on": // prints until it is ended
+		for {
+			if _, err := os.Stdout.Write(bytes.Repeat([]byte("o"), 1<<10)); err != nil {
+				return 1, true
+			}
+		}
 	case "obey": // answers when it is told to, and ends
 		io.ReadAll(phone(role))
 		fmt.Println("done")

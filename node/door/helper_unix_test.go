@@ -11,12 +11,16 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/parleyfleet/parley/internal/keeper"
 )
 
 // keptVar has a node keep its command, which plays the role that it names.
 const keptVar = "PARLEY_DOOR_TEST_KEPT"
+
+// runVar is what the control group of a node's command is called after.
+const runVar = "PARLEY_DOOR_TEST_RUN"
 
 // playUnix plays the roles that need more of the system.
 func playUnix(role string) (code int, ok bool) {
@@ -33,9 +37,9 @@ func playUnix(role string) (code int, ok bool) {
 		fmt.Fprintln(os.Stderr, "up")
 		select {}
 	case "node": // runs a command, as a node does
-		c := Command{Argv: []string{os.Args[0]}, Env: []string{roleVar + "=" + cmp.Or(os.Getenv(keptVar), "hold")}}
+		c := Command{Argv: []string{os.Args[0]}, Env: []string{roleVar + "=" + cmp.Or(os.Getenv(keptVar), "hold")}, Run: os.Getenv(runVar)}
 		if os.Getenv(keptVar) != "" {
-			c.Keepers = &keeper.Pool{}
+			c.Keepers, c.Grace = &keeper.Pool{}, time.Minute
 		}
 		Run(context.Background(), c)
 	case "parentage": // tells its session and group

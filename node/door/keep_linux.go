@@ -13,7 +13,7 @@ func startFamily(cmd *exec.Cmd, c Command, began func(pid int)) (family, error) 
 	if c.Keepers == nil {
 		return startAlone(cmd, began)
 	}
-	k := keeper.Command{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ(), User: c.User}
+	k := keeper.Command{Path: cmd.Path, Args: cmd.Args, Dir: cmd.Dir, Env: cmd.Environ(), User: c.User, Limits: c.Limits}
 	for i, file := range []any{cmd.Stdin, cmd.Stdout, cmd.Stderr} {
 		k.Files[i], _ = file.(*os.File)
 		if c.User != nil && k.Files[i] != nil { // so that it can open /dev/stdout and the like
@@ -23,7 +23,7 @@ func startFamily(cmd *exec.Cmd, c Command, began func(pid int)) (family, error) 
 		}
 	}
 	if c.Run != "" {
-		k.Group = keeper.NewGroup(c.Run)
+		k.Group = keeper.NewGroup(c.Run, c.Limits)
 	}
 	kept, err := c.Keepers.Start(k, began)
 	if err != nil {
@@ -43,7 +43,7 @@ func (k keptFamily) waitLeader() { <-k.Ended() }
 
 func (k keptFamily) release() ending {
 	e, left := k.Release()
-	return ending{exitCode: e.ExitCode, signal: e.Signal, left: left}
+	return ending{exitCode: e.ExitCode, signal: e.Signal, limit: e.Limit, left: left}
 }
 
 // belongs reports whether a file is the user's.

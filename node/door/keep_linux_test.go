@@ -175,7 +175,7 @@ ctypes.CDLL(None).pthread_exit(None)
 
 // A control group knows what belongs to a run even where its keeper was ended.
 func TestControlGroup(t *testing.T) {
-	probe := keeper.NewGroup("probe" + fmt.Sprint(os.Getpid()))
+	probe := keeper.NewGroup("probe"+fmt.Sprint(os.Getpid()), keeper.Limits{})
 	if probe == nil {
 		t.Skip("this process may not make control groups")
 	}
@@ -226,7 +226,7 @@ func TestKeptOtherUser(t *testing.T) {
 	t.Setenv("TMPDIR", "/tmp") // others may pass there
 	nobody := &keeper.User{UID: 65534, GID: 65534}
 	c := kept(t, Command{Argv: []string{"/bin/sh", "-c", "id -u; id -G; echo \"secret:$SECRET_OF_THE_NODE\" > /dev/stdout; cat /proc/1/environ >/dev/null || echo closed"}})
-	c.User, c.Dir, c.Env = nobody, "/", []string{"PATH=/usr/bin:/bin"}
+	c.User, c.Dir, c.Bare, c.Env = nobody, "/", true, []string{"PATH=/usr/bin:/bin"}
 	if got := runToEnd(t, c); got.Output != "65534\n65534\nsecret:\nclosed" {
 		t.Errorf("as nobody: %+v", got)
 	}

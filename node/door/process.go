@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/parleyfleet/parley/internal/size"
 )
 
 // lastDrain is how long output is still read when every process of the group
@@ -23,6 +25,7 @@ type process struct {
 	// printed is the end of standard output, kept in stdout's stead where the
 	// answer comes from a file.
 	printed tail
+	meter   *meter
 	ended   chan struct{} // closed when the command has ended
 	quiet   chan struct{} // closed when it has ended and its outputs are closed
 	fed     chan struct{} // closed when nothing more is written to it
@@ -61,6 +64,7 @@ func start(cmd *exec.Cmd, f filled) (*process, error) {
 		stdout:  head{max: f.MaxOutput},
 		stderr:  tail{max: maxStderr},
 		printed: tail{max: maxStderr},
+		meter:   newMeter(f.MaxPrinted),
 		ended:   make(chan struct{}),
 		quiet:   make(chan struct{}),
 		fed:     make(chan struct{}),
@@ -90,7 +94,7 @@ func (p *process) watch(stdin []byte, stdout io.Writer) {
 	for i, buffer := range []io.Writer{stdout, &p.stderr} {
 		go func() {
 			// An error means that finish has given up on who holds the pipe.
-			_, _ = io.Copy(buffer, p.pipes[1+i])
+			_, _ = io.Copy(p.meter.counts(buffer), p.pipes[1+i])
 			read <- struct{}{}
 		}()
 	}
@@ -115,6 +119,8 @@ func (p *process) await(ctx context.Context, c Command) Failure {
 		}
 	case <-timeout.C:
 		failure = TimedOut
+	case <-p.meter.over:
+		failure = Limited
 	case <-ctx.Done():
 		failure = Canceled
 	}
@@ -152,6 +158,9 @@ func (p *process) finish(failure Failure, f filled) Result {
 	<-p.fed
 	p.pipes[1].Close()
 	p.pipes[2].Close()
+	if failure == None && p.meter.isOver() { // seen only after its end
+		failure = Limited
+	}
 	return p.result(failure, ended, f)
 }
 
@@ -183,11 +192,20 @@ func (p *process) result(failure Failure, ended ending, f filled) Result {
 	switch failure {
 	case TimedOut:
 		r.Detail = seconds(f.Timeout)
+	case Limited:
+		r.Detail = "printed more than " + size.Text(f.MaxPrinted)
 	case None:
 		r.ExitCode = ended.exitCode
 		r.Failure, r.Detail = ended.verdict(text)
 		if r.Failure == Empty {
 			r.Detail = empty
+		}
+		switch {
+		case r.Failure == None:
+		case ended.limit != "":
+			r.Failure, r.ExitCode, r.Detail = Limited, -1, f.used(ended.limit)
+		default:
+			r.Limit = f.nearLimit(r.Stderr, r.Printed)
 		}
 	}
 	return r

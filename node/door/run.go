@@ -82,7 +82,7 @@ func (c Command) build() (*exec.Cmd, error) {
 	}
 	cmd.Args = c.Argv
 	cmd.Dir = dir
-	if c.User == nil {
+	if !c.Bare {
 		cmd.Env = cmd.Environ()
 	}
 	cmd.Env = append(cmd.Env, c.Env...)
