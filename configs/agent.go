@@ -47,6 +47,8 @@ type Agent struct {
 	Paused     bool          // its mail waits
 	RunReplies bool          // "answers: true": run on answers to its own messages too (R13)
 	RunAs      string        // the user of the system as whom the command runs; "": the node's own
+	Env        Variables     // what of the environment the command gets
+	Limits     Limits        // what a run of the command may use
 	// DispatchSince is the commit of main when the agent was added: what it
 	// contains is shown and never run (R8). "" where main had no commit.
 	DispatchSince string
@@ -95,6 +97,7 @@ func (a Agent) problems() []Problem {
 	if a.DispatchSince != "" && !isCommit(a.DispatchSince) {
 		add("dispatch_since", "%q is not a commit: it should be 40 hex digits", a.DispatchSince)
 	}
+	ps = append(append(ps, a.Env.problems()...), a.Limits.problems()...)
 	return append(ps, a.doorProblems()...)
 }
 
@@ -106,6 +109,10 @@ func (a Agent) doorProblems() []Problem {
 		return []Problem{{Key: "tiers", Text: "an agent behind the inbox door runs no command and has no tiers"}}
 	case a.Door == DoorInbox && a.RunAs != "":
 		return []Problem{{Key: "run_as", Text: "an agent behind the inbox door runs no command: there is nothing to run as somebody"}}
+	case a.Door == DoorInbox && len(a.Env) > 0:
+		return []Problem{{Key: "env", Text: "an agent behind the inbox door runs no command: there is nothing to give variables to"}}
+	case a.Door == DoorInbox && a.Limits != (Limits{}):
+		return []Problem{{Key: "limits", Text: "an agent behind the inbox door runs no command: there is nothing to limit"}}
 	case a.Door == DoorInbox && a.Input == InputPrompt:
 		return []Problem{{Key: "input", Text: "an agent behind the inbox door is given nothing: it asks"}}
 	case a.Door == DoorInbox:

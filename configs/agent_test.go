@@ -28,6 +28,8 @@ func agents(dir string) []Agent {
 				{Name: "lines", Count: 1, Exec: "\n x\n"}, // a block of YAML would lose the first
 			},
 			DispatchSince: strings.Repeat("0123456789", 4), Added: added,
+			Env:    Variables{"PATH", "AWS_*", "NOTE=a: #b, \"c\"", "NO=", "yes"},
+			Limits: Limits{Nice: 10, Memory: 2e9, CPU: 10 * time.Minute, Files: 1024, Processes: 200, NoNetwork: true, Output: 1 << 20},
 		},
 		{Name: "null", Door: DoorInbox},
 		{

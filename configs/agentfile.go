@@ -114,6 +114,8 @@ func agentFields(a *Agent) []field {
 		asField(boolSetting("paused", &a.Paused)),
 		asField(boolSetting("answers", &a.RunReplies)),
 		asField(textSetting("run_as", &a.RunAs)),
+		{key: "env", set: func(n *yaml.Node) error { return readVariables(n, &a.Env) }},
+		{key: "limits", set: func(n *yaml.Node) error { return readLimits(n, &a.Limits) }},
 		asField(textSetting("dispatch_since", &a.DispatchSince)),
 		asField(timeSetting("added", &a.Added)),
 	}
@@ -199,6 +201,8 @@ type agentFile struct {
 	Paused        bool        `yaml:"paused,omitempty"`
 	Answers       bool        `yaml:"answers,omitempty"`
 	RunAs         string      `yaml:"run_as,omitempty"`
+	Env           []string    `yaml:"env,omitempty,flow"`
+	Limits        *yaml.Node  `yaml:"limits,omitempty"`
 	DispatchSince string      `yaml:"dispatch_since,omitempty"`
 	Added         string      `yaml:"added,omitempty"`
 }
@@ -225,6 +229,7 @@ func renderAgent(a Agent) ([]byte, error) {
 	f := agentFile{
 		Name: a.Name.String(), Door: a.Door, Dir: a.Dir, Answers: a.RunReplies, DispatchSince: a.DispatchSince,
 		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs,
+		Env: a.Env, Limits: a.Limits.yaml(),
 	}
 	if a.Input != InputText {
 		f.Input = a.Input

@@ -65,6 +65,9 @@ func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (control.Agent, error) 
 	if err != nil {
 		return control.Agent{}, err
 	}
+	if err := agents.CheckLimits(true, a); err != nil { // whoever starts a node keeps its runs
+		return control.Agent{}, err
+	}
 	if a.Door == configs.DoorExec && was.Door != configs.DoorExec {
 		return control.Agent{}, control.Errorf(control.KindUnavailable, "parley up", "cannot change the agent %s: "+
 			"only a running node knows which of the mail in its inbox is not for a command", a.Name)

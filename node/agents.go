@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -23,6 +24,7 @@ type serving struct {
 	roster    *agents.Roster
 	doorsteps *agents.Doorsteps
 	doors     *doors
+	kept      bool // commands run beneath keepers
 	record    interface {
 		Tip() string
 		Status() gitsync.Status
@@ -83,7 +85,7 @@ func (sv *serving) newAgent(r control.AddAgentRequest) (configs.Agent, error) {
 		return configs.Agent{}, err
 	}
 	a.Added, a.DispatchSince = sv.now(), sv.record.Tip()
-	if err := sv.doorsteps.Check(a); err != nil {
+	if err := cmp.Or(sv.doorsteps.Check(a), agents.CheckLimits(sv.kept, a)); err != nil {
 		return configs.Agent{}, err
 	}
 	if sv.roster.Serves(a.Name.String()) {

@@ -24,6 +24,9 @@ func (sv *serving) Set(ctx context.Context, r control.SetAgentRequest) (control.
 	if a.Door == configs.DoorExec && was.Door != configs.DoorExec {
 		a.DispatchSince = sv.record.Tip() // what waits in its inbox was not meant for a command (R8)
 	}
+	if err := agents.CheckLimits(sv.kept, a); err != nil {
+		return control.Agent{}, err
+	}
 	if err := sv.checkProfile("change", a); err != nil {
 		return control.Agent{}, err
 	}

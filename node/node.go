@@ -258,15 +258,18 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 			return nil, err
 		}
 	}
-	agents, err := configs.ReadAgents(n.home.Agents())
+	served, err := configs.ReadAgents(n.home.Agents())
 	if err != nil {
 		return nil, err
 	}
 	if o.Keeper {
 		n.keepers = &keeper.Pool{}
 	}
-	n.roster.Set(agents)
-	if err := n.doorsteps.CheckAll(agents); err != nil {
+	n.roster.Set(served)
+	if err := n.doorsteps.CheckAll(served); err != nil {
+		return nil, err
+	}
+	if err := agents.CheckLimits(o.Keeper, served...); err != nil {
 		return nil, err
 	}
 	if err := n.openCallers(); err != nil {
@@ -325,7 +328,7 @@ func (n *Node) openDoors() {
 		},
 	}
 	n.serving = &serving{
-		dir: n.home.Agents(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors,
+		dir: n.home.Agents(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
 		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce,
 	}
 }

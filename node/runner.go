@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
@@ -46,11 +47,14 @@ func (rn *runner) run(ctx context.Context, a configs.Agent, tier configs.Tier, i
 		Placeholders: a.Input == configs.InputPrompt,
 		Timeout:      cmp.Or(a.Timeout, rn.timeout),
 		MaxOutput:    rn.maxOutput,
+		MaxPrinted:   a.Limits.Output,
+		Limits:       agents.KeptLimits(a),
 		Keepers:      rn.keepers,
 	}
 	run := rn.callers.Begin(a.Name, because, c.Timeout)
 	c.Run, c.Began = run.ID, run.Began
-	c.Env = append(rn.environment(a, run.Token), env...)
+	c.Env, c.Bare = agents.Inherited(a)
+	c.Env = slices.Concat(c.Env, rn.environment(a, run.Token), env, a.Env.Values())
 	change := control.RunChange{Change: control.RunStarted, Run: run.ID, Agent: a.Name, Path: because}
 	rn.events.Run(change)
 	result := rn.runAs(ctx, a, c)

@@ -33,7 +33,7 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 		}
 		return usage(hint, "cannot add the agent: %v", err)
 	}
-	a := configs.Agent{Name: name, Door: configs.DoorExec, Dir: r.Dir, RunAs: r.RunAs, Preset: r.Preset, Profile: protocol.Name(r.Profile)}
+	a := configs.Agent{Name: name, Door: configs.DoorExec, Dir: r.Dir, RunAs: r.RunAs, Preset: r.Preset, Profile: protocol.Name(r.Profile), Env: r.Env}
 	var preset configs.Preset
 	if r.Preset != "" {
 		if preset, err = configs.FindPreset(r.Preset); err != nil {
@@ -52,6 +52,9 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 		a.Tiers = []configs.Tier{{Name: defaultTier, Count: 1, Exec: command}}
 		a.Timeout = cmp.Or(r.Timeout, preset.Timeout)
 		a.Input = cmp.Or(a.Input, configs.InputText)
+	}
+	if err := changeLimits(&a, r.Limits); err != nil {
+		return usage("", "cannot add the agent %s: %v", name, err)
 	}
 	if err := checkAgent(a); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
@@ -111,6 +114,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 		return usage("", "it is given one of a command, tiers and the inbox")
 	case r.Inbox:
 		a.Door, a.Tiers, a.Input, a.Timeout, a.Paused = configs.DoorInbox, nil, "", 0, false
+		a.Env, a.Limits = nil, configs.Limits{}
 	case len(r.Tiers) > 0:
 		a.Door, a.Tiers = configs.DoorExec, nil
 		for _, t := range r.Tiers {
@@ -123,10 +127,29 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	case r.Exec != nil:
 		a.Door, a.Tiers = configs.DoorExec, []configs.Tier{{Name: defaultTier, Count: 1, Exec: *r.Exec}}
 	}
+	if len(r.Env) > 0 {
+		a.Env = r.Env
+	}
+	if slices.Equal(r.Env, []string{""}) {
+		a.Env = nil
+	}
+	if err := changeLimits(&a, r.Limits); err != nil {
+		return usage("", "%v", err)
+	}
 	if err := checkAgent(a); err != nil {
 		return usage("", "%v", err)
 	}
 	return a, nil
+}
+
+// changeLimits sets the limits of an agent that texts such as "memory=2GB" name.
+func changeLimits(a *configs.Agent, texts []string) error {
+	for _, text := range texts {
+		if err := a.Limits.Change(text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // take puts what was given in the place of what was there.

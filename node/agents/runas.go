@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/internal/keeper"
@@ -80,9 +79,8 @@ func lookUp(name string) (*user.User, *keeper.User, error) {
 	return u, k, nil
 }
 
-// AsUser has a command run as the user that its agent's file names. It gets nothing of
-// the node's own environment but what says how to read text, and in the home's place a
-// folder with a socket for agents.
+// AsUser has a command run as the user that its agent's file names. It gets the user's
+// home, and in the place of the node's a folder with a socket for agents.
 func (d *Doorsteps) AsUser(a configs.Agent, c *door.Command) error {
 	if err := d.Check(a); err != nil {
 		return err
@@ -95,23 +93,10 @@ func (d *Doorsteps) AsUser(a configs.Agent, c *door.Command) error {
 	if err != nil {
 		return err
 	}
-	c.Bare = true
 	if c.User = as; c.Dir == "" {
 		c.Dir = u.HomeDir
 	}
-	c.Env = append(plainEnvironment(), append(c.Env,
-		"HOME="+u.HomeDir, "USER="+u.Username, "LOGNAME="+u.Username,
-		"PARLEY_HOME="+folder, "PARLEY_SOCKET="+filepath.Join(folder, doorstepSocket))...)
+	c.Env = append(c.Env, "HOME="+u.HomeDir, "USER="+u.Username, "LOGNAME="+u.Username,
+		"PARLEY_HOME="+folder, "PARLEY_SOCKET="+filepath.Join(folder, doorstepSocket))
 	return nil
-}
-
-// plainEnvironment is what of the node's environment says how to read and show text.
-func plainEnvironment() []string {
-	var plain []string
-	for _, kv := range os.Environ() {
-		if name, _, _ := strings.Cut(kv, "="); name == "LANG" || name == "TZ" || strings.HasPrefix(name, "LC_") {
-			plain = append(plain, kv)
-		}
-	}
-	return plain
 }

@@ -9,6 +9,7 @@ import (
 func View(a configs.Agent) control.Agent {
 	v := control.Agent{
 		Name: a.Name, Door: a.Door, Input: InputOf(a), Profile: a.Profile.String(), Preset: a.Preset, Dir: a.Dir, Paused: a.Paused, RunAs: a.RunAs,
+		Env: a.Env.WithoutValues(), Limits: a.Limits.Texts(),
 	}
 	if len(a.Tiers) > 0 {
 		v.Command = a.Tiers[0].Exec

@@ -23,6 +23,8 @@ type Agent struct {
 	Preset  string        `json:"preset,omitempty"`  // what it was made from
 	Dir     string        `json:"dir,omitempty"`     // the folder in which its command runs; absent: where the node runs
 	RunAs   string        `json:"run_as,omitempty"`  // the user of the machine as whom its command runs, where it is another one than the node's
+	Env     []string      `json:"env,omitempty"`     // what its command gets of the node's environment beside the basics, as NAME, PREFIX* or NAME=…; absent: all
+	Limits  []string      `json:"limits,omitempty"`  // what a run of its command may use, such as "memory=2GB"
 	Paused  bool          `json:"paused"`            // its mail waits
 	Queued  int           `json:"queued"`            // messages waiting for it
 	Running int           `json:"running"`           // messages it is working on
@@ -50,6 +52,8 @@ type AddAgentRequest struct {
 	Timeout time.Duration `json:"timeout,omitempty"` // 0: that of the preset, else of the configuration
 	Dir     string        `json:"dir,omitempty"`
 	RunAs   string        `json:"run_as,omitempty"` // the user of the system as whom its command runs; empty: the node's
+	Env     []string      `json:"env,omitempty"`    // what of the node's environment its command gets beside the basics; empty: all
+	Limits  []string      `json:"limits,omitempty"` // what a run of its command may use, such as "memory=2GB"
 }
 
 // SetAgent changes how an agent is served here. Its mail goes on; commands that
@@ -72,6 +76,8 @@ type SetAgentRequest struct {
 	Timeout *time.Duration `json:"timeout,omitempty"` // 0: that of the configuration
 	Dir     *string        `json:"dir,omitempty"`     // "": the folder where the node runs
 	Answers *bool          `json:"answers,omitempty"` // run on answers to its own messages too
+	Env     []string       `json:"env,omitempty"`     // in the place of those that it has; [""]: all of the environment again
+	Limits  []string       `json:"limits,omitempty"`  // those that change, such as "memory=2GB"; "memory=": none
 }
 
 // AgentTier is one kind of instance of an agent.

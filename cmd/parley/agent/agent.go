@@ -53,10 +53,13 @@ argument, and {output} for a file from which the answer is read.
 
 Whoever can write to the agent decides what its command reads. Give it no more
 rights than that deserves: where the node runs as root, --run-as runs the
-command as another user, who cannot read the home.`,
+command as another user, who cannot read the home. --env and --limit, each given
+as often as needed, say what it gets of the environment and what each run of it
+may use: nice, memory, cpu, files, processes, network (none or host) and output.`,
 		Example: `  parley agent add calc --exec 'bc -l'
   parley agent add --preset claude --dir ~/project
   parley agent add sage --preset gemini --profile precise-generalist
+  parley agent add helper --exec ./helper.sh --limit memory=2GB --limit cpu=10m
   parley agent add mawjs --inbox`,
 		Args: cli.Between(0, 1, "the agent's name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -98,6 +101,8 @@ command as another user, who cannot read the home.`,
 	f.StringVar(&r.Open, "open", "", "the command of its interactive program, for parley open")
 	cli.DurationFlag(f, &r.Timeout, "timeout", "how long an answer may take (default: as the preset or config.yaml says)")
 	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
+	f.StringArrayVar(&r.Env, "env", nil, envUsage)
+	f.StringArrayVar(&r.Limits, "limit", nil, limitUsage)
 	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
 	p.JSONFlag(cmd, "print the agent as JSON")
 	// It fails only for a flag that is not there.
@@ -106,6 +111,12 @@ command as another user, who cannot read the home.`,
 	})
 	return cmd
 }
+
+// What the flags say that limit a command.
+const (
+	envUsage   = "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets all"
+	limitUsage = "what a run may use, as `NAME=VALUE`, such as memory=2GB"
+)
 
 func runAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v cli.View) error {
 	a, err := control.AddAgent.Ask(ctx, client, r)

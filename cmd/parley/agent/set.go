@@ -16,7 +16,7 @@ import (
 // agentChange is what the flags of "agent set" hold.
 type agentChange struct {
 	exec, input, profile, open, dir string
-	tiers                           []string
+	tiers, env, limits              []string
 	timeout                         time.Duration
 	inbox, answers                  bool
 }
@@ -30,11 +30,13 @@ func newSetCommand(p *cli.Program) *cobra.Command {
 stays as it is, comments in its file too. Mail that waits is handled as the
 agent is served from then on; a command that runs ends as it began. An empty
 value takes a setting back: --dir '' for the folder where the node runs,
---timeout 0 for the time that config.yaml gives.
+--timeout 0 for the time that config.yaml gives, --limit memory= for no limit of
+memory, --env '' for all of the environment.
 
 An agent has one command, or several tiers, each with a command and a count of
 how many may run at once; --tier, given once for each, names them all anew.`,
 		Example: `  parley agent set calc --exec 'bc -lq' --timeout 10s
+  parley agent set calc --limit memory=500MB --limit nice=10 --env PATH
   parley agent set mawjs --input prompt --profile precise-generalist
   parley agent set sage --tier 'small*5=llm -m s' --tier 'large=llm -m l'`,
 		Args: cli.Exactly(1, "the agent's name"),
@@ -53,6 +55,8 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	f.StringVar(&given.input, "input", "", "what the command is given: text or prompt")
 	f.StringVar(&given.profile, "profile", "", "the actor profile that its prompts begin with")
 	f.StringVar(&given.open, "open", "", "the command of its interactive program, for parley open")
+	f.StringArrayVar(&given.env, "env", nil, envUsage)
+	f.StringArrayVar(&given.limits, "limit", nil, limitUsage)
 	cli.DurationFlag(f, &given.timeout, "timeout", "how long an answer may take")
 	f.StringVar(&given.dir, "dir", "", "the folder it works in")
 	f.BoolVar(&given.answers, "answers", false, "run it on answers to its own messages too (--answers=false: no more)")
@@ -73,6 +77,8 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 		"timeout": func() error { r.Timeout = &c.timeout; return nil },
 		"answers": func() error { r.Answers = &c.answers; return nil },
 		"inbox":   func() error { return nil },
+		"env":     func() error { r.Env = c.env; return nil },
+		"limit":   func() error { r.Limits = c.limits; return nil },
 		"dir": func() (err error) {
 			if c.dir != "" {
 				c.dir, err = filepath.Abs(c.dir)

@@ -1,0 +1,89 @@
+package configs
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"runtime"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Variables say what of the environment an agent's command gets beside the basics: "env"
+// in its file. Each is NAME or PREFIX*, of the node's own, or NAME=VALUE. None at all:
+// it gets all that the node has.
+type Variables []string
+
+// variable is a name of one, or the beginning of some.
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_().-]*\*?$`)
+
+func (vs Variables) problems() []Problem {
+	var ps []Problem
+	for _, v := range vs {
+		name, value, given := strings.Cut(v, "=")
+		text := ""
+		switch {
+		case v == "*":
+			text = `"*" would be all of the environment: leave env out`
+		case !variable.MatchString(name) || given && strings.HasSuffix(name, "*"):
+			text = fmt.Sprintf("%q is not of the form NAME, NAME=VALUE or PREFIX*", v)
+		case given && strings.HasPrefix(name, "PARLEY_"):
+			text = name + " is set by parley itself"
+		case strings.ContainsRune(value, 0) || !isText(value):
+			text = fmt.Sprintf("the value of %s contains control characters or bytes that are not UTF-8", name)
+		default:
+			continue
+		}
+		ps = append(ps, Problem{Key: "env", Text: text})
+	}
+	return ps
+}
+
+// Let reports whether a variable of the node's own is given to the command.
+func (vs Variables) Let(name string) bool {
+	if runtime.GOOS == "windows" { // where PATH and Path are one
+		name = strings.ToUpper(name)
+	}
+	for _, v := range vs {
+		if runtime.GOOS == "windows" {
+			v = strings.ToUpper(v)
+		}
+		if begin, some := strings.CutSuffix(v, "*"); v == name || some && strings.HasPrefix(name, begin) {
+			return true
+		}
+	}
+	return false
+}
+
+// Values are those that are given as NAME=VALUE.
+func (vs Variables) Values() []string {
+	var values []string
+	for _, v := range vs {
+		if strings.Contains(v, "=") {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// WithoutValues are they for the eyes of others: a value may be a secret.
+func (vs Variables) WithoutValues() []string {
+	var shown []string
+	for _, v := range vs {
+		name, _, given := strings.Cut(v, "=")
+		if given {
+			name += "=…"
+		}
+		shown = append(shown, name)
+	}
+	return shown
+}
+
+func readVariables(n *yaml.Node, vs *Variables) error {
+	err := listSetting("env", (*[]string)(vs)).set(n)
+	if err == nil && len(*vs) == 0 {
+		return errors.New("is empty: name what the command gets of the environment (PATH and a few others it always gets), or leave env out, which gives it all")
+	}
+	return err
+}

@@ -1,0 +1,83 @@
+package agents
+
+import (
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// KeptLimits are the limits of an agent's runs that a keeper sets.
+func KeptLimits(a configs.Agent) keeper.Limits {
+	l := a.Limits
+	return keeper.Limits{Nice: l.Nice, Memory: l.Memory, CPU: l.CPU, Files: l.Files, Processes: l.Processes, NoNetwork: l.NoNetwork}
+}
+
+// CheckLimits refuses agents whose limits cannot be set here: a command without a limit
+// that was asked for is not what was asked for. keeps says that runs have keepers.
+func CheckLimits(keeps bool, agents ...configs.Agent) error {
+	for _, a := range agents {
+		l := KeptLimits(a)
+		if l == (keeper.Limits{}) {
+			continue
+		}
+		why := "this program keeps no runs"
+		if keeps {
+			var as *keeper.User
+			if a.RunAs != "" {
+				as = &keeper.User{} // which one makes no difference
+			}
+			err := l.Check(as)
+			if err == nil {
+				continue
+			}
+			why = err.Error()
+		}
+		var set []string
+		for _, text := range a.Limits.Texts() {
+			if name, _, _ := strings.Cut(text, "="); name != "output" {
+				set = append(set, text)
+			}
+		}
+		return control.Errorf(control.KindRefused, "leave that limit out; of an agent that is there: parley agent set "+a.Name.String()+" --limit NAME=",
+			"cannot set the limits of %s (%s): %s", a.Name, strings.Join(set, ", "), why)
+	}
+	return nil
+}
+
+// Inherited is what of the node's environment an agent's command gets. bare says that it
+// is not all of it.
+func Inherited(a configs.Agent) (some []string, bare bool) {
+	if a.Env == nil && a.RunAs == "" {
+		return nil, false
+	}
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if saysHowToRead(name) || a.RunAs == "" && isBasic(name) || a.Env.Let(name) {
+			some = append(some, kv)
+		}
+	}
+	return some, true
+}
+
+// saysHowToRead reports whether a variable says how to read and show text.
+func saysHowToRead(name string) bool {
+	return name == "LANG" || name == "TZ" || strings.HasPrefix(name, "LC_")
+}
+
+// isBasic reports whether programs of all kinds need a variable to run as the node's
+// user. PATH is given in any case.
+func isBasic(name string) bool {
+	if runtime.GOOS != "windows" {
+		return slices.Contains([]string{"HOME", "USER", "LOGNAME", "SHELL", "TERM", "TMPDIR"}, name)
+	}
+	return slices.Contains([]string{
+		"ALLUSERSPROFILE", "APPDATA", "COMPUTERNAME", "COMSPEC", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "NUMBER_OF_PROCESSORS", "OS", "PATHEXT",
+		"PROCESSOR_ARCHITECTURE", "PROGRAMDATA", "PROGRAMFILES", "PROGRAMFILES(X86)", "PUBLIC", "SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "TMP",
+		"USERDOMAIN", "USERNAME", "USERPROFILE", "WINDIR",
+	}, strings.ToUpper(name))
+}
