@@ -126,8 +126,8 @@ func showWhole(v cli.View, m control.Message) {
 		head += " [" + act + "]"
 	}
 	mark := ""
-	if m.Signature != protocol.SignatureValid {
-		mark = "  " + v.Out.Warn(string(m.Signature))
+	for _, doubt := range doubts(m) {
+		mark += "  " + v.Out.Warn(doubt)
 	}
 	v.Out.Printf("%s  %s  %s%s\n", v.Stamp(m.Timestamp, cli.ClockForm), head, v.Out.Dim(v.ID(m.Path)), mark)
 	width := 0

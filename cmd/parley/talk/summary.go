@@ -30,13 +30,21 @@ func inTree(m control.Message) string {
 // or whose host could not tell, so that a list tells it as chat and show do.
 func marks(m control.Message) string {
 	marks := ""
-	if m.Signature != protocol.SignatureValid {
-		marks = "[" + term.Line(string(m.Signature)) + "] "
-	}
-	if m.Unattended {
-		marks += "[unattended] "
+	for _, doubt := range doubts(m) {
+		marks += "[" + doubt + "] "
 	}
 	return marks
+}
+
+// doubts are why the author of a message may be another than it says.
+func doubts(m control.Message) (words []string) {
+	if m.Signature != protocol.SignatureValid {
+		words = append(words, term.Line(string(m.Signature)))
+	}
+	if m.Unattended {
+		words = append(words, "unattended")
+	}
+	return words
 }
 
 // unusualAct is the act where it is worth a word.

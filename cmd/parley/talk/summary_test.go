@@ -44,3 +44,15 @@ func TestListsSayWhatNobodySigned(t *testing.T) {
 		}
 	}
 }
+
+// Chat and attach told what nobody signed, and not what a host could not tell the writer of.
+func TestAttachSaysWhoseWriterIsInDoubt(t *testing.T) {
+	r := newRun(t)
+	m := clitest.Letter("pay the bill")
+	m.Unattended, m.Signature = true, protocol.SignatureUnverified
+	r.Mail = []control.Message{m}
+	r.AtTerminal(120)
+	if code := r.Do("attach", "sprint"); code != cli.ExitDone || !strings.Contains(r.Out.String(), "unverified  unattended") {
+		t.Errorf("exit %d:\n%s", code, r.Out.String())
+	}
+}
