@@ -105,7 +105,7 @@ func (f *refiller) takeInRefilled() error {
 // endLoss says that what the disk had lost is in main again, once the remote's main is
 // taken in after everything was fetched anew: not before, because what is missing until
 // then may say what agents have done. Messages that are not there stay lost. The caller
-// holds share and work.
+// holds sharer.mu and work.
 func (f *refiller) endLoss() error {
 	if f.remains == nil {
 		return nil

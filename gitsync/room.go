@@ -34,10 +34,10 @@ func (r *room) stored(err error) {
 	r.mu.Lock()
 	before := r.err
 	r.err, r.tried = err, time.Now()
-	r.mu.Unlock()
 	if (err == nil) != (before == nil) {
-		r.tell.stuck(Storing, err)
+		r.tell.stuck(Storing, err) // waits for nobody; told in the order in which it was found
 	}
+	r.mu.Unlock()
 	switch {
 	case err == nil && before != nil:
 		r.log.Info().Msg("messages can be stored again")

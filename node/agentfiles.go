@@ -22,7 +22,7 @@ type AgentFiles struct {
 }
 
 // OpenAgentFiles reads the agents of a home and keeps its node from starting until
-// Close. ErrLocked says that the node runs, or is about to.
+// Close. homes.ErrLocked says that the node runs, or is about to.
 func OpenAgentFiles(home configs.Home) (*AgentFiles, error) {
 	if err := home.Check(); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (f *AgentFiles) find(name string) (configs.Agent, error) {
 	return f.agents[i], nil
 }
 
-// SetAgent changes how an agent is served, as Node.SetAgent does. Whether its profile is
+// SetAgent changes how an agent is served, as serving.Set does. Whether its profile is
 // there is seen when the node runs.
 func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (control.Agent, error) {
 	was, err := f.find(r.Name)

@@ -192,6 +192,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 			return nil, err
 		}
 	}
+	n.openCatchup() // before the fold: what the record tells in a long one may leave holes
 	if err := n.fold(ctx, o.Progress); err != nil {
 		return nil, err
 	}
@@ -199,7 +200,6 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		return nil, err
 	}
 	n.notices.Opened(opened)
-	n.openCatchup()
 	last, _ := n.state.Chains.LastOf(n.cfg.Alias)
 	n.writer = newWriter(writerOptions{
 		host: n.cfg.Alias, limit: n.cfg.MessageLimit, recordID: n.record.ID(), record: n.record, examine: n.state.ExamineOwn, publish: n.publish,

@@ -218,7 +218,7 @@ func (n *Node) startIndex(down *teardown) {
 // openCatchup makes what brings here, and to the other hosts, what the bus loses.
 func (n *Node) openCatchup() {
 	n.entry = catchup.NewEntry(catchup.EntryOptions{
-		Fleet: n.cfg.Fleet, Limit: n.cfg.MessageLimit, Folded: n.folded, Examine: n.state.Examine, Held: n.held, Refusals: n.refusals,
+		Fleet: n.cfg.Fleet, Limit: n.cfg.MessageLimit, Folded: n.folded, Examine: func(p protocol.Path, data []byte) fleet.Examined { return n.state.Examine(p, data) }, Held: n.held, Refusals: n.refusals,
 		Seen: func(p protocol.Path) { n.traceEntry(p, byBus) },
 		Ring: n.record.Ring,
 		Receive: func(letters []gitsync.Letter, examined []fleet.Examined) int {

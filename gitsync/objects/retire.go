@@ -51,13 +51,11 @@ func (w *Writer) seal() error {
 // joined that others installed. Call it now and then.
 func (s *Store) Retire() error {
 	look := s.joins.areDue()
-	if err := s.Writer.retire(look); err != nil {
-		return err
-	}
-	if look {
+	err := s.Writer.retire(look)
+	if look { // also while something cannot be removed
 		s.joins.tend()
 	}
-	return nil
+	return err
 }
 
 // retire removes replaced packs that nobody can be reading any more, and with look an

@@ -155,7 +155,13 @@ func (ns *Notices) KeeperLost(agent protocol.Name) {
 func (ns *Notices) Forget(path string) {
 	ns.mu.Lock()
 	defer ns.mu.Unlock()
-	ns.all = slices.DeleteFunc(ns.all, func(w warning) bool { return strings.Contains(w.text, path) })
+	ns.all = slices.DeleteFunc(ns.all, func(w warning) bool {
+		named := strings.Contains(w.text, path)
+		if named {
+			ns.to.Wrong(w.about, "")
+		}
+		return named
+	})
 }
 
 // Clear forgets all.

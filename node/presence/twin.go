@@ -198,7 +198,7 @@ func (t *Twins) StayOut(why *control.Error) {
 // askForeign has agents wait where the record has messages that this host's key signed
 // and this home did not have: it is an older copy of the home that wrote them. If that one
 // still runs, it hears of this one by a message and answers with one, and then one of
-// them ends (see look). If nothing comes, it was a home that went back in time.
+// them ends (see Look). If nothing comes, it was a home that went back in time.
 func (t *Twins) askForeign(ctx context.Context, foreign *fleet.Item, patience time.Duration) {
 	t.notices.Wrong(aboutTwin, "no agent is run until %s: the record has messages of this host that this home did not have, the first %s; "+
 		"if a copy of this home runs elsewhere, stop one of them, else nothing is to be done (to skip this: parley up --moved)",
