@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +18,9 @@ const endedVar = "PARLEY_KEEPER_TEST_ENDED"
 func TestMain(m *testing.M) {
 	switch {
 	case Asked(os.Args) && os.Getenv(endedVar) != "":
-		_, _ = os.NewFile(lineFD, "starter").Read(make([]byte, 1)) // it is to begin
+		if line, err := net.FileConn(os.NewFile(lineFD, "starter")); err == nil {
+			_, _ = receive(line.(*net.UnixConn)) // the whole order: it has begun
+		}
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case Asked(os.Args):
 		os.Exit(Main())
