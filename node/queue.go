@@ -32,6 +32,7 @@ type queueOptions struct {
 	maxHops         int
 	receiptPatience time.Duration // how long a message waits for the receipt that may say what it answers
 	notices         *notices.Notices
+	steps           *steps
 }
 
 // holePatience is how long a message waits for what the bus lost before it, so that an
@@ -79,6 +80,7 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	}
 	i, _ := slices.BinarySearchFunc(q.waiting, it, byPlace)
 	q.waiting = slices.Insert(q.waiting, i, it)
+	q.steps.queued(q.agent.Name, it.Path)
 	q.nudge()
 }
 
