@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/gitsync/carrier"
+
+	"github.com/parleyfleet/parley/internal/wait"
 )
 
 const (
@@ -98,7 +100,7 @@ func (r *Record) commitLoop(ctx context.Context) {
 		}
 		if failures > 0 {
 			pause = backoff(failures, retryLast)
-			if !sleep(ctx, pause) {
+			if !wait.Sleep(ctx, pause) {
 				return
 			}
 		} else if !r.awaitCommit(ctx, pause) {
@@ -157,7 +159,7 @@ func (r *Record) awaitCommit(ctx context.Context, pause time.Duration) bool {
 	defer timer.Stop()
 	select {
 	case <-r.commitBell:
-		return sleep(ctx, coalesce)
+		return wait.Sleep(ctx, coalesce)
 	case <-timer.C:
 		return true
 	case <-ctx.Done():
@@ -170,18 +172,6 @@ func backoff(failures int, limit time.Duration) time.Duration {
 		return limit
 	}
 	return min(limit, retryFirst<<failures)
-}
-
-// sleep waits; it is false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // Fetch looks at the remote now and tells all events before it returns. Without

@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/gitsync/objects"
 	"github.com/parleyfleet/parley/internal/failpoint"
+	"github.com/parleyfleet/parley/internal/wait"
 )
 
 // sharer brings main to the remote, and the remote's main here.
@@ -212,7 +213,7 @@ func (s *sharer) pushUntilTaken(ctx context.Context) error {
 		if !errors.Is(err, carrier.ErrRejected) {
 			return err
 		}
-		if !sleep(ctx, s.jitter.pause(attempt)) {
+		if !wait.Sleep(ctx, s.jitter.pause(attempt)) {
 			return fmt.Errorf("cannot push main: %w", context.Cause(ctx))
 		}
 		if err := s.fetch(ctx); err != nil {

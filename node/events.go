@@ -32,24 +32,9 @@ func (nr *narrator) Events(ctx context.Context, r control.EventsRequest, yield f
 	if err := yield(control.Event{Time: nr.now().UTC(), Kind: control.EventBegun}); err != nil {
 		return err
 	}
-	for {
-		select {
-		case <-f.Wake():
-		case <-ctx.Done():
-			return nil
-		}
-		waiting, missed := f.Drain()
-		for _, h := range waiting {
-			if err := nr.tell(h, wanted, yield); err != nil {
-				return err
-			}
-		}
-		if missed > 0 {
-			if err := yield(control.Event{Time: nr.now().UTC(), Kind: control.EventMissed, Missed: missed}); err != nil {
-				return err
-			}
-		}
-	}
+	return f.Each(ctx, func(h feed.Happening) error { return nr.tell(h, wanted, yield) }, func(missed int) error {
+		return yield(control.Event{Time: nr.now().UTC(), Kind: control.EventMissed, Missed: missed})
+	})
 }
 
 // eventFilter is which events a follower wants.

@@ -32,22 +32,9 @@ func (lb *logbook) Log(ctx context.Context, r control.LogRequest, yield func(con
 	if err := lb.past(ctx, r, f, channel, wanted, yield); err != nil || !r.Follow {
 		return err
 	}
-	for {
-		select {
-		case <-f.Wake():
-		case <-ctx.Done():
-			return nil
-		}
-		paths, missed := f.Drain()
-		for _, p := range paths {
-			if err := lb.tell(p, wanted, yield); err != nil {
-				return err
-			}
-		}
-		if missed > 0 {
-			return control.Errorf(control.KindFailed, "start it again", "cannot follow the log: messages came faster than they were taken")
-		}
-	}
+	return f.Each(ctx, func(p protocol.Path) error { return lb.tell(p, wanted, yield) }, func(int) error {
+		return control.Errorf(control.KindFailed, "start it again", "cannot follow the log: messages came faster than they were taken")
+	})
 }
 
 // filter says which messages the request is about, and the channel that they are

@@ -2,6 +2,7 @@
 package feed
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -87,4 +88,27 @@ func (f *Feed[T]) Drain() (waiting []T, missed int) {
 	waiting, missed = f.waiting, f.missed
 	f.waiting, f.missed = nil, 0
 	return waiting, missed
+}
+
+// Each hands on what comes, and how many came that could not be kept, until ctx ends or one
+// of the two fails.
+func (f *Feed[T]) Each(ctx context.Context, yield func(T) error, missed func(count int) error) error {
+	for {
+		select {
+		case <-f.wake:
+		case <-ctx.Done():
+			return nil
+		}
+		waiting, left := f.Drain()
+		for _, one := range waiting {
+			if err := yield(one); err != nil {
+				return err
+			}
+		}
+		if left > 0 {
+			if err := missed(left); err != nil {
+				return err
+			}
+		}
+	}
 }
