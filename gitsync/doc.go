@@ -30,8 +30,9 @@
 //
 // Blocking. Append waits for one fsync, which it shares with all concurrent
 // callers. It never waits for commits or the network. Commits wait for no
-// network. Callbacks of [Events] run on a goroutine of their own inside
-// [Record.Run]: a slow callback delays later events only.
+// network. Callbacks of [Events] run one after the other, on a goroutine of
+// [Record.Run] or in a call that waits until all is told: a slow callback delays
+// later events and such calls only.
 //
 // # How it works inside
 //
@@ -55,5 +56,7 @@
 //   - salvor, refiller, mender, lossBook: what the disk has lost is brought back,
 //     at the start, while the node runs, object by object; or is noted as lost
 //   - refs: where main and the remote's are, and how they are put right
+//   - updates: files that are no messages, on their way into a commit
+//   - room: whether the disk takes what is stored; online: whether the network is used
 //   - teller: calls the functions of Events
 package gitsync
