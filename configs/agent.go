@@ -40,6 +40,7 @@ type Agent struct {
 	// the inbox door has none.
 	Tiers      []Tier
 	Timeout    time.Duration // 0: the command_timeout of the configuration
+	Attempts   int           // how often a command that fails is started for a message; 0: DefaultAttempts
 	Input      string        // InputText (also "") or InputPrompt; of the exec door
 	Profile    protocol.Name // actor profile that prompts begin with; "" = the one called like the agent, if any
 	Preset     string        // what it was made from, for show
@@ -62,6 +63,12 @@ type Tier struct {
 	Exec  string // the command line, split as a shell would and run without one
 }
 
+// DefaultAttempts is how often a command is started for a message, where the agent does
+// not say it, before the message is given up (R16).
+const DefaultAttempts = 3
+
+const maxAttempts = 20
+
 // maxTierCount is less than a reader takes.
 const maxTierCount = 1000
 
@@ -81,6 +88,9 @@ func (a Agent) problems() []Problem {
 	}
 	if a.Timeout < 0 || a.Timeout > maxTimeout {
 		add("timeout", "%s is not from 0s (the default of config.yaml) to %s", span.Exact(a.Timeout), span.Exact(maxTimeout))
+	}
+	if a.Attempts < 0 || a.Attempts > maxAttempts {
+		add("attempts", "%d is not from 1 to %d", a.Attempts, maxAttempts)
 	}
 	if _, err := optionalName(a.Profile.String()); err != nil {
 		add("profile", "%v", err)
@@ -107,6 +117,8 @@ func (a Agent) doorProblems() []Problem {
 		return []Problem{{Key: "door", Text: fmt.Sprintf("%q is not a door: use exec or inbox", a.Door)}}
 	case a.Door == DoorInbox && len(a.Tiers) > 0:
 		return []Problem{{Key: "tiers", Text: "an agent behind the inbox door runs no command and has no tiers"}}
+	case a.Door == DoorInbox && a.Attempts != 0:
+		return []Problem{{Key: "attempts", Text: "an agent behind the inbox door runs no command: there is nothing to try again"}}
 	case a.Door == DoorInbox && a.RunAs != "":
 		return []Problem{{Key: "run_as", Text: "an agent behind the inbox door runs no command: there is nothing to run as somebody"}}
 	case a.Door == DoorInbox && len(a.Env) > 0:

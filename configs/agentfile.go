@@ -107,6 +107,7 @@ func agentFields(a *Agent) []field {
 		asField(textSetting("dir", &a.Dir)),
 		{key: "tiers", set: func(n *yaml.Node) error { return readTiers(n, &a.Tiers) }},
 		asField(durationSetting("timeout", &a.Timeout)),
+		asField(numberSetting("attempts", &a.Attempts)),
 		asField(wordSetting("input", &a.Input)),
 		asField(nameSetting("profile", &a.Profile)),
 		asField(textSetting("preset", &a.Preset)),
@@ -198,6 +199,7 @@ type agentFile struct {
 	Tiers         []tierFile  `yaml:"tiers,omitempty"`
 	Open          commandLine `yaml:"open,omitempty"`
 	Timeout       string      `yaml:"timeout,omitempty"`
+	Attempts      int         `yaml:"attempts,omitempty"`
 	Paused        bool        `yaml:"paused,omitempty"`
 	Answers       bool        `yaml:"answers,omitempty"`
 	RunAs         string      `yaml:"run_as,omitempty"`
@@ -228,7 +230,7 @@ func (c commandLine) MarshalYAML() (any, error) {
 func renderAgent(a Agent) ([]byte, error) {
 	f := agentFile{
 		Name: a.Name.String(), Door: a.Door, Dir: a.Dir, Answers: a.RunReplies, DispatchSince: a.DispatchSince,
-		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs,
+		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs, Attempts: a.Attempts,
 		Env: a.Env, Limits: a.Limits.yaml(),
 	}
 	if a.Input != InputText {

@@ -46,6 +46,9 @@ func (h Home) StateCache() string { return filepath.Join(h.Cache(), "state") }
 // SearchIndex is the folder, below Cache, of the index of words.
 func (h Home) SearchIndex() string { return filepath.Join(h.Cache(), "search") }
 
+// Runs is the log of what has become of runs of agents.
+func (h Home) Runs() string { return filepath.Join(h.Dir, "runs.log") }
+
 // Socket is the control socket of the running node.
 func (h Home) Socket() string { return filepath.Join(h.Dir, "control.sock") }
 

@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,8 +62,11 @@ func (a *affairs) keep(it *Item, body string) {
 
 // touched notes that an item came to a place in the order, or left it.
 func (s *State) touched(it *Item, place time.Time) {
-	if it.Act.HostWord() {
+	switch {
+	case it.Act.HostWord():
 		s.keys.Moved()
+	case it.Act == protocol.ActRunRetry:
+		s.retries++
 	}
 	if f := s.affairs.folds[it.affair]; f != nil {
 		f.Changed(affair.Position{Place: place, Path: it.Path})
@@ -97,6 +101,34 @@ func (s *State) Void(it *Item) error {
 	}
 	f, from := s.fold(kind, it.affair)
 	return f.Void(from, affair.Position{Place: it.Place, Path: it.Path})
+}
+
+// Affairs are the names of the affairs of a kind that have deeds, sorted.
+func (s *State) Affairs(kind string) []string {
+	var names []string
+	for list := range s.Ledger.archive.Names(listDeeds) {
+		if name, ok := strings.CutPrefix(list, kind+" "); ok && s.hasDeed(affair.ID{Kind: kind, Name: name}) {
+			names = append(names, name)
+		}
+	}
+	for id, loose := range s.Ledger.deeds {
+		if id.Kind == kind && len(loose.items) > 0 {
+			names = append(names, id.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// hasDeed reports whether an affair has a deed at all.
+func (s *State) hasDeed(id affair.ID) bool {
+	if loose := s.Ledger.deeds[id]; loose != nil && len(loose.items) > 0 {
+		return true
+	}
+	for range s.Ledger.frozen(s.Ledger.listed(listDeeds, listName(id))) {
+		return true
+	}
+	return false
 }
 
 // deeds are those of one affair of a state.

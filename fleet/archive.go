@@ -13,7 +13,7 @@ var ErrArchive = archive.ErrUnfit
 
 // archiveForm changes with the form of archives and with every rule by which the
 // fold makes a state out of messages: an older archive is then made anew.
-const archiveForm = "parley-archive-14"
+const archiveForm = "parley-archive-15"
 
 // Archive is a part of a state that does not change and is read where it lies, in
 // bytes that the caller keeps: messages in the order of the record, without signatures
@@ -32,6 +32,7 @@ type Archive struct {
 // is ErrArchive if they are damaged, or of another form or record, or of a state that
 // folded other kinds of affairs.
 func OpenArchive(recordID string, data []byte, kinds ...affair.Any) (*Archive, error) {
+	kinds = withRuns(kinds)
 	opened, err := archive.Open(layout(kinds), data)
 	if err != nil {
 		return nil, err

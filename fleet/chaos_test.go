@@ -193,6 +193,7 @@ type chaos struct {
 	later  []protocol.Path // messages that are referred to before they are there
 	ballot bool            // much is about a ballot
 	opened []protocol.Path
+	dead   []protocol.RunWord // what may have been given up
 }
 
 func newChaos(t *testing.T, seed uint64) *chaos {
@@ -403,8 +404,29 @@ func (c *chaos) message() protocol.Message {
 		m.Act, m.Because, m.Hops = protocol.ActNote, asked, c.IntN(4)
 	case 3, 4:
 		m.Type, m.Act, m.Body, m.Ref = protocol.TypeRead, protocol.ActRead, "", asked
+	case 5:
+		c.runDeed(&m, asked)
 	}
 	return m
+}
+
+// runDeed gives a message up, or says something about one that may have been given up;
+// then and now a receipt for such a one.
+func (c *chaos) runDeed(m *protocol.Message, asked string) {
+	if p, err := protocol.ParsePath(asked); len(c.dead) == 0 || err == nil && c.IntN(3) == 0 {
+		m.Act, m.Re, m.Body = protocol.ActFailed, asked, protocol.Failed.Format(protocol.Failure{Problem: m.Body, Attempts: c.IntN(4)})
+		c.dead = append(c.dead, protocol.RunWord{Of: p, Agent: m.From})
+		return
+	}
+	about := c.dead[c.IntN(len(c.dead))]
+	switch c.IntN(4) {
+	case 0:
+		m.Type, m.Act, m.Body, m.Ref, m.From = protocol.TypeRead, protocol.ActRead, "", about.Of.String(), about.Agent
+	case 1:
+		m.Act, m.Body = protocol.ActRunDrop, protocol.RunDrop.Format(about)
+	default:
+		m.Act, m.Body = protocol.ActRunRetry, protocol.RunRetry.Format(about)
+	}
 }
 
 // deed makes a message one of a ballot, now and then one that makes no sense.

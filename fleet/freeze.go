@@ -144,6 +144,15 @@ func (sn *Snapshot) read(b *archive.Builder) {
 	for i := range sn.loose {
 		fresh[sn.loose[i].Path] = &sn.loose[i]
 	}
+	tried := map[string]bool{} // what may be tried again is not listed, and asked about each time
+	for list := range sn.old.Names(listDeeds) {
+		tried[list] = true
+	}
+	for i := range sn.loose {
+		if f := &sn.loose[i]; f.affair != (affair.ID{}) {
+			tried[listName(f.affair)] = true
+		}
+	}
 	where := func(p protocol.Path) (at uint32, ok bool) {
 		if f := fresh[p]; f != nil {
 			return f.index, true
@@ -156,6 +165,9 @@ func (sn *Snapshot) read(b *archive.Builder) {
 	note := func(receipt *Item) {
 		p, ok := receipt.ReadPath()
 		if !ok || !receipt.Sealed || sn.ring.Signature(&receipt.File) != protocol.SignatureValid {
+			return
+		}
+		if tried[listName(runID(p, receipt.From))] {
 			return
 		}
 		if at, stays := where(p); stays {

@@ -139,6 +139,9 @@ func snapshot(s *State) string {
 		fmt.Fprintln(&b, h.Alias, h.Key, alias, h.Hostname, h.Addresses, h.Humans, h.Agents, last.Path, last.Hash)
 	}
 	b.WriteString(ballots(s))
+	for _, r := range s.DeadLetters(true) {
+		fmt.Fprintf(&b, "dead %+v %+v\n", *r.Dead, s.Run(r.Message, r.Agent).Retries)
+	}
 	for _, name := range []string{"nat", "eve", "mawjs", "words", "calc"} {
 		fmt.Fprintln(&b, name, s.People.Known(name))
 		for _, host := range []protocol.Name{"a", "b", "c"} {

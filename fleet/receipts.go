@@ -1,15 +1,20 @@
 package fleet
 
 import (
+	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// isRead reports whether a receipt of the participant for the message counts.
+// isRead reports whether a receipt of the participant for the message counts: one that
+// stands behind the last word that has it tried again, where there is one.
 func (t *Talk) isRead(it *Item, who Who) bool {
 	for _, r := range receipts.find(t.ledger, it.Path) {
 		if r.Author().Name == who.Name && (r.Sealed || r.by(who)) && t.receiptCounts(r, it) {
-			return true
+			again := t.run(it.Path, who.Name).Again
+			if again == nil || again.Before(affair.Position{Place: r.Place, Path: r.Path}) {
+				return true
+			}
 		}
 	}
 	return false

@@ -26,13 +26,15 @@ type State struct {
 	Profiles *shelf.Profiles
 
 	affairs  affairs
+	retries  int                          // how often a word came or went that has a message tried again
 	batch    bool                         // files are being applied whose places are given later
 	frozenAt struct{ judged, shaken int } // the turns when the archive was made
 }
 
-// New is the state of a record before its first message, which folds affairs of those
-// kinds.
+// New is the state of a record before its first message, which folds runs and affairs of
+// those kinds.
 func New(anchor keys.Anchor, kinds ...affair.Any) *State {
+	kinds = withRuns(kinds)
 	s := &State{
 		anchor:  anchor,
 		system:  protocol.SystemChannel(anchor.RecordID),
@@ -42,7 +44,7 @@ func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 	s.keys = keys.New(anchor, files{s.Ledger})
 	s.Chains = &Chains{s.Ledger, s.keys}
 	s.People = people.New(s.Keys, func(name string) bool { return s.Ledger.sum(sumWriters, name) > 0 })
-	s.Talk = &Talk{recordID: anchor.RecordID, ledger: s.Ledger, ring: s.Keys, people: s.People, readHolds: s.readHolds}
+	s.Talk = &Talk{recordID: anchor.RecordID, ledger: s.Ledger, ring: s.Keys, people: s.People, run: s.Run, readHolds: s.readHolds}
 	s.Channels = shelf.NewChannels(anchor.RecordID, s.Ledger, s.People)
 	s.Memories = shelf.NewMemories(s.Channels)
 	s.Profiles = shelf.NewProfiles()
@@ -59,7 +61,7 @@ func (s *State) Signature(it *Item) protocol.Signature { return s.Keys().Signatu
 // counted may count no more.
 func (s *State) turns() (judged, shaken int) {
 	judged, shaken = s.keys.Turns()
-	return judged + s.Ledger.receiptsLeft, shaken + s.Ledger.receiptsLeft
+	return judged + s.Ledger.receiptsLeft + s.retries, shaken + s.Ledger.receiptsLeft + s.retries
 }
 
 // readHolds reports whether all receipts count still that counted when the archive was made.

@@ -33,7 +33,7 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	ID: read WHO@HOST ID2
 //	ID: tell WHO@HOST -> TO[,TO] [re=ID2] [because=ID2] [in=CHANNEL] [act=ACT] [anyway] [request=…]: TEXT   also: agenttell, by an agent's door
 //	channel NAME [parent=NAME] [members=A,B]   a CHANNEL.md of that name
-//	ID: plain NAME -> TO [re=ID2] [act=ACT]: TEXT    an unsigned file; plainread NAME ID2
+//	ID: plain NAME -> TO [re=ID2] [act=ACT]: TEXT    an unsigned file, {ID2} in its text is a path; plainread NAME ID2
 //	ID: forge WHO@HOST -> TO: TEXT         signed with another key; also: forged answer …, forged read …
 //	steal HOST humans=A agents=X           another key says that it is this host's
 //	clock HOST DURATION                    sets a host's clock off, or that of "plain" mail
@@ -45,7 +45,8 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	thread ID = ID, each with as many dots before it as it is deep    progress ID = NAME[:read|:answered]…
 //	in ID = CHANNEL    requested HOST REQUEST = ID
 //
-// What is about keys stands in story_keys_test.go.
+// What is about keys stands in story_keys_test.go, what is about dead letters in
+// story_runs_test.go.
 //
 // Each story is told to a state that keeps everything in memory, and to states that
 // are frozen into an archive, or restarted from one, between its messages.
@@ -300,8 +301,8 @@ func (s *story) command(line string) (Command, Who) {
 		return Acknowledge{As: who, Of: s.path(words[2])}, who
 	case "stop":
 		return Stop{As: who, At: s.path(words[2]), Body: "stopped"}, who
-	case "fail":
-		return Answer{As: who, To: s.path(words[2]), Body: text, Act: protocol.ActFailed, ByAgent: true}, who
+	case "fail", "retry", "drop":
+		return s.runCommand(who, words), who
 	}
 	s.Fatalf("what is this: %s", line)
 	return nil, who
@@ -403,6 +404,9 @@ func (s *story) apply(f testFile) {
 // plain is a file as one writes it with a text editor.
 func (s *story) plain(id, line string) {
 	head, text, _ := strings.Cut(line, ": ")
+	for id, p := range s.ids {
+		text = strings.ReplaceAll(text, "{"+id+"}", p.String())
+	}
 	words := strings.Fields(head)
 	m := protocol.Message{From: words[1], Type: protocol.TypeText, Act: protocol.ActHey, Timestamp: s.now.Add(s.clocks["plain"]), Body: text}
 	channel := protocol.DeriveChannel(testRecord, "plain")
@@ -497,6 +501,9 @@ func (s *story) expect(line string) bool {
 	case words[0] == "order":
 		got = s.names(slices.Collect(s.state.Ledger.All()))
 	default:
+		if got, ok = s.runsNow(words); ok {
+			break
+		}
 		if got, ok = s.keysNow(words); !ok {
 			return false
 		}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/people"
+	"github.com/parleyfleet/parley/fleet/runs"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -13,7 +14,8 @@ type Talk struct {
 	ledger    *Ledger
 	ring      func() *keys.Ring
 	people    *people.Directory
-	readHolds func() bool // what the archive says of receipts holds still
+	run       func(protocol.Path, string) runs.Run // an agent's work on a message
+	readHolds func() bool                          // what the archive says of receipts holds still
 }
 
 // Answers are the messages that answer the one at p, in the order of the record: those

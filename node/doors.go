@@ -70,14 +70,26 @@ func (d *doors) start() (stop func()) {
 // bring takes a message that is new in the state to the doors, in the look in which it
 // came.
 func (d *doors) bring(s *fleet.State, it *fleet.Item) {
-	for _, w := range d.workers {
-		w.queue.add(s, it)
+	d.offer(s, it)
+	if it.Act == protocol.ActRunRetry { // a dead letter is mail again
+		if w, err := protocol.RunRetry.Parse(it.Body); err == nil {
+			if dead, there := s.Ledger.Item(w.Of); there {
+				d.offer(s, dead)
+			}
+		}
 	}
 	if agent, yes := s.Talk.Misaddressed(it, d.host); yes {
 		d.notices.Once(it.Path.String(), "%s is addressed to %s@%s, which is not served here", it.Path, agent, d.host)
 	}
 	if author := it.Author(); it.Host == "" && d.roster.Serves(author.Name) && (author.Host == "" || author.Host == d.host.String()) {
 		d.notices.Once(it.Path.String(), "%s claims to be from %s, but this node did not write it", it.Path, it.From)
+	}
+}
+
+// offer has each door queue a message if it is for its agent.
+func (d *doors) offer(s *fleet.State, it *fleet.Item) {
+	for _, w := range d.workers {
+		w.queue.add(s, it)
 	}
 }
 
@@ -150,9 +162,15 @@ func (d *doors) fillAll(agent string) {
 func (d *doors) fill(q *queue) {
 	var waiting []*fleet.Item
 	var agent configs.Agent
-	d.folded(func(s *fleet.State) { waiting, agent = slices.Collect(s.Talk.Inbox(q.who, false)), q.agent })
+	again := map[protocol.Path]bool{} // somebody has these tried again, whatever their age
+	d.folded(func(s *fleet.State) {
+		waiting, agent = slices.Collect(s.Talk.Inbox(q.who, false)), q.agent
+		for _, it := range waiting {
+			again[it.Path] = s.Run(it.Path, q.who.Name).Again != nil
+		}
+	})
 	old := d.older(agent)
-	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return old(it.Path) })
+	waiting = slices.DeleteFunc(waiting, func(it *fleet.Item) bool { return !again[it.Path] && old(it.Path) })
 	d.folded(func(s *fleet.State) {
 		for _, it := range waiting {
 			q.add(s, it)

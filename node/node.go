@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,6 +29,7 @@ import (
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/node/runlog"
 	"github.com/parleyfleet/parley/node/search"
 	"github.com/parleyfleet/parley/node/statecache"
 	"github.com/parleyfleet/parley/protocol"
@@ -57,7 +59,8 @@ type Options struct {
 	remote     *string // in place of that of the configuration, and runs of git may take long; nil: that one
 	queueBytes int     // see bus.Options
 	affairs    []affair.Any
-	lookTimes  int // how many times longer than usual a start may look around; 0: once
+	retryPause time.Duration // 0: as usual
+	lookTimes  int           // how many times longer than usual a start may look around; 0: once
 }
 
 // Node is one host of a fleet.
@@ -111,6 +114,8 @@ type Node struct {
 	refusals   *catchup.Refusals
 	entry      *catchup.Entry
 	mender     *catchup.Mender
+	retryPause time.Duration // see Options
+	dead       *deadLetters
 	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
 	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
 	cache      *statecache.Cache
@@ -123,6 +128,7 @@ type Node struct {
 
 	// The agents that are served here.
 	prompts *prompts
+	runs    *runlog.Log // what has become of runs of agents
 	trials  *trials
 	doors   *doors
 	serving *serving
@@ -148,7 +154,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	events := feed.NewEvents(o.Now)
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
-		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes,
+		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes, retryPause: o.retryPause,
 		cache:   statecache.New(o.Home.StateCache(), o.affairs),
 		keys:    newKeyWork(),
 		events:  events,
@@ -265,6 +271,9 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if o.Keeper {
 		n.keepers = &keeper.Pool{}
 	}
+	if n.runs, err = runlog.Open(n.home.Runs(), n.now); err != nil {
+		return nil, err
+	}
 	n.roster.Set(served)
 	if err := n.doorsteps.CheckAll(served); err != nil {
 		return nil, err
@@ -320,6 +329,7 @@ func (n *Node) openDoors() {
 		},
 		worker: workerOptions{
 			folded: n.folded, log: n.log, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
+			runs: n.runs, now: n.now, pause: cmp.Or(n.retryPause, retryPause),
 			load: n.views.load, prompts: n.prompts, runner: commands,
 			act: func(ctx context.Context, c fleet.Command, about protocol.Path) error {
 				_, err := n.decider.act(ctx, c, about)
@@ -327,6 +337,7 @@ func (n *Node) openDoors() {
 			},
 		},
 	}
+	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, actor: n.actors.actor}
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
 		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce,
@@ -443,6 +454,9 @@ func (n *Node) Close() error {
 	}
 	if n.record != nil {
 		errs = append(errs, n.record.Close())
+	}
+	if n.runs != nil {
+		errs = append(errs, n.runs.Close())
 	}
 	errs = append(errs, n.cache.Close())
 	if n.lock != nil {

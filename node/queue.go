@@ -24,6 +24,7 @@ type queue struct {
 	running map[string]int              // by tier
 	holes   map[protocol.Path]time.Time // until when, for what its host wrote before it
 	expects map[protocol.Path]time.Time // until when, for the receipt that says what it answers
+	pauses  map[protocol.Path]time.Time // until when, because an attempt failed
 	paused  bool
 }
 
@@ -50,6 +51,7 @@ func newQueue(o queueOptions, who fleet.Who, a configs.Agent) *queue {
 	return &queue{
 		queueOptions: o, who: who, agent: a, wake: make(chan struct{}, 1), paused: a.Paused,
 		held: map[protocol.Path]bool{}, running: map[string]int{}, holes: map[protocol.Path]time.Time{}, expects: map[protocol.Path]time.Time{},
+		pauses: map[protocol.Path]time.Time{},
 	}
 }
 
@@ -77,9 +79,13 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 		q.expects[it.Path] = time.Now().Add(q.receiptPatience)
 		time.AfterFunc(q.receiptPatience, q.nudge)
 	}
+	q.insert(it)
+	q.nudge()
+}
+
+func (q *queue) insert(it *fleet.Item) {
 	i, _ := slices.BinarySearchFunc(q.waiting, it, byPlace)
 	q.waiting = slices.Insert(q.waiting, i, it)
-	q.nudge()
 }
 
 // nudge has the worker look at the queue.
@@ -101,6 +107,9 @@ func (q *queue) next(s *fleet.State) (j job, at int, ok bool) {
 	awaited := q.awaited(s)
 	for i, it := range q.waiting {
 		if first, waits := awaited[it.Host]; waits && it.Path.Compare(first) >= 0 {
+			continue
+		}
+		if time.Now().Before(q.pauses[it.Path]) {
 			continue
 		}
 		if until, expected := q.expects[it.Path]; expected {
@@ -149,12 +158,22 @@ func (q *queue) tierFor(s *fleet.State, it *fleet.Item) configs.Tier {
 // begin takes out the message that stands at a place, which is at work from now on.
 func (q *queue) begin(j job, at int) {
 	q.waiting = slices.Delete(q.waiting, at, at+1)
+	delete(q.pauses, j.it.Path)
 	q.running[j.tier.Name]++
+}
+
+// later puts a message back that is at work, for that long.
+func (q *queue) later(j job, pause time.Duration) {
+	q.pauses[j.it.Path] = time.Now().Add(pause)
+	q.insert(j.it)
+	time.AfterFunc(pause, q.nudge)
 }
 
 // end lets go of a message that was handled.
 func (q *queue) end(j job) {
-	delete(q.held, j.it.Path)
+	if _, again := q.pauses[j.it.Path]; !again {
+		delete(q.held, j.it.Path)
+	}
 	q.running[j.tier.Name]--
 	q.nudge()
 }

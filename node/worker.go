@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/runlog"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -37,6 +37,9 @@ type workerOptions struct {
 	act     func(ctx context.Context, c fleet.Command, about protocol.Path) error // stores what it decides
 	prompts *prompts
 	runner  *runner
+	runs    *runlog.Log
+	now     func() time.Time
+	pause   time.Duration // after the first attempt that failed
 }
 
 // start takes messages until taking ends; commands that run then may go on
@@ -119,28 +122,46 @@ func (w *worker) run(ctx context.Context, j job) {
 		w.log.Error().Err(err).Stringer("path", it.Path).Msg("cannot read the message for its agent")
 		return
 	}
+	run := w.known(j)
+	standing := w.runs.Standing(run)
+	switch {
+	case w.now().Before(standing.Next): // the node was started anew meanwhile
+		w.later(j, standing.Next)
+		return
+	case standing.Attempts >= j.attempts():
+		w.giveUp(ctx, j, run, cutShort(standing))
+		return
+	}
+	attempt, err := w.begin(ctx, j, run)
+	if err != nil {
+		return
+	}
 	result := w.execute(ctx, asked, j)
+	w.note(run, runlog.Entry{
+		Step: runlog.Ended, Attempt: attempt, Tier: j.tier.Name, Failure: failureWord(result), Stopped: result.Failure == door.Canceled,
+		Exit: result.ExitCode, Ran: result.Elapsed, Bytes: len(result.Output),
+	})
 	if result.Failure == door.Canceled {
 		return
 	}
 	w.log.Info().Str("agent", w.queue.who.Name).Stringer("path", it.Path).Stringer("failure", result.Failure).
 		Stringer("elapsed", result.Elapsed.Round(time.Microsecond)).Msg("agent ran")
+	switch {
+	case result.Failure != door.None && attempt < j.attempts() && mayHelp(result):
+		next := w.now().Add(pauseAfter(w.pause, attempt))
+		w.note(run, runlog.Entry{Step: runlog.Again, Attempt: attempt, Next: next})
+		w.later(j, next)
+		return
+	case result.Failure != door.None:
+		w.giveUp(ctx, j, run, protocol.Failure{Problem: result.Problem(), Attempts: attempt, Tier: j.tier.Name, Ran: result.Elapsed.Round(time.Millisecond), Text: printed(result)})
+		return
+	}
 	answer := fleet.Answer{As: w.queue.who, To: it.Path, Body: result.Output, ByAgent: true}
-	if result.Failure != door.None {
-		answer.Act = protocol.ActFailed
-		answer.Body = w.failure(result)
-	} else if result.Truncated {
+	if result.Truncated {
 		answer.Body += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", w.queue.who.Name, len(result.Output))
 	}
 	w.keep(ctx, it, answer)
-}
-
-func (w *worker) failure(r door.Result) string {
-	text := fmt.Sprintf("FAILED | %s: %s", w.queue.who.Name, r.Problem())
-	if out := strings.TrimSpace(r.Output); out != "" {
-		text += "\nIt had printed:\n" + out
-	}
-	return text
+	w.note(run, runlog.Entry{Step: runlog.Done})
 }
 
 func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job) door.Result {

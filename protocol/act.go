@@ -64,7 +64,8 @@ func NewAct[W any](spec ActSpec, parse func(body string) (W, error), format func
 // Acts are all acts that parley knows.
 func Acts() []ActSpec {
 	return []ActSpec{
-		hey, tell, broadcast, note, reply, failed, read,
+		hey, tell, broadcast, note, reply, Failed.ActSpec, read,
+		RunRetry.ActSpec, RunDrop.ActSpec,
 		invite, introduction, syncCheck, syncResult, checkpoint, accept, reject, deferAct, revoke, reAccept, validate, statusRequest,
 		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec,
 	}

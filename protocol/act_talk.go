@@ -7,7 +7,6 @@ const (
 	ActBroadcast Act = "broadcast"
 	ActNote      Act = "note"
 	ActReply     Act = "reply"
-	ActFailed    Act = "failed"
 	ActRead      Act = "read"
 )
 
@@ -17,6 +16,5 @@ var (
 	broadcast = ActSpec{Act: ActBroadcast, Doc: "A message to all."}
 	note      = ActSpec{Act: ActNote, Class: ClassNotice, Doc: "For the eyes of those it is for: nobody is to answer."}
 	reply     = ActSpec{Act: ActReply, Doc: "An answer to the message that `re` names."}
-	failed    = ActSpec{Act: ActFailed, Class: ClassNotice, Doc: "An answer that says why there is none."} // R16
 	read      = ActSpec{Act: ActRead, Class: ClassReceipt, Doc: "The receipt of the message that `ref` names; `type: read` says so too."}
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
+	"github.com/parleyfleet/parley/cmd/parley/runs"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/spf13/cobra"
 )
@@ -51,7 +52,8 @@ the home), NO_COLOR.`
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
 	addGroup(root, groupNode, "Your node:", node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p),
 		node.NewStatusCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewRemoteCommand(p),
-		agent.NewCommand(p), node.NewWakeCommand(p), node.NewUpgradeCommand(p))
+		agent.NewCommand(p), runs.NewDLQCommand(p),
+		node.NewWakeCommand(p), node.NewUpgradeCommand(p))
 	addGroup(root, groupTalk, "Talk:", talk.NewHeyCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p),
 		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p))
 	addGroup(root, groupLook, "Read:", talk.NewInboxCommand(p), talk.NewReadCommand(p), talk.NewShowCommand(p), talk.NewPromptCommand(p),

@@ -45,7 +45,7 @@ func walls() []Wall {
 		},
 		{
 			Room:           "fleet",
-			Parley:         []string{"protocol", "fleet/archive", "fleet/keys", "fleet/people", "fleet/shelf"},
+			Parley:         []string{"protocol", "fleet/archive", "fleet/keys", "fleet/people", "fleet/runs", "fleet/shelf"},
 			TestThirdParty: []string{nkeys}, // its stories sign their messages
 			Pure:           true,
 			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
@@ -72,6 +72,12 @@ func walls() []Wall {
 			Parley: []string{"protocol", "fleet/refusal"},
 			Pure:   true,
 			Why:    "what files beside messages say is looked up without the fold: it asks for what it must know of messages and people",
+		},
+		{
+			Room:   "fleet/runs",
+			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Pure:   true,
+			Why:    "an affair is its deeds and its rules; it knows neither the state that folds it nor other affairs",
 		},
 		{
 			Room:       "configs",

@@ -51,6 +51,7 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 	} else {
 		a.Tiers = []configs.Tier{{Name: defaultTier, Count: 1, Exec: command}}
 		a.Timeout = cmp.Or(r.Timeout, preset.Timeout)
+		a.Attempts = r.Attempts
 		a.Input = cmp.Or(a.Input, configs.InputText)
 	}
 	if err := changeLimits(&a, r.Limits); err != nil {
@@ -105,6 +106,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	take(&a.Input, r.Input)
 	take(&a.Dir, r.Dir)
 	take(&a.Timeout, r.Timeout)
+	take(&a.Attempts, r.Attempts)
 	take(&a.RunReplies, r.Answers)
 	if r.Profile != nil {
 		a.Profile = protocol.Name(*r.Profile)
@@ -113,7 +115,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	case r.Inbox && (r.Exec != nil || len(r.Tiers) > 0), r.Exec != nil && len(r.Tiers) > 0:
 		return usage("", "it is given one of a command, tiers and the inbox")
 	case r.Inbox:
-		a.Door, a.Tiers, a.Input, a.Timeout, a.Paused = configs.DoorInbox, nil, "", 0, false
+		a.Door, a.Tiers, a.Input, a.Timeout, a.Attempts, a.Paused = configs.DoorInbox, nil, "", 0, 0, false
 		a.Env, a.Limits = nil, configs.Limits{}
 	case len(r.Tiers) > 0:
 		a.Door, a.Tiers = configs.DoorExec, nil

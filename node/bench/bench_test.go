@@ -16,6 +16,9 @@ func BenchmarkRecord(b *testing.B) { benchmark(b, Record(0)) }
 // BenchmarkBus does the same for "parley bench bus".
 func BenchmarkBus(b *testing.B) { benchmark(b, Bus()) }
 
+// BenchmarkDispatch does the same for "parley bench dispatch".
+func BenchmarkDispatch(b *testing.B) { benchmark(b, Dispatch()) }
+
 func benchmark(b *testing.B, suite Suite) {
 	b.Setenv(playNode, "1")
 	for _, m := range suite.Measures {

@@ -42,18 +42,19 @@ var AddAgent = NewVerb[AddAgentRequest, Agent](VerbSpec{
 // names one that is known, or Inbox is set. Dir is the folder it works in;
 // empty: the folder where the node runs.
 type AddAgentRequest struct {
-	Name    string        `json:"name"`
-	Exec    string        `json:"exec,omitempty"`
-	Preset  string        `json:"preset,omitempty"`
-	Inbox   bool          `json:"inbox,omitempty"`
-	Input   string        `json:"input,omitempty"`   // "text" or "prompt"; empty: that of the preset, else text
-	Profile string        `json:"profile,omitempty"` // empty: the profile called like the agent, if there is one
-	Open    string        `json:"open,omitempty"`    // its interactive program; empty: that of the preset
-	Timeout time.Duration `json:"timeout,omitempty"` // 0: that of the preset, else of the configuration
-	Dir     string        `json:"dir,omitempty"`
-	RunAs   string        `json:"run_as,omitempty"` // the user of the system as whom its command runs; empty: the node's
-	Env     []string      `json:"env,omitempty"`    // what of the node's environment its command gets beside the basics; empty: all
-	Limits  []string      `json:"limits,omitempty"` // what a run of its command may use, such as "memory=2GB"
+	Name     string        `json:"name"`
+	Exec     string        `json:"exec,omitempty"`
+	Preset   string        `json:"preset,omitempty"`
+	Inbox    bool          `json:"inbox,omitempty"`
+	Input    string        `json:"input,omitempty"`    // "text" or "prompt"; empty: that of the preset, else text
+	Profile  string        `json:"profile,omitempty"`  // empty: the profile called like the agent, if there is one
+	Open     string        `json:"open,omitempty"`     // its interactive program; empty: that of the preset
+	Timeout  time.Duration `json:"timeout,omitempty"`  // 0: that of the preset, else of the configuration
+	Attempts int           `json:"attempts,omitempty"` // how often a command that fails is started for a message; 0: 3 times
+	Dir      string        `json:"dir,omitempty"`
+	RunAs    string        `json:"run_as,omitempty"` // the user of the system as whom its command runs; empty: the node's
+	Env      []string      `json:"env,omitempty"`    // what of the node's environment its command gets beside the basics; empty: all
+	Limits   []string      `json:"limits,omitempty"` // what a run of its command may use, such as "memory=2GB"
 }
 
 // SetAgent changes how an agent is served here. Its mail goes on; commands that
@@ -66,18 +67,19 @@ var SetAgent = NewVerb[SetAgentRequest, Agent](VerbSpec{
 // SetAgentRequest changes how an agent is served; what is left out stays. It is given
 // Exec, for an agent with one command, or Tiers, or Inbox.
 type SetAgentRequest struct {
-	Name    string         `json:"name"`
-	Exec    *string        `json:"exec,omitempty"`
-	Tiers   []AgentTier    `json:"tiers,omitempty"` // in the place of those that it has
-	Inbox   bool           `json:"inbox,omitempty"` // no command is run any more
-	Input   *string        `json:"input,omitempty"`
-	Profile *string        `json:"profile,omitempty"` // "": the one called like the agent, if there is one
-	Open    *string        `json:"open,omitempty"`
-	Timeout *time.Duration `json:"timeout,omitempty"` // 0: that of the configuration
-	Dir     *string        `json:"dir,omitempty"`     // "": the folder where the node runs
-	Answers *bool          `json:"answers,omitempty"` // run on answers to its own messages too
-	Env     []string       `json:"env,omitempty"`     // in the place of those that it has; [""]: all of the environment again
-	Limits  []string       `json:"limits,omitempty"`  // those that change, such as "memory=2GB"; "memory=": none
+	Name     string         `json:"name"`
+	Exec     *string        `json:"exec,omitempty"`
+	Tiers    []AgentTier    `json:"tiers,omitempty"` // in the place of those that it has
+	Inbox    bool           `json:"inbox,omitempty"` // no command is run any more
+	Input    *string        `json:"input,omitempty"`
+	Profile  *string        `json:"profile,omitempty"` // "": the one called like the agent, if there is one
+	Open     *string        `json:"open,omitempty"`
+	Timeout  *time.Duration `json:"timeout,omitempty"`  // 0: that of the configuration
+	Attempts *int           `json:"attempts,omitempty"` // 0: 3 times
+	Dir      *string        `json:"dir,omitempty"`      // "": the folder where the node runs
+	Answers  *bool          `json:"answers,omitempty"`  // run on answers to its own messages too
+	Env      []string       `json:"env,omitempty"`      // in the place of those that it has; [""]: all of the environment again
+	Limits   []string       `json:"limits,omitempty"`   // those that change, such as "memory=2GB"; "memory=": none
 }
 
 // AgentTier is one kind of instance of an agent.

@@ -100,6 +100,7 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.StringVar(&r.Profile, "profile", "", "the actor profile that its prompts begin with (default: the one of its name, if any)")
 	f.StringVar(&r.Open, "open", "", "the command of its interactive program, for parley open")
 	cli.DurationFlag(f, &r.Timeout, "timeout", "how long an answer may take (default: as the preset or config.yaml says)")
+	f.IntVar(&r.Attempts, "attempts", 0, "how often a command that fails is started for a message, `N` times (default 3)")
 	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
 	f.StringArrayVar(&r.Env, "env", nil, envUsage)
 	f.StringArrayVar(&r.Limits, "limit", nil, limitUsage)

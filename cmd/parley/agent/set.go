@@ -18,6 +18,7 @@ type agentChange struct {
 	exec, input, profile, open, dir string
 	tiers, env, limits              []string
 	timeout                         time.Duration
+	attempts                        int
 	inbox, answers                  bool
 }
 
@@ -58,6 +59,7 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	f.StringArrayVar(&given.env, "env", nil, envUsage)
 	f.StringArrayVar(&given.limits, "limit", nil, limitUsage)
 	cli.DurationFlag(f, &given.timeout, "timeout", "how long an answer may take")
+	f.IntVar(&given.attempts, "attempts", 0, "how often a command that fails is started for a message, `N` times; 0: 3 times")
 	f.StringVar(&given.dir, "dir", "", "the folder it works in")
 	f.BoolVar(&given.answers, "answers", false, "run it on answers to its own messages too (--answers=false: no more)")
 	p.JSONFlag(cmd, "print the agent as JSON")
@@ -70,15 +72,16 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 	r := control.SetAgentRequest{Name: name, Inbox: c.inbox}
 	changed := false
 	for flag, set := range map[string]func() error{
-		"exec":    func() error { r.Exec = &c.exec; return nil },
-		"input":   func() error { r.Input = &c.input; return nil },
-		"profile": func() error { r.Profile = &c.profile; return nil },
-		"open":    func() error { r.Open = &c.open; return nil },
-		"timeout": func() error { r.Timeout = &c.timeout; return nil },
-		"answers": func() error { r.Answers = &c.answers; return nil },
-		"inbox":   func() error { return nil },
-		"env":     func() error { r.Env = c.env; return nil },
-		"limit":   func() error { r.Limits = c.limits; return nil },
+		"exec":     func() error { r.Exec = &c.exec; return nil },
+		"input":    func() error { r.Input = &c.input; return nil },
+		"profile":  func() error { r.Profile = &c.profile; return nil },
+		"open":     func() error { r.Open = &c.open; return nil },
+		"timeout":  func() error { r.Timeout = &c.timeout; return nil },
+		"attempts": func() error { r.Attempts = &c.attempts; return nil },
+		"answers":  func() error { r.Answers = &c.answers; return nil },
+		"inbox":    func() error { return nil },
+		"env":      func() error { r.Env = c.env; return nil },
+		"limit":    func() error { r.Limits = c.limits; return nil },
 		"dir": func() (err error) {
 			if c.dir != "" {
 				c.dir, err = filepath.Abs(c.dir)

@@ -1,0 +1,211 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// NewDLQCommand is parley dlq and what is below it.
+func NewDLQCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "dlq",
+		Short: "Dead letters: what agents failed on for good",
+		Long: `Dead letters: what agents failed on for good. A command that fails is tried
+again after a pause, as often as the agent's setting attempts says. Then the
+message is a dead letter: its sender is told, and it stays here until somebody
+has it tried again or puts it away. Nothing is deleted.`,
+		Example: `  parley dlq list
+  parley dlq retry b2c3d4e5`,
+		Args: cli.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.UsageErrorf(cmd, "%s needs list, show, retry or drop", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newDLQListCommand(p), newDLQShowCommand(p),
+		newDLQWordCommand(p, dlqWord{
+			verb: control.RetryDead, use: "retry", short: "Have an agent try a message again that it failed on", said: "is tried again by %s",
+			long: `Have an agent try a message again that it failed on, on the host where it was
+tried before. Attempts are counted on.`,
+		}),
+		newDLQWordCommand(p, dlqWord{
+			verb: control.DropDead, use: "drop", short: "Put a dead letter away", said: "is put away; %s does not try it again",
+			long: `Put a dead letter away: it is not listed any more. It stays in the record, and
+can be tried again; parley dlq list --dropped shows it.`,
+		}))
+	return cmd
+}
+
+func newDLQListCommand(p *cli.Program) *cobra.Command {
+	var r control.DeadLettersRequest
+	cmd := &cobra.Command{
+		Use:     "list [AGENT]",
+		Short:   "List the dead letters of the fleet, oldest first",
+		Example: `  parley dlq list --json`,
+		Args:    cli.Between(0, 1, "the name of an agent"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				r.Agent = args[0]
+			}
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runDLQList(cmd.Context(), r, client, p.View())
+		},
+	}
+	cmd.Flags().BoolVar(&r.Dropped, "dropped", false, "those too that were put away")
+	p.JSONFlag(cmd, "print an array of dead letters as JSON")
+	return cmd
+}
+
+func runDLQList(ctx context.Context, r control.DeadLettersRequest, client control.Service, v cli.View) error {
+	dead, err := control.DeadLetters.Ask(ctx, client, r)
+	switch {
+	case err != nil:
+		return err
+	case v.JSON:
+		return v.WriteJSON(dead)
+	case len(dead) == 0:
+		if v.Out.Terminal {
+			v.Out.Printf("There are no dead letters.\n")
+		}
+		return nil
+	}
+	t := term.Table{Heading: []string{"TIME", "AGENT", "TRIED", "ID", "FROM", "PROBLEM"}, Flexible: 5}
+	for _, d := range dead {
+		problem := d.Problem
+		if d.Dropped != nil {
+			problem = "[dropped] " + problem
+		}
+		t.Rows = append(t.Rows, []string{
+			v.Stamp(d.Time, v.LineForm()), term.Line(agentOf(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
+	}
+	v.Table(t, cli.Squeeze{Column: 5, Least: 16}, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 4, Least: 6})
+	v.Next("parley dlq show "+v.ID(dead[0].Message.Path), "what happened")
+	return nil
+}
+
+// agentOf is the agent with the host where it failed.
+func agentOf(d control.DeadLetter) string {
+	if d.Host == "" {
+		return d.Agent
+	}
+	return d.Agent + "@" + d.Host.String()
+}
+
+func newDLQShowCommand(p *cli.Program) *cobra.Command {
+	r := control.DeadLettersRequest{Dropped: true}
+	cmd := &cobra.Command{
+		Use:     "show MESSAGE",
+		Short:   "Show a dead letter: the message, and how agents failed on it",
+		Example: `  parley dlq show b2c3d4e5`,
+		Args:    cli.Exactly(1, "the id of a message"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Message = args[0]
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runDLQShow(cmd.Context(), r, client, p.View())
+		},
+	}
+	cmd.Flags().StringVar(&r.Agent, "agent", "", "only as far as the agent `NAME` is concerned")
+	p.JSONFlag(cmd, "print an array of dead letters as JSON, one for each agent")
+	return cmd
+}
+
+func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client control.Service, v cli.View) error {
+	dead, err := control.DeadLetters.Ask(ctx, client, r)
+	switch {
+	case err != nil:
+		return err
+	case len(dead) == 0:
+		return control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter", v.Named(r.Message))
+	case v.JSON:
+		return v.WriteJSON(dead)
+	}
+	for i, d := range dead {
+		if i > 0 {
+			v.Out.Printf("\n")
+		}
+		showDead(v, d)
+	}
+	if d := dead[0]; d.Dropped == nil {
+		v.Next("parley dlq retry "+v.ID(d.Message.Path), "have it tried again")
+	}
+	return nil
+}
+
+func showDead(v cli.View, d control.DeadLetter) {
+	field := func(name, value string) {
+		v.Out.Printf("%s %s\n", v.Out.Dim(term.Pad(name+":", 9)), term.Line(value))
+	}
+	field("message", d.Message.Path.String())
+	field("from", d.Message.From)
+	field("agent", agentOf(d))
+	tried := fmt.Sprintf("%s, given up %s", cli.Count(d.Attempts, "time"), v.At(d.Time, cli.TimeForm))
+	if d.Retries > 0 {
+		tried += fmt.Sprintf("; somebody had it tried again %s", cli.Count(d.Retries, "time"))
+	}
+	field("tried", tried)
+	field("problem", d.Problem)
+	if d.Ran > 0 {
+		field("ran", d.Ran.String())
+	}
+	if w := d.Dropped; w != nil {
+		field("dropped", strings.TrimSuffix(fmt.Sprintf("by %s, %s: %s", w.By, v.At(w.Time, cli.TimeForm), w.Reason), ": "))
+	}
+	for _, text := range []string{d.Text, d.Message.Body} {
+		if text != "" {
+			v.Out.Printf("\n%s\n", term.Visible(strings.TrimRight(text, "\n")))
+		}
+	}
+}
+
+// dlqWord is a command that says something about a dead letter.
+type dlqWord struct {
+	verb                   control.Verb[control.DeadLetterRequest, control.DeadLetter]
+	use, short, long, said string
+}
+
+func newDLQWordCommand(p *cli.Program, w dlqWord) *cobra.Command {
+	var r control.DeadLetterRequest
+	cmd := &cobra.Command{
+		Use:     w.use + " MESSAGE",
+		Short:   w.short,
+		Long:    w.long,
+		Example: fmt.Sprintf("  parley dlq %s b2c3d4e5", w.use),
+		Args:    cli.Exactly(1, "the id of a message"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Message = args[0]
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return w.run(cmd.Context(), r, client, p.View())
+		},
+	}
+	cmd.Flags().StringVar(&r.Agent, "agent", "", "the agent `NAME`, where several failed on it")
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
+	p.JSONFlag(cmd, "print the dead letter, as it was, as JSON")
+	return cmd
+}
+
+func (w dlqWord) run(ctx context.Context, r control.DeadLetterRequest, client control.Service, v cli.View) error {
+	d, err := w.verb.Ask(ctx, client, r)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return v.WriteJSON(d)
+	}
+	v.Out.Printf("%s "+w.said+"\n", v.ID(d.Message.Path), term.Line(agentOf(d)))
+	return nil
+}

@@ -1,0 +1,77 @@
+package runs
+
+import (
+	"errors"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Retry has an agent try a message again that it failed on.
+func Retry(by string, p protocol.Path, agent, reason string) affair.Command {
+	return Kind().Command(Name(p, agent), func(r Run, _ time.Time) ([]affair.Draft, error) {
+		return r.say(by, protocol.RunRetry, reason)
+	})
+}
+
+// Drop puts a dead letter away. It stays in the record, and can be tried again.
+func Drop(by string, p protocol.Path, agent, reason string) affair.Command {
+	return Kind().Command(Name(p, agent), func(r Run, _ time.Time) ([]affair.Draft, error) {
+		if r.Dropped != nil {
+			return nil, refusal.New(refusal.Forbidden, "", "%s has put %s away for %s already", r.Dropped.By, r.Message, r.Agent)
+		}
+		return r.say(by, protocol.RunDrop, reason)
+	})
+}
+
+// say is a word about a dead letter, to the host where it was tried.
+func (r Run) say(by string, act protocol.WordAct[protocol.RunWord], reason string) ([]affair.Draft, error) {
+	if r.Dead == nil {
+		return nil, refusal.New(refusal.Unknown, "parley dlq list shows those that are", "%s is no dead letter of %s", r.Message, r.Agent)
+	}
+	to := protocol.Address{Name: r.Dead.Host.String()}
+	if r.Dead.Host == "" {
+		to.Name = r.Agent
+	}
+	c := r.Message.Channel()
+	return []affair.Draft{{Channel: c, Message: protocol.Message{
+		From: by, To: []protocol.Address{to}, Type: protocol.TypeText, Act: act.Act,
+		Body: act.Format(protocol.RunWord{Of: r.Message, Agent: r.Agent, Reason: reason}),
+	}}}, nil
+}
+
+// word is what a deed says about a dead letter. What starts a command again must be
+// signed: a push of files must not make an agent work anew on all that it failed on.
+func (r Run) word(d affair.Deed) (*Word, error) {
+	w, err := protocol.RunRetry.Parse(d.Body) // both acts have one form
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Dead == nil:
+		return nil, errors.New("it is about no dead letter")
+	case d.Standing != affair.Signed:
+		return nil, errors.New("only who is declared by a host with a key can say this")
+	}
+	return &Word{Position: d.Position, Time: d.Timestamp, By: d.Author().Name, Reason: w.Reason}, nil
+}
+
+func (r Run) retry(d affair.Deed) (Run, error) {
+	w, err := r.word(d)
+	if err != nil {
+		return r, err
+	}
+	r.Again, r.Dead, r.Dropped = w, nil, nil
+	r.Retries++
+	return r, nil
+}
+
+func (r Run) drop(d affair.Deed) (Run, error) {
+	w, err := r.word(d)
+	if err != nil {
+		return r, err
+	}
+	r.Dropped = w
+	return r, nil
+}

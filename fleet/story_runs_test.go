@@ -1,0 +1,60 @@
+package fleet
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet/runs"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// What stories say of dead letters, beside what story_test.go lists:
+//
+//	ID: fail WHO@HOST ID2 [attempts=N]: PROBLEM     an agent gives a message up
+//	ID: retry WHO@HOST ID2 AGENT: REASON            also: drop
+//	run ID AGENT = dead N|dropped BY|again BY|-     N times tried
+//	dead = ID:AGENT…                                also: dead! with those that were dropped
+//	void ID = why
+func (s *story) runCommand(who Who, words []string) Command {
+	switch p := s.path(words[2]); words[0] {
+	case "retry":
+		return Do{runs.Retry(who.Name, p, words[3], s.text)}
+	case "drop":
+		return Do{runs.Drop(who.Name, p, words[3], s.text)}
+	default:
+		f := protocol.Failure{Problem: s.text}
+		if len(words) > 3 {
+			fmt.Sscanf(words[3], "attempts=%d", &f.Attempts)
+		}
+		return Answer{As: who, To: p, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true}
+	}
+}
+
+func (s *story) runsNow(words []string) (got string, ok bool) {
+	switch words[0] {
+	case "run":
+		r := s.state.Run(s.path(words[1]), words[2])
+		switch {
+		case r.Dropped != nil:
+			return "dropped " + r.Dropped.By, true
+		case r.Dead != nil:
+			return fmt.Sprintf("dead %d", r.Attempts), true
+		case r.Again != nil:
+			return "again " + r.Again.By, true
+		}
+		return "-", true
+	case "dead", "dead!":
+		var list []string
+		for _, r := range s.state.DeadLetters(words[0] == "dead!") {
+			it, _ := s.state.Ledger.Item(r.Message)
+			list = append(list, s.names([]*Item{it})+":"+r.Agent)
+		}
+		return strings.Join(list, " "), true
+	case "void":
+		if err := s.state.Void(s.state.Ledger.at(s.path(words[1]))); err != nil {
+			return err.Error(), true
+		}
+		return "", true
+	}
+	return "", false
+}

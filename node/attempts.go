@@ -1,0 +1,116 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/runlog"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// retryPause is how long a message waits after the first attempt that failed. Each
+	// further pause is longer by retryGrowth, and no longer than maxRetryPause.
+	retryPause    = 2 * time.Second
+	retryGrowth   = 4
+	maxRetryPause = 10 * time.Minute
+	// Exit codes from usageErrors to lastUsageError say that trying again is of no use
+	// (sysexits.h).
+	usageErrors    = 64
+	lastUsageError = 78
+)
+
+// attempts is how often the agent's command may be started for a message.
+func (j job) attempts() int { return cmp.Or(j.agent.Attempts, configs.DefaultAttempts) }
+
+// known is a job as the log of runs knows it.
+func (w *worker) known(j job) runlog.Job {
+	run := runlog.Job{Path: j.it.Path, Agent: j.agent.Name}
+	w.folded(func(s *fleet.State) { run.Again = s.Run(j.it.Path, w.queue.who.Name).Retries })
+	return run
+}
+
+// begin has it noted that an attempt is about to start, and returns its number. While the
+// disk takes no note nothing is started: what cannot be counted could be tried for ever.
+// The error says that the node stops.
+func (w *worker) begin(ctx context.Context, j job, run runlog.Job) (attempt int, err error) {
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
+		attempt, err = w.runs.Start(run, j.tier.Name, j.it.Hops > 0)
+		if err == nil {
+			return attempt, nil
+		}
+		w.log.Error().Err(err).Str("agent", w.queue.who.Name).Stringer("path", j.it.Path).Msg("an agent's command waits")
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+// note notes what became of a run. Without it an attempt counts as cut short.
+func (w *worker) note(run runlog.Job, e runlog.Entry) {
+	if err := w.runs.Note(run, e); err != nil {
+		w.log.Warn().Err(err).Str("agent", w.queue.who.Name).Stringer("path", run.Path).Msg("what became of a run is not noted")
+	}
+}
+
+// later has a message wait until then; others go on.
+func (w *worker) later(j job, until time.Time) {
+	w.folded(func(*fleet.State) { w.queue.later(j, until.Sub(w.now())) })
+}
+
+// giveUp tells the sender that there will be no answer: the message is a dead letter.
+func (w *worker) giveUp(ctx context.Context, j job, run runlog.Job, f protocol.Failure) {
+	f.Problem = w.queue.who.Name + ": " + f.Problem
+	w.keep(ctx, j.it, fleet.Answer{As: w.queue.who, To: j.it.Path, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true})
+	w.note(run, runlog.Entry{Step: runlog.Done})
+}
+
+// cutShort is why a message is given up whose last attempt came to no end here.
+func cutShort(s runlog.Standing) protocol.Failure {
+	f := protocol.Failure{Problem: "what came of its command was not kept: the node ended meanwhile", Attempts: s.Attempts, Tier: s.Last.Tier}
+	if s.Running {
+		f.Problem = "the node ended while its command ran"
+	}
+	return f
+}
+
+// mayHelp reports whether trying again is of any use.
+func mayHelp(r door.Result) bool {
+	usage := r.Failure == door.ExitStatus && r.ExitCode >= usageErrors && r.ExitCode <= lastUsageError
+	return r.Failure != door.NotStarted && !usage
+}
+
+// pauseAfter is how long a message waits after that attempt, a quarter more or less, so
+// that what fails together is not tried together again.
+func pauseAfter(first time.Duration, attempt int) time.Duration {
+	pause := first
+	for range attempt - 1 {
+		pause = min(retryGrowth*pause, maxRetryPause)
+	}
+	return pause*3/4 + rand.N(pause/2+1)
+}
+
+// printed is what a command that failed had printed, for its sender.
+func printed(r door.Result) string {
+	if out := strings.TrimSpace(r.Output); out != "" {
+		return "It had printed:\n" + out
+	}
+	return ""
+}
+
+// failureWord is why a run failed, "" if it did not.
+func failureWord(r door.Result) string {
+	if r.Failure == door.None {
+		return ""
+	}
+	return fmt.Sprint(r.Failure)
+}

@@ -1,0 +1,145 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// trying runs a node that pauses for a moment only between attempts.
+func trying(t *testing.T, home configs.Home) (n *Node, stop func()) {
+	t.Helper()
+	return runNodeWith(t, Options{Home: home, retryPause: time.Millisecond})
+}
+
+// counting is a command that adds a line to a file each time it starts, and then does what
+// the script says, in which $n is which time it is.
+func counting(file, script string) string {
+	return fmt.Sprintf("sh -c 'echo x >> %s; n=$(grep -c x %s); %s'", file, file, script)
+}
+
+func startsIn(t *testing.T, file string) int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(data), "x")
+}
+
+func deadLettersOf(t *testing.T, n control.Service, r control.DeadLettersRequest) []control.DeadLetter {
+	t.Helper()
+	dead, err := control.DeadLetters.Ask(t.Context(), n, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dead
+}
+
+// A command that fails is tried again; what it failed on for good is a dead letter, and
+// its sender is told once (checklist, 20).
+func TestACommandThatFailsIsTriedAgain(t *testing.T) {
+	n, _ := trying(t, initHome(t, nil))
+	for _, c := range []struct {
+		name, script string
+		starts       int
+		answer       string // "" where it is given up
+		problem      string
+	}{
+		{"third", `test $n -lt 3 && exit 1; echo done`, 3, "done", ""},
+		{"silent", `test $n -lt 2 && exit 0; echo done`, 2, "done", ""},
+		{"never", `echo no luck >&2; echo some; exit 4`, 3, "", "never: the command ended with exit code 4: no luck"},
+		{"usage", `exit 64`, 1, "", "usage: the command ended with exit code 64"},
+		{"killed", `kill -9 $$`, 3, "", "killed: the command was ended by a signal (killed)"},
+	} {
+		file := filepath.Join(t.TempDir(), "starts")
+		addExec(t, n, c.name, counting(file, c.script))
+		m := say(t, n, c.name, "do it")
+		answer := answerTo(t, n, m.Path)
+		if starts := startsIn(t, file); starts != c.starts {
+			t.Errorf("%s: started %d times, want %d", c.name, starts, c.starts)
+		}
+		dead := deadLettersOf(t, n, control.DeadLettersRequest{Agent: c.name})
+		if c.answer != "" {
+			if strings.TrimSpace(answer.Body) != c.answer || len(dead) > 0 {
+				t.Errorf("%s: answered %q, dead letters %+v", c.name, answer.Body, dead)
+			}
+			continue
+		}
+		if answer.Act != protocol.ActFailed || len(dead) != 1 || dead[0].Attempts != c.starts || dead[0].Problem != c.problem || dead[0].Message.Path != m.Path {
+			t.Errorf("%s: answered %s %q, dead letters %+v", c.name, answer.Act, answer.Body, dead)
+		}
+	}
+	if dead := deadLettersOf(t, n, control.DeadLettersRequest{}); len(dead) != 3 || !strings.Contains(dead[0].Text, "It had printed:\nsome") {
+		t.Errorf("dead letters: %+v", dead)
+	}
+}
+
+// What an agent failed on is tried again when somebody says so, and put away when
+// somebody says so; both in the record, so a node that starts anew knows it (checklist, 21).
+func TestADeadLetterIsTriedAgain(t *testing.T) {
+	home := initHome(t, nil)
+	n, stop := trying(t, home)
+	file := filepath.Join(t.TempDir(), "starts")
+	addExec(t, n, "late", counting(file, `test $n -lt 5 && exit 1; echo done`))
+	m := say(t, n, "late", "do it")
+	first := answerTo(t, n, m.Path)
+	word := control.DeadLetterRequest{Message: m.Path.String(), Reason: "again"}
+	if _, err := control.DropDead.Ask(t.Context(), n, word); err != nil {
+		t.Fatal(err)
+	}
+	if dead := deadLettersOf(t, n, control.DeadLettersRequest{}); len(dead) != 0 {
+		t.Errorf("dropped, and listed: %+v", dead)
+	}
+	dead := deadLettersOf(t, n, control.DeadLettersRequest{Dropped: true})
+	if len(dead) != 1 || dead[0].Dropped == nil || dead[0].Dropped.Reason != "again" {
+		t.Errorf("dropped: %+v", dead)
+	}
+	stop()
+	n, _ = trying(t, home)
+	if _, err := control.RetryDead.Ask(t.Context(), n, word); err != nil {
+		t.Fatal(err)
+	}
+	var answers []control.Message
+	eventually(t, "it is answered", func() bool {
+		var err error
+		if answers, err = control.Replies.Ask(t.Context(), n, control.ThreadRequest{Path: m.Path.String()}); err != nil {
+			t.Fatal(err)
+		}
+		return len(answers) == 2
+	})
+	if answers[0].Path != first.Path || strings.TrimSpace(answers[1].Body) != "done" {
+		t.Errorf("answers: %+v", answers)
+	}
+	if starts := startsIn(t, file); starts != 5 {
+		t.Errorf("started %d times, want 5", starts)
+	}
+	if dead := deadLettersOf(t, n, control.DeadLettersRequest{Dropped: true}); len(dead) != 0 {
+		t.Errorf("answered, and listed: %+v", dead)
+	}
+	for _, verb := range []control.Verb[control.DeadLetterRequest, control.DeadLetter]{control.RetryDead, control.DropDead} {
+		if _, err := verb.Ask(t.Context(), n, word); control.AsError(err).Kind != control.KindNotFound {
+			t.Errorf("a word about what is no dead letter: %v", err)
+		}
+	}
+}
+
+// An agent that is asked while one message waits for its next attempt goes on with others.
+func TestAPauseHoldsUpNoOtherMessage(t *testing.T) {
+	n, _ := runNodeWith(t, Options{Home: initHome(t, nil), retryPause: time.Hour})
+	addExec(t, n, "picky", `sh -c 'read word; test "$word" = bad && exit 1; echo done'`)
+	bad := say(t, n, "picky", "bad")
+	if good := answerTo(t, n, say(t, n, "picky", "good").Path); strings.TrimSpace(good.Body) != "done" {
+		t.Errorf("answered %q", good.Body)
+	}
+	if answers, err := control.Replies.Ask(t.Context(), n, control.ThreadRequest{Path: bad.Path.String()}); err != nil || len(answers) != 0 {
+		t.Errorf("answered before it was given up: %+v, %v", answers, err)
+	}
+}

@@ -1,0 +1,125 @@
+package node
+
+import (
+	"context"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
+	affairs "github.com/parleyfleet/parley/fleet/runs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// deadLetters are what agents of the fleet have failed on. They answer the verbs about it.
+type deadLetters struct {
+	folded folded.State
+	views  *views
+	do     func(ctx context.Context, c affair.Command) ([]written, error)
+	actor  func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
+}
+
+// list answers control.DeadLetters.
+func (d *deadLetters) list(_ context.Context, r control.DeadLettersRequest) ([]control.DeadLetter, error) {
+	var of protocol.Path
+	if r.Message != "" {
+		f, err := d.views.find(r.Message)
+		if err != nil {
+			return nil, err
+		}
+		of = f.item.Path
+	}
+	list := []control.DeadLetter{}
+	for _, run := range d.dead(of, r.Agent, r.Dropped) {
+		view, err := d.view(run)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, view)
+	}
+	return list, nil
+}
+
+// dead are the dead letters of an agent, "" for all, and of a message, zero for all, whose
+// messages are there.
+func (d *deadLetters) dead(of protocol.Path, agent string, dropped bool) (dead []affairs.Run) {
+	d.folded(func(s *fleet.State) {
+		for _, run := range s.DeadLetters(dropped) {
+			_, there := s.Ledger.Item(run.Message)
+			if there && (agent == "" || run.Agent == agent) && (of.IsZero() || run.Message == of) {
+				dead = append(dead, run)
+			}
+		}
+	})
+	return dead
+}
+
+func (d *deadLetters) view(run affairs.Run) (control.DeadLetter, error) {
+	var f facts
+	d.folded(func(s *fleet.State) {
+		if it, ok := s.Ledger.Item(run.Message); ok {
+			f = factsOf(s, it)
+		}
+	})
+	if f.item == nil {
+		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "", "there is no message %s", run.Message)
+	}
+	m, err := d.views.of(f)
+	if err != nil {
+		return control.DeadLetter{}, asError(err)
+	}
+	view := control.DeadLetter{
+		Message: m, Agent: run.Agent, Host: run.Dead.Host, Time: run.Dead.Time, Problem: run.Dead.Failure.Problem, Text: strings.TrimSpace(run.Dead.Failure.Text),
+		Tier: run.Dead.Failure.Tier, Ran: run.Dead.Failure.Ran, Attempts: run.Attempts, Retries: run.Retries,
+	}
+	if w := run.Dropped; w != nil {
+		view.Dropped = &control.RunWord{By: w.By, Time: w.Time, Reason: w.Reason}
+	}
+	return view, nil
+}
+
+// retry answers control.RetryDead.
+func (d *deadLetters) retry(ctx context.Context, by control.Caller, r control.DeadLetterRequest) (control.DeadLetter, error) {
+	return d.say(ctx, by, r, affairs.Retry)
+}
+
+// drop answers control.DropDead.
+func (d *deadLetters) drop(ctx context.Context, by control.Caller, r control.DeadLetterRequest) (control.DeadLetter, error) {
+	return d.say(ctx, by, r, affairs.Drop)
+}
+
+// say says something about the dead letter that a request names, and returns it as it was.
+func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.DeadLetterRequest,
+	word func(by string, p protocol.Path, agent, reason string) affair.Command,
+) (control.DeadLetter, error) {
+	who, err := d.actor(by, "")
+	if err != nil {
+		return control.DeadLetter{}, err
+	}
+	f, err := d.views.find(r.Message)
+	if err != nil {
+		return control.DeadLetter{}, err
+	}
+	dead := d.dead(f.item.Path, r.Agent, true)
+	switch {
+	case len(dead) == 0 && r.Agent != "":
+		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s", f.item.Path, r.Agent)
+	case len(dead) == 0:
+		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter", f.item.Path)
+	case len(dead) > 1:
+		var agents []string
+		for _, run := range dead {
+			agents = append(agents, run.Agent)
+		}
+		return control.DeadLetter{}, control.Errorf(control.KindRefused, "name one with --agent", "%s is a dead letter of several agents: %s", f.item.Path, strings.Join(agents, ", "))
+	}
+	view, err := d.view(dead[0])
+	if err != nil {
+		return control.DeadLetter{}, err
+	}
+	if _, err := d.do(ctx, word(who.Name, f.item.Path, dead[0].Agent, r.Reason)); err != nil {
+		return control.DeadLetter{}, asError(err)
+	}
+	return view, nil
+}

@@ -1,0 +1,108 @@
+package runlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// History is what the log still has of all jobs on a message, oldest first. It reads the
+// whole log, some megabytes.
+func (l *Log) History(p protocol.Path) ([]Entry, error) {
+	var steps []Entry
+	for _, file := range []string{l.aside(), l.file} {
+		data, err := os.ReadFile(file)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("cannot read the log of runs: %w", err)
+		}
+		for e := range entries(data) {
+			if e.Path == p.String() && !slices.Contains(steps, e) {
+				steps = append(steps, e)
+			}
+		}
+	}
+	return steps, nil
+}
+
+// entries are those of the whole lines of data that make sense.
+func entries(data []byte) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for line := range bytes.Lines(data) {
+			var e Entry
+			if json.Unmarshal(line, &e) == nil && e.Path != "" && !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// aside is where the log before this one lies.
+func (l *Log) aside() string { return l.file + ".1" }
+
+// rotate puts the log aside and begins one with what is still open. The caller holds mu.
+func (l *Log) rotate() error {
+	data, err := os.ReadFile(l.file)
+	if err != nil {
+		return err
+	}
+	now := l.now()
+	maps.DeleteFunc(l.open, func(_ Job, s *Standing) bool { return !s.Running && now.Sub(s.Last.Time) > keepFor })
+	next := l.file + ".new"
+	out, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	size := int64(0)
+	for line := range bytes.Lines(data) {
+		var e Entry
+		if json.Unmarshal(line, &e) != nil {
+			continue
+		}
+		j, err := e.job()
+		counted := (e.Step == Done || e.Caused) && now.Sub(e.Time) < budgetTime
+		if err != nil || l.open[j] == nil && !counted {
+			continue
+		}
+		n, err := out.Write(line)
+		if err != nil {
+			return errors.Join(err, out.Close())
+		}
+		size += int64(n)
+	}
+	if err := out.Sync(); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	// The name of the log is never without a file.
+	if err := os.Remove(l.aside()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(err, out.Close())
+	}
+	if err := errors.Join(os.Link(l.file, l.aside()), out.Close(), l.out.Close()); err != nil {
+		l.written = err
+		return err
+	}
+	if err := os.Rename(next, l.file); err != nil {
+		l.written = err
+		return err
+	}
+	if l.out, err = os.OpenFile(l.file, os.O_RDWR, 0o600); err != nil {
+		l.written = err
+		return err
+	}
+	if _, err := l.out.Seek(0, io.SeekEnd); err != nil {
+		l.written = err
+		return err
+	}
+	l.size, l.kept = size, size
+	return durable.Folder(filepath.Dir(l.file))
+}

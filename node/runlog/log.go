@@ -1,0 +1,252 @@
+// Package runlog remembers what has become of the runs of a host's agents: that one was
+// started, how it ended, when it is tried again. What other hosts must know of it is said
+// in the record; the rest stands here, in a file that outlasts the node.
+//
+// That a run is started is durable before it starts, so a message whose run ends its node
+// is not tried for ever. Everything else may be lost with the machine's power: then a run
+// counts as cut short, or a pause begins anew.
+package runlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Job is an agent's work on one message. Each time that somebody has it tried again it is
+// another job.
+type Job struct {
+	Path  protocol.Path
+	Agent protocol.Name
+	Again int
+}
+
+// Step is what happened to a job.
+type Step string
+
+// The steps of a job.
+const (
+	Started Step = "started" // its command is about to start
+	Ended   Step = "ended"   // the command has ended, or could not be started
+	Again   Step = "again"   // it is tried again, at Entry.Next
+	Done    Step = "done"    // what came of it is stored: nothing is to be done any more
+)
+
+// Entry is one step.
+type Entry struct {
+	Time    time.Time     `json:"time"`
+	Path    string        `json:"path"`
+	Agent   protocol.Name `json:"agent"`
+	Retry   int           `json:"retry,omitempty"` // Job.Again
+	Step    Step          `json:"step"`
+	Attempt int           `json:"attempt,omitempty"` // the first is 1
+	Tier    string        `json:"tier,omitempty"`
+	Caused  bool          `json:"caused,omitempty"` // by an agent, so that it counts against its budget
+	Failure string        `json:"failure,omitempty"`
+	Stopped bool          `json:"stopped,omitempty"` // by who stopped the node, or the run: that is no attempt
+	Exit    int           `json:"exit,omitempty"`
+	Ran     time.Duration `json:"ran,omitempty"` // nanoseconds
+	Bytes   int           `json:"bytes,omitempty"`
+	Next    time.Time     `json:"next,omitzero"`
+}
+
+func (e Entry) job() (Job, error) {
+	p, err := protocol.ParsePath(e.Path)
+	return Job{p, e.Agent, e.Retry}, err
+}
+
+// Standing is how far a job has come.
+type Standing struct {
+	Attempts int       // that were started and not stopped by somebody
+	Running  bool      // the last one has not ended; of a run before this start of the node: it was cut short
+	Next     time.Time // not to be tried before; zero: at once
+	Last     Entry     // how the last attempt ended, if one did
+}
+
+// Log is the runs of one host. Its methods may be called concurrently.
+type Log struct {
+	file string
+	now  func() time.Time
+
+	mu      sync.Mutex // guards all below
+	out     *os.File
+	size    int64
+	kept    int64 // of it, what is from the log before
+	open    map[Job]*Standing
+	starts  map[protocol.Name][]time.Time // of runs that agents caused, in the last hour
+	written error                         // why the file takes nothing any more
+}
+
+const (
+	// rotateAt is the size at which a log is put aside; the one before it is let go then.
+	rotateAt = 4 << 20
+	// keepFor is for how long a job that nothing is heard of any more is kept.
+	keepFor = 30 * 24 * time.Hour
+	// budgetTime is for how long starts are counted.
+	budgetTime = time.Hour
+)
+
+// Open opens the log in that file, or begins one. Half a line at its end, left by a power
+// cut, is cut off; a line that makes no sense is passed over.
+func Open(file string, now func() time.Time) (*Log, error) {
+	l := &Log{file: file, now: now, open: map[Job]*Standing{}, starts: map[protocol.Name][]time.Time{}}
+	if err := l.begin(); err != nil {
+		return nil, fmt.Errorf("cannot open the log of runs: %w", err)
+	}
+	return l, nil
+}
+
+func (l *Log) begin() error {
+	out, err := os.OpenFile(l.file, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	data, err := io.ReadAll(out)
+	if err == nil {
+		whole := data[:bytes.LastIndexByte(data, '\n')+1]
+		l.size = int64(len(whole))
+		for e := range entries(whole) {
+			l.take(e)
+		}
+		err = out.Truncate(l.size)
+	}
+	if err == nil {
+		_, err = out.Seek(l.size, io.SeekStart)
+	}
+	if err != nil {
+		return errors.Join(err, out.Close())
+	}
+	l.out = out
+	return nil
+}
+
+// Close closes the file.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.written = os.ErrClosed
+	return l.out.Close()
+}
+
+// Standing is how far a job has come.
+func (l *Log) Standing(j Job) Standing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.open[j]; s != nil {
+		return *s
+	}
+	return Standing{}
+}
+
+// Start notes that an attempt is about to start, and returns its number. When it returns
+// without an error that is durable.
+func (l *Log) Start(j Job, tier string, caused bool) (attempt int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	attempt = 1
+	if s := l.open[j]; s != nil {
+		attempt = s.Attempts + 1
+	}
+	err = l.write(Entry{Step: Started, Attempt: attempt, Tier: tier, Caused: caused}, j)
+	if err == nil {
+		err = l.out.Sync()
+	}
+	if err != nil {
+		l.written = err // what a failed sync has lost is not known
+		return 0, fmt.Errorf("cannot note that %s is started: %w", j.Agent, err)
+	}
+	return attempt, nil
+}
+
+// Note notes how an attempt ended, when the next one is due, or that a job is done.
+func (l *Log) Note(j Job, e Entry) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.write(e, j)
+}
+
+// Starts is how many runs of an agent that agents caused were started since then, within
+// the last hour.
+func (l *Log) Starts(agent protocol.Name, since time.Time) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for _, at := range l.starts[agent] {
+		if at.After(since) {
+			n++
+		}
+	}
+	return n
+}
+
+// write appends an entry and takes it in. The caller holds mu.
+func (l *Log) write(e Entry, j Job) error {
+	if l.written != nil {
+		return l.written
+	}
+	e.Time, e.Path, e.Agent, e.Retry = l.now().UTC(), j.Path.String(), j.Agent, j.Again
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if l.size >= rotateAt+l.kept {
+		if err := l.rotate(); err != nil {
+			return fmt.Errorf("cannot put the log of runs aside: %w", err)
+		}
+	}
+	n, err := l.out.Write(append(line, '\n'))
+	l.size += int64(n)
+	if err != nil {
+		// Half a line would be read together with the next one.
+		l.size -= int64(n)
+		if cut := l.out.Truncate(l.size); cut != nil {
+			l.written = errors.Join(err, cut)
+		} else {
+			_, _ = l.out.Seek(l.size, io.SeekStart) // can only fail for a closed file
+		}
+		return err
+	}
+	l.take(e)
+	return nil
+}
+
+// take keeps what an entry says. The caller holds mu, or is alone.
+func (l *Log) take(e Entry) {
+	j, err := e.job()
+	if err != nil {
+		return
+	}
+	s := l.open[j]
+	if s == nil {
+		s = &Standing{}
+		l.open[j] = s
+	}
+	switch e.Step {
+	case Started:
+		s.Attempts, s.Running, s.Next = e.Attempt, true, time.Time{}
+		if e.Caused {
+			hour := e.Time.Add(-budgetTime)
+			starts := l.starts[e.Agent]
+			for len(starts) > 0 && starts[0].Before(hour) {
+				starts = starts[1:]
+			}
+			l.starts[e.Agent] = append(starts, e.Time)
+		}
+	case Ended:
+		s.Running, s.Last = false, e
+		if e.Stopped {
+			s.Attempts--
+		}
+	case Again:
+		s.Next = e.Next
+	case Done:
+		delete(l.open, j)
+	}
+}

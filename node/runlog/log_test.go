@@ -1,0 +1,213 @@
+package runlog
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// clock is a time that a test moves.
+type clock struct{ time.Time }
+
+func (c *clock) now() time.Time { return c.Time }
+
+func begin(t *testing.T) (l *Log, file string, c *clock) {
+	t.Helper()
+	file, c = filepath.Join(t.TempDir(), "runs.log"), &clock{time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
+	return reopen(t, file, c), file, c
+}
+
+func reopen(t *testing.T, file string, c *clock) *Log {
+	t.Helper()
+	l, err := Open(file, c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() }) // often closed by then
+	return l
+}
+
+func job(n uint32) Job {
+	return Job{Path: protocol.NewPath(protocol.DeriveChannel("record", "nat"), time.Unix(1e9, 0), n), Agent: "mawjs"}
+}
+
+func start(t *testing.T, l *Log, j Job, want int) {
+	t.Helper()
+	if n, err := l.Start(j, "opus", true); n != want || err != nil {
+		t.Fatalf("started attempt %d, %v; want %d", n, err, want)
+	}
+}
+
+func note(t *testing.T, l *Log, j Job, e Entry) {
+	t.Helper()
+	if err := l.Note(j, e); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A node that dies while a command runs knows at its next start that it ran, and how
+// often before: else a message whose run ends its node is tried for ever.
+func TestAttemptsAreCountedAcrossADeath(t *testing.T) {
+	l, file, c := begin(t)
+	start(t, l, job(1), 1)
+	start(t, l, job(2), 1)
+	note(t, l, job(2), Entry{Step: Ended, Failure: "exit", Exit: 1})
+	note(t, l, job(2), Entry{Step: Again, Next: c.Add(time.Minute)})
+	start(t, l, job(3), 1)
+	note(t, l, job(3), Entry{Step: Ended})
+	note(t, l, job(3), Entry{Step: Done})
+	start(t, l, job(4), 1)
+	note(t, l, job(4), Entry{Step: Ended, Stopped: true})
+	for range 2 {
+		// Nothing was closed: the node was killed.
+		l = reopen(t, file, c)
+		for j, want := range map[Job]Standing{
+			job(1): {Attempts: 1, Running: true}, job(2): {Attempts: 1, Next: c.Add(time.Minute)}, job(3): {}, job(4): {}, job(5): {},
+			{job(1).Path, "mawjs", 1}: {}, {job(1).Path, "codex", 0}: {},
+		} {
+			got := l.Standing(j)
+			got.Last = Entry{}
+			if got != want {
+				t.Errorf("%v: %+v, want %+v", j, got, want)
+			}
+		}
+	}
+	start(t, l, job(1), 2)
+	start(t, l, job(2), 2)
+	start(t, l, job(4), 1)
+	if s := l.Standing(job(2)); !s.Next.IsZero() || s.Last.Exit != 1 {
+		t.Errorf("running again: %+v", s)
+	}
+}
+
+// What a crash tore, or somebody wrote into the file, is passed over; what comes then is
+// read the next time.
+func TestATornLineIsCutOff(t *testing.T) {
+	l, file, c := begin(t)
+	start(t, l, job(1), 1)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, torn := range []string{`{"time":"20`, "nonsense\n{}\n[1]\n\x00\n" + `{"path":"x","step":"done"}` + "\n"} {
+		if err := os.WriteFile(file, append(bytes.Clone(data), torn...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := reopen(t, file, c)
+		start(t, l, job(1), 2)
+		if got := reopen(t, file, c).Standing(job(1)).Attempts; got != 2 {
+			t.Errorf("after %q: %d attempts", torn, got)
+		}
+	}
+}
+
+// Only what agents cause counts against an agent's budget, for an hour.
+func TestStartsOfTheLastHour(t *testing.T) {
+	l, file, c := begin(t)
+	begun := c.Time
+	for n := range uint32(3) {
+		start(t, l, job(n), 1)
+		c.Time = c.Add(20 * time.Minute)
+	}
+	if _, err := l.Start(job(9), "opus", false); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := l.Starts("mawjs", begun.Add(-time.Second)); got != 3 {
+			t.Errorf("%d starts, want 3", got)
+		}
+		if got := l.Starts("mawjs", begun.Add(time.Minute)); got != 2 {
+			t.Errorf("%d starts since, want 2", got)
+		}
+		if got := l.Starts("codex", begun.Add(-time.Second)); got != 0 {
+			t.Errorf("%d starts of another", got)
+		}
+		l = reopen(t, file, c)
+	}
+}
+
+// The file stays of a size, keeps what is open, and tells of what was before for a while.
+func TestTheLogIsPutAside(t *testing.T) {
+	l, file, c := begin(t)
+	start(t, l, job(1), 1)
+	note(t, l, job(1), Entry{Step: Ended, Failure: "exit"})
+	start(t, l, job(2), 1)
+	rotated := func() bool { _, err := os.Stat(l.aside()); return err == nil }
+	for n := uint32(100); !rotated(); n++ {
+		note(t, l, job(n), Entry{Step: Ended})
+		note(t, l, job(n), Entry{Step: Done})
+		if n > 1<<20 {
+			t.Fatal("the log grows without end")
+		}
+		c.Time = c.Add(time.Second)
+	}
+	if l.size > rotateAt/2 {
+		t.Errorf("it begins with %d bytes", l.size)
+	}
+	note(t, l, job(1), Entry{Step: Again, Next: c.Time})
+	steps, err := l.History(job(1).Path)
+	if err != nil || len(steps) != 3 {
+		t.Errorf("steps %+v, %v", steps, err)
+	}
+	l = reopen(t, file, c)
+	if s := l.Standing(job(1)); s.Attempts != 1 || !s.Next.Equal(c.Time) {
+		t.Errorf("%+v", s)
+	}
+	if s := l.Standing(job(2)); !s.Running {
+		t.Errorf("%+v", s)
+	}
+	if got := l.Starts("mawjs", time.Time{}); got != 2 && c.Sub(job(1).Path.Time()) > budgetTime {
+		t.Errorf("%d starts", got)
+	}
+	c.Time = c.Add(2 * keepFor)
+	if err := l.rotate(); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.Standing(job(1)); s.Attempts != 0 {
+		t.Errorf("kept for ever: %+v", s)
+	}
+	if s := l.Standing(job(2)); !s.Running {
+		t.Errorf("what runs was forgotten: %+v", s)
+	}
+}
+
+// A disk that takes nothing starts no run, and half a line is no trap for the next one.
+func TestAFullDisk(t *testing.T) {
+	l, _, _ := begin(t)
+	if err := l.out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := l.Start(job(1), "opus", false); err == nil {
+		t.Errorf("attempt %d was started", n)
+	}
+	if s := l.Standing(job(1)); s.Attempts != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Whatever stands in the file, the log opens, and what is noted then is read again.
+func FuzzOpen(f *testing.F) {
+	f.Add([]byte(`{"time":"2026-05-23T19:00:00Z","path":"7a1c3b8e-52d6-4f7a-9a0e-0d8f6b2c4e10/2026/05/23/190100000Z-b2c3d4e5.md","agent":"mawjs","step":"started","attempt":-3}` + "\n{"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, file, c := begin(t)
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l := reopen(t, file, c)
+		j := job(1)
+		n, err := l.Start(j, "opus", false)
+		if err != nil || n < 1 {
+			t.Fatalf("attempt %d, %v", n, err)
+		}
+		if s := reopen(t, file, c).Standing(j); s.Attempts != n || !s.Running {
+			t.Fatalf("%+v after attempt %d", s, n)
+		}
+	})
+}
