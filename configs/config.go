@@ -37,6 +37,9 @@ type Config struct {
 	MessageLimit   int           // bytes of one message file
 	CommandTimeout time.Duration // for agents that set no timeout of their own
 	LogLevel       string        // trace, debug, info, warn or error
+	// Metrics is the host:port where Prometheus reads /metrics, and whoever asks
+	// /healthz; "" opens no port. Port 0 lets the system choose.
+	Metrics string
 }
 
 // Bus is how this host meets others live. The zero value is a server inside

@@ -21,7 +21,7 @@ func full() Config {
 			Hubs: []string{"black@localhost:7001", "127.0.0.1:7002"},
 		},
 		FetchInterval: 90 * time.Second, PushInterval: 250 * time.Millisecond, CourierGrace: 2 * time.Hour,
-		MaxHops: 3, MaxCommands: 5, MessageLimit: 30_001, CommandTimeout: 5 * time.Minute, LogLevel: "debug",
+		MaxHops: 3, MaxCommands: 5, MessageLimit: 30_001, CommandTimeout: 5 * time.Minute, LogLevel: "debug", Metrics: "127.0.0.1:9464",
 	}
 }
 
@@ -65,6 +65,7 @@ max_commands: 5
 message_limit: 30001
 command_timeout: 5m
 log_level: debug
+metrics: 127.0.0.1:9464
 `))
 	if err != nil {
 		t.Fatal(err)

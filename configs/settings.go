@@ -43,6 +43,7 @@ func settings(c *Config) []setting {
 		sizeSetting("message_limit", &c.MessageLimit),
 		durationSetting("command_timeout", &c.CommandTimeout),
 		wordSetting("log_level", &c.LogLevel),
+		textSetting("metrics", &c.Metrics),
 	}
 }
 

@@ -55,6 +55,10 @@ func (c Config) problems() []Problem {
 	if levels := []string{"trace", "debug", "info", "warn", "error"}; !slices.Contains(levels, c.LogLevel) {
 		add("log_level", fmt.Errorf("%q is not a level: use one of %s", c.LogLevel, strings.Join(levels, ", ")))
 	}
+	if c.Metrics != "" {
+		add("metrics", checkListen(c.Metrics))
+		add("metrics", c.checkMetricsPort())
+	}
 	return ps
 }
 
@@ -149,6 +153,20 @@ func checkListen(address string) error {
 	}
 	if _, err := netip.ParseAddr(host); err != nil && host != "localhost" {
 		return fmt.Errorf("%q is not an address of this machine's own: write its IP address, or 0.0.0.0 for all, and the name at bus.advertise", address)
+	}
+	return nil
+}
+
+// checkMetricsPort refuses a port that another setting takes.
+func (c Config) checkMetricsPort() error {
+	port := portOf(c.Metrics)
+	if port == "" || port == "0" {
+		return nil
+	}
+	for _, other := range []struct{ setting, address string }{{"bus.listen", c.Bus.Listen}, {"the links of hosts", c.Bus.LinksAddress()}} {
+		if portOf(other.address) == port {
+			return fmt.Errorf("%q has the port of %s: the two need one each", c.Metrics, other.setting)
+		}
 	}
 	return nil
 }

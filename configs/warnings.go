@@ -2,6 +2,8 @@ package configs
 
 import (
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"runtime"
 	"strings"
@@ -11,7 +13,7 @@ import (
 )
 
 // Warnings are what is usable in a config.yaml and yet unwise: secrets that stand in it,
-// and that others may read it. A file that Load refuses has none.
+// that others may read it, and what it shows to others. A file that Load refuses has none.
 func Warnings(path string) []Problem {
 	data, err := readCapped(path)
 	if err != nil {
@@ -41,8 +43,19 @@ func Warnings(path string) []Problem {
 		warn("bus.url", "a user, password or token stands in the URL: whoever reads this file or a copy of it has it; "+
 			"let a file at bus.creds or bus.nkey say who this host is")
 	}
+	if host, _, err := net.SplitHostPort(c.Metrics); err == nil && !loopback(host) {
+		warn("metrics", "whoever can reach %s reads, without a key, the names of this host's agents and of the fleet's hosts, and how busy they are: "+
+			"listen at 127.0.0.1, or let a firewall keep others away", c.Metrics)
+	}
 	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		warn("", "others on this machine may read or change it (mode %04o): chmod 600 %s", info.Mode().Perm(), shellWord(path))
 	}
 	return all
+}
+
+// loopback reports whether an address that may be listened at is reached from this machine
+// alone.
+func loopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.IsLoopback()
 }

@@ -183,6 +183,7 @@ type Status struct {
 	StoreError   error  // why nothing new can be stored, or nil
 	Unpushed     int    // messages in main that the remote lacks, 1 where it lacks only other files; 0 without a remote
 	LastFetch    time.Time
+	WaitingSince time.Time // since when the oldest letter waits to be recorded or, once it is, to be pushed; zero where none does
 	LastPush     time.Time
 	Place        int // among the couriers, as SetPlace said
 	Trouble      Trouble

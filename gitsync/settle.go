@@ -109,9 +109,16 @@ func (l lag) count() int {
 func (g *progress) report(s *Status) {
 	g.mu.Lock()
 	s.Tip, s.Unrecorded = g.tip.String(), len(g.pending)
+	if len(g.pending) > 0 {
+		s.WaitingSince = g.pending[0].since
+	}
 	if g.remoteTip != objects.Zero {
 		s.RemoteTip = g.remoteTip.String()
 	}
 	g.mu.Unlock()
-	s.Unpushed = g.lag().count() // after Unrecorded, so that nothing is in neither
+	l := g.lag() // after Unrecorded, so that nothing is in neither
+	s.Unpushed = l.count()
+	if s.WaitingSince.IsZero() || !l.oldest.IsZero() && l.oldest.Before(s.WaitingSince) {
+		s.WaitingSince = l.oldest
+	}
 }

@@ -65,6 +65,23 @@ func (h *halts) comes(more bool) {
 	h.coming = more
 }
 
+// reasons are why no agent is run, a few words each; a fetch that is being taken in is
+// none, because it is over in a moment.
+func (h *halts) reasons() (all []string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.profiles != "" {
+		all = append(all, "two actor profiles have one name")
+	}
+	if h.broken != "" {
+		all = append(all, "record.git has lost a part of itself")
+	}
+	if len(h.lost) > 0 {
+		all = append(all, "messages, files or folders of the record are lost")
+	}
+	return all
+}
+
 // damage is what status says of a record that is not whole. remote says that it has one.
 func (h *halts) damage(remote bool) (all []string) {
 	h.mu.Lock()

@@ -27,6 +27,7 @@ import (
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/node/metrics"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/node/runlog"
@@ -125,6 +126,8 @@ type Node struct {
 	tidings    *tidings
 	finder     *finder
 	losses     *losses
+	steps      steps  // of messages, as they are told
+	metricsAt  string // the URL where they are read, "" for none; from before Run answers anybody
 
 	// The agents that are served here.
 	prompts *prompts
@@ -251,7 +254,10 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if o.remote != nil {
 		cfg.Remote = *o.remote
 	}
-	n.cfg, n.slots = cfg, agents.NewSlots(cfg.Commands())
+	n.cfg, n.slots, n.steps.log = cfg, agents.NewSlots(cfg.Commands()), n.log
+	if cfg.Metrics != "" {
+		n.steps.metrics = metrics.New(n.version, watched{n})
+	}
 	n.twins = presence.NewTwins(cfg.Alias, n.started, n.now, n.log, n.notices, n.lookout)
 	if n.lock, err = homes.TakeLock(n.home); err != nil {
 		return nil, err
@@ -325,16 +331,12 @@ func (n *Node) openDoors() {
 	n.doors.doorsOptions = doorsOptions{
 		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record,
 		queue: queueOptions{
-			maxHops: n.cfg.MaxHops, receiptPatience: max(holePatience, receiptFetches*n.cfg.FetchInterval), notices: n.notices,
+			maxHops: n.cfg.MaxHops, receiptPatience: max(holePatience, receiptFetches*n.cfg.FetchInterval), notices: n.notices, steps: &n.steps,
 		},
 		worker: workerOptions{
 			folded: n.folded, log: n.log, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
 			runs: n.runs, now: n.now, pause: cmp.Or(n.retryPause, retryPause),
-			load: n.views.load, prompts: n.prompts, runner: commands,
-			act: func(ctx context.Context, c fleet.Command, about protocol.Path) error {
-				_, err := n.decider.act(ctx, c, about)
-				return err
-			},
+			load: n.views.load, act: n.decider.act, prompts: n.prompts, runner: commands, steps: &n.steps,
 		},
 	}
 	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, actor: n.actors.actor}
@@ -345,7 +347,7 @@ func (n *Node) openDoors() {
 }
 
 func (n *Node) openRecord(ctx context.Context, patient bool) error {
-	n.tidings = &tidings{events: n.events, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, log: n.log}
+	n.tidings = &tidings{events: n.events, steps: &n.steps, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, log: n.log}
 	record, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,

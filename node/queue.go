@@ -33,6 +33,7 @@ type queueOptions struct {
 	maxHops         int
 	receiptPatience time.Duration // how long a message waits for the receipt that may say what it answers
 	notices         *notices.Notices
+	steps           *steps
 }
 
 // holePatience is how long a message waits for what the bus lost before it, so that an
@@ -80,6 +81,7 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 		time.AfterFunc(q.receiptPatience, q.nudge)
 	}
 	q.insert(it)
+	q.steps.queued(q.agent.Name, it.Path)
 	q.nudge()
 }
 

@@ -56,6 +56,7 @@ func (n *Node) receive(letters []gitsync.Letter, examined []fleet.Examined, by w
 			return 0
 		}
 	}
+	n.steps.came(fresh, by)
 	n.takeIn(arrived)
 	if by == byBus {
 		n.hearing.acknowledge(letters)
@@ -97,6 +98,7 @@ func (n *Node) arriving(more bool) {
 // publish takes in what the writer has stored and tells the other hosts.
 func (n *Node) publish(ws []written) {
 	n.twins.Wrote(ws[0].message)
+	n.steps.wrote(ws)
 	defer n.mender.Wrote()
 	n.takeIn(ws)
 	if b := n.currentBus(); b != nil {

@@ -44,6 +44,9 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	if err != nil {
 		return err
 	}
+	if err := n.serveMetrics(&down); err != nil {
+		return err
+	}
 	down.push(n.freezer.Start())
 	recordFailed := n.runRecord(&down)
 	n.startIndex(&down)
@@ -170,7 +173,7 @@ func (n *Node) startBus(ctx context.Context, down *teardown) error {
 		Discovery: bus.Discovery{Version: n.version, Agents: n.roster.Count},
 		Handlers: bus.Handlers{
 			Message:  n.entry.LetIn,
-			Heard:    n.live.Hear,
+			Heard:    func(host protocol.Name, paths []protocol.Path) { n.steps.heard(n.live.Hear(host, paths), host) },
 			Bell:     func(protocol.Name) { n.record.Ring() },
 			Heads:    n.mender.HeardHeads,
 			Presence: n.presence.SawHost,

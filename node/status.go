@@ -32,21 +32,26 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 	if r.StoreError != nil {
 		s.Record.StoreError, s.Record.StoreAdvice = r.StoreError.Error(), diskHint(r.StoreError)
 	}
-	clocks, unknown := n.live.ClockWarnings(), n.hubs.unknown()
+	s.Warned, s.Metrics = n.warnings(), n.metricsAt
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s.Speaker = n.actors.speaker(by)
 	s.Record.Messages = n.state.Ledger.Len()
 	s.Refused = n.flaws.CountRefused()
 	s.Flags = flagsOf(n.state, n.flaws.List())
-	s.Warned = slices.Concat(n.halts.damage(n.cfg.Remote != ""), unknown, n.notices.Texts(), clocks)
-	if open := n.home.OpenToOthers(); open != "" {
-		s.Warned = append(s.Warned, open)
-	}
 	for _, a := range n.roster.All() {
 		s.Agents = append(s.Agents, n.doors.view(n.state, a))
 	}
 	return s, nil
+}
+
+// warnings are what an operator should know, a sentence each.
+func (n *Node) warnings() []string {
+	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hubs.unknown(), n.notices.Texts(), n.live.ClockWarnings())
+	if open := n.home.OpenToOthers(); open != "" {
+		all = append(all, open)
+	}
+	return all
 }
 
 // troubleView is what keeps the record from its remote, nil where nothing does.
@@ -77,7 +82,7 @@ func (n *Node) busStatus() control.BusStatus {
 	if system := n.natsBus.Load(); system != nil {
 		s.URL, s.Context, s.As = redact.URLs(system.URL), system.Context, system.As()
 	}
-	s.Gaps, s.GapsLeft = n.mender.Counts()
+	s.Gaps, _, s.GapsLeft = n.mender.Counts()
 	for _, l := range b.Links() {
 		s.Peers = append(s.Peers, linkView(l))
 	}

@@ -16,6 +16,7 @@ import (
 // the other hosts.
 type tidings struct {
 	events   *feed.Events
+	steps    *steps
 	live     *presence.Live
 	lookout  *presence.Lookout
 	presence *presence.Presence
@@ -30,10 +31,14 @@ func (t *tidings) recorded(paths []protocol.Path) {
 		t.storing.Lock()
 		defer t.storing.Unlock()
 	}
+	t.steps.recorded(paths)
 	t.reached(paths, protocol.StageRecorded)
 }
 
-func (t *tidings) pushed(paths []protocol.Path) { t.reached(paths, protocol.StagePushed) }
+func (t *tidings) pushed(paths []protocol.Path) {
+	t.steps.pushed(paths)
+	t.reached(paths, protocol.StagePushed)
+}
 
 func (t *tidings) reached(paths []protocol.Path, stage protocol.Stage) {
 	t.live.Changed(paths)

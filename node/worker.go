@@ -34,12 +34,13 @@ type workerOptions struct {
 	slots   *agents.Slots // for commands
 	halted  func() bool   // no command may be run at the moment
 	load    func(*fleet.Item) (*protocol.Message, error)
-	act     func(ctx context.Context, c fleet.Command, about protocol.Path) error // stores what it decides
+	act     func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // stores what it decides
 	prompts *prompts
 	runner  *runner
 	runs    *runlog.Log
 	now     func() time.Time
 	pause   time.Duration // after the first attempt that failed
+	steps   *steps
 }
 
 // start takes messages until taking ends; commands that run then may go on
@@ -102,11 +103,12 @@ func (w *worker) handle(ctx context.Context, j job) {
 	it := j.it
 	switch j.handling {
 	case fleet.Receipt:
-		w.keep(ctx, it, fleet.Acknowledge{As: w.queue.who, Of: it.Path})
+		w.keep(ctx, j, fleet.Acknowledge{As: w.queue.who, Of: it.Path})
 	case fleet.Halt:
+		w.steps.halted(j.agent.Name, it.Path)
 		hops := 0 // answers of agents in a row that lead to the message
 		w.folded(func(s *fleet.State) { hops = s.Talk.Hops(it) })
-		w.keep(ctx, it, fleet.Stop{As: w.queue.who, At: it.Path, Body: fmt.Sprintf(
+		w.keep(ctx, j, fleet.Stop{As: w.queue.who, At: it.Path, Body: fmt.Sprintf(
 			"FAILED | the conversation was stopped: %d answers of agents in a row (max_hops is %d); %s was not run.\nA human can go on with: parley reply %s TEXT",
 			hops, w.queue.maxHops, w.queue.who.Name, it.Path)})
 	case fleet.Run:
@@ -136,7 +138,9 @@ func (w *worker) run(ctx context.Context, j job) {
 	if err != nil {
 		return
 	}
+	w.steps.started(j.agent.Name, it.Path)
 	result := w.execute(ctx, asked, j)
+	w.steps.ended(j.agent.Name, it.Path, result)
 	w.note(run, runlog.Entry{
 		Step: runlog.Ended, Attempt: attempt, Tier: j.tier.Name, Failure: failureWord(result), Stopped: result.Failure == door.Canceled,
 		Exit: result.ExitCode, Ran: result.Elapsed, Bytes: len(result.Output),
@@ -144,8 +148,6 @@ func (w *worker) run(ctx context.Context, j job) {
 	if result.Failure == door.Canceled {
 		return
 	}
-	w.log.Info().Str("agent", w.queue.who.Name).Stringer("path", it.Path).Stringer("failure", result.Failure).
-		Stringer("elapsed", result.Elapsed.Round(time.Microsecond)).Msg("agent ran")
 	switch {
 	case result.Failure != door.None && attempt < j.attempts() && mayHelp(result):
 		next := w.now().Add(pauseAfter(w.pause, attempt))
@@ -160,7 +162,7 @@ func (w *worker) run(ctx context.Context, j job) {
 	if result.Truncated {
 		answer.Body += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", w.queue.who.Name, len(result.Output))
 	}
-	w.keep(ctx, it, answer)
+	w.keep(ctx, j, answer)
 	w.note(run, runlog.Entry{Step: runlog.Done})
 }
 
@@ -184,10 +186,15 @@ const (
 // keep stores the outcome of handling a message. What an agent said is not
 // thrown away because a disk is full: storing is tried again until it works or
 // the node stops.
-func (w *worker) keep(ctx context.Context, it *fleet.Item, c fleet.Command) {
+func (w *worker) keep(ctx context.Context, j job, c fleet.Command) {
+	it := j.it
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		err := w.act(ctx, c, it.Path)
-		if err == nil || ctx.Err() != nil {
+		ws, err := w.act(ctx, c, it.Path)
+		if err == nil {
+			w.steps.handled(j.agent.Name, it.Path, ws)
+			return
+		}
+		if ctx.Err() != nil {
 			return
 		}
 		w.log.Error().Err(err).Str("agent", w.queue.who.Name).Stringer("path", it.Path).Msg("cannot store the agent's answer")

@@ -123,6 +123,14 @@ func walls() []Wall {
 			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
 		{
+			Room:       "node/metrics",
+			Parley:     []string{"protocol"},
+			ThirdParty: []string{"github.com/prometheus/client_golang"},
+			// Its tests read the example rules.
+			TestThirdParty: []string{yaml},
+			Why:            "metrics are told and asked what they show: a node can be watched, and its names linted, without one that runs",
+		},
+		{
 			Room:       "node/bench",
 			Parley:     []string{"protocol", "configs", "gitsync", "bus", "node"},
 			ThirdParty: []string{zerolog, nkeys, natsGo, natsServer}, // its yardsticks are bare disks and bare NATS

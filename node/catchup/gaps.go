@@ -39,6 +39,7 @@ type gaps struct {
 
 	mu      sync.Mutex // guards what follows
 	chains  map[told]*brokenChain
+	closed  uint64
 	givenUp uint64
 }
 
@@ -166,7 +167,10 @@ func (g *gaps) filled(key told, hashes []string, after End) {
 	defer g.mu.Unlock()
 	c := g.chains[key]
 	for _, hash := range hashes {
-		delete(c.wants, hash)
+		if _, wanted := c.wants[hash]; wanted {
+			delete(c.wants, hash)
+			g.closed++
+		}
 	}
 	c.after = after
 }
@@ -204,9 +208,9 @@ func (g *gaps) rest(key told, o outcome) {
 	}
 }
 
-// counts are how many gaps there are that were asked for in vain, and how many were
-// left to git since the start. Most close in a moment.
-func (g *gaps) counts() (open int, givenUp uint64) {
+// counts are how many gaps there are that were asked for in vain, and how many since the
+// start were closed, and left to git. Most close in a moment.
+func (g *gaps) counts() (open int, closed, givenUp uint64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, c := range g.chains {
@@ -214,5 +218,5 @@ func (g *gaps) counts() (open int, givenUp uint64) {
 			open += len(c.wants)
 		}
 	}
-	return open, g.givenUp
+	return open, g.closed, g.givenUp
 }

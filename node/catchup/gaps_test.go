@@ -37,7 +37,7 @@ func testGapsAreBounded(t *testing.T) {
 		g.rest(key, outcome{})
 	}
 	wants, _ := g.of(key)
-	if _, givenUp := g.counts(); len(wants) != 0 || givenUp != mostOfOne {
+	if _, _, givenUp := g.counts(); len(wants) != 0 || givenUp != mostOfOne {
 		t.Errorf("%d are asked for still, %d were given up", len(wants), givenUp)
 	}
 	lie("white", "eve", 7)
@@ -97,7 +97,7 @@ func TestBusyHostIsAskedLater(t *testing.T) {
 	for range gapTries * (gapBusy + 1) {
 		g.rest(key, outcome{Busy: time.Second})
 	}
-	if _, givenUp := g.counts(); givenUp != 1 {
+	if _, _, givenUp := g.counts(); givenUp != 1 {
 		t.Error("who says for ever that it is asked too much is asked for ever")
 	}
 }

@@ -72,9 +72,9 @@ func (m *Mender) Missed(all []Missing) {
 	}
 }
 
-// Counts are how many gaps there are that were asked for in vain, and how many were left
-// to git since the start.
-func (m *Mender) Counts() (open int, givenUp uint64) { return m.gaps.counts() }
+// Counts are how many gaps there are that were asked for in vain, and how many since the
+// start were closed, and left to git.
+func (m *Mender) Counts() (open int, closed, givenUp uint64) { return m.gaps.counts() }
 
 // GapBefore is the gap before a message that has just been taken in. before is where
 // its host's chain ended until then.

@@ -54,4 +54,3 @@ type CancelRequest struct {
 	Agent   string `json:"agent,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 }
-

@@ -285,6 +285,7 @@ type Status struct {
 	Hosts    []HostStatus  `json:"hosts"`          // the hosts of the fleet, by alias
 	Agents   []Agent       `json:"agents"`         // served here, by name
 	Commands CommandStatus `json:"commands"`       // of agents, that run here
+	Metrics  string        `json:"metrics"`        // the URL where Prometheus reads how the node fares; "" for none
 	Refused  int           `json:"refused"`        // messages refused since start
 	Flags    []Flag        `json:"flags"`          // what the record holds and counts for nothing
 	Warned   []string      `json:"warnings"`       // what an operator should know, a sentence each

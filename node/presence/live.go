@@ -162,13 +162,12 @@ func (l *Live) PresenceOf(host protocol.Name) (last bus.Presence, live bool) {
 // not said that it leaves, and was heard a short time ago. The caller holds mu.
 func (l *Live) lasts(p bus.Presence) bool { return p.Live && l.now().Sub(p.Seen) < Lasts }
 
-// Hear takes in that a host has fsynced these messages. What is too much to remember is
-// forgotten of the host that has told most: who tells of messages that are none takes
-// away nothing but its own.
-func (l *Live) Hear(host protocol.Name, paths []protocol.Path) {
+// Hear takes in that a host has fsynced these messages, and returns those of which it had
+// not said so before. What is too much to remember is forgotten of the host that has told
+// most: who tells of messages that are none takes away nothing but its own.
+func (l *Live) Hear(host protocol.Name, paths []protocol.Path) (fresh []protocol.Path) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var fresh []protocol.Path
 	for _, p := range paths {
 		by, known := l.heard[p]
 		if !known {
@@ -184,6 +183,7 @@ func (l *Live) Hear(host protocol.Name, paths []protocol.Path) {
 	}
 	l.to.Reached(fresh, protocol.StageHeard, host)
 	l.signal()
+	return fresh
 }
 
 // mostHeard is the host that has told most, the first by name of several. The caller

@@ -122,6 +122,9 @@ func showStatusFields(v cli.View, s control.Status) {
 		field("link", linkState(link))
 	}
 	showBusTroubles(v, s.Bus, field)
+	if s.Metrics != "" {
+		field("metrics", s.Metrics)
+	}
 	if s.Commands.Waiting > 0 {
 		field("commands", fmt.Sprintf("%d run, as many as max_commands in config.yaml allows; %s for a turn",
 			s.Commands.Running, waitFor(s.Commands.Waiting, "agent")))

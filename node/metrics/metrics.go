@@ -1,0 +1,172 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Way is how a message came to be stored on this host.
+type Way string
+
+// The ways of messages.
+const (
+	Own   Way = "own" // it was written here
+	ByBus Way = "bus" // another host said it on the bus
+	ByGit Way = "git" // a fetch brought it
+)
+
+// Answered is the outcome of a run that gave an answer. The others are why there is
+// none, a word each.
+const Answered = "answered"
+
+// Metrics are the counts of one node. All methods may be called by several at once, call
+// nobody, and do nothing on a nil *Metrics.
+type Metrics struct {
+	source   Source
+	registry *prometheus.Registry
+	timed    *timed
+
+	stored   *prometheus.CounterVec
+	heard    *prometheus.CounterVec
+	recorded prometheus.Counter
+	pushed   prometheus.Counter
+	took     *prometheus.HistogramVec
+	runs     *prometheus.CounterVec
+	runTook  *prometheus.HistogramVec
+	stopped  *prometheus.CounterVec
+
+	mu     sync.Mutex             // guards what follows
+	agents map[protocol.Name]bool // that have counts
+}
+
+// New makes the metrics of a node whose program has that version.
+func New(version string, s Source) *Metrics {
+	m := &Metrics{
+		source: s, registry: prometheus.NewPedanticRegistry(), timed: newTimed(), agents: map[protocol.Name]bool{},
+		stored: counters("parley_messages_stored_total", "Messages and receipts that were stored here, by the way that they came: own, bus or git.", "way"),
+		heard:  counters("parley_messages_heard_total", "Messages and receipts that another host said it has stored, by that host.", "host"),
+		recorded: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "parley_messages_recorded_total", Help: "Messages and receipts that were committed here."}),
+		pushed: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "parley_messages_pushed_total", Help: "Messages and receipts of which this host learned that the remote has them."}),
+		took: times("parley_message_stage_seconds", "Time from storing a message of this host until it was heard by another host, recorded, pushed.", "stage",
+			.001, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 1800),
+		runs: counters("parley_agent_runs_total", "Commands of agents that ended, by outcome: answered, or why there was no answer.", "agent", "outcome"),
+		runTook: times("parley_agent_run_seconds", "How long commands of agents took.", "agent",
+			.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600),
+		stopped: counters("parley_agent_conversations_stopped_total", "Messages for which no command was run because agents had answered each other max_hops times.", "agent"),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "parley_build_info", Help: "Always 1; the label is the version of the program.", ConstLabels: prometheus.Labels{"version": version}})
+	info.Set(1)
+	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		m.stored, m.heard, m.recorded, m.pushed, m.took, m.runs, m.runTook, m.stopped, newLook(m))
+	return m
+}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func times(name, help, label string, buckets ...float64) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{label})
+}
+
+// Stored counts messages that were stored here.
+func (m *Metrics) Stored(paths []protocol.Path, by Way) {
+	if m == nil {
+		return
+	}
+	m.stored.WithLabelValues(string(by)).Add(float64(len(paths)))
+	if by == Own {
+		m.timed.begin(paths, time.Now())
+	}
+}
+
+// Heard counts messages that another host says it has stored.
+func (m *Metrics) Heard(paths []protocol.Path, host protocol.Name) {
+	if m == nil {
+		return
+	}
+	m.heard.WithLabelValues(host.String()).Add(float64(len(paths)))
+	m.observe(paths, heard)
+}
+
+// Recorded counts messages that were committed.
+func (m *Metrics) Recorded(paths []protocol.Path) {
+	if m == nil {
+		return
+	}
+	m.recorded.Add(float64(len(paths)))
+	m.observe(paths, recorded)
+}
+
+// Pushed counts messages that the remote has.
+func (m *Metrics) Pushed(paths []protocol.Path) {
+	if m == nil {
+		return
+	}
+	m.pushed.Add(float64(len(paths)))
+	m.observe(paths, pushed)
+}
+
+func (m *Metrics) observe(paths []protocol.Path, s stage) {
+	to := m.took.WithLabelValues(s.String())
+	for _, took := range m.timed.reached(paths, s, time.Now()) {
+		to.Observe(took.Seconds())
+	}
+}
+
+// Ran counts a command of an agent that ended. outcome is Answered, or a word for why
+// there is no answer.
+func (m *Metrics) Ran(agent protocol.Name, outcome string, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.counts(agent)
+	m.runs.WithLabelValues(agent.String(), outcome).Inc()
+	m.runTook.WithLabelValues(agent.String()).Observe(took.Seconds())
+}
+
+// Stopped counts a message for which an agent was not run, because agents had answered
+// each other too often.
+func (m *Metrics) Stopped(agent protocol.Name) {
+	if m == nil {
+		return
+	}
+	m.counts(agent)
+	m.stopped.WithLabelValues(agent.String()).Inc()
+}
+
+// counts notes that an agent has counts.
+func (m *Metrics) counts(agent protocol.Name) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.agents[agent] = true
+}
+
+// forget drops the counts of agents that are no longer served.
+func (m *Metrics) forget(served []Agent) {
+	is := make(map[protocol.Name]bool, len(served))
+	for _, a := range served {
+		is[a.Name] = true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for agent := range m.agents {
+		if is[agent] {
+			continue
+		}
+		delete(m.agents, agent)
+		for _, of := range []interface {
+			DeletePartialMatch(prometheus.Labels) int
+		}{m.runs, m.runTook, m.stopped} {
+			of.DeletePartialMatch(prometheus.Labels{"agent": agent.String()})
+		}
+	}
+}

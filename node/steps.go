@@ -1,0 +1,111 @@
+package node
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/metrics"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// steps tells of each step that a message takes here: the log has a line with its path,
+// and the metrics count it. The lines are for debugging, but for the end of a run.
+type steps struct {
+	log     zerolog.Logger
+	metrics *metrics.Metrics // nil: nobody reads them
+}
+
+// wrote tells of messages of this host that are stored.
+func (s *steps) wrote(ws []written) {
+	if s.told() {
+		s.stored(pathOfEach(ws, func(w written) protocol.Path { return w.message.Path }), metrics.Own)
+	}
+}
+
+// came tells of messages of others that are stored.
+func (s *steps) came(letters []gitsync.Letter, by way) {
+	if s.told() {
+		s.stored(pathOfEach(letters, func(l gitsync.Letter) protocol.Path { return l.Path }), metrics.Way(by.String()))
+	}
+}
+
+func pathOfEach[T any](of []T, path func(T) protocol.Path) []protocol.Path {
+	all := make([]protocol.Path, len(of))
+	for i, one := range of {
+		all[i] = path(one)
+	}
+	return all
+}
+
+func (s *steps) stored(paths []protocol.Path, by metrics.Way) {
+	s.metrics.Stored(paths, by)
+	s.each(paths, "by", string(by), "stored")
+}
+
+// told reports whether anybody is told of more than the ends of runs.
+func (s *steps) told() bool { return s.metrics != nil || s.debugs() }
+
+func (s *steps) debugs() bool { return s.log.GetLevel() <= zerolog.DebugLevel }
+
+func (s *steps) heard(paths []protocol.Path, host protocol.Name) {
+	s.metrics.Heard(paths, host)
+	s.each(paths, "host", host.String(), "heard")
+}
+
+func (s *steps) recorded(paths []protocol.Path) {
+	s.metrics.Recorded(paths)
+	s.each(paths, "", "", "recorded")
+}
+
+func (s *steps) pushed(paths []protocol.Path) {
+	s.metrics.Pushed(paths)
+	s.each(paths, "", "", "pushed")
+}
+
+// each has a line for each message, with another field unless that has no name.
+func (s *steps) each(paths []protocol.Path, field, value, step string) {
+	if !s.debugs() {
+		return
+	}
+	for _, p := range paths {
+		line := s.log.Debug().Stringer("path", p)
+		if field != "" {
+			line.Str(field, value)
+		}
+		line.Msg(step)
+	}
+}
+
+func (s *steps) queued(agent protocol.Name, p protocol.Path) {
+	s.log.Debug().Stringer("path", p).Stringer("agent", agent).Msg("queued")
+}
+
+func (s *steps) started(agent protocol.Name, p protocol.Path) {
+	s.log.Debug().Stringer("path", p).Stringer("agent", agent).Msg("agent runs")
+}
+
+func (s *steps) ended(agent protocol.Name, p protocol.Path, r door.Result) {
+	outcome := metrics.Answered
+	if r.Failure != door.None {
+		outcome = r.Failure.String()
+	}
+	s.metrics.Ran(agent, outcome, r.Elapsed)
+	s.log.Info().Stringer("path", p).Stringer("agent", agent).Str("outcome", outcome).
+		Stringer("elapsed", r.Elapsed.Round(time.Microsecond)).Msg("agent ran")
+}
+
+// halted tells that agents have answered each other too often.
+func (s *steps) halted(agent protocol.Name, p protocol.Path) {
+	s.metrics.Stopped(agent)
+	s.log.Info().Stringer("path", p).Stringer("agent", agent).Msg("conversation stopped")
+}
+
+// handled tells that what came of a message is stored: the answer, or a receipt.
+func (s *steps) handled(agent protocol.Name, p protocol.Path, ws []written) {
+	if len(ws) > 0 {
+		s.log.Debug().Stringer("path", p).Stringer("agent", agent).Stringer("with", ws[0].message.Path).Msg("handled")
+	}
+}
