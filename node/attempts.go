@@ -83,10 +83,16 @@ func cutShort(s runlog.Standing) protocol.Failure {
 	return f
 }
 
-// mayHelp reports whether trying again is of any use.
+// mayHelp reports whether trying again is of any use: a program that is not there, a wrong
+// use of it and a limit that was passed stay as they are.
 func mayHelp(r door.Result) bool {
-	usage := r.Failure == door.ExitStatus && r.ExitCode >= usageErrors && r.ExitCode <= lastUsageError
-	return r.Failure != door.NotStarted && !usage
+	switch r.Failure {
+	case door.ExitStatus:
+		return r.ExitCode < usageErrors || r.ExitCode > lastUsageError
+	case door.NotStarted, door.Limited:
+		return false
+	}
+	return true
 }
 
 // pauseAfter is how long a message waits after that attempt, a quarter more or less, so
@@ -99,12 +105,21 @@ func pauseAfter(first time.Duration, attempt int) time.Duration {
 	return pause*3/4 + rand.N(pause/2+1)
 }
 
-// printed is what a command that failed had printed, for its sender.
+// shownErrors is how many lines of what a command said on standard error its sender gets.
+const shownErrors = 10
+
+// printed is what a command that failed had printed, for its sender: the answer so far, and
+// its last errors where those are more than the line that the problem quotes.
 func printed(r door.Result) string {
+	var parts []string
 	if out := strings.TrimSpace(r.Output); out != "" {
-		return "It had printed:\n" + out
+		parts = append(parts, "It had printed:\n"+out)
 	}
-	return ""
+	lines := strings.Split(strings.TrimSpace(r.Stderr), "\n")
+	if lines = lines[max(0, len(lines)-shownErrors):]; lines[0] != "" && (len(lines) > 1 || r.Failure == door.TimedOut || r.Failure == door.Limited) {
+		parts = append(parts, "Its last errors:\n"+strings.Join(lines, "\n"))
+	}
+	return strings.Join(parts, "\n\n")
 }
 
 // failureWord is why a run failed, "" if it did not.

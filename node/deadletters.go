@@ -71,7 +71,7 @@ func (d *deadLetters) view(run affairs.Run) (control.DeadLetter, error) {
 	}
 	view := control.DeadLetter{
 		Message: m, Agent: run.Agent, Host: run.Dead.Host, Time: run.Dead.Time, Problem: run.Dead.Failure.Problem, Text: strings.TrimSpace(run.Dead.Failure.Text),
-		Tier: run.Dead.Failure.Tier, Ran: run.Dead.Failure.Ran, Attempts: run.Attempts, Retries: run.Retries,
+		Tier: run.Dead.Failure.Tier, Ran: control.Seconds(run.Dead.Failure.Ran), Attempts: run.Attempts, Retries: run.Retries,
 	}
 	if w := run.Dropped; w != nil {
 		view.Dropped = &control.RunWord{By: w.By, Time: w.Time, Reason: w.Reason}

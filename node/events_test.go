@@ -107,7 +107,7 @@ func TestEventsOfRuns(t *testing.T) {
 	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "shout", "cat")
-	addExec(t, n, "fails", "sh -c 'echo it broke >&2; exit 3'")
+	addExec(t, n, "fails", "sh -c 'echo it broke >&2; exit 70'")
 	kinds := []control.EventKind{control.EventRun}
 	all, shouts := eventsOf(t, n, control.EventsRequest{Kinds: kinds}), eventsOf(t, n, control.EventsRequest{Kinds: kinds, Agent: "shout"})
 	failed := say(t, n, "fails", "try")
@@ -131,7 +131,7 @@ func TestEventsOfRuns(t *testing.T) {
 	}
 	want := []control.RunChange{
 		{Change: "started", Agent: "fails", Path: failed.Path},
-		{Change: "ended", Agent: "fails", Path: failed.Path, Failure: "exit-status", Problem: "the command ended with exit code 3: it broke", ExitCode: 3},
+		{Change: "ended", Agent: "fails", Path: failed.Path, Failure: "exit-status", Problem: "the command ended with exit code 70: it broke", ExitCode: 70},
 		{Change: "started", Agent: "shout", Path: shouted.Path},
 		{Change: "ended", Agent: "shout", Path: shouted.Path},
 	}

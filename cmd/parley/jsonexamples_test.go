@@ -59,6 +59,10 @@ func printedShapes() map[string][]shape {
 		"parley chat":             {{value: message, lines: true, when: "from a pipe, the answers"}},
 		"parley config check":     one([]node.ConfigProblem{{File: "/home/nat/.local/share/parley/config.yaml", Line: 12, Key: "max_hops", Problem: `"many" is not a whole number`}, {File: "/home/nat/.local/share/parley/config.yaml", Line: 20, Key: "remote", Problem: "the URL holds a password", Warning: true}}),
 		"parley config show":      one(exampleConfig()),
+		"parley dlq drop":         one(exampleDeadLetter()),
+		"parley dlq list":         one([]control.DeadLetter{exampleDeadLetter()}),
+		"parley dlq retry":        one(exampleDeadLetter()),
+		"parley dlq show":         one([]control.DeadLetter{exampleDeadLetter()}),
 		"parley events":           {{value: exampleEvents()[0], lines: true}, {value: exampleEvents()[1], lines: true, when: "of the other kinds"}},
 		"parley hey":              sending,
 		"parley host list":        one([]control.Host{known}),
@@ -226,6 +230,14 @@ func exampleAgent() control.Agent {
 	return control.Agent{
 		Name: "mawjs", Door: "exec", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
 		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Held: true,
+	}
+}
+
+func exampleDeadLetter() control.DeadLetter {
+	return control.DeadLetter{
+		Message: exampleMessage(), Agent: "mawjs", Host: "white", Time: exampleTime(1), Problem: "mawjs: the command ended with exit code 1: no such model",
+		Text: "It had printed:\nThinking …", Tier: "opus", Ran: exampleSeconds("1.2s"), Attempts: 3, Retries: 1,
+		Dropped: &control.RunWord{By: "nat", Time: exampleTime(2), Reason: "asked by mistake"},
 	}
 }
 

@@ -72,6 +72,9 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"shown", `{"as":"nat","paths":[]}`, "ou"},
 		{"channel-members", `{"channel":"x"}`, "oa"},
 		{"channel-members", `{"as":"nat","channel":"x"}`, "o"},
+		{"dead-letters", `{}`, "oanu"},
+		{"retry-dead", `{"message":"b2c3d4e5"}`, "o"},
+		{"drop-dead", `{"message":"b2c3d4e5"}`, "o"},
 		{"stop", `{}`, "o"},
 	}
 	asked := map[string]bool{}

@@ -22,24 +22,24 @@ type DeadLettersRequest struct {
 
 // DeadLetter is a message that an agent has failed on for good.
 type DeadLetter struct {
-	Message  Message       `json:"message"`
-	Agent    string        `json:"agent"`
-	Host     protocol.Name `json:"host"`          // where it was tried; "" where that was not signed
-	Time     time.Time     `json:"time,omitzero"` // when it was given up, UTC
-	Problem  string        `json:"problem"`       // how the last attempt failed
-	Text     string        `json:"text"`          // what else is said about it, such as what the command had printed
-	Tier     string        `json:"tier"`          // of the last attempt
-	Ran      time.Duration `json:"ran"`           // how long the last attempt took, in nanoseconds
-	Attempts int           `json:"attempts"`      // how often the agent's command was started for it, in all
-	Retries  int           `json:"retries"`       // how often somebody had it tried again
-	Dropped  *RunWord      `json:"dropped,omitempty"`
+	Message  Message       `json:"message"`           // what it failed on
+	Agent    string        `json:"agent"`             // who
+	Host     protocol.Name `json:"host"`              // where it was tried; "" where that was not signed
+	Time     time.Time     `json:"time,omitzero"`     // when it was given up, UTC
+	Problem  string        `json:"problem"`           // how the last attempt failed
+	Text     string        `json:"text"`              // what else is said about it, such as what the command had printed
+	Tier     string        `json:"tier"`              // of the last attempt
+	Ran      Seconds       `json:"ran"`               // how long the last attempt took
+	Attempts int           `json:"attempts"`          // how often the agent's command was started for it, in all
+	Retries  int           `json:"retries"`           // how often somebody had it tried again
+	Dropped  *RunWord      `json:"dropped,omitempty"` // who put it away; absent where nobody did
 }
 
 // RunWord is what somebody said about a dead letter.
 type RunWord struct {
-	By     string    `json:"by"`
+	By     string    `json:"by"`            // who
 	Time   time.Time `json:"time,omitzero"` // UTC
-	Reason string    `json:"reason"`
+	Reason string    `json:"reason"`        // why; "" where that was not said
 }
 
 // RetryDead has a dead letter tried again, on the host where it was tried before;

@@ -37,7 +37,7 @@ tried before. Attempts are counted on.`,
 		newDLQWordCommand(p, dlqWord{
 			verb: control.DropDead, use: "drop", short: "Put a dead letter away", said: "is put away; %s does not try it again",
 			long: `Put a dead letter away: it is not listed any more. It stays in the record, and
-can be tried again; parley dlq list --dropped shows it.`,
+can be tried again; parley dlq list --all shows it.`,
 		}))
 	return cmd
 }
@@ -60,7 +60,7 @@ func newDLQListCommand(p *cli.Program) *cobra.Command {
 			return runDLQList(cmd.Context(), r, client, p.View())
 		},
 	}
-	cmd.Flags().BoolVar(&r.Dropped, "dropped", false, "those too that were put away")
+	cmd.Flags().BoolVar(&r.Dropped, "all", false, "those too that were put away")
 	p.JSONFlag(cmd, "print an array of dead letters as JSON")
 	return cmd
 }
