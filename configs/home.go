@@ -135,7 +135,7 @@ func (h Home) checkContents() error {
 	}
 	ours := make([]string, 0, 10)
 	for _, path := range []string{
-		h.Config(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(),
+		h.Config(), h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Socket(), filepath.Dir(h.AgentSocket()), h.Lock(), h.Log(), h.Origin(), h.Runs(),
 	} {
 		ours = append(ours, filepath.Base(path))
 	}
@@ -145,7 +145,8 @@ func (h Home) checkContents() error {
 		case name == filepath.Base(h.Config()):
 			return nil
 		case stranger == "" && !slices.Contains(ours, name) && !isTemp(name) &&
-			!strings.HasPrefix(name, filepath.Base(h.Record())): // such as a record half made
+			!strings.HasPrefix(name, filepath.Base(h.Record())) && // such as a record half made
+			!strings.HasPrefix(name, filepath.Base(h.Runs())): // or the log of runs before this one
 			stranger = name
 		}
 	}

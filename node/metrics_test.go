@@ -114,7 +114,7 @@ func TestMetricsOfTwoNodes(t *testing.T) {
 	})))
 	awaitMeeting(t, one, two)
 	addExec(t, two, "shout", "tr a-z A-Z")
-	addExec(t, two, "breaks", "false")
+	addExec(t, two, "breaks", "sh -c 'exit 64'") // which is not tried again
 	for _, agent := range []string{"shout@white", "breaks@white"} {
 		var asked control.Message
 		eventually(t, agent+" is known", func() bool {
