@@ -49,6 +49,9 @@ func (h Home) SearchIndex() string { return filepath.Join(h.Cache(), "search") }
 // Runs is the log of what has become of runs of agents.
 func (h Home) Runs() string { return filepath.Join(h.Dir, "runs.log") }
 
+// Prompts is the folder of what agents' commands were given.
+func (h Home) Prompts() string { return filepath.Join(h.Dir, "prompts") }
+
 // Socket is the control socket of the running node.
 func (h Home) Socket() string { return filepath.Join(h.Dir, "control.sock") }
 

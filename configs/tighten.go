@@ -23,8 +23,8 @@ type Opened struct {
 // it finds nothing, because inherited access lists close what lies in a user's profile.
 func (h Home) Tighten() ([]Opened, error) {
 	var opened []Opened
-	folders := []string{h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), filepath.Dir(h.AgentSocket())}
-	files := []string{h.Config(), h.Lock(), h.Log(), h.Log() + ".1"}
+	folders := []string{h.Agents(), h.Keys(), h.Record(), h.Journal(), h.Cache(), h.Prompts(), filepath.Dir(h.AgentSocket())}
+	files := []string{h.Config(), h.Lock(), h.Log(), h.Log() + ".1", h.Runs(), h.Runs() + ".1"}
 	for _, pattern := range []string{filepath.Join(h.Keys(), "*"), filepath.Join(h.Agents(), "*"+agentExt)} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {

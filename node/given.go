@@ -1,11 +1,12 @@
 package node
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
@@ -16,6 +17,8 @@ import (
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/prompt"
+	"github.com/parleyfleet/parley/node/promptlog"
+	"github.com/parleyfleet/parley/node/runlog"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -28,6 +31,9 @@ type prompts struct {
 	load               func(*fleet.Item) (*protocol.Message, error)
 	find               func(path string) (*fleet.Item, error) // as a person gives it
 	key                func() *homes.Key                      // of fences
+	given              *promptlog.Log                         // what commands were given
+	runs               *runlog.Log
+	log                zerolog.Logger
 }
 
 // givenFor is what an agent's command is given for a message: its bare text, or
@@ -156,7 +162,10 @@ func (pr *prompts) program(a configs.Agent, c protocol.ChannelID) (prompt.Prompt
 }
 
 // bare is a text for an agent that is given nothing else.
-func bare(text string) prompt.Prompt { return prompt.Prompt{Text: text + "\n"} }
+func bare(text string) prompt.Prompt {
+	text += "\n"
+	return prompt.Prompt{Text: text, Parts: []prompt.Part{{Kind: prompt.Message, Text: text}}}
+}
 
 // fence is a word that nobody without this host's key can foresee, and that is
 // the same each time: what "parley prompt" shows is what the agent was given.
@@ -168,31 +177,6 @@ func (pr *prompts) fence(about string) (string, error) {
 	mac := hmac.New(sha256.New, seed)
 	mac.Write([]byte("parley-fence-v1\x00" + about))
 	return hex.EncodeToString(mac.Sum(nil)[:16]), nil
-}
-
-// Prompt answers control.ShowPrompt.
-func (pr *prompts) Prompt(_ context.Context, by control.Caller, r control.PromptRequest) (control.Prompt, error) {
-	it, err := pr.find(r.Path)
-	if err != nil {
-		return control.Prompt{}, err
-	}
-	as := r.As
-	if as == "" && by.Kind != control.Operator {
-		as = by.Name.String() // an agent sees what it is given itself
-	}
-	a, err := pr.promptedAgent(it, as)
-	if err != nil {
-		return control.Prompt{}, err
-	}
-	asked, err := pr.load(it)
-	if err != nil {
-		return control.Prompt{}, asError(err)
-	}
-	given, err := pr.givenFor(a, asked)
-	if err != nil {
-		return control.Prompt{}, asError(err)
-	}
-	return control.Prompt{Agent: a.Name.String(), Input: agents.InputOf(a), Text: given.Text, LeftOut: given.LeftOut.Total()}, nil
 }
 
 // promptedAgent is the agent named or, with "", the one served here whose

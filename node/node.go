@@ -30,6 +30,7 @@ import (
 	"github.com/parleyfleet/parley/node/metrics"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/node/promptlog"
 	"github.com/parleyfleet/parley/node/runlog"
 	"github.com/parleyfleet/parley/node/search"
 	"github.com/parleyfleet/parley/node/statecache"
@@ -131,7 +132,8 @@ type Node struct {
 
 	// The agents that are served here.
 	prompts *prompts
-	runs    *runlog.Log // what has become of runs of agents
+	given   *promptlog.Log // what commands of agents were given
+	runs    *runlog.Log    // what has become of runs of agents
 	trials  *trials
 	doors   *doors
 	serving *serving
@@ -280,6 +282,9 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if n.runs, err = runlog.Open(n.home.Runs(), n.now); err != nil {
 		return nil, err
 	}
+	if n.given, err = promptlog.Open(n.home.Prompts(), n.now); err != nil {
+		return nil, err
+	}
 	n.roster.Set(served)
 	if err := n.doorsteps.CheckAll(served); err != nil {
 		return nil, err
@@ -318,7 +323,8 @@ const receiptFetches = 2
 func (n *Node) openDoors() {
 	n.prompts = &prompts{
 		host: n.cfg.Alias, human: n.cfg.Human, fleet: n.cfg.Fleet, folded: n.folded, roster: &n.roster, load: n.views.load, key: n.signsWith.Load,
-		find: func(path string) (*fleet.Item, error) { f, err := n.views.find(path); return f.item, err },
+		find:  func(path string) (*fleet.Item, error) { f, err := n.views.find(path); return f.item, err },
+		given: n.given, runs: n.runs, log: n.log,
 	}
 	commands := &runner{
 		home: n.home.Dir, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
@@ -459,6 +465,9 @@ func (n *Node) Close() error {
 	}
 	if n.runs != nil {
 		errs = append(errs, n.runs.Close())
+	}
+	if n.given != nil {
+		errs = append(errs, n.given.Close())
 	}
 	errs = append(errs, n.cache.Close())
 	if n.lock != nil {

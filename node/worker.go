@@ -139,7 +139,7 @@ func (w *worker) run(ctx context.Context, j job) {
 		return
 	}
 	w.steps.started(j.agent.Name, it.Path)
-	result := w.execute(ctx, asked, j)
+	result := w.execute(ctx, asked, j, run, attempt)
 	w.steps.ended(j.agent.Name, it.Path, result)
 	w.note(run, runlog.Entry{
 		Step: runlog.Ended, Attempt: attempt, Tier: j.tier.Name, Failure: failureWord(result), Stopped: result.Failure == door.Canceled,
@@ -166,11 +166,12 @@ func (w *worker) run(ctx context.Context, j job) {
 	w.note(run, runlog.Entry{Step: runlog.Done})
 }
 
-func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job) door.Result {
+func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job, run runlog.Job, attempt int) door.Result {
 	given, err := w.prompts.givenFor(j.agent, asked)
 	if err != nil {
 		return door.Result{Failure: door.NotStarted, Detail: err.Error()}
 	}
+	w.prompts.keep(run, attempt, j, given)
 	return w.runner.run(ctx, j.agent, j.tier, given.Text, asked.Path,
 		"PARLEY_FROM="+asked.From,
 		"PARLEY_MESSAGE="+asked.Path.String(),

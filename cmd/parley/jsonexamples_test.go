@@ -84,7 +84,10 @@ func printedShapes() map[string][]shape {
 			Agent: "mawjs", Channel: channel.ID, ChannelName: channel.Name, Argv: []string{"claude", "--append-system-prompt", "…"}, Dir: "/home/nat/src",
 			Env: []string{"PARLEY_AGENT=mawjs"}, Context: "You are mawjs. …", Passed: true,
 		}, when: "with `--print`"}},
-		"parley prompt":         one(control.Prompt{Agent: "mawjs", Input: "prompt", Text: "You are mawjs. …", LeftOut: 12}),
+		"parley prompt": one(control.Prompt{
+			Agent: "mawjs", Input: "prompt", Text: "You are mawjs. …", Base64: "WW91IGFyZSBtYXdqcy4g…", LeftOut: 12, Hash: "7f3a2b1c…", Time: exampleTime(0), Attempt: 2, Retry: 1, Tier: "opus",
+			Parts: []control.PromptPart{{Kind: "profile", Bytes: 812, Hash: "1c9e4d4f…"}, {Kind: "message", Bytes: 311, Hash: "8ab6c21d…"}},
+		}),
 		"parley read":           {{value: message}, {value: control.Marked{As: "nat", Read: 3}, when: "with `--all`"}},
 		"parley record export":  one(control.Exported{Dir: "/tmp/record", Files: 412, Tip: exampleCommit, LeftOut: 1}),
 		"parley record rebuild": one(record.Rebuilt{Messages: 20164, Indexed: 9876, Elapsed: exampleSeconds("3.5s"), Lost: []string{examplePath("b2c3d4e5").String()}}),

@@ -174,27 +174,44 @@ type Profile struct {
 	Body        string `json:"body"`        // the text that an agent is given first
 }
 
-// ShowPrompt returns what an agent served here is given for a message. Its own is
-// an agent's to know. That of another one holds the words by which it tells messages
-// from fences.
+// ShowPrompt returns what an agent's command was given here for a message, as it was kept
+// then or, before it is run, what it would be given. Its own is an agent's to know. That of
+// another one holds the words by which it tells messages from fences.
 var ShowPrompt = NewVerb[PromptRequest, Prompt](VerbSpec{
 	Name: "prompt", Access: Keeps, Doing: "show a prompt",
-	Doc: "Returns what an agent is given for a message.",
+	Doc: "Returns what an agent was given for a message or, before that, what it would be given.",
 })
 
-// PromptRequest asks for what an agent served here is given for a message. As is
-// the agent; empty: the one that the message is for.
+// PromptRequest asks for what an agent's command was given here for a message. As is
+// the agent; empty: the one that was run for it last, else the one that it is for.
 type PromptRequest struct {
-	Path string `json:"path"`
-	As   string `json:"as,omitempty"`
+	Path    string `json:"path"`
+	As      string `json:"as,omitempty"`
+	Attempt int    `json:"attempt,omitempty"` // 0: the last one
+	Now     bool   `json:"now,omitempty"`     // what it would be given now, whatever it was given
 }
 
-// Prompt is what an agent's command is given for a message.
+// Prompt is what an agent's command was given for a message, or would be given.
 type Prompt struct {
-	Agent   string `json:"agent"`    // for whom
-	Input   string `json:"input"`    // "text": the bare body, "prompt": all of it
-	Text    string `json:"text"`     // what its command reads
-	LeftOut int    `json:"left_out"` // earlier messages and memories that did not fit
+	Agent   string       `json:"agent"`             // for whom
+	Input   string       `json:"input"`             // "text": the bare body, "prompt": all of it
+	Text    string       `json:"text"`              // what its command reads
+	Base64  string       `json:"base64,omitempty"`  // the same, where it is not UTF-8
+	LeftOut int          `json:"left_out"`          // earlier messages and memories that did not fit
+	Hash    string       `json:"hash"`              // SHA-256 of the text, in hex
+	Parts   []PromptPart `json:"parts"`             // what the text is made of, in its order
+	Time    time.Time    `json:"time,omitzero"`     // when it was given, UTC; absent: it would be given now
+	Attempt int          `json:"attempt,omitempty"` // in which attempt, the first is 1
+	Retry   int          `json:"retry,omitempty"`   // how often somebody had the message tried again before
+	Tier    string       `json:"tier,omitempty"`    // in which it was run
+}
+
+// PromptPart is a part of what an agent is given. What two prompts have in common has one
+// hash, because the words of fences, others in each prompt, do not count in it.
+type PromptPart struct {
+	Kind  string `json:"kind"`  // profile, channel, memory, earlier, message; frame: what parley says
+	Bytes int    `json:"bytes"` // how long it is
+	Hash  string `json:"hash"`  // SHA-256, in hex
 }
 
 // Open returns what an agent's own interactive program needs to run.

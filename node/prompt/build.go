@@ -6,19 +6,19 @@ import "strings"
 // answer (Crosstalk, "Actors", "Memories", "CHANNEL.md").
 func Build(r Request) Prompt {
 	message := r.message()
-	return r.write(draft{top: r.intro() + taskText, message: &message, bottom: answerText})
+	return r.write(draft{who: r.intro(), task: taskText, message: &message, bottom: answerText})
 }
 
 // Context writes what the interactive program of an agent, which a person talks
 // to, is to know when it opens in r.Channel. r.Message has no part in it.
 func Context(r Request) Prompt {
-	return r.write(draft{top: r.intro() + r.shellText(), bottom: contextText})
+	return r.write(draft{who: r.intro(), task: r.shellText(), bottom: contextText})
 }
 
 // draft is a text whose parts are chosen but perhaps too many.
 type draft struct {
-	fence fence
-	top   string
+	fence            fence
+	who, task, rules string
 	// In the order of importance.
 	purposes, memories, history section
 	message                     *part // nil in a context
@@ -28,9 +28,17 @@ type draft struct {
 func (r Request) write(d draft) Prompt {
 	d.purposes, d.memories, d.history = r.purposes(), r.memories(), r.history()
 	d.fence = chooseFence(r.Fence, d.texts())
-	d.top += rulesText(d.fence)
+	d.rules = rulesText(d.fence)
 	d.bound(r.limit())
-	return Prompt{Text: d.text(), LeftOut: LeftOut{Messages: d.history.out, Memories: d.memories.out, Purposes: d.purposes.out}}
+	parts := d.written()
+	var text strings.Builder
+	for _, p := range parts {
+		text.WriteString(p.Text)
+	}
+	return Prompt{
+		Text: text.String(), Parts: parts, Fence: string(d.fence),
+		LeftOut: LeftOut{Messages: d.history.out, Memories: d.memories.out, Purposes: d.purposes.out},
+	}
 }
 
 func (r Request) limit() int {
@@ -46,7 +54,7 @@ func (d *draft) texts() []string {
 	if d.message != nil {
 		parts = append(parts, []part{*d.message})
 	}
-	texts := []string{d.top}
+	texts := []string{d.who + d.task}
 	for _, list := range parts {
 		for _, p := range list {
 			texts = append(texts, p.head, p.body)
@@ -57,7 +65,7 @@ func (d *draft) texts() []string {
 
 // bound leaves out what the limit does not allow.
 func (d *draft) bound(limit int) {
-	fixed := len(d.top) + len(d.bottom)
+	fixed := len(d.who) + len(d.task) + len(d.rules) + len(d.bottom)
 	if d.message != nil {
 		fixed += len(messageTitle) + d.message.size(d.fence) - len(d.message.body)
 	}
@@ -70,16 +78,14 @@ func (d *draft) bound(limit int) {
 	d.history.keepLast(room, d.fence)
 }
 
-func (d *draft) text() string {
-	var b strings.Builder
-	b.WriteString(d.top)
-	d.purposes.write(&b, d.fence)
-	d.memories.write(&b, d.fence)
-	d.history.write(&b, d.fence)
+// written is the text in its parts.
+func (d *draft) written() []Part {
+	parts := []Part{{Profile, d.who}, {Frame, d.task + d.rules}}
+	parts = append(parts, d.purposes.written(Channel, d.fence)...)
+	parts = append(parts, d.memories.written(Memory, d.fence)...)
+	parts = append(parts, d.history.written(Earlier, d.fence)...)
 	if d.message != nil {
-		b.WriteString(messageTitle)
-		d.message.write(&b, d.fence)
+		parts = append(parts, Part{Frame, messageTitle}, Part{Message, d.message.written(d.fence)})
 	}
-	b.WriteString(d.bottom)
-	return b.String()
+	return append(parts, Part{Frame, d.bottom})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,39 @@ func golden(t *testing.T, name, got string) {
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s (-want +got; rewrite with -update):\n%s", file, diff)
+	}
+}
+
+// What two texts have in common is a part of its own in both: what keeps texts keeps that
+// once. Put together, parts are the text.
+func TestParts(t *testing.T) {
+	first, second := fullRequest(), fullRequest()
+	second.Message.Body, second.Fence = "another question", strings.Repeat("f", 32)
+	second.History = append(second.History, first.Message)
+	had := map[string]bool{}
+	var kinds []Kind
+	p := Build(first)
+	for _, part := range p.Parts {
+		had[strings.ReplaceAll(part.Text, p.Fence, "")] = true
+		kinds = append(kinds, part.Kind)
+	}
+	want := []Kind{Profile, Frame, Frame, Channel, Channel, Frame, Memory, Memory, Frame, Earlier, Earlier, Earlier, Earlier, Frame, Message, Frame}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("parts (-want +got):\n%s", diff)
+	}
+	var fresh []Kind
+	p = Build(second)
+	text := ""
+	for _, part := range p.Parts {
+		if text += part.Text; !had[strings.ReplaceAll(part.Text, p.Fence, "")] {
+			fresh = append(fresh, part.Kind)
+		}
+	}
+	if text != p.Text {
+		t.Error("the parts are not the text")
+	}
+	if diff := cmp.Diff([]Kind{Earlier, Message}, fresh); diff != "" {
+		t.Errorf("parts that the text before did not have (-want +got):\n%s", diff)
 	}
 }
 
@@ -348,7 +382,7 @@ func FuzzBuild(f *testing.F) {
 			if bound := max(r.limit(), len(build(smallest).Text)); len(p.Text) > bound+3*len(body)+1 {
 				t.Errorf("%d bytes, allowed are %d", len(p.Text), bound)
 			}
-			if again := build(r); again != p {
+			if again := build(r); !reflect.DeepEqual(again, p) {
 				t.Error("the same request gave another text")
 			}
 		}

@@ -51,17 +51,12 @@ func endLine(text string) string {
 	return text + "\n"
 }
 
-// size is the length of what write writes.
+// size is the length of what written returns.
 func (p part) size(f fence) int {
 	return len(p.head) + len(f.begin()) + 1 + len(p.body) + len(f.end()) + 2
 }
 
-// write writes the text in its fence, and an empty line.
-func (p part) write(b *strings.Builder, f fence) {
-	b.WriteString(p.head)
-	b.WriteString(f.begin())
-	b.WriteString("\n")
-	b.WriteString(p.body)
-	b.WriteString(f.end())
-	b.WriteString("\n\n")
+// written is the text in its fence, and an empty line.
+func (p part) written(f fence) string {
+	return p.head + f.begin() + "\n" + p.body + f.end() + "\n\n"
 }

@@ -50,7 +50,29 @@ type Request struct {
 // Prompt is a text for a model.
 type Prompt struct {
 	Text    string
+	Parts   []Part // what it is made of: their texts, one after the other, are Text
+	Fence   string // the word of its fences, which is in no part but there; "" where it has none
 	LeftOut LeftOut
+}
+
+// Kind is what a part of a text is.
+type Kind string
+
+// The kinds of parts.
+const (
+	Profile Kind = "profile" // who the agent is
+	Frame   Kind = "frame"   // what parley says: the task, the rules, headings
+	Channel Kind = "channel" // what a channel is for
+	Memory  Kind = "memory"
+	Earlier Kind = "earlier" // a message before the one that is to be answered
+	Message Kind = "message" // the message that is to be answered
+)
+
+// Part is a part of a text. What two texts have in common is a part of its own in both,
+// but for the word of its fence.
+type Part struct {
+	Kind Kind
+	Text string
 }
 
 // LeftOut counts what the limit kept out of a text. The text says so too.

@@ -1,9 +1,6 @@
 package prompt
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // section is one kind of texts of others: a heading, what is to be known about
 // all of them, how many are left out, and the rest.
@@ -46,14 +43,16 @@ func (s *section) mostOpening() int {
 	return len(s.opening(s.out + len(s.parts)))
 }
 
-func (s *section) write(b *strings.Builder, f fence) {
+// written is the section in parts of that kind, headed by its opening.
+func (s *section) written(k Kind, f fence) []Part {
 	if s.empty() {
-		return
+		return nil
 	}
-	b.WriteString(s.opening(s.out))
+	parts := []Part{{Frame, s.opening(s.out)}}
 	for _, p := range s.parts {
-		p.write(b, f)
+		parts = append(parts, Part{k, p.written(f)})
 	}
+	return parts
 }
 
 // keepLast keeps as many of the last parts as room bytes hold, and returns what

@@ -1,0 +1,216 @@
+package promptlog
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"hash/crc32"
+	"iter"
+	"time"
+
+	"github.com/parleyfleet/parley/node/prompt"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// A file is a line that says so, and records: a byte for what it is, the length of what it
+// says and a checksum, four bytes each, and what it says. A part comes before what refers
+// to it.
+const (
+	magic      = "parley prompts 1\n"
+	recordHead = 1 + 4 + 4
+
+	recordPart  = 'p' // the hash of a part, and its pieces
+	recordGiven = 'g' // a prompt: the message's path, a zero byte, and the rest as JSON
+)
+
+// inline is the length up to which a part stands in its prompt: a reference would be no
+// shorter. In bytes.
+const inline = 64
+
+// hash is the SHA-256 of a part: of its pieces, as they are kept.
+type hash [sha256.Size]byte
+
+// String is the hash in hex.
+func (h hash) String() string { return hex.EncodeToString(h[:]) }
+
+func hashOf(pieces [][]byte) hash { return sha256.Sum256(encodePieces(pieces)) }
+
+// pieces are what stands between the fence's words in a text. Every prompt has another
+// word; without it, they have most in common.
+func pieces(text, fence string) [][]byte {
+	if fence == "" {
+		return [][]byte{[]byte(text)}
+	}
+	return bytes.Split([]byte(text), []byte(fence))
+}
+
+// encodePieces writes pieces, each after its length.
+func encodePieces(pieces [][]byte) []byte {
+	var data []byte
+	for _, p := range pieces {
+		data = binary.AppendUvarint(data, uint64(len(p)))
+		data = append(data, p...)
+	}
+	return data
+}
+
+// decodePieces reads what encodePieces writes.
+func decodePieces(data []byte) (pieces [][]byte, ok bool) {
+	for len(data) > 0 {
+		size, n := binary.Uvarint(data)
+		if n <= 0 || size > uint64(len(data)-n) {
+			return nil, false
+		}
+		pieces = append(pieces, data[n:n+int(size)])
+		data = data[n+int(size):]
+	}
+	return pieces, true
+}
+
+func join(pieces [][]byte, fence string) string {
+	return string(bytes.Join(pieces, []byte(fence)))
+}
+
+// record is one of a file.
+type record struct {
+	kind byte
+	says []byte
+	end  int // where the next one begins
+}
+
+var checksums = crc32.MakeTable(crc32.Castagnoli)
+
+func checksum(kind byte, says []byte) uint32 {
+	return crc32.Update(crc32.Checksum([]byte{kind}, checksums), checksums, says)
+}
+
+func appendRecord(data []byte, kind byte, says []byte) []byte {
+	data = append(data, kind)
+	data = binary.LittleEndian.AppendUint32(data, uint32(len(says)))
+	data = binary.LittleEndian.AppendUint32(data, checksum(kind, says))
+	return append(data, says...)
+}
+
+// records are those of a file, up to the first that is not whole. A file without any has
+// one that says nothing.
+func records(data []byte) iter.Seq[record] {
+	return func(yield func(record) bool) {
+		if !bytes.HasPrefix(data, []byte(magic)) || !yield(record{end: len(magic)}) {
+			return
+		}
+		for at := len(magic); len(data)-at >= recordHead; {
+			head := data[at : at+recordHead]
+			size := int(binary.LittleEndian.Uint32(head[1:]))
+			if size > len(data)-at-recordHead {
+				return
+			}
+			at += recordHead
+			r := record{head[0], data[at : at+size], at + size}
+			if checksum(r.kind, r.says) != binary.LittleEndian.Uint32(head[5:]) || !yield(r) {
+				return
+			}
+			at += size
+		}
+	}
+}
+
+// part is the part that a record holds.
+func (r record) part() (sum hash, pieces []byte, ok bool) {
+	if r.kind != recordPart || len(r.says) < len(sum) {
+		return sum, nil, false
+	}
+	return hash(r.says[:len(sum)]), r.says[len(sum):], true
+}
+
+// keptGiven is a prompt as a record says it. Its parts are those of keptPart.
+type keptGiven struct {
+	Given
+	Fence string
+	Parts []keptPart
+}
+
+// keptPart is a part of it: in pieces, or the hash by which it is found.
+type keptPart struct {
+	Kind   prompt.Kind `json:"kind"`
+	Pieces [][]byte    `json:"pieces,omitempty"`
+	Hash   []byte      `json:"hash,omitempty"`
+}
+
+// saidGiven is the form of keptGiven in JSON. The path stands before it, so that looking
+// for one message reads the JSON of no other.
+type saidGiven struct {
+	Time    time.Time     `json:"time"`
+	Agent   protocol.Name `json:"agent"`
+	Retry   int           `json:"retry,omitempty"`
+	Attempt int           `json:"attempt"`
+	Tier    string        `json:"tier,omitempty"`
+	Input   string        `json:"input"`
+	LeftOut int           `json:"left_out,omitempty"`
+	Fence   string        `json:"fence,omitempty"`
+	Parts   []keptPart    `json:"parts"`
+}
+
+func (k keptGiven) encode() ([]byte, error) {
+	said, err := json.Marshal(saidGiven{k.Time, k.Agent, k.Retry, k.Attempt, k.Tier, k.Input, k.LeftOut, k.Fence, k.Parts})
+	return append([]byte(k.Path.String()+"\x00"), said...), err
+}
+
+// given is the prompt that a record holds if it is for the message at p.
+func (r record) given(p protocol.Path) (k keptGiven, ok bool) {
+	if r.kind != recordGiven {
+		return k, false
+	}
+	said, mine := bytes.CutPrefix(r.says, []byte(p.String()+"\x00"))
+	if !mine {
+		return k, false
+	}
+	var s saidGiven
+	if json.Unmarshal(said, &s) != nil {
+		return k, false
+	}
+	k.Given = Given{Time: s.Time, Path: p, Agent: s.Agent, Retry: s.Retry, Attempt: s.Attempt, Tier: s.Tier, Input: s.Input, LeftOut: s.LeftOut}
+	k.Fence, k.Parts = s.Fence, s.Parts
+	return k, true
+}
+
+// findIn is the last prompt of a file that is asked for; see Log.Find.
+func findIn(data []byte, p protocol.Path, agent protocol.Name, attempt int) (g Given, ok bool) {
+	parts := map[hash][]byte{}
+	for r := range records(data) {
+		if sum, encoded, is := r.part(); is {
+			parts[sum] = encoded
+			continue
+		}
+		k, is := r.given(p)
+		if !is || agent != "" && k.Agent != agent || attempt != 0 && k.Attempt != attempt {
+			continue
+		}
+		if whole, all := k.whole(parts); all {
+			g, ok = whole, true
+		}
+	}
+	return g, ok
+}
+
+// whole is the prompt with the text of its parts, if all are there.
+func (k keptGiven) whole(parts map[hash][]byte) (g Given, ok bool) {
+	g = k.Given
+	for _, part := range k.Parts {
+		in := part.Pieces
+		if len(part.Hash) == len(hash{}) {
+			if in, ok = decodePieces(parts[hash(part.Hash)]); !ok || len(in) == 0 {
+				return Given{}, false
+			}
+		}
+		g.Parts = append(g.Parts, Part{part.Kind, join(in, k.Fence), hashOf(in).String()})
+	}
+	return g, true
+}
+
+// Hash is the SHA-256 of a text, in hex.
+func Hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}

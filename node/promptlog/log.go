@@ -1,0 +1,278 @@
+package promptlog
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/node/prompt"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// MostKept is how much is kept, in bytes: of agents with long prompts, which take about
+	// 5 KiB each beyond what they have in common, the last ten thousand.
+	MostKept = 64 << 20
+	// fileSize is the size at which the next file is begun, in bytes. As much at a time is
+	// let go, and as much has to be read to find one prompt.
+	fileSize = 8 << 20
+)
+
+// Given is what an agent's command was given for a message.
+type Given struct {
+	Time    time.Time
+	Path    protocol.Path
+	Agent   protocol.Name
+	Retry   int // how often somebody had the message tried again before
+	Attempt int // the first is 1
+	Tier    string
+	Input   string // the agent's: text or prompt
+	LeftOut int    // earlier messages and memories that did not fit
+	Parts   []Part // in the order of the text
+}
+
+// Part is a part of what was given. Hash is one of its text without the word of its fence:
+// what two prompts have in common has the same hash in both.
+type Part struct {
+	Kind prompt.Kind
+	Text string
+	Hash string
+}
+
+// Text is the whole of what was given.
+func (g Given) Text() string {
+	var b strings.Builder
+	for _, p := range g.Parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// Parts are those of a text, as they would be kept.
+func Parts(p prompt.Prompt) []Part {
+	parts := make([]Part, len(p.Parts))
+	for i, part := range p.Parts {
+		parts[i] = Part{part.Kind, part.Text, hashOf(pieces(part.Text, p.Fence)).String()}
+	}
+	return parts
+}
+
+// Log is what is kept on one host. Its methods may be called concurrently.
+type Log struct {
+	dir      string
+	now      func() time.Time
+	fileSize int64
+	most     int64
+
+	mu    sync.Mutex // guards what follows
+	out   *os.File   // the newest file; nil: the next write begins one
+	size  int64      // of it
+	known map[hash]bool
+}
+
+// Open opens the log in a folder, which is made for the first prompt.
+func Open(dir string, now func() time.Time) (*Log, error) {
+	l := &Log{dir: dir, now: now, fileSize: fileSize, most: MostKept}
+	files, err := l.files()
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the prompts that are kept: %w", err)
+	}
+	if len(files) == 0 {
+		return l, nil
+	}
+	if err := l.goOn(files[len(files)-1]); err != nil {
+		return nil, fmt.Errorf("cannot open the prompts that are kept: %w", err)
+	}
+	return l, nil
+}
+
+// Close closes the file.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.out == nil {
+		return nil
+	}
+	err := l.out.Close()
+	l.out = nil
+	return err
+}
+
+// Keep keeps what a command is about to be given; the parts and the time of g are added.
+// When it returns without an error, that is found.
+func (l *Log) Keep(g Given, p prompt.Prompt) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	g.Time = l.now().UTC()
+	if l.out == nil || l.size >= l.fileSize {
+		if err := l.next(); err != nil {
+			return fmt.Errorf("cannot keep a prompt: %w", err)
+		}
+	}
+	var data []byte
+	kept := keptGiven{Given: g, Fence: p.Fence}
+	fresh := map[hash]bool{}
+	for _, part := range p.Parts {
+		ps := pieces(part.Text, p.Fence)
+		if len(part.Text) <= inline {
+			kept.Parts = append(kept.Parts, keptPart{Kind: part.Kind, Pieces: ps})
+			continue
+		}
+		payload := encodePieces(ps)
+		sum := hashOf(ps)
+		kept.Parts = append(kept.Parts, keptPart{Kind: part.Kind, Hash: sum[:]})
+		if !l.known[sum] && !fresh[sum] {
+			fresh[sum] = true
+			data = appendRecord(data, recordPart, append(sum[:], payload...))
+		}
+	}
+	said, err := kept.encode()
+	if err != nil {
+		return fmt.Errorf("cannot keep a prompt: %w", err)
+	}
+	if err := l.write(appendRecord(data, recordGiven, said)); err != nil {
+		return fmt.Errorf("cannot keep a prompt: %w", err)
+	}
+	for sum := range fresh {
+		l.known[sum] = true
+	}
+	return nil
+}
+
+// write appends to the newest file, wholly or not at all. The caller holds mu.
+func (l *Log) write(data []byte) error {
+	n, err := l.out.Write(data)
+	if err == nil {
+		l.size += int64(n)
+		return nil
+	}
+	// Behind half a record nothing would be found.
+	if cut := l.out.Truncate(l.size); cut != nil {
+		err = errors.Join(err, cut, l.out.Close())
+		l.out = nil
+	}
+	return err
+}
+
+// goOn opens a file to append to it. Half a record at its end, left by a crash, is cut
+// off. The caller holds mu, or is alone.
+func (l *Log) goOn(number int) error {
+	data, err := os.ReadFile(l.file(number))
+	if err != nil {
+		return err
+	}
+	known := map[hash]bool{}
+	whole := int64(0)
+	for r := range records(data) {
+		whole = int64(r.end)
+		if sum, _, ok := r.part(); ok {
+			known[sum] = true
+		}
+	}
+	if whole == 0 { // of another version, or broken: it is left to be let go
+		return nil
+	}
+	out, err := os.OpenFile(l.file(number), os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := out.Truncate(whole); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	l.out, l.size, l.known = out, whole, known
+	return nil
+}
+
+// next begins a file, and lets the oldest go. The caller holds mu.
+func (l *Log) next() error {
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		return err
+	}
+	files, err := l.files()
+	if err != nil {
+		return err
+	}
+	number := 1
+	if len(files) > 0 {
+		number = files[len(files)-1] + 1
+	}
+	out, err := os.OpenFile(l.file(number), os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err := out.WriteString(magic); err != nil {
+		return errors.Join(err, out.Close(), os.Remove(l.file(number)))
+	}
+	if l.out != nil {
+		_ = l.out.Close() // all of it is written
+	}
+	l.out, l.size, l.known = out, int64(len(magic)), map[hash]bool{}
+	return l.letGo(files)
+}
+
+// letGo removes the oldest of these files until there is room for the one that was begun.
+func (l *Log) letGo(files []int) error {
+	total := l.fileSize
+	for _, number := range slices.Backward(files) {
+		if info, err := os.Stat(l.file(number)); err == nil {
+			total += info.Size()
+		}
+		if total <= l.most {
+			continue
+		}
+		if err := os.Remove(l.file(number)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+const fileEnd = ".prompts"
+
+func (l *Log) file(number int) string {
+	return filepath.Join(l.dir, fmt.Sprintf("%08d%s", number, fileEnd))
+}
+
+// files are the numbers of the files that are there, the oldest first.
+func (l *Log) files() (numbers []int, err error) {
+	entries, err := os.ReadDir(l.dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		number, err := strconv.Atoi(strings.TrimSuffix(e.Name(), fileEnd))
+		if err == nil && number > 0 && l.file(number) == filepath.Join(l.dir, e.Name()) {
+			numbers = append(numbers, number)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// Find is the last prompt that an agent ("" for any) was given for a message, in the
+// attempt of that number (0 for any). ok reports whether it is kept.
+func (l *Log) Find(p protocol.Path, agent protocol.Name, attempt int) (g Given, ok bool, err error) {
+	files, err := l.files()
+	if err != nil {
+		return Given{}, false, fmt.Errorf("cannot read the prompts that are kept: %w", err)
+	}
+	for _, number := range slices.Backward(files) {
+		data, err := os.ReadFile(l.file(number))
+		if errors.Is(err, os.ErrNotExist) {
+			continue // let go meanwhile
+		}
+		if err != nil {
+			return Given{}, false, fmt.Errorf("cannot read the prompts that are kept: %w", err)
+		}
+		if g, ok := findIn(data, p, agent, attempt); ok {
+			return g, true, nil
+		}
+	}
+	return Given{}, false, nil
+}
