@@ -377,7 +377,7 @@ func FuzzArchive(f *testing.F) {
 }
 
 // The cost of applying a message does not grow with the archive: what it looks at is
-// counted, not timed.
+// counted, not timed. Crosstalk D36.
 func TestApplyDoesNotGrowWithHistory(t *testing.T) {
 	cost := func(history int) float64 {
 		files := benchFiles(t, history+200, 0)

@@ -76,6 +76,7 @@ func TestOperatorCommitsByHand(t *testing.T) {
 	wantClean(t, remote)
 }
 
+// Crosstalk A3.
 func TestOperatorCommitIsNoticedByRun(t *testing.T) {
 	a := newHome(t, "a", "")
 	a.run(t)

@@ -44,7 +44,7 @@ func deadLettersOf(t *testing.T, n control.Service, r control.DeadLettersRequest
 }
 
 // A command that fails is tried again; what it failed on for good is a dead letter, and
-// its sender is told once (checklist, 20).
+// its sender is told once. Crosstalk C20.
 func TestACommandThatFailsIsTriedAgain(t *testing.T) {
 	n, _ := trying(t, initHome(t, nil))
 	for _, c := range []struct {
@@ -83,7 +83,7 @@ func TestACommandThatFailsIsTriedAgain(t *testing.T) {
 }
 
 // What an agent failed on is tried again when somebody says so, and put away when
-// somebody says so; both in the record, so a node that starts anew knows it (checklist, 21).
+// somebody says so; both in the record, so a node that starts anew knows it. Crosstalk C21.
 func TestADeadLetterIsTriedAgain(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := trying(t, home)

@@ -7,21 +7,28 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// One message to many agents had started as many commands at once.
-func TestNoMoreCommandsThanAllowedRunAtOnce(t *testing.T) {
-	home := initHome(t, nil)
+// allowCommands has as many commands run at once, whatever the machine is.
+func allowCommands(t *testing.T, home configs.Home, most string) {
+	t.Helper()
 	config, err := os.ReadFile(home.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	config = []byte(strings.Replace(string(config), "max_commands: auto", "max_commands: 2", 1))
+	config = []byte(strings.Replace(string(config), "max_commands: auto", "max_commands: "+most, 1))
 	if err := os.WriteFile(home.Config(), config, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// One message to many agents had started as many commands at once.
+func TestNoMoreCommandsThanAllowedRunAtOnce(t *testing.T) {
+	home := initHome(t, nil)
+	allowCommands(t, home, "2")
 	n, _ := runNode(t, home)
 	dir := t.TempDir()
 	gate := filepath.Join(dir, "gate")

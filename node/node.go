@@ -354,7 +354,7 @@ func (n *Node) openDoors() {
 
 func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	n.tidings = &tidings{events: n.events, steps: &n.steps, live: n.live, lookout: n.lookout, storing: &n.storing, bus: n.currentBus, log: n.log}
-	record, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, gitsync.Options{
+	record, err := n.openGated(ctx, gitsync.Options{
 		Dir:           n.home.Dir,
 		Remote:        n.cfg.Remote,
 		Author:        homes.Author(n.cfg),
@@ -378,7 +378,7 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 			Stuck:    n.tidings.stuck,
 			Notice:   n.notices.News,
 		},
-	}, n.log)
+	})
 	if err != nil {
 		return err
 	}
@@ -417,7 +417,39 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 		record: record, shared: n.cfg.Remote != "", anchor: n.anchor, cache: n.cache, folded: n.folded, halts: &n.halts, lookout: n.lookout,
 		events: n.events, mended: n.doors.nudge, log: n.log,
 	}
-	return books.CheckIdentity(record, n.cfg)
+	return nil
+}
+
+// openGated opens a record that says whose it is. One that does not may have been put
+// right where everybody pushes, so it is fetched first: a host that refused to look there
+// could not be started again by anybody.
+func (n *Node) openGated(ctx context.Context, o gitsync.Options) (*gitsync.Record, error) {
+	record, err := homes.OpenRecord(ctx, n.home, n.cfg.Alias, o, n.log)
+	if err != nil {
+		return nil, err
+	}
+	wrong := books.CheckIdentity(record, n.cfg)
+	if wrong == nil {
+		return record, nil
+	}
+	if err := record.Close(); err != nil || o.Remote == "" {
+		return nil, errors.Join(wrong, err)
+	}
+	alone := o
+	alone.Events = gitsync.Events{} // nobody is there yet who could be told
+	if record, err = homes.OpenRecord(ctx, n.home, n.cfg.Alias, alone, n.log); err != nil {
+		return nil, errors.Join(wrong, err)
+	}
+	if err := errors.Join(record.Fetch(ctx), record.Close()); err != nil {
+		return nil, fmt.Errorf("%w; it cannot be seen whether that was put right: %w", wrong, err)
+	}
+	if record, err = homes.OpenRecord(ctx, n.home, n.cfg.Alias, o, n.log); err != nil {
+		return nil, err
+	}
+	if wrong = books.CheckIdentity(record, n.cfg); wrong != nil {
+		return nil, errors.Join(wrong, record.Close())
+	}
+	return record, nil
 }
 
 // fold makes the state of the record, and reads the record's other files.

@@ -40,7 +40,7 @@ func TestAgentAnswersAndStagesRise(t *testing.T) {
 	}
 }
 
-// A crash or a restart must not make an agent answer twice.
+// A crash or a restart must not make an agent answer twice. Crosstalk C23.
 func TestAnsweredMailIsNotRunAgain(t *testing.T) {
 	home := initHome(t, nil)
 	n, stop := runNode(t, home)
@@ -168,7 +168,7 @@ func TestBusyDayIsWarnedAboutOnce(t *testing.T) {
 }
 
 // What a pushed host file says is data: its command is never run, its key never
-// believed (R12).
+// believed (R12). Crosstalk D34.
 func TestHostFileFromTheRecordIsOnlyShown(t *testing.T) {
 	t.Parallel()
 	remote := bareRemote(t)
@@ -232,6 +232,7 @@ func TestMailOlderThanTheAgentIsShownNotRun(t *testing.T) {
 	}
 }
 
+// Crosstalk D35.
 func TestSecondHostOfAnAliasStaysOut(t *testing.T) {
 	remote := bareRemote(t)
 	initHome(t, func(o *homes.Options) { o.Remote = remote })

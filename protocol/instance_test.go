@@ -6,6 +6,7 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// Crosstalk C15.
 func TestSelectIsTheRuledVector(t *testing.T) {
 	for i, want := range []int{0, 1, 2, 2, 4, 3, 2} {
 		if got := protocol.Select(testRel, i+2); got != want {

@@ -124,7 +124,7 @@ func (h *storyHost) unanswered(agent string) int {
 }
 
 // Ten people and scripts that speak at once, each with a process for each
-// message, while an agent works: none fails, none is lost, none is doubled.
+// message, while an agent works: none fails, none is lost, none is doubled. Crosstalk D32.
 func TestTwoHundredHeysFromTenProcesses(t *testing.T) {
 	t.Parallel()
 	remote := sharedRepository(t)

@@ -64,6 +64,7 @@ func thisVersion() control.Info {
 	return control.Info{Version: "0.1.0", API: control.API, Judge: controltest.Operator}
 }
 
+// Crosstalk C24.
 func TestListenIsPrivateAndCleansUp(t *testing.T) {
 	for name, dir := range map[string]string{"short path": shortDir(t), "path too long for the system": longDir(t)} {
 		t.Run(name, func(t *testing.T) {

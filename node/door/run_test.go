@@ -114,6 +114,7 @@ func TestRunRelativeProgram(t *testing.T) {
 	wantResult(t, Result{Output: "here"}, runToEnd(t, c))
 }
 
+// Crosstalk D37.
 func TestRunText(t *testing.T) {
 	s := newSwitchboard(t)
 	for _, test := range []struct {
@@ -136,6 +137,7 @@ func TestRunText(t *testing.T) {
 	}
 }
 
+// Crosstalk C19 and Crosstalk D37.
 func TestRunBoundsOutput(t *testing.T) {
 	const size = 8 << 20
 	got := runToEnd(t, newSwitchboard(t).command("flood", strconv.Itoa(size)))
@@ -147,13 +149,14 @@ func TestRunBoundsOutput(t *testing.T) {
 	wantResult(t, want, got)
 }
 
-// A command that reads nothing must not fail for it, nor block the node.
+// A command that reads nothing must not fail for it, nor block the node. Crosstalk C19 and Crosstalk D29.
 func TestRunUnreadInput(t *testing.T) {
 	c := newSwitchboard(t).command("spell")
 	c.Stdin = bytes.Repeat([]byte("x"), 300_000)
 	wantResult(t, Result{Failure: Empty}, runToEnd(t, c))
 }
 
+// Crosstalk C19.
 func TestRunTimesOut(t *testing.T) {
 	s := newSwitchboard(t)
 	c := s.command("hold")
@@ -186,6 +189,7 @@ func inBackground(t *testing.T, c Command) (cancel func(), result <-chan Result)
 	return cancel, ch
 }
 
+// Crosstalk C19.
 func TestRunCanceled(t *testing.T) {
 	s := newSwitchboard(t)
 	c := s.command("family")

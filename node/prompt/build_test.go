@@ -160,7 +160,7 @@ func usedFence(text string) string {
 	return word
 }
 
-// Checklist B 11 to 13 and C 17: all that the agent is given, who wrote it, and
+// Crosstalk B11, Crosstalk B12, Crosstalk B13 and Crosstalk C17: all that the agent is given, who wrote it, and
 // nothing of it outside of the fences.
 func TestOthersStandInFences(t *testing.T) {
 	r := fullRequest()
