@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,12 @@ const (
 const (
 	InputText   = "text"   // the bare body on standard input
 	InputPrompt = "prompt" // profile, what the channel is for, memories, conversation and the message
+)
+
+// Whose mail makes an agent work.
+const (
+	AcceptAnyone   = "anyone"
+	AcceptVerified = "verified" // only what a host signed that declares its author
 )
 
 // Placeholders in command lines.
@@ -47,9 +54,14 @@ type Agent struct {
 	Open       string        // command line of its own interactive program
 	Paused     bool          // its mail waits
 	RunReplies bool          // "answers: true": run on answers to its own messages too (R13)
-	RunAs      string        // the user of the system as whom the command runs; "": the node's own
-	Env        Variables     // what of the environment the command gets
-	Limits     Limits        // what a run of the command may use
+	// Accepts is whose mail makes it work: AcceptAnyone (also "") or AcceptVerified.
+	Accepts string
+	// WakesOn are the acts for which its command is run; none: those that the table of
+	// acts says (R63).
+	WakesOn []protocol.Act
+	RunAs   string    // the user of the system as whom the command runs; "": the node's own
+	Env     Variables // what of the environment the command gets
+	Limits  Limits    // what a run of the command may use
 	// DispatchSince is the commit of main when the agent was added: what it
 	// contains is shown and never run (R8). "" where main had no commit.
 	DispatchSince string
@@ -92,6 +104,16 @@ func (a Agent) problems() []Problem {
 	if a.Attempts < 0 || a.Attempts > maxAttempts {
 		add("attempts", "%d is not from 1 to %d", a.Attempts, maxAttempts)
 	}
+	if a.Accepts != "" && a.Accepts != AcceptAnyone && a.Accepts != AcceptVerified {
+		add("accepts", "%q is not whose mail an agent can accept: use anyone or verified", a.Accepts)
+	}
+	for i, act := range a.WakesOn {
+		if spec, known := protocol.FindAct(act); !known || !act.Mail() {
+			add("wakes_on", "%q %s: use some of %s", act, whyNoWaking(spec, known), strings.Join(wakingActs(), ", "))
+		} else if slices.Contains(a.WakesOn[:i], act) {
+			add("wakes_on", "%q stands twice", act)
+		}
+	}
 	if _, err := optionalName(a.Profile.String()); err != nil {
 		add("profile", "%v", err)
 	}
@@ -111,6 +133,24 @@ func (a Agent) problems() []Problem {
 	return append(ps, a.doorProblems()...)
 }
 
+// whyNoWaking is why no command can be run for messages of an act.
+func whyNoWaking(spec protocol.ActSpec, known bool) string {
+	if !known {
+		return "is no act"
+	}
+	return fmt.Sprintf("is a %s, for which nothing is run", spec.Class)
+}
+
+// wakingActs are those for which an agent's command can be run.
+func wakingActs() (names []string) {
+	for _, spec := range protocol.Acts() {
+		if spec.Act.Mail() {
+			names = append(names, string(spec.Act))
+		}
+	}
+	return names
+}
+
 func (a Agent) doorProblems() []Problem {
 	switch {
 	case a.Door != DoorExec && a.Door != DoorInbox:
@@ -119,6 +159,10 @@ func (a Agent) doorProblems() []Problem {
 		return []Problem{{Key: "tiers", Text: "an agent behind the inbox door runs no command and has no tiers"}}
 	case a.Door == DoorInbox && a.Attempts != 0:
 		return []Problem{{Key: "attempts", Text: "an agent behind the inbox door runs no command: there is nothing to try again"}}
+	case a.Door == DoorInbox && a.Accepts != "":
+		return []Problem{{Key: "accepts", Text: "an agent behind the inbox door runs no command: it decides itself what it works on"}}
+	case a.Door == DoorInbox && len(a.WakesOn) > 0:
+		return []Problem{{Key: "wakes_on", Text: "an agent behind the inbox door runs no command: nothing wakes it"}}
 	case a.Door == DoorInbox && a.RunAs != "":
 		return []Problem{{Key: "run_as", Text: "an agent behind the inbox door runs no command: there is nothing to run as somebody"}}
 	case a.Door == DoorInbox && len(a.Env) > 0:

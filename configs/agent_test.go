@@ -34,9 +34,33 @@ func agents(dir string) []Agent {
 		{Name: "null", Door: DoorInbox},
 		{
 			Name: "sage", Door: DoorExec, Input: InputPrompt, Profile: "no", Preset: "claude", Paused: true,
-			Open:  "claude --append-system-prompt {context}",
+			Open:    "claude --append-system-prompt {context}",
+			Accepts: AcceptVerified, WakesOn: []protocol.Act{"hey", "sync-check"},
 			Tiers: []Tier{{Name: "default", Count: 1, Exec: "codex exec -o {output} {prompt}"}},
 		},
+	}
+}
+
+// What would run nothing, or everything, by a slip is refused.
+func TestWhoWakesAnAgent(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Agent)
+		want   string
+	}{
+		{func(a *Agent) { a.Accepts = "signed" }, `"signed" is not whose mail an agent can accept: use anyone or verified`},
+		{func(a *Agent) { a.WakesOn = []protocol.Act{"heyy"} }, `"heyy" is no act: use some of hey, tell`},
+		{func(a *Agent) { a.WakesOn = []protocol.Act{"note"} }, `"note" is a notice, for which nothing is run`},
+		{func(a *Agent) { a.WakesOn = []protocol.Act{"hey", "hey"} }, `"hey" stands twice`},
+		{func(a *Agent) { a.Door, a.Tiers, a.Accepts = DoorInbox, nil, AcceptVerified }, "it decides itself"},
+		{func(a *Agent) { a.Door, a.Tiers, a.WakesOn = DoorInbox, nil, []protocol.Act{"hey"} }, "nothing wakes it"},
+		{func(a *Agent) { a.Accepts, a.WakesOn = AcceptAnyone, []protocol.Act{"reply", "invite"} }, ""},
+	} {
+		a := Agent{Name: "sage", Door: DoorExec, Tiers: []Tier{{Name: "default", Count: 1, Exec: "cat"}}}
+		c.change(&a)
+		err := a.Validate()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("validated with %v, want %q", err, c.want)
+		}
 	}
 }
 

@@ -92,6 +92,9 @@ func parseAgent(data []byte) (Agent, []Problem) {
 	if a.Input == InputText {
 		a.Input = ""
 	}
+	if a.Accepts == AcceptAnyone {
+		a.Accepts = ""
+	}
 	lines := keyLines(root)
 	for _, p := range a.problems() {
 		p.Line = lines[p.Key]
@@ -114,12 +117,26 @@ func agentFields(a *Agent) []field {
 		asField(textSetting("open", &a.Open)),
 		asField(boolSetting("paused", &a.Paused)),
 		asField(boolSetting("answers", &a.RunReplies)),
+		asField(wordSetting("accepts", &a.Accepts)),
+		{key: "wakes_on", set: func(n *yaml.Node) error { return readActs(n, &a.WakesOn) }},
 		asField(textSetting("run_as", &a.RunAs)),
 		{key: "env", set: func(n *yaml.Node) error { return readVariables(n, &a.Env) }},
 		{key: "limits", set: func(n *yaml.Node) error { return readLimits(n, &a.Limits) }},
 		asField(textSetting("dispatch_since", &a.DispatchSince)),
 		asField(timeSetting("added", &a.Added)),
 	}
+}
+
+func readActs(n *yaml.Node, acts *[]protocol.Act) error {
+	var names []string
+	if err := listSetting("wakes_on", &names).set(n); err != nil {
+		return err
+	}
+	*acts = nil
+	for _, name := range names {
+		*acts = append(*acts, protocol.Act(name))
+	}
+	return nil
 }
 
 func asField(s setting) field { return field{key: s.key, set: s.set} }
@@ -202,6 +219,8 @@ type agentFile struct {
 	Attempts      int         `yaml:"attempts,omitempty"`
 	Paused        bool        `yaml:"paused,omitempty"`
 	Answers       bool        `yaml:"answers,omitempty"`
+	Accepts       string      `yaml:"accepts,omitempty"`
+	WakesOn       []string    `yaml:"wakes_on,omitempty,flow"`
 	RunAs         string      `yaml:"run_as,omitempty"`
 	Env           []string    `yaml:"env,omitempty,flow"`
 	Limits        *yaml.Node  `yaml:"limits,omitempty"`
@@ -235,6 +254,12 @@ func renderAgent(a Agent) ([]byte, error) {
 	}
 	if a.Input != InputText {
 		f.Input = a.Input
+	}
+	if a.Accepts != AcceptAnyone {
+		f.Accepts = a.Accepts
+	}
+	for _, act := range a.WakesOn {
+		f.WakesOn = append(f.WakesOn, string(act))
 	}
 	for _, t := range a.Tiers {
 		f.Tiers = append(f.Tiers, tierFile{Name: t.Name, Count: t.Count, Exec: commandLine(t.Exec)})

@@ -1,6 +1,8 @@
 package fleet
 
 import (
+	"slices"
+
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -13,22 +15,37 @@ const (
 	Receipt                 // show it and leave a receipt, run nothing
 	Run                     // run the agent's command
 	Halt                    // the conversation has run too long: stop it and tell both sides
+	Leave                   // the agent takes no mail whose author nobody vouches for: it stays in its inbox
 )
 
 // Limits are what a host's operator allows its agents.
 type Limits struct {
 	MaxHops     int  // answers of agents to agents in a row
 	RunsReplies bool // whether an answer to the agent's own message is run
+	Verified    bool // nothing is run for what no host signed that declares its author
+	// WakesOn are the acts for which the agent's command is run; none: those that say so
+	// of themselves (R63).
+	WakesOn []protocol.Act
 }
 
-// Handle says what the exec door of an agent does with a message (R4, R13).
+// wakes reports whether the agent's command is run for messages of the act.
+func (l Limits) wakes(act protocol.Act) bool {
+	if len(l.WakesOn) > 0 {
+		return slices.Contains(l.WakesOn, act)
+	}
+	return act.Wakes()
+}
+
+// Handle says what the exec door of an agent does with a message (R4, R13, R63).
 func (t *Talk) Handle(it *Item, who Who, limits Limits) Handling {
 	switch {
 	case !t.Reaches(it, who) || t.isRead(it, who):
 		return Ignore
 	case !t.Answerable(it):
 		return Ignore
-	case !it.Act.Mail():
+	case limits.Verified && t.ring().Signature(&it.File) != protocol.SignatureValid:
+		return Leave
+	case !it.Act.Mail() || !limits.wakes(it.Act):
 		return Receipt
 	case t.answersOwn(it, who) && !limits.RunsReplies:
 		return Receipt

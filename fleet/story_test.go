@@ -39,7 +39,7 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	clock HOST DURATION                    sets a host's clock off, or that of "plain" mail
 //	refuse WORDS = REASON                  a say, wormhole, answer, read or join (by another key) that is refused
 //	hint WORDS = HINT                      what a refusal advises
-//	inbox WHO@HOST = ID…    handle WHO@HOST ID = run|receipt|halt|ignore
+//	inbox WHO@HOST = ID…    handle WHO@HOST ID [answers] [verified] [wakes=ACT,…] = run|receipt|halt|ignore|leave
 //	stage ID = …    signature ID = …    order = ID…    chosen ID = …    answers ID = ID…
 //	to ID = NAME…   act ID = …          hops ID = …    wrote = how many messages the last line made
 //	thread ID = ID, each with as many dots before it as it is deep    progress ID = NAME[:read|:answered]…
@@ -459,8 +459,21 @@ func (s *story) expect(line string) bool {
 	case words[0] == "inbox":
 		got = s.names(slices.Collect(s.state.Talk.Inbox(s.who(words[1]), false)))
 	case words[0] == "handle":
-		h := s.state.Talk.Handle(s.state.Ledger.at(s.path(words[2])), s.who(words[1]), Limits{MaxHops: 2, RunsReplies: len(words) > 3})
-		got = []string{"ignore", "receipt", "run", "halt"}[h]
+		limits := Limits{MaxHops: 2}
+		for _, setting := range words[3:] {
+			switch acts, wakes := strings.CutPrefix(setting, "wakes="); {
+			case wakes:
+				for act := range strings.SplitSeq(acts, ",") {
+					limits.WakesOn = append(limits.WakesOn, protocol.Act(act))
+				}
+			case setting == "verified":
+				limits.Verified = true
+			default:
+				limits.RunsReplies = true
+			}
+		}
+		h := s.state.Talk.Handle(s.state.Ledger.at(s.path(words[2])), s.who(words[1]), limits)
+		got = []string{"ignore", "receipt", "run", "halt", "leave"}[h]
 	case words[0] == "stage":
 		got = s.state.Talk.Stage(s.path(words[1])).String()
 	case words[0] == "signature":

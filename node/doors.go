@@ -107,16 +107,21 @@ func (d *doors) open(a configs.Agent) {
 
 // change has the agent's door serve it as it is now.
 func (d *doors) change(a configs.Agent) {
-	served := false
+	var q *queue
+	accepts := false
 	d.folded(func(*fleet.State) {
-		w := d.workers[a.Name]
-		if served = w != nil; served {
-			w.queue.agent = a
-			w.queue.nudge()
+		if w := d.workers[a.Name]; w != nil {
+			q = w.queue
+			accepts = q.agent.Accepts != a.Accepts
+			q.agent = a
+			q.nudge()
 		}
 	})
-	if !served {
+	switch {
+	case q == nil:
 		d.open(a)
+	case accepts: // what was left in its inbox may be for it now
+		d.fill(q)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
@@ -57,7 +58,9 @@ func newQueue(o queueOptions, who fleet.Who, a configs.Agent) *queue {
 }
 
 func (q *queue) limits() fleet.Limits {
-	return fleet.Limits{MaxHops: q.maxHops, RunsReplies: q.agent.RunReplies}
+	return fleet.Limits{
+		MaxHops: q.maxHops, RunsReplies: q.agent.RunReplies, Verified: q.agent.Accepts == configs.AcceptVerified, WakesOn: q.agent.WakesOn,
+	}
 }
 
 // add queues a message that the state says is this agent's to handle.
@@ -68,7 +71,15 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	if it.Type == protocol.TypeRead && len(q.expects) > 0 {
 		q.nudge() // it may be the receipt that a message waits for
 	}
-	if q.held[it.Path] || s.Talk.Handle(it, q.who, q.limits()) == fleet.Ignore {
+	if q.held[it.Path] {
+		return
+	}
+	switch s.Talk.Handle(it, q.who, q.limits()) {
+	case fleet.Ignore:
+		return
+	case fleet.Leave:
+		q.notices.Once("accepts "+q.who.Name, "%s is of %s, and no host signed it that serves that name: %[3]s is not run for such mail, which stays in its inbox "+
+			"(parley inbox --as %[3]s); to let it run, also for what waits: parley agent set %[3]s --accepts anyone", it.Path, term.Line(it.From), q.agent.Name)
 		return
 	}
 	q.held[it.Path] = true

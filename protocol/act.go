@@ -21,7 +21,7 @@ const (
 	ClassHostWord              // the fleet's own book-keeping, signed by a host
 )
 
-// String is the class in words.
+// String is the class in words, after "is a".
 func (c Class) String() string {
 	return [...]string{"mail", "notice", "receipt", "deed", "word of a host"}[c]
 }
@@ -32,6 +32,7 @@ type ActSpec struct {
 	Act     Act
 	Heading string // the words before " | " by which a body says the act; "" where only the field does
 	Class   Class
+	Wakes   bool   // an agent's command is run for it, unless the agent's wakes_on says otherwise (R63)
 	Doc     string // what it does, in one line
 	Example string // a body as it is written; "" where that is free text
 
@@ -94,6 +95,12 @@ func tables() (names map[Act]ActSpec, headings map[string]ActSpec) {
 // seeds differ.
 func headingKey(heading string) string { return strings.ReplaceAll(heading, " ", "-") }
 
+// FindAct is the act of that name.
+func FindAct(a Act) (spec ActSpec, known bool) {
+	spec, known = byName[a]
+	return spec, known
+}
+
 // ParseAct reads the field "act". What does not look like an act is none, so
 // that the body decides.
 func ParseAct(s string) Act {
@@ -123,5 +130,12 @@ func (a Act) Class() Class { return byName[a].Class }
 // HostWord reports whether the act is the fleet's own book-keeping.
 func (a Act) HostWord() bool { return a.Class() == ClassHostWord }
 
-// Mail reports whether the act is one for which an agent's command is run.
+// Mail reports whether messages of the act are taken to the agents that they are for.
 func (a Act) Mail() bool { return a.Class() == ClassMail || a.Class() == ClassDeed }
+
+// Wakes reports whether an agent's command is run for messages of the act where the agent
+// does not say otherwise (R63). What nobody knows is mail like any other.
+func (a Act) Wakes() bool {
+	spec, known := byName[a]
+	return !known || spec.Wakes
+}

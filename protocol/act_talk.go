@@ -11,10 +11,10 @@ const (
 )
 
 var (
-	hey       = ActSpec{Act: ActHey, Doc: "A message from one to one, and any whose act nothing else says."}
-	tell      = ActSpec{Act: ActTell, Doc: "A message to a list."}
-	broadcast = ActSpec{Act: ActBroadcast, Doc: "A message to all."}
+	hey       = ActSpec{Act: ActHey, Wakes: true, Doc: "A message from one to one, and any whose act nothing else says."}
+	tell      = ActSpec{Act: ActTell, Wakes: true, Doc: "A message to a list."}
+	broadcast = ActSpec{Act: ActBroadcast, Wakes: true, Doc: "A message to all."}
 	note      = ActSpec{Act: ActNote, Class: ClassNotice, Doc: "For the eyes of those it is for: nobody is to answer."}
-	reply     = ActSpec{Act: ActReply, Doc: "An answer to the message that `re` names."}
+	reply     = ActSpec{Act: ActReply, Wakes: true, Doc: "An answer to the message that `re` names."}
 	read      = ActSpec{Act: ActRead, Class: ClassReceipt, Doc: "The receipt of the message that `ref` names; `type: read` says so too."}
 )

@@ -26,15 +26,22 @@ whose act is unknown is mail.
 Mail is taken to the agents that it is for. A notice is shown to those it is for, and runs nobody. A receipt says that
 a message was read. Words of hosts are the fleet's own book-keeping; only those that a host has signed count.
 
-| act | heading | class | what it does |
-|---|---|---|---|
+An agent's command is run for mail whose act wakes it, and for acts that are unknown; other mail is shown to the agent and
+acknowledged. ` + "`wakes_on`" + ` in the agent's file, or ` + "`parley agent set NAME --wakes-on hey,tell`" + `, names other acts of mail.
+
+| act | heading | class | wakes | what it does |
+|---|---|---|---|---|
 `)
 	for _, a := range acts {
 		heading := a.Heading
 		if heading != "" {
 			heading = "`" + heading + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", a.Act, heading, a.Class, a.Doc)
+		wakes := ""
+		if a.Wakes {
+			wakes = "yes"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", a.Act, heading, a.Class, wakes, a.Doc)
 	}
 	b.WriteString("\n## Bodies that have a form\n\nLines that a reader does not know are passed over, so that later versions may say more.\n")
 	for _, a := range acts {

@@ -54,6 +54,7 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 		a.Attempts = r.Attempts
 		a.Input = cmp.Or(a.Input, configs.InputText)
 	}
+	a.Accepts, a.WakesOn = r.Accepts, actsOf(r.WakesOn)
 	if err := changeLimits(&a, r.Limits); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
 	}
@@ -108,6 +109,10 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	take(&a.Timeout, r.Timeout)
 	take(&a.Attempts, r.Attempts)
 	take(&a.RunReplies, r.Answers)
+	take(&a.Accepts, r.Accepts)
+	if len(r.WakesOn) > 0 {
+		a.WakesOn = actsOf(r.WakesOn)
+	}
 	if r.Profile != nil {
 		a.Profile = protocol.Name(*r.Profile)
 	}
@@ -116,7 +121,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 		return usage("", "it is given one of a command, tiers and the inbox")
 	case r.Inbox:
 		a.Door, a.Tiers, a.Input, a.Timeout, a.Attempts, a.Paused = configs.DoorInbox, nil, "", 0, 0, false
-		a.Env, a.Limits = nil, configs.Limits{}
+		a.Env, a.Limits, a.Accepts, a.WakesOn = nil, configs.Limits{}, "", nil
 	case len(r.Tiers) > 0:
 		a.Door, a.Tiers = configs.DoorExec, nil
 		for _, t := range r.Tiers {
@@ -152,6 +157,16 @@ func changeLimits(a *configs.Agent, texts []string) error {
 		}
 	}
 	return nil
+}
+
+// actsOf are the acts of those names; an empty name is none.
+func actsOf(names []string) (acts []protocol.Act) {
+	for _, name := range names {
+		if name != "" {
+			acts = append(acts, protocol.Act(name))
+		}
+	}
+	return acts
 }
 
 // take puts what was given in the place of what was there.

@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"cmp"
+
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -10,6 +12,12 @@ func View(a configs.Agent) control.Agent {
 	v := control.Agent{
 		Name: a.Name, Door: a.Door, Input: InputOf(a), Profile: a.Profile.String(), Preset: a.Preset, Dir: a.Dir, Paused: a.Paused, RunAs: a.RunAs,
 		Env: a.Env.WithoutValues(), Limits: a.Limits.Texts(),
+	}
+	if a.Door == configs.DoorExec {
+		v.Accepts = cmp.Or(a.Accepts, configs.AcceptAnyone)
+	}
+	for _, act := range a.WakesOn {
+		v.WakesOn = append(v.WakesOn, string(act))
 	}
 	if len(a.Tiers) > 0 {
 		v.Command = a.Tiers[0].Exec

@@ -14,22 +14,24 @@ var Agents = NewQuestion[[]Agent](VerbSpec{
 
 // Agent is an agent served on this host.
 type Agent struct {
-	Name    protocol.Name `json:"name"`              // what it is addressed as
-	Door    string        `json:"door"`              // "exec" or "inbox"
-	Command string        `json:"command,omitempty"` // exec door: of its first tier
-	Tiers   []AgentTier   `json:"tiers,omitempty"`   // exec door: its tiers, where it has several or runs several messages at once
-	Input   string        `json:"input,omitempty"`   // exec door: what the command is given, "text" or "prompt"
-	Profile string        `json:"profile,omitempty"` // the actor profile that its prompts begin with
-	Preset  string        `json:"preset,omitempty"`  // what it was made from
-	Dir     string        `json:"dir,omitempty"`     // the folder in which its command runs; absent: where the node runs
-	RunAs   string        `json:"run_as,omitempty"`  // the user of the machine as whom its command runs, where it is another one than the node's
-	Env     []string      `json:"env,omitempty"`     // what its command gets of the node's environment beside the basics, as NAME, PREFIX* or NAME=…; absent: all
-	Limits  []string      `json:"limits,omitempty"`  // what a run of its command may use, such as "memory=2GB"
-	Paused  bool          `json:"paused"`            // its mail waits
-	Queued  int           `json:"queued"`            // messages waiting for it
-	Running int           `json:"running"`           // messages it is working on
-	Unread  int           `json:"unread"`            // inbox door: messages without its receipt
-	Held    bool          `json:"held"`              // its messages wait because the host runs no more commands at once (max_commands)
+	Name    protocol.Name `json:"name"`               // what it is addressed as
+	Door    string        `json:"door"`               // "exec" or "inbox"
+	Command string        `json:"command,omitempty"`  // exec door: of its first tier
+	Tiers   []AgentTier   `json:"tiers,omitempty"`    // exec door: its tiers, where it has several or runs several messages at once
+	Input   string        `json:"input,omitempty"`    // exec door: what the command is given, "text" or "prompt"
+	Profile string        `json:"profile,omitempty"`  // the actor profile that its prompts begin with
+	Preset  string        `json:"preset,omitempty"`   // what it was made from
+	Dir     string        `json:"dir,omitempty"`      // the folder in which its command runs; absent: where the node runs
+	RunAs   string        `json:"run_as,omitempty"`   // the user of the machine as whom its command runs, where it is another one than the node's
+	Env     []string      `json:"env,omitempty"`      // what its command gets of the node's environment beside the basics, as NAME, PREFIX* or NAME=…; absent: all
+	Limits  []string      `json:"limits,omitempty"`   // what a run of its command may use, such as "memory=2GB"
+	Accepts string        `json:"accepts,omitempty"`  // exec door: whose mail makes it work, "anyone" or "verified"
+	WakesOn []string      `json:"wakes_on,omitempty"` // exec door: the acts for which its command is run; absent: those of the table of acts
+	Paused  bool          `json:"paused"`             // its mail waits
+	Queued  int           `json:"queued"`             // messages waiting for it
+	Running int           `json:"running"`            // messages it is working on
+	Unread  int           `json:"unread"`             // inbox door: messages without its receipt
+	Held    bool          `json:"held"`               // its messages wait because the host runs no more commands at once (max_commands)
 }
 
 // AddAgent begins to serve an agent here and tells the fleet.
@@ -52,9 +54,11 @@ type AddAgentRequest struct {
 	Timeout  time.Duration `json:"timeout,omitempty"`  // 0: that of the preset, else of the configuration
 	Attempts int           `json:"attempts,omitempty"` // how often a command that fails is started for a message; 0: 3 times
 	Dir      string        `json:"dir,omitempty"`
-	RunAs    string        `json:"run_as,omitempty"` // the user of the system as whom its command runs; empty: the node's
-	Env      []string      `json:"env,omitempty"`    // what of the node's environment its command gets beside the basics; empty: all
-	Limits   []string      `json:"limits,omitempty"` // what a run of its command may use, such as "memory=2GB"
+	RunAs    string        `json:"run_as,omitempty"`   // the user of the system as whom its command runs; empty: the node's
+	Env      []string      `json:"env,omitempty"`      // what of the node's environment its command gets beside the basics; empty: all
+	Limits   []string      `json:"limits,omitempty"`   // what a run of its command may use, such as "memory=2GB"
+	Accepts  string        `json:"accepts,omitempty"`  // whose mail makes it work, "anyone" or "verified"; empty: anyone
+	WakesOn  []string      `json:"wakes_on,omitempty"` // the acts for which its command is run; empty: those of the table of acts
 }
 
 // SetAgent changes how an agent is served here. Its mail goes on; commands that
@@ -80,6 +84,8 @@ type SetAgentRequest struct {
 	Answers  *bool          `json:"answers,omitempty"`  // run on answers to its own messages too
 	Env      []string       `json:"env,omitempty"`      // in the place of those that it has; [""]: all of the environment again
 	Limits   []string       `json:"limits,omitempty"`   // those that change, such as "memory=2GB"; "memory=": none
+	Accepts  *string        `json:"accepts,omitempty"`  // whose mail makes it work, "anyone" or "verified"
+	WakesOn  []string       `json:"wakes_on,omitempty"` // in the place of those that it has; [""]: those of the table of acts again
 }
 
 // AgentTier is one kind of instance of an agent.

@@ -104,6 +104,8 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
 	f.StringArrayVar(&r.Env, "env", nil, envUsage)
 	f.StringArrayVar(&r.Limits, "limit", nil, limitUsage)
+	f.StringVar(&r.Accepts, "accepts", "", acceptsUsage)
+	f.StringSliceVar(&r.WakesOn, "wakes-on", nil, wakesUsage)
 	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
 	p.JSONFlag(cmd, "print the agent as JSON")
 	// It fails only for a flag that is not there.
@@ -117,6 +119,9 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 const (
 	envUsage   = "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets all"
 	limitUsage = "what a run may use, as `NAME=VALUE`, such as memory=2GB"
+
+	acceptsUsage = "whose mail its command is run for: anyone (the default), or verified, what a host\nsigned that serves its author"
+	wakesUsage   = "the `ACTS` that its command is run for, such as hey,tell; see docs/reference/acts.md"
 )
 
 func runAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v cli.View) error {

@@ -16,7 +16,8 @@ import (
 // agentChange is what the flags of "agent set" hold.
 type agentChange struct {
 	exec, input, profile, open, dir string
-	tiers, env, limits              []string
+	accepts                         string
+	tiers, env, limits, wakesOn     []string
 	timeout                         time.Duration
 	attempts                        int
 	inbox, answers                  bool
@@ -32,7 +33,7 @@ stays as it is, comments in its file too. Mail that waits is handled as the
 agent is served from then on; a command that runs ends as it began. An empty
 value takes a setting back: --dir '' for the folder where the node runs,
 --timeout 0 for the time that config.yaml gives, --limit memory= for no limit of
-memory, --env '' for all of the environment.
+memory, --env '' for all of the environment, --wakes-on '' for the usual acts.
 
 An agent has one command, or several tiers, each with a command and a count of
 how many may run at once; --tier, given once for each, names them all anew.`,
@@ -62,6 +63,8 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	f.IntVar(&given.attempts, "attempts", 0, "how often a command that fails is started for a message, `N` times; 0: 3 times")
 	f.StringVar(&given.dir, "dir", "", "the folder it works in")
 	f.BoolVar(&given.answers, "answers", false, "run it on answers to its own messages too (--answers=false: no more)")
+	f.StringVar(&given.accepts, "accepts", "", acceptsUsage)
+	f.StringSliceVar(&given.wakesOn, "wakes-on", nil, wakesUsage)
 	p.JSONFlag(cmd, "print the agent as JSON")
 	cmd.ValidArgsFunction = p.CompleteAgents
 	return cmd
@@ -79,6 +82,13 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 		"timeout":  func() error { r.Timeout = &c.timeout; return nil },
 		"attempts": func() error { r.Attempts = &c.attempts; return nil },
 		"answers":  func() error { r.Answers = &c.answers; return nil },
+		"accepts":  func() error { r.Accepts = &c.accepts; return nil },
+		"wakes-on": func() error {
+			if r.WakesOn = c.wakesOn; len(r.WakesOn) == 0 {
+				r.WakesOn = []string{""}
+			}
+			return nil
+		},
 		"inbox":    func() error { return nil },
 		"env":      func() error { r.Env = c.env; return nil },
 		"limit":    func() error { r.Limits = c.limits; return nil },
