@@ -50,6 +50,7 @@ func printedShapes() map[string][]shape {
 		"parley agent token":      one(control.AgentToken{Agent: "mawjs", Token: "eyJhIjoibWF3anMi….9pYkq8…"}),
 		"parley attach":           lines(message),
 		"parley bench bus":        one([]bench.Figure{exampleFigure()}),
+		"parley bench dispatch":   one([]bench.Figure{exampleFigure()}),
 		"parley bench record":     one([]bench.Figure{exampleFigure()}),
 		"parley broadcast":        one(message),
 		"parley channel list":     one([]control.Channel{channel}),

@@ -42,8 +42,9 @@ func startNode(ctx context.Context, dir string, change func(*homes.Options)) (*r
 	return runNode(ctx, home, zerolog.Nop())
 }
 
+// runNode runs the node of a home as "parley up" does: commands of agents get keepers.
 func runNode(ctx context.Context, home configs.Home, log zerolog.Logger) (*runningNode, error) {
-	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: log})
+	n, err := node.Open(ctx, node.Options{Home: home, Version: version, Log: log, Keeper: true})
 	if err != nil {
 		return nil, err
 	}

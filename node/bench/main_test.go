@@ -11,13 +11,18 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node"
 )
 
 // playNode in the environment lets this test binary play "parley --home DIR up".
 const playNode = "PARLEY_BENCH_PLAY_NODE"
 
+// TestMain lets this test binary be the keeper of agents' commands, too.
 func TestMain(m *testing.M) {
+	if keeper.Asked(os.Args) {
+		os.Exit(keeper.Main())
+	}
 	if os.Getenv(playNode) == "" {
 		os.Exit(m.Run())
 	}
@@ -33,7 +38,7 @@ func up(words []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	n, err := node.Open(ctx, node.Options{Home: configs.Home{Dir: words[1]}, Version: version, Log: zerolog.Nop()})
+	n, err := node.Open(ctx, node.Options{Home: configs.Home{Dir: words[1]}, Version: version, Log: zerolog.Nop(), Keeper: true})
 	if err != nil {
 		return err
 	}

@@ -37,13 +37,13 @@ func takeRate(ctx context.Context, s *stand) (_ readings, err error) {
 	if err != nil {
 		return nil, err
 	}
-	left := len(paths)
+	answered := 0
 	for p := range paths {
-		s.progress("awaiting answers", many-left, many)
+		s.progress("awaiting answers", answered, many)
 		if _, err := control.Wait.Ask(ctx, n, control.WaitRequest{Re: p, Within: patience}); err != nil {
 			return nil, err
 		}
-		left--
+		answered++
 	}
 	took := time.Since(began)
 	alone, err := commandsAlone(ctx, many, atOnce)
