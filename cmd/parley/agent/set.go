@@ -89,9 +89,9 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 			}
 			return nil
 		},
-		"inbox":    func() error { return nil },
-		"env":      func() error { r.Env = c.env; return nil },
-		"limit":    func() error { r.Limits = c.limits; return nil },
+		"inbox": func() error { return nil },
+		"env":   func() error { r.Env = c.env; return nil },
+		"limit": func() error { r.Limits = c.limits; return nil },
 		"dir": func() (err error) {
 			if c.dir != "" {
 				c.dir, err = filepath.Abs(c.dir)
