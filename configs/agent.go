@@ -36,6 +36,12 @@ const (
 	PlaceholderContext = "{context}" // of open: what the program should know
 )
 
+// What becomes of a message whose run the end of its node cut short (R19).
+const (
+	RerunAgain = "again" // it is tried again, as after any attempt that failed
+	RerunAsk   = "ask"   // it is a dead letter: somebody decides
+)
+
 // Agent is agents/NAME.yaml: one agent that this host serves.
 type Agent struct {
 	Name protocol.Name
@@ -48,6 +54,7 @@ type Agent struct {
 	Tiers      []Tier
 	Timeout    time.Duration // 0: the command_timeout of the configuration
 	Attempts   int           // how often a command that fails is started for a message; 0: DefaultAttempts
+	Rerun      string        // RerunAgain (also "") or RerunAsk: what becomes of a run that its node's end cut short (R19)
 	Input      string        // InputText (also "") or InputPrompt; of the exec door
 	Profile    protocol.Name // actor profile that prompts begin with; "" = the one called like the agent, if any
 	Preset     string        // what it was made from, for show
@@ -114,6 +121,9 @@ func (a Agent) problems() []Problem {
 			add("wakes_on", "%q stands twice", act)
 		}
 	}
+	if a.Rerun != "" && a.Rerun != RerunAgain && a.Rerun != RerunAsk {
+		add("rerun", "%q does not say what becomes of a run that was cut short: use again or ask", a.Rerun)
+	}
 	if _, err := optionalName(a.Profile.String()); err != nil {
 		add("profile", "%v", err)
 	}
@@ -163,6 +173,8 @@ func (a Agent) doorProblems() []Problem {
 		return []Problem{{Key: "accepts", Text: "an agent behind the inbox door runs no command: it decides itself what it works on"}}
 	case a.Door == DoorInbox && len(a.WakesOn) > 0:
 		return []Problem{{Key: "wakes_on", Text: "an agent behind the inbox door runs no command: nothing wakes it"}}
+	case a.Door == DoorInbox && a.Rerun != "":
+		return []Problem{{Key: "rerun", Text: "an agent behind the inbox door runs no command: there is nothing to run again"}}
 	case a.Door == DoorInbox && a.RunAs != "":
 		return []Problem{{Key: "run_as", Text: "an agent behind the inbox door runs no command: there is nothing to run as somebody"}}
 	case a.Door == DoorInbox && len(a.Env) > 0:

@@ -21,7 +21,7 @@ var added = time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
 func agents(dir string) []Agent {
 	return []Agent{
 		{
-			Name: "mawjs", Door: DoorExec, Dir: dir, Timeout: 90 * time.Second, RunReplies: true,
+			Name: "mawjs", Door: DoorExec, Dir: dir, Timeout: 90 * time.Second, Attempts: 5, Rerun: RerunAsk, RunReplies: true,
 			Tiers: []Tier{
 				{Name: "haiku", Count: 5, Exec: "python3 -c 'print(\"ψ: #1\")\n\tprint(2)\n'"},
 				{Name: "2.5-flash", Count: 1, Exec: "true"},

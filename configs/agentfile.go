@@ -111,6 +111,7 @@ func agentFields(a *Agent) []field {
 		{key: "tiers", set: func(n *yaml.Node) error { return readTiers(n, &a.Tiers) }},
 		asField(durationSetting("timeout", &a.Timeout)),
 		asField(numberSetting("attempts", &a.Attempts)),
+		asField(wordSetting("rerun", &a.Rerun)),
 		asField(wordSetting("input", &a.Input)),
 		asField(nameSetting("profile", &a.Profile)),
 		asField(textSetting("preset", &a.Preset)),
@@ -217,6 +218,7 @@ type agentFile struct {
 	Open          commandLine `yaml:"open,omitempty"`
 	Timeout       string      `yaml:"timeout,omitempty"`
 	Attempts      int         `yaml:"attempts,omitempty"`
+	Rerun         string      `yaml:"rerun,omitempty"`
 	Paused        bool        `yaml:"paused,omitempty"`
 	Answers       bool        `yaml:"answers,omitempty"`
 	Accepts       string      `yaml:"accepts,omitempty"`
@@ -249,7 +251,7 @@ func (c commandLine) MarshalYAML() (any, error) {
 func renderAgent(a Agent) ([]byte, error) {
 	f := agentFile{
 		Name: a.Name.String(), Door: a.Door, Dir: a.Dir, Answers: a.RunReplies, DispatchSince: a.DispatchSince,
-		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs, Attempts: a.Attempts,
+		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs, Attempts: a.Attempts, Rerun: a.Rerun,
 		Env: a.Env, Limits: a.Limits.yaml(),
 	}
 	if a.Input != InputText {

@@ -74,18 +74,33 @@ func (w *worker) giveUp(ctx context.Context, j job, run runlog.Job, f protocol.F
 	w.note(run, runlog.Entry{Step: runlog.Done})
 }
 
+// wasCut reports whether the last attempt was cut short by the end of the node (R19): its
+// command did not end by itself, or nobody kept what it had answered.
+func wasCut(s runlog.Standing) bool {
+	return s.Running || s.Attempts > 0 && (s.Last.Failure == "" || s.Last.Failure == door.Canceled.String())
+}
+
 // cutShort is why a message is given up whose last attempt came to no end here.
 func cutShort(s runlog.Standing) protocol.Failure {
-	f := protocol.Failure{Problem: "what came of its command was not kept: the node ended meanwhile", Attempts: s.Attempts, Tier: s.Last.Tier}
-	if s.Running {
-		f.Problem = "the node ended while its command ran"
+	f := protocol.Failure{Attempts: s.Attempts, Tier: s.Tier}
+	switch {
+	case !wasCut(s):
+		f.Problem, f.Ran = fmt.Sprintf("its command failed (%s), and the node ended before it was told how", s.Last.Failure), s.Last.Ran.Round(time.Millisecond)
+	case s.Running || s.Last.Failure != "":
+		f.Problem = "cut short: the node ended while its command ran"
+	default:
+		f.Problem, f.Ran = "cut short: the node ended before the answer of its command was kept", s.Last.Ran.Round(time.Millisecond)
 	}
 	return f
 }
 
 // mayHelp reports whether trying again is of any use: a program that is not there, a wrong
-// use of it and a limit that was passed stay as they are.
+// use of it and a limit that was passed stay as they are. While something of the attempt
+// may go on there is no other one beside it.
 func mayHelp(r door.Result) bool {
+	if r.Left {
+		return false
+	}
 	switch r.Failure {
 	case door.ExitStatus:
 		return r.ExitCode < usageErrors || r.ExitCode > lastUsageError
@@ -118,6 +133,9 @@ func printed(r door.Result) string {
 	lines := strings.Split(strings.TrimSpace(r.Stderr), "\n")
 	if lines = lines[max(0, len(lines)-shownErrors):]; lines[0] != "" && (len(lines) > 1 || r.Failure == door.TimedOut || r.Failure == door.Limited) {
 		parts = append(parts, "Its last errors:\n"+strings.Join(lines, "\n"))
+	}
+	if r.Left {
+		parts = append(parts, "Its keeper was ended: what it has started may still run, so it was not tried again.")
 	}
 	return strings.Join(parts, "\n\n")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/door"
@@ -130,7 +131,7 @@ func (w *worker) run(ctx context.Context, j job) {
 	case w.now().Before(standing.Next): // the node was started anew meanwhile
 		w.later(j, standing.Next)
 		return
-	case standing.Attempts >= j.attempts():
+	case standing.Attempts >= j.attempts(), j.agent.Rerun == configs.RerunAsk && wasCut(standing):
 		w.giveUp(ctx, j, run, cutShort(standing))
 		return
 	}
@@ -142,7 +143,7 @@ func (w *worker) run(ctx context.Context, j job) {
 	result := w.execute(ctx, asked, j, run, attempt)
 	w.steps.ended(j.agent.Name, it.Path, result)
 	w.note(run, runlog.Entry{
-		Step: runlog.Ended, Attempt: attempt, Tier: j.tier.Name, Failure: failureWord(result), Stopped: result.Failure == door.Canceled,
+		Step: runlog.Ended, Attempt: attempt, Tier: j.tier.Name, Failure: failureWord(result),
 		Exit: result.ExitCode, Ran: result.Elapsed, Bytes: len(result.Output),
 	})
 	if result.Failure == door.Canceled {

@@ -51,10 +51,10 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 	} else {
 		a.Tiers = []configs.Tier{{Name: defaultTier, Count: 1, Exec: command}}
 		a.Timeout = cmp.Or(r.Timeout, preset.Timeout)
-		a.Attempts = r.Attempts
 		a.Input = cmp.Or(a.Input, configs.InputText)
 	}
 	a.Accepts, a.WakesOn = r.Accepts, actsOf(r.WakesOn)
+	a.Attempts, a.Rerun = r.Attempts, r.Rerun
 	if err := changeLimits(&a, r.Limits); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
 	}
@@ -108,6 +108,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	take(&a.Dir, r.Dir)
 	take(&a.Timeout, r.Timeout)
 	take(&a.Attempts, r.Attempts)
+	take(&a.Rerun, r.Rerun)
 	take(&a.RunReplies, r.Answers)
 	take(&a.Accepts, r.Accepts)
 	if len(r.WakesOn) > 0 {
@@ -120,7 +121,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	case r.Inbox && (r.Exec != nil || len(r.Tiers) > 0), r.Exec != nil && len(r.Tiers) > 0:
 		return usage("", "it is given one of a command, tiers and the inbox")
 	case r.Inbox:
-		a.Door, a.Tiers, a.Input, a.Timeout, a.Attempts, a.Paused = configs.DoorInbox, nil, "", 0, 0, false
+		a.Door, a.Tiers, a.Input, a.Timeout, a.Attempts, a.Rerun, a.Paused = configs.DoorInbox, nil, "", 0, 0, "", false
 		a.Env, a.Limits, a.Accepts, a.WakesOn = nil, configs.Limits{}, "", nil
 	case len(r.Tiers) > 0:
 		a.Door, a.Tiers = configs.DoorExec, nil

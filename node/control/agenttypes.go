@@ -53,6 +53,7 @@ type AddAgentRequest struct {
 	Open     string        `json:"open,omitempty"`     // its interactive program; empty: that of the preset
 	Timeout  time.Duration `json:"timeout,omitempty"`  // 0: that of the preset, else of the configuration
 	Attempts int           `json:"attempts,omitempty"` // how often a command that fails is started for a message; 0: 3 times
+	Rerun    string        `json:"rerun,omitempty"`    // a run that its node's end cut short: "again" or "ask"; empty: again
 	Dir      string        `json:"dir,omitempty"`
 	RunAs    string        `json:"run_as,omitempty"`   // the user of the system as whom its command runs; empty: the node's
 	Env      []string      `json:"env,omitempty"`      // what of the node's environment its command gets beside the basics; empty: all
@@ -80,6 +81,7 @@ type SetAgentRequest struct {
 	Open     *string        `json:"open,omitempty"`
 	Timeout  *time.Duration `json:"timeout,omitempty"`  // 0: that of the configuration
 	Attempts *int           `json:"attempts,omitempty"` // 0: 3 times
+	Rerun    *string        `json:"rerun,omitempty"`    // "": again
 	Dir      *string        `json:"dir,omitempty"`      // "": the folder where the node runs
 	Answers  *bool          `json:"answers,omitempty"`  // run on answers to its own messages too
 	Env      []string       `json:"env,omitempty"`      // in the place of those that it has; [""]: all of the environment again

@@ -50,7 +50,6 @@ type Entry struct {
 	Tier    string        `json:"tier,omitempty"`
 	Caused  bool          `json:"caused,omitempty"` // by an agent, so that it counts against its budget
 	Failure string        `json:"failure,omitempty"`
-	Stopped bool          `json:"stopped,omitempty"` // by who stopped the node, or the run: that is no attempt
 	Exit    int           `json:"exit,omitempty"`
 	Ran     time.Duration `json:"ran,omitempty"` // nanoseconds
 	Bytes   int           `json:"bytes,omitempty"`
@@ -64,8 +63,9 @@ func (e Entry) job() (Job, error) {
 
 // Standing is how far a job has come.
 type Standing struct {
-	Attempts int       // that were started and not stopped by somebody
+	Attempts int       // that were started
 	Running  bool      // the last one has not ended; of a run before this start of the node: it was cut short
+	Tier     string    // of the last one
 	Next     time.Time // not to be tried before; zero: at once
 	Last     Entry     // how the last attempt ended, if one did
 }
@@ -230,7 +230,7 @@ func (l *Log) take(e Entry) {
 	}
 	switch e.Step {
 	case Started:
-		s.Attempts, s.Running, s.Next = e.Attempt, true, time.Time{}
+		s.Attempts, s.Running, s.Tier, s.Next = e.Attempt, true, e.Tier, time.Time{}
 		if e.Caused {
 			hour := e.Time.Add(-budgetTime)
 			starts := l.starts[e.Agent]
@@ -241,9 +241,6 @@ func (l *Log) take(e Entry) {
 		}
 	case Ended:
 		s.Running, s.Last = false, e
-		if e.Stopped {
-			s.Attempts--
-		}
 	case Again:
 		s.Next = e.Next
 	case Done:

@@ -61,12 +61,12 @@ func TestAttemptsAreCountedAcrossADeath(t *testing.T) {
 	note(t, l, job(3), Entry{Step: Ended})
 	note(t, l, job(3), Entry{Step: Done})
 	start(t, l, job(4), 1)
-	note(t, l, job(4), Entry{Step: Ended, Stopped: true})
+	note(t, l, job(4), Entry{Step: Ended, Failure: "canceled"})
 	for range 2 {
 		// Nothing was closed: the node was killed.
 		l = reopen(t, file, c)
 		for j, want := range map[Job]Standing{
-			job(1): {Attempts: 1, Running: true}, job(2): {Attempts: 1, Next: c.Add(time.Minute)}, job(3): {}, job(4): {}, job(5): {},
+			job(1): {Attempts: 1, Running: true, Tier: "opus"}, job(2): {Attempts: 1, Tier: "opus", Next: c.Add(time.Minute)}, job(3): {}, job(4): {Attempts: 1, Tier: "opus"}, job(5): {},
 			{job(1).Path, "mawjs", 1}: {}, {job(1).Path, "codex", 0}: {},
 		} {
 			got := l.Standing(j)
@@ -78,7 +78,7 @@ func TestAttemptsAreCountedAcrossADeath(t *testing.T) {
 	}
 	start(t, l, job(1), 2)
 	start(t, l, job(2), 2)
-	start(t, l, job(4), 1)
+	start(t, l, job(4), 2)
 	if s := l.Standing(job(2)); !s.Next.IsZero() || s.Last.Exit != 1 {
 		t.Errorf("running again: %+v", s)
 	}

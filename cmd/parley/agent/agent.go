@@ -101,6 +101,7 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.StringVar(&r.Open, "open", "", "the command of its interactive program, for parley open")
 	cli.DurationFlag(f, &r.Timeout, "timeout", "how long an answer may take (default: as the preset or config.yaml says)")
 	f.IntVar(&r.Attempts, "attempts", 0, "how often a command that fails is started for a message, `N` times (default 3)")
+	f.StringVar(&r.Rerun, "rerun", "", rerunUsage)
 	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
 	f.StringArrayVar(&r.Env, "env", nil, envUsage)
 	f.StringArrayVar(&r.Limits, "limit", nil, limitUsage)
@@ -115,9 +116,10 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	return cmd
 }
 
-// What the flags say that limit a command.
+// What flags say that stand in both agent add and agent set.
 const (
 	envUsage   = "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets all"
+	rerunUsage = "what becomes of a message whose run ended with its node: `again` or ask (a dead letter)"
 	limitUsage = "what a run may use, as `NAME=VALUE`, such as memory=2GB"
 
 	acceptsUsage = "whose mail its command is run for: anyone (the default), or verified, what a host\nsigned that serves its author"

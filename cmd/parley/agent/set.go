@@ -15,12 +15,12 @@ import (
 
 // agentChange is what the flags of "agent set" hold.
 type agentChange struct {
-	exec, input, profile, open, dir string
-	accepts                         string
-	tiers, env, limits, wakesOn     []string
-	timeout                         time.Duration
-	attempts                        int
-	inbox, answers                  bool
+	exec, input, profile, open, dir, rerun string
+	accepts                                string
+	tiers, env, limits, wakesOn            []string
+	timeout                                time.Duration
+	attempts                               int
+	inbox, answers                         bool
 }
 
 func newSetCommand(p *cli.Program) *cobra.Command {
@@ -61,6 +61,7 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	f.StringArrayVar(&given.limits, "limit", nil, limitUsage)
 	cli.DurationFlag(f, &given.timeout, "timeout", "how long an answer may take")
 	f.IntVar(&given.attempts, "attempts", 0, "how often a command that fails is started for a message, `N` times; 0: 3 times")
+	f.StringVar(&given.rerun, "rerun", "", rerunUsage)
 	f.StringVar(&given.dir, "dir", "", "the folder it works in")
 	f.BoolVar(&given.answers, "answers", false, "run it on answers to its own messages too (--answers=false: no more)")
 	f.StringVar(&given.accepts, "accepts", "", acceptsUsage)
@@ -81,6 +82,7 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 		"open":     func() error { r.Open = &c.open; return nil },
 		"timeout":  func() error { r.Timeout = &c.timeout; return nil },
 		"attempts": func() error { r.Attempts = &c.attempts; return nil },
+		"rerun":    func() error { r.Rerun = &c.rerun; return nil },
 		"answers":  func() error { r.Answers = &c.answers; return nil },
 		"accepts":  func() error { r.Accepts = &c.accepts; return nil },
 		"wakes-on": func() error {
