@@ -30,11 +30,9 @@ const (
 // attempts is how often the agent's command may be started for a message.
 func (j job) attempts() int { return cmp.Or(j.agent.Attempts, configs.DefaultAttempts) }
 
-// known is a job as the log of runs knows it.
-func (w *worker) known(j job) runlog.Job {
-	run := runlog.Job{Path: j.it.Path, Agent: j.agent.Name}
-	w.folded(func(s *fleet.State) { run.Again = s.Run(j.it.Path, w.queue.who.Name).Retries })
-	return run
+// job is the agent's work on a message as the log of runs knows it, in a look at the state.
+func (w *worker) job(s *fleet.State, p protocol.Path) runlog.Job {
+	return runlog.Job{Path: p, Agent: w.queue.agent.Name, Again: s.Run(p, w.queue.who.Name).Retries}
 }
 
 // begin has it noted that an attempt is about to start, and returns its number. While the

@@ -118,6 +118,7 @@ type Node struct {
 	mender     *catchup.Mender
 	retryPause time.Duration // see Options
 	dead       *deadLetters
+	workload   *workload
 	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
 	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
 	cache      *statecache.Cache
@@ -346,6 +347,7 @@ func (n *Node) openDoors() {
 		},
 	}
 	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, actor: n.actors.actor}
+	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
 		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce,

@@ -23,6 +23,7 @@ type queue struct {
 	waiting []*fleet.Item
 	held    map[protocol.Path]bool      // waiting or running
 	running map[string]int              // by tier
+	at      map[protocol.Path]*atWork   // what is being handled
 	holes   map[protocol.Path]time.Time // until when, for what its host wrote before it
 	expects map[protocol.Path]time.Time // until when, for the receipt that says what it answers
 	pauses  map[protocol.Path]time.Time // until when, because an attempt failed
@@ -53,7 +54,7 @@ func newQueue(o queueOptions, who fleet.Who, a configs.Agent) *queue {
 	return &queue{
 		queueOptions: o, who: who, agent: a, wake: make(chan struct{}, 1), paused: a.Paused,
 		held: map[protocol.Path]bool{}, running: map[string]int{}, holes: map[protocol.Path]time.Time{}, expects: map[protocol.Path]time.Time{},
-		pauses: map[protocol.Path]time.Time{},
+		pauses: map[protocol.Path]time.Time{}, at: map[protocol.Path]*atWork{},
 	}
 }
 
@@ -173,6 +174,7 @@ func (q *queue) begin(j job, at int) {
 	q.waiting = slices.Delete(q.waiting, at, at+1)
 	delete(q.pauses, j.it.Path)
 	q.running[j.tier.Name]++
+	q.at[j.it.Path] = &atWork{j: j, done: make(chan struct{})}
 }
 
 // later puts a message back that is at work, for that long.
@@ -188,6 +190,8 @@ func (q *queue) end(j job) {
 		delete(q.held, j.it.Path)
 	}
 	q.running[j.tier.Name]--
+	close(q.at[j.it.Path].done)
+	delete(q.at, j.it.Path)
 	q.nudge()
 }
 

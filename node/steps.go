@@ -97,6 +97,11 @@ func (s *steps) ended(agent protocol.Name, p protocol.Path, r door.Result) {
 		Stringer("elapsed", r.Elapsed.Round(time.Microsecond)).Msg("agent ran")
 }
 
+// canceled tells that somebody wants no more work on a message.
+func (s *steps) canceled(agent protocol.Name, p protocol.Path, by string) {
+	s.log.Info().Stringer("path", p).Stringer("agent", agent).Str("by", by).Msg("run canceled")
+}
+
 // halted tells that agents have answered each other too often.
 func (s *steps) halted(agent protocol.Name, p protocol.Path) {
 	s.metrics.Stopped(agent)

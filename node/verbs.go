@@ -36,6 +36,8 @@ func (n *Node) bindings() []control.Binding {
 		control.ShowPrompt.For(n.prompts.Prompt),
 		control.Open.By(n.trials.Open),
 		control.Wake.By(n.serving.Wake),
+		control.Queue.By(n.workload.list),
+		control.Cancel.For(n.workload.cancel),
 		control.DeadLetters.By(n.dead.list),
 		control.RetryDead.For(n.dead.retry),
 		control.DropDead.For(n.dead.drop),

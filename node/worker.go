@@ -125,10 +125,15 @@ func (w *worker) run(ctx context.Context, j job) {
 		w.log.Error().Err(err).Stringer("path", it.Path).Msg("cannot read the message for its agent")
 		return
 	}
-	run := w.known(j)
+	var run runlog.Job
+	w.folded(func(s *fleet.State) { run = w.job(s, it.Path) })
 	standing := w.runs.Standing(run)
 	switch {
 	case w.now().Before(standing.Next): // the node was started anew meanwhile
+		if c := w.over(j); c != nil {
+			w.tellCanceled(ctx, j, run, c, standing.Attempts)
+			return
+		}
 		w.later(j, standing.Next)
 		return
 	case standing.Attempts >= j.attempts(), j.agent.Rerun == configs.RerunAsk && wasCut(standing):
@@ -139,17 +144,25 @@ func (w *worker) run(ctx context.Context, j job) {
 	if err != nil {
 		return
 	}
-	w.steps.started(j.agent.Name, it.Path)
-	result := w.execute(ctx, asked, j, run, attempt)
-	w.steps.ended(j.agent.Name, it.Path, result)
+	its, stop, ok := w.begun(ctx, j, attempt)
+	defer stop()
+	result := door.Result{Failure: door.Canceled}
+	if ok {
+		w.steps.started(j.agent.Name, it.Path)
+		result = w.execute(its, asked, j, run, attempt)
+		w.steps.ended(j.agent.Name, it.Path, result)
+	}
+	canceled := w.over(j)
 	w.note(run, runlog.Entry{
 		Step: runlog.Ended, Attempt: attempt, Tier: j.tier.Name, Failure: failureWord(result),
 		Exit: result.ExitCode, Ran: result.Elapsed, Bytes: len(result.Output),
 	})
-	if result.Failure == door.Canceled {
-		return
-	}
 	switch {
+	case canceled != nil && result.Failure != door.None:
+		w.tellCanceled(ctx, j, run, canceled, attempt)
+		return
+	case result.Failure == door.Canceled: // the node stops
+		return
 	case result.Failure != door.None && attempt < j.attempts() && mayHelp(result):
 		next := w.now().Add(pauseAfter(w.pause, attempt))
 		w.note(run, runlog.Entry{Step: runlog.Again, Attempt: attempt, Next: next})

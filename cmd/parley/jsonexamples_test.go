@@ -60,6 +60,8 @@ func printedShapes() map[string][]shape {
 		"parley chat":             {{value: message, lines: true, when: "from a pipe, the answers"}},
 		"parley config check":     one([]node.ConfigProblem{{File: "/home/nat/.local/share/parley/config.yaml", Line: 12, Key: "max_hops", Problem: `"many" is not a whole number`}, {File: "/home/nat/.local/share/parley/config.yaml", Line: 20, Key: "remote", Problem: "the URL holds a password", Warning: true}}),
 		"parley config show":      one(exampleConfig()),
+		"parley cancel":           one([]control.Job{exampleJob()}),
+		"parley queue":            one([]control.Job{exampleJob()}),
 		"parley dlq drop":         one(exampleDeadLetter()),
 		"parley dlq list":         one([]control.DeadLetter{exampleDeadLetter()}),
 		"parley dlq retry":        one(exampleDeadLetter()),
@@ -234,6 +236,14 @@ func exampleAgent() control.Agent {
 	return control.Agent{
 		Name: "mawjs", Door: "exec", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
 		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Held: true,
+	}
+}
+
+// exampleJob has a value in each field, as no job has: none runs and waits.
+func exampleJob() control.Job {
+	return control.Job{
+		Agent: "mawjs", Path: examplePath("b2c3d4e5"), From: "nat", State: control.JobWaiting, Why: control.WhyRetry, Place: 1, Tier: "opus",
+		Since: exampleTime(0), Attempt: 1, Of: 3, Next: exampleTime(1), Problem: "exit code 1", Text: "Who takes this?",
 	}
 }
 

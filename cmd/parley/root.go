@@ -52,7 +52,7 @@ the home), NO_COLOR.`
 	root.Flags().BoolVar(&showVersion, "version", false, "print the version of this program, as parley version does")
 	addGroup(root, groupNode, "Your node:", node.NewInitCommand(p), node.NewJoinCommand(p), node.NewUpCommand(p), node.NewStopCommand(p),
 		node.NewStatusCommand(p), node.NewLogsCommand(p), node.NewConfigCommand(p), node.NewRemoteCommand(p),
-		agent.NewCommand(p), runs.NewDLQCommand(p),
+		agent.NewCommand(p), runs.NewQueueCommand(p), runs.NewCancelCommand(p), runs.NewDLQCommand(p),
 		node.NewWakeCommand(p), node.NewUpgradeCommand(p))
 	addGroup(root, groupTalk, "Talk:", talk.NewHeyCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p),
 		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p))

@@ -72,6 +72,8 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"shown", `{"as":"nat","paths":[]}`, "ou"},
 		{"channel-members", `{"channel":"x"}`, "oa"},
 		{"channel-members", `{"as":"nat","channel":"x"}`, "o"},
+		{"queue", `{}`, "oanu"},
+		{"cancel", `{"message":"b2c3d4e5"}`, "o"},
 		{"dead-letters", `{}`, "oanu"},
 		{"retry-dead", `{"message":"b2c3d4e5"}`, "o"},
 		{"drop-dead", `{"message":"b2c3d4e5"}`, "o"},

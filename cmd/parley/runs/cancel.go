@@ -1,0 +1,52 @@
+package runs
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// NewCancelCommand is parley cancel.
+func NewCancelCommand(p *cli.Program) *cobra.Command {
+	var r control.CancelRequest
+	cmd := &cobra.Command{
+		Use:   "cancel MESSAGE",
+		Short: "End an agent's work on a message, which waits or runs",
+		Long: `End the work of this host's agents on a message, whether it waits, runs or is to
+be tried again. A command that runs is ended with all that it has started. The
+message is not tried again and is no dead letter; its sender is told who has
+canceled it.`,
+		Example: `  parley cancel b2c3d4e5
+  parley cancel b2c3d4e5 --agent mawjs --reason 'asked by mistake'`,
+		Args: cli.Exactly(1, "the id of a message"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Message = args[0]
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runCancel(cmd.Context(), r, client, p.View())
+		},
+	}
+	cmd.Flags().StringVar(&r.Agent, "agent", "", "only the work of the agent `NAME`")
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, for the sender")
+	p.JSONFlag(cmd, "print an array of the jobs that were ended as JSON, as they stood")
+	return cmd
+}
+
+func runCancel(ctx context.Context, r control.CancelRequest, client control.Service, v cli.View) error {
+	ended, err := control.Cancel.Ask(ctx, client, r)
+	if err != nil {
+		return err
+	}
+	if v.JSON {
+		return v.WriteJSON(ended)
+	}
+	for _, j := range ended {
+		v.Out.Printf("%s no longer works on %s; %s is told\n", j.Agent, v.ID(j.Path), term.Line(j.From))
+	}
+	return nil
+}

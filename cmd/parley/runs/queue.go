@@ -1,0 +1,115 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// shownWaiting is how many messages that wait for an agent are shown where nothing is said.
+const shownWaiting = 20
+
+// NewQueueCommand is parley queue.
+func NewQueueCommand(p *cli.Program) *cobra.Command {
+	most := shownWaiting
+	cmd := &cobra.Command{
+		Use:   "queue [AGENT]",
+		Short: "Show what the agents of this host have to do",
+		Long: `Show what the agents of this host have to do: what runs and since when, then
+what waits, in its order, and why: the agent is busy or paused, the host runs as
+many commands as it may (slots), an attempt failed and is tried again at a time,
+or something that belongs before the message is on the way (order, receipt).
+What was answered or has failed for good is not shown; parley dlq list has the
+latter.`,
+		Example: `  parley queue
+  parley queue mawjs --json`,
+		Args: cli.Between(0, 1, "the name of an agent"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if most < 0 {
+				return cli.UsageErrorf(cmd, "-n needs a number that is not negative")
+			}
+			var r control.QueueRequest
+			if len(args) > 0 {
+				r.Agent = args[0]
+			}
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runQueue(cmd.Context(), r, most, client, p.View())
+		},
+	}
+	cmd.Flags().IntVarP(&most, "count", "n", shownWaiting, "show `N` at most of what waits for each agent; 0: all")
+	p.JSONFlag(cmd, "print an array of all jobs as JSON")
+	cmd.ValidArgsFunction = p.CompleteAgents
+	return cmd
+}
+
+func runQueue(ctx context.Context, r control.QueueRequest, most int, client control.Service, v cli.View) error {
+	jobs, err := control.Queue.Ask(ctx, client, r)
+	switch {
+	case err != nil:
+		return err
+	case v.JSON:
+		return v.WriteJSON(jobs)
+	case len(jobs) == 0:
+		if v.Out.Terminal {
+			v.Out.Printf("No agent of this host has anything to do.\n")
+		}
+		return nil
+	}
+	jobTable(v, jobs, most)
+	return nil
+}
+
+func jobTable(v cli.View, jobs []control.Job, most int) {
+	t := term.Table{Heading: []string{"AGENT", "PLACE", "STATE", "SINCE", "ID", "FROM", "TEXT"}, Flexible: 6}
+	more := map[protocol.Name]int{}
+	for _, j := range jobs {
+		if most > 0 && j.Place > most {
+			more[j.Agent]++
+			continue
+		}
+		place := ""
+		if j.Place > 0 {
+			place = strconv.Itoa(j.Place)
+		}
+		t.Rows = append(t.Rows, []string{
+			j.Agent.String(), place, stateOf(v, j), v.Stamp(j.Since, v.LineForm()), v.ID(j.Path), term.Line(j.From), term.Line(j.Text)})
+	}
+	v.Table(t, cli.Squeeze{Column: 6, Least: 12}, cli.Squeeze{Column: 5, Least: 8}, cli.Squeeze{Column: 3, Least: len("01-02"), Cut: cli.ToDay})
+	for _, j := range jobs {
+		if n := more[j.Agent]; n > 0 && j.Place == most+1 {
+			v.Note(fmt.Sprintf("and %d more for %s: parley queue %s -n 0", n, j.Agent, j.Agent))
+		}
+	}
+}
+
+// stateOf is the state of a job in some words.
+func stateOf(v cli.View, j control.Job) string {
+	tried := ""
+	if j.Attempt > 0 {
+		tried = fmt.Sprintf(", attempt %d of %d", j.Attempt, j.Of)
+	}
+	failed := ""
+	if j.Problem != "" {
+		failed = " (" + term.Line(j.Problem) + ")"
+	}
+	switch {
+	case j.State == control.JobRunning && j.Attempt > 1:
+		return "running" + tried
+	case j.State == control.JobRunning:
+		return "running"
+	case j.Why == control.WhyRetry:
+		return fmt.Sprintf("attempt %d of %d at %s%s", j.Attempt+1, j.Of, v.At(j.Next, "15:04:05"), failed)
+	case j.Why == control.WhyNothing:
+		return "next" + failed
+	}
+	return string(j.Why) + failed
+}

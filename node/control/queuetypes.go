@@ -1,0 +1,77 @@
+package control
+
+import (
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Queue tells what the agents of this host have to do: what runs, what waits and why, and
+// what is tried again when.
+var Queue = NewVerb[QueueRequest, []Job](VerbSpec{
+	Name: "queue", Access: Reads, Doing: "show what agents have to do",
+	Doc: "Lists what the agents of this host have to do: what runs, then what waits.",
+})
+
+// QueueRequest asks for the work of one agent of this host, or of all; and for that on one
+// message (a path, or the unique end of one), or on all.
+type QueueRequest struct {
+	Agent   string `json:"agent,omitempty"`
+	Message string `json:"message,omitempty"`
+}
+
+// JobState is whether a job runs.
+type JobState string
+
+// The states of a job.
+const (
+	JobRunning JobState = "running" // the agent's command runs
+	JobWaiting JobState = "waiting" // for its turn, or for what Job.Why says
+)
+
+// JobWhy is what a job waits for.
+type JobWhy string
+
+// What a job waits for.
+const (
+	WhyNothing JobWhy = ""        // it is about to start, or runs
+	WhyBusy    JobWhy = "busy"    // the agent works on as many messages as its tier may
+	WhySlots   JobWhy = "slots"   // the host runs as many commands as it may (max_commands)
+	WhyPaused  JobWhy = "paused"  // somebody has paused the agent
+	WhyRetry   JobWhy = "retry"   // its last attempt failed, and the pause before the next one is not over
+	WhyOrder   JobWhy = "order"   // what its host wrote before it is on the way
+	WhyReceipt JobWhy = "receipt" // the receipt that may say what it answers is on the way
+	WhyHalted  JobWhy = "halted"  // the host runs no agent for now; status says why
+)
+
+// Job is an agent's work on one message.
+type Job struct {
+	Agent   protocol.Name `json:"agent"`          // who
+	Path    protocol.Path `json:"path"`           // the message
+	From    string        `json:"from"`           // who wrote it
+	State   JobState      `json:"state"`          // whether it runs
+	Why     JobWhy        `json:"why"`            // what it waits for; "" where it is about to start, or runs
+	Place   int           `json:"place"`          // among those that wait for this agent, the first is 1; 0 where it runs
+	Tier    string        `json:"tier"`           // of the agent's commands
+	Since   time.Time     `json:"since,omitzero"` // when the command started; else when the message was written. UTC
+	Attempt int           `json:"attempt"`        // which one runs, or ran last; 0 where none did
+	Of      int           `json:"of"`             // how many there may be
+	Next    time.Time     `json:"next,omitzero"`  // when it is tried again, UTC
+	Problem string        `json:"problem"`        // how the last attempt failed, in a word or two
+	Text    string        `json:"text"`           // the first line of the message; "" behind the first 100 jobs
+}
+
+// Cancel ends an agent's work on a message of this host, which waits or runs. Its sender
+// is told by whom.
+var Cancel = NewVerb[CancelRequest, []Job](VerbSpec{
+	Name: "cancel", Access: Operates, Doing: "cancel a run", Long: true,
+	Doc: "Ends agents' work on a message, and tells its sender. Returns what was ended, as it stood.",
+})
+
+// CancelRequest names the message (a path, or the unique end of one) and, where several
+// agents of this host work on it and not all of them are to stop, the agent.
+type CancelRequest struct {
+	Message string `json:"message"`
+	Agent   string `json:"agent,omitempty"`
+	Reason  string `json:"reason,omitempty"` // told to the sender, in one line
+}

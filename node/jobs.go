@@ -1,0 +1,214 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/runlog"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// atWork is a message that is being handled. All but done is read and changed in looks at
+// the state.
+type atWork struct {
+	j        job
+	attempt  int                // 0: none has been started yet
+	since    time.Time          // when it was
+	stop     context.CancelFunc // ends the attempt; nil while there is none
+	canceled *cancellation      // nil: nobody has canceled it
+	closed   bool               // nobody can any more: the attempt has ended
+	done     chan struct{}      // closed when it is handled
+}
+
+// cancellation is that somebody wants no more work on a message.
+type cancellation struct {
+	by, reason string
+	kept       bool // the sender is told; else there was an answer by then
+}
+
+// text tells the sender.
+func (c *cancellation) text(agent string, attempts int) string {
+	text := fmt.Sprintf("FAILED | %s: canceled by %s", agent, c.by)
+	if reason := strings.Join(strings.Fields(c.reason), " "); reason != "" {
+		text += ": " + reason
+	}
+	if attempts > 0 {
+		text += fmt.Sprintf("\n\nIts command had been started %s.", times(attempts))
+	}
+	return text
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// begun notes that an attempt is about to run, and gives it the context that ends with it.
+// ok is false where somebody has canceled the job.
+func (w *worker) begun(ctx context.Context, j job, attempt int) (run context.Context, stop context.CancelFunc, ok bool) {
+	run, stop = context.WithCancel(ctx)
+	w.folded(func(*fleet.State) {
+		if at := w.queue.at[j.it.Path]; at.canceled == nil {
+			at.attempt, at.since, at.stop, ok = attempt, w.now(), stop, true
+		}
+	})
+	return run, stop, ok
+}
+
+// over notes that the attempt has come to its end, and returns who has canceled the job,
+// nil if nobody did. From then on nobody can.
+func (w *worker) over(j job) (c *cancellation) {
+	w.folded(func(*fleet.State) {
+		at := w.queue.at[j.it.Path]
+		c, at.stop, at.closed = at.canceled, nil, true
+	})
+	return c
+}
+
+// tellCanceled stores that somebody has canceled the job.
+func (w *worker) tellCanceled(ctx context.Context, j job, run runlog.Job, c *cancellation, attempts int) {
+	w.keep(ctx, j, w.canceledAnswer(j.it.Path, c, attempts))
+	w.folded(func(*fleet.State) { c.kept = ctx.Err() == nil })
+	w.note(run, runlog.Entry{Step: runlog.Done})
+	w.steps.canceled(j.agent.Name, j.it.Path, c.by)
+}
+
+func (w *worker) canceledAnswer(of protocol.Path, c *cancellation, attempts int) fleet.Answer {
+	return fleet.Answer{As: w.queue.who, To: of, Body: c.text(w.queue.who.Name, attempts), Act: protocol.ActFailed, ByAgent: true}
+}
+
+// jobs is what there is to do for an agent, in a look at the state: what runs, the longest
+// first, then what waits, in its order. Of is zero for all messages.
+func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
+	q := w.queue
+	all := []control.Job{}
+	for p, at := range q.at {
+		if at.j.handling == fleet.Run && (of.IsZero() || p == of) {
+			all = append(all, w.running(at))
+		}
+	}
+	slices.SortFunc(all, func(a, b control.Job) int {
+		if c := a.Since.Compare(b.Since); c != 0 {
+			return c
+		}
+		return a.Path.Compare(b.Path)
+	})
+	halted, awaited := w.halted(), q.awaited(s)
+	place := 0
+	for it := range q.inOrder() {
+		if s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
+			continue // it is receipted, or the conversation stopped, in a moment
+		}
+		place++
+		if !of.IsZero() && it.Path != of {
+			continue
+		}
+		job := w.waiting(s, it)
+		job.Place = place
+		if job.Why = q.why(s, it, awaited); halted {
+			job.Why = control.WhyHalted
+		}
+		if job.Why == control.WhyNothing && w.slots.Waits(q.wake) {
+			job.Why = control.WhySlots
+		}
+		if until := q.pauses[it.Path]; job.Why == control.WhyRetry {
+			job.Next = w.now().Add(time.Until(until)).UTC()
+		}
+		all = append(all, job)
+	}
+	return all
+}
+
+func (w *worker) running(at *atWork) control.Job {
+	it := at.j.it
+	job := control.Job{
+		Agent: w.queue.agent.Name, Path: it.Path, From: it.From, State: control.JobRunning, Tier: at.j.tier.Name,
+		Since: at.since.UTC(), Attempt: at.attempt, Of: at.j.attempts(),
+	}
+	if at.attempt == 0 {
+		job.Since = it.Timestamp
+	}
+	return job
+}
+
+func (w *worker) waiting(s *fleet.State, it *fleet.Item) control.Job {
+	q := w.queue
+	standing := w.runs.Standing(w.job(s, it.Path))
+	return control.Job{
+		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
+		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: lastFailure(standing),
+	}
+}
+
+// lastFailure is how the last attempt failed, in a word or two.
+func lastFailure(s runlog.Standing) string {
+	switch {
+	case s.Attempts == 0:
+		return ""
+	case wasCut(s):
+		return "cut short"
+	case s.Last.Exit > 0:
+		return fmt.Sprintf("exit code %d", s.Last.Exit)
+	}
+	return s.Last.Failure
+}
+
+// why is what a message waits for that is in the queue, as next decides it.
+func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]protocol.Path) control.JobWhy {
+	now := time.Now()
+	first, waits := awaited[it.Host]
+	until, expected := q.expects[it.Path]
+	tier := q.tierFor(s, it)
+	switch {
+	case q.paused:
+		return control.WhyPaused
+	case now.Before(q.pauses[it.Path]):
+		return control.WhyRetry
+	case waits && it.Path.Compare(first) >= 0:
+		return control.WhyOrder
+	case expected && now.Before(until) && s.Talk.AwaitsReceipt(it, q.who):
+		return control.WhyReceipt
+	case q.running[tier.Name] >= tier.Count:
+		return control.WhyBusy
+	}
+	return control.WhyNothing
+}
+
+// inOrder are the messages that wait, in the order in which they are looked at.
+func (q *queue) inOrder() func(yield func(*fleet.Item) bool) { return slices.Values(q.waiting) }
+
+// takeOut takes a message that waits for a run out of the queue, for who cancels it: it
+// counts as at work until gone or putBack. It is nil where none does.
+func (q *queue) takeOut(s *fleet.State, p protocol.Path, c *cancellation) *fleet.Item {
+	at := slices.IndexFunc(q.waiting, func(it *fleet.Item) bool { return it.Path == p })
+	if at < 0 || s.Talk.Handle(q.waiting[at], q.who, q.limits()) != fleet.Run {
+		return nil
+	}
+	it := q.waiting[at]
+	q.waiting = slices.Delete(q.waiting, at, at+1)
+	q.at[p] = &atWork{j: job{it: it, agent: q.agent, tier: q.tierFor(s, it)}, canceled: c, done: make(chan struct{})}
+	return it
+}
+
+// gone ends takeOut: nothing is to be done for the message any more.
+func (q *queue) gone(p protocol.Path) {
+	close(q.at[p].done)
+	delete(q.at, p)
+	delete(q.held, p)
+	delete(q.pauses, p)
+}
+
+// putBack ends takeOut: it waits as before.
+func (q *queue) putBack(it *fleet.Item) {
+	close(q.at[it.Path].done)
+	delete(q.at, it.Path)
+	q.insert(it)
+	q.nudge()
+}
