@@ -39,10 +39,12 @@ type remoteSide interface {
 	// fetch installs what the commit tip needs and a repository with have lacks.
 	// Where it succeeds nothing is missing.
 	fetch(ctx context.Context, tip, have objects.Hash) error
-	// push gives the remote what it lacks and moves its main from old to next;
-	// ErrRejected if it is not old any more, errUnsaid if the remote has taken
-	// everything and not said that it has moved main.
-	push(ctx context.Context, old, next objects.Hash) error
+	// ref is what a ref of the remote names, Zero where there is none.
+	ref(name string) (objects.Hash, error)
+	// push gives the remote what it lacks and moves its ref from old to next, Zero to
+	// have none; ErrRejected if it is not old any more, errUnsaid if the remote has
+	// taken everything and not said that it has moved the ref.
+	push(ctx context.Context, ref string, old, next objects.Hash) error
 	close()
 }
 
@@ -138,12 +140,49 @@ func (b *builtin) Push(ctx context.Context, commit objects.Hash) error {
 				return ErrRejected
 			}
 		}
-		return side.push(ctx, old, commit)
+		return side.push(ctx, MainRef, old, commit)
 	})
 	if errors.Is(err, errUnsaid) {
 		return confirmPush(ctx, b, commit)
 	}
 	return err
+}
+
+// Claim implements Carrier.
+func (b *builtin) Claim(ctx context.Context, ref string, commit objects.Hash) (holder objects.Hash, err error) {
+	err = b.with(ctx, toPush, func(ctx context.Context, side remoteSide) (err error) {
+		if holder, err = side.ref(ref); err != nil || holder != objects.Zero {
+			return err
+		}
+		if err = side.push(ctx, ref, objects.Zero, commit); err == nil {
+			holder = commit
+		}
+		return err
+	})
+	if err == nil {
+		return holder, nil
+	}
+	return whoHolds(ctx, b, ref, err)
+}
+
+// refAt implements refAsker.
+func (b *builtin) refAt(ctx context.Context, ref string) (at objects.Hash, err error) {
+	err = b.with(ctx, toFetch, func(_ context.Context, side remoteSide) (err error) {
+		at, err = side.ref(ref)
+		return err
+	})
+	return at, err
+}
+
+// Unclaim implements Carrier.
+func (b *builtin) Unclaim(ctx context.Context, ref string, commit objects.Hash) error {
+	err := b.with(ctx, toPush, func(ctx context.Context, side remoteSide) error {
+		if holder, err := side.ref(ref); err != nil || holder != commit {
+			return err
+		}
+		return side.push(ctx, ref, commit, objects.Zero)
+	})
+	return stillHeld(ctx, b, ref, commit, err)
 }
 
 // FixHead implements Carrier.

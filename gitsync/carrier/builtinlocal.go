@@ -52,6 +52,11 @@ func openLocalSide(folder string, ours *objects.Store) (remoteSide, error) {
 
 func (l *localSide) branches() map[string]objects.Hash { return l.heads }
 
+func (l *localSide) ref(name string) (objects.Hash, error) {
+	h, _, err := l.theirs.Ref(name)
+	return h, err
+}
+
 func (l *localSide) headIsMain() bool { return headOf(l.folder) == MainRef }
 
 func (l *localSide) close() {}
@@ -66,7 +71,7 @@ func (l *localSide) fetch(ctx context.Context, tip, have objects.Hash) error {
 
 // push copies from our objects into theirs. Rules that only the git program
 // enforces are not passed over: a repository that has them is refused.
-func (l *localSide) push(ctx context.Context, old, next objects.Hash) error {
+func (l *localSide) push(ctx context.Context, ref string, old, next objects.Hash) error {
 	if !l.bare {
 		return fmt.Errorf("%s has a work tree, and main could be checked out there: share a bare repository", filepath.Dir(l.folder))
 	}
@@ -76,16 +81,26 @@ func (l *localSide) push(ctx context.Context, old, next objects.Hash) error {
 		}
 	}
 	l.theirs.Hold()
-	err := l.pushHeld(ctx, old, next)
+	err := l.pushHeld(ctx, ref, old, next)
 	return errors.Join(err, l.theirs.Release(), l.theirs.Seal())
 }
 
-func (l *localSide) pushHeld(ctx context.Context, old, next objects.Hash) error {
-	if err := copyObjects(ctx, l.ours, l.theirs, next, old); err != nil {
-		return fmt.Errorf("cannot copy to %s: %w", l.folder, err)
+func (l *localSide) pushHeld(ctx context.Context, ref string, old, next objects.Hash) error {
+	if next != objects.Zero {
+		if err := copyObjects(ctx, l.ours, l.theirs, next, old); err != nil {
+			return fmt.Errorf("cannot copy to %s: %w", l.folder, err)
+		}
+		failpoint.Hit(failpoint.PushCopied)
 	}
-	failpoint.Hit(failpoint.PushCopied)
-	err := l.moveTheirs(old, next)
+	var err error
+	switch {
+	case next == objects.Zero:
+		err = l.theirs.RemoveRef(ref, old)
+	case ref == MainRef:
+		err = l.moveTheirMain(old, next)
+	default:
+		err = l.theirs.MoveRef(ref, old, next)
+	}
 	if errors.Is(err, objects.ErrRefMoved) {
 		return ErrRejected
 	}
@@ -107,10 +122,10 @@ func (l *localSide) tidyTheirs(ctx context.Context) {
 	}
 }
 
-// moveTheirs moves their main. A file in our own record says so meanwhile: where
+// moveTheirMain moves their main. A file in our own record says so meanwhile: where
 // an earlier run was killed in between, their lock may be one that it left, which
 // would keep everybody out.
-func (l *localSide) moveTheirs(old, next objects.Hash) error {
+func (l *localSide) moveTheirMain(old, next objects.Hash) error {
 	note := filepath.Join(l.ours.Dir(), pushingName)
 	if _, err := os.Stat(note); err == nil {
 		if _, err := l.theirs.RemoveStaleLock(MainRef); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
@@ -131,6 +132,13 @@ func (n *netSide) branches() map[string]objects.Hash {
 	return all
 }
 
+func (n *netSide) ref(name string) (objects.Hash, error) {
+	if n.adverts == nil {
+		return objects.Zero, nil
+	}
+	return n.adverts.References[name], nil
+}
+
 func (n *netSide) headIsMain() bool {
 	if n.adverts == nil {
 		return true
@@ -181,19 +189,24 @@ func (n *netSide) fetch(ctx context.Context, tip, have objects.Hash) error {
 	return nil
 }
 
-func (n *netSide) push(ctx context.Context, old, next objects.Hash) error {
-	pack, err := n.store.MissingPack(next, old, func() error { return context.Cause(ctx) })
-	if err != nil {
+func (n *netSide) push(ctx context.Context, ref string, old, next objects.Hash) error {
+	request := packp.NewReferenceUpdateRequestFromCapabilities(n.adverts.Capabilities)
+	request.Commands = []*packp.Command{{Name: plumbing.ReferenceName(ref), Old: old, New: next}}
+	shut := func() error { return nil }
+	if next != objects.Zero {
+		pack, err := n.store.MissingPack(next, old, func() error { return context.Cause(ctx) })
+		if err != nil {
+			return err
+		}
+		request.Packfile, shut = pack, pack.Close
+	} else if err := request.Capabilities.Set(capability.DeleteRefs); err != nil {
 		return err
 	}
-	request := packp.NewReferenceUpdateRequestFromCapabilities(n.adverts.Capabilities)
-	request.Commands = []*packp.Command{{Name: MainRef, Old: old, New: next}}
-	request.Packfile = pack
 	said := &limited{room: maxSaid}
 	for _, kind := range []capability.Capability{capability.Sideband64k, capability.Sideband} {
 		if n.adverts.Capabilities.Supports(kind) {
 			if err := request.Capabilities.Set(kind); err != nil {
-				return errors.Join(err, pack.Close())
+				return errors.Join(err, shut())
 			}
 			request.Progress = said
 			break
@@ -201,8 +214,8 @@ func (n *netSide) push(ctx context.Context, old, next objects.Hash) error {
 	}
 	session := n.session.(transport.ReceivePackSession)
 	var report *packp.ReportStatus
-	err = n.call(ctx, func() (_ io.Closer, err error) {
-		defer pack.Close()
+	err := n.call(ctx, func() (_ io.Closer, err error) {
+		defer func() { _ = shut() }() // what was sent or not does not change by it
 		report, err = session.ReceivePack(ctx, request)
 		return session, err
 	})
@@ -219,7 +232,7 @@ func (n *netSide) push(ctx context.Context, old, next objects.Hash) error {
 				return ErrRejected
 			case status.Error() != nil:
 				return errors.New(refusal(status.Status, said.String()))
-			case err == nil && status.ReferenceName == MainRef:
+			case err == nil && status.ReferenceName.String() == ref:
 				return nil
 			}
 		}

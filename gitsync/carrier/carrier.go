@@ -43,6 +43,12 @@ type Carrier interface {
 	// ErrRejected if it is not, or no longer. It succeeds only where the remote has
 	// said that main is there.
 	Push(ctx context.Context, commit objects.Hash) error
+	// Claim makes ref of the remote name a commit of ours, if there is no such ref, and
+	// returns what it names now, whoever made it. An error says that nobody knows.
+	Claim(ctx context.Context, ref string, commit objects.Hash) (holder objects.Hash, err error)
+	// Unclaim removes a ref of the remote that names a commit; where it does not, there
+	// is nothing to do.
+	Unclaim(ctx context.Context, ref string, commit objects.Hash) error
 	// FixHead makes the HEAD of a remote on this machine name main, or says how
 	// to (R1).
 	FixHead(ctx context.Context) (note string, err error)

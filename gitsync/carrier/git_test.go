@@ -53,7 +53,7 @@ func FuzzTookMain(f *testing.F) {
 	f.Add("To x\n " + line + "a..b\nDone\n")
 	f.Add("To x\n!" + line + "[rejected] (fetch first)\nDone\n")
 	f.Fuzz(func(t *testing.T, told string) {
-		if tookMain(told, commit) && (!strings.Contains(told, line) || !strings.Contains(told, "Done\n") && !strings.HasSuffix(told, "Done")) {
+		if took(told, commit.String()+":"+MainRef) && (!strings.Contains(told, line) || !strings.Contains(told, "Done\n") && !strings.HasSuffix(told, "Done")) {
 			t.Errorf("%q is taken for a push of main", told)
 		}
 	})

@@ -95,7 +95,7 @@ func (g *gitProgram) Push(ctx context.Context, commit objects.Hash) error {
 		"--end-of-options", g.at, commit.String()+":"+MainRef)
 	var failed *gitError
 	switch {
-	case err == nil && tookMain(out.told, commit):
+	case err == nil && took(out.told, commit.String()+":"+MainRef):
 		return nil
 	case err == nil:
 		return confirmPush(ctx, g, commit)
@@ -110,16 +110,16 @@ func (g *gitProgram) Push(ctx context.Context, commit objects.Hash) error {
 	return fitting(g.remote, err)
 }
 
-// tookMain reports whether git says to the end that the remote's main is commit now.
-func tookMain(told string, commit objects.Hash) bool {
+// took reports whether git says to the end that the remote did what a refspec asks for.
+func took(told, refspec string) bool {
 	taken, done := false, false
 	for line := range strings.Lines(told) {
 		line = strings.TrimSuffix(line, "\n")
 		flag, rest, _ := strings.Cut(line, "\t")
 		refs, _, isRef := strings.Cut(rest, "\t")
 		switch {
-		case isRef && refs == commit.String()+":"+MainRef:
-			taken = flag == " " || flag == "*" || flag == "=" // moved, new, there already
+		case isRef && refs == refspec:
+			taken = flag == " " || flag == "*" || flag == "=" || flag == "-" // moved, new, there already, removed
 		case line == "Done":
 			done = true
 		}

@@ -46,7 +46,7 @@ func TestBuiltinWantsAReport(t *testing.T) {
 		"of main":                 {about(MainRef), nil},
 	} {
 		side := &netSide{store: store, session: taker{report: c.report}, adverts: packp.NewAdvRefs()}
-		if err := side.push(t.Context(), objects.Zero, tip); !errors.Is(err, c.want) {
+		if err := side.push(t.Context(), MainRef, objects.Zero, tip); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 	}

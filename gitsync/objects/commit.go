@@ -25,6 +25,17 @@ type Commit struct {
 	Message   string
 }
 
+// PutEmpty makes a commit without files durable, in a file of its own. Both identities are
+// cleaned.
+func (s *Store) PutEmpty(c Commit) (Hash, error) {
+	c.Tree = emptyTree
+	data := encodeCommit(c)
+	if err := s.PutLoose(plumbing.TreeObject, nil); err != nil {
+		return Zero, err
+	}
+	return hashOf(plumbing.CommitObject, data), s.PutLoose(plumbing.CommitObject, data)
+}
+
 // CommitAt reads a commit.
 func (s *Store) CommitAt(h Hash) (Commit, error) {
 	data, err := s.typed(h, plumbing.CommitObject)

@@ -115,6 +115,49 @@ func (r *Refs) ResetRef(name string, next Hash) error {
 	return nil
 }
 
+// RemoveRef removes a ref if it names old, as MoveRef moves one. Where there is no such ref
+// there is nothing to do; the error is ErrRefMoved if it names something else.
+func (r *Refs) RemoveRef(name string, old Hash) error {
+	path := filepath.Join(r.dir, filepath.FromSlash(name))
+	current, ok, err := r.Ref(name)
+	if err == nil && !ok {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot remove %s: %w", name, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { // that of a ref in packed-refs may be gone
+		return fmt.Errorf("cannot remove %s: %w", name, err)
+	}
+	lock, err := r.takeLock(path + ".lock")
+	if err != nil {
+		return fmt.Errorf("cannot remove %s: %w", name, err)
+	}
+	if current, _, err = r.Ref(name); err == nil && current != old {
+		err = fmt.Errorf("cannot remove %s: %w: it names %s, not %s", name, ErrRefMoved, current, old)
+	}
+	if err == nil {
+		err = r.DropRef(name)
+	}
+	return errors.Join(err, lock.Close(), r.dropLock(path+".lock"))
+}
+
+// RefsBelow are the refs whose names begin with prefix, which ends in a slash, and what
+// they name. One that cannot be read is left out.
+func (r *Refs) RefsBelow(prefix string) (map[string]Hash, error) {
+	names, err := r.namesBelow(prefix)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]Hash{}
+	for name := range names {
+		if h, ok, err := r.Ref(prefix + name); err == nil && ok {
+			all[prefix+name] = h
+		}
+	}
+	return all, nil
+}
+
 // DropRef forgets a ref, whatever it holds. It is for a ref that a crash broke.
 func (r *Refs) DropRef(name string) error {
 	if err := removeFile(filepath.Join(r.dir, filepath.FromSlash(name))); err != nil {
@@ -157,7 +200,7 @@ func place(path string, lock *os.File, next Hash) error {
 
 // Branches are the branches of the repository, by name without refs/heads/.
 func (r *Refs) Branches() (map[string]Hash, error) {
-	names, err := r.branchNames()
+	names, err := r.namesBelow(branchPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -176,9 +219,10 @@ func (r *Refs) Branches() (map[string]Hash, error) {
 
 const branchPrefix = "refs/heads/"
 
-func (r *Refs) branchNames() (map[string]bool, error) {
+// namesBelow are the refs whose names begin with prefix, without it.
+func (r *Refs) namesBelow(prefix string) (map[string]bool, error) {
 	names := map[string]bool{}
-	root := filepath.Join(r.dir, filepath.FromSlash(branchPrefix))
+	root := filepath.Join(r.dir, filepath.FromSlash(prefix))
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, ".lock") {
 			return err
@@ -188,15 +232,15 @@ func (r *Refs) branchNames() (map[string]bool, error) {
 		return err
 	})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot list the branches: %w", err)
+		return nil, fmt.Errorf("cannot list the refs below %s: %w", prefix, err)
 	}
 	packed, err := os.ReadFile(filepath.Join(r.dir, "packed-refs"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot read packed-refs: %w", err)
 	}
 	for line := range strings.Lines(string(packed)) {
-		if _, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(ref, branchPrefix) {
-			names[strings.TrimPrefix(ref, branchPrefix)] = true
+		if _, ref, ok := strings.Cut(strings.TrimSpace(line), " "); ok && strings.HasPrefix(ref, prefix) {
+			names[strings.TrimPrefix(ref, prefix)] = true
 		}
 	}
 	return names, nil

@@ -1,0 +1,91 @@
+package carrier
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// refAsker is a carrier that can ask for one ref of the remote.
+type refAsker interface {
+	// refAt is what a ref of the remote names, Zero where there is none.
+	refAt(ctx context.Context, ref string) (objects.Hash, error)
+}
+
+// Claim implements Carrier.
+func (g *gitProgram) Claim(ctx context.Context, ref string, commit objects.Hash) (holder objects.Hash, err error) {
+	err = g.pushRef(ctx, commit.String()+":"+ref, "--force-with-lease="+ref+":")
+	if err == nil {
+		return commit, nil
+	}
+	return whoHolds(ctx, g, ref, err)
+}
+
+// Unclaim implements Carrier.
+func (g *gitProgram) Unclaim(ctx context.Context, ref string, commit objects.Hash) error {
+	err := g.pushRef(ctx, ":"+ref, "--force-with-lease="+ref+":"+commit.String())
+	return stillHeld(ctx, g, ref, commit, err)
+}
+
+// pushRef pushes one ref under a condition. It succeeds only where git says that this
+// was done.
+func (g *gitProgram) pushRef(ctx context.Context, refspec, lease string) error {
+	out, err := g.run(ctx, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", lease,
+		"--end-of-options", g.at, refspec)
+	var failed *gitError
+	switch {
+	case err == nil && took(out.told, refspec):
+		return nil
+	case err == nil:
+		return fmt.Errorf("%w: %w", ErrRemote, errUnsaid)
+	case errors.As(err, &failed):
+		failed.explain()
+		failed.line = g.hide(failed.line)
+	}
+	return fitting(g.remote, err)
+}
+
+// refAt implements refAsker.
+func (g *gitProgram) refAt(ctx context.Context, ref string) (objects.Hash, error) {
+	out, err := g.run(ctx, "ls-remote", "--end-of-options", g.at, ref)
+	if err != nil {
+		return objects.Zero, fitting(g.remote, err)
+	}
+	for line := range strings.Lines(out.told) {
+		hex, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if name == ref && plumbing.IsHash(hex) { // git matches the ends of names as well
+			return plumbing.NewHash(hex), nil
+		}
+	}
+	return objects.Zero, nil
+}
+
+// whoHolds asks what a ref names after a claim that was not taken, or of which the answer
+// is lost: it may be ours all the same. Where there is no such ref the claim came to
+// nothing, or is still under way, and nobody knows.
+func whoHolds(ctx context.Context, asker refAsker, ref string, why error) (objects.Hash, error) {
+	holder, err := asker.refAt(ctx, ref)
+	switch {
+	case err != nil:
+		return objects.Zero, errors.Join(why, err)
+	case holder == objects.Zero:
+		return objects.Zero, why
+	}
+	return holder, nil
+}
+
+// stillHeld asks whether a ref is still there after it was not said to be removed.
+func stillHeld(ctx context.Context, asker refAsker, ref string, commit objects.Hash, why error) error {
+	if why == nil {
+		return nil
+	}
+	if holder, err := asker.refAt(ctx, ref); err == nil && holder != commit {
+		return nil
+	}
+	return why
+}

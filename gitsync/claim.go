@@ -1,0 +1,145 @@
+package gitsync
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/gitsync/objects"
+)
+
+// claimPrefix begins the refs of claims, at the remote and, of those that are this
+// node's, in record.git. No fetch brings them: they are outside of what clones ask for.
+const claimPrefix = "refs/parley/claims/"
+
+// claimName is what claims may be called: a part of a ref that every server takes.
+var claimName = regexp.MustCompile(`^[0-9a-z][0-9a-z-]{0,127}$`)
+
+// ErrNoRemote says that something needs a remote, and there is none.
+var ErrNoRemote = errors.New("the record has no remote")
+
+// Claimed is a claim of this node.
+type Claimed struct {
+	Name string
+	Text string    // what was said with it
+	Time time.Time // of the first try; kept to the second
+}
+
+// Claim claims a name for this node, with a text that says for what, and reports whether
+// it is this node's: of all that claim a name at one remote, one gets it (R7). It may be
+// asked again, also after a crash, and stays this node's until Unclaim. An error says that
+// nobody knows: without a remote (ErrNoRemote), or where that does not answer clearly.
+func (r *Record) Claim(ctx context.Context, name, text string) (mine bool, err error) {
+	err = r.withClaims(ctx, name, func(ctx context.Context, ref string) (err error) {
+		mine, err = r.share.claim(ctx, ref, text)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("cannot claim %s: %w", name, err)
+	}
+	return mine, nil
+}
+
+// Unclaim gives up a claim of this node. Whoever claims that name next gets it.
+func (r *Record) Unclaim(ctx context.Context, name string) error {
+	err := r.withClaims(ctx, name, r.share.unclaim)
+	if err != nil {
+		return fmt.Errorf("cannot give up the claim %s: %w", name, err)
+	}
+	return nil
+}
+
+// withClaims does something with the ref of a claim while nothing else is fetched or
+// pushed.
+func (r *Record) withClaims(ctx context.Context, name string, do func(ctx context.Context, ref string) error) error {
+	switch {
+	case r.isClosed():
+		return ErrClosed
+	case !claimName.MatchString(name):
+		return fmt.Errorf("%q is no name of a claim", name)
+	case r.opts.Remote == "":
+		return ErrNoRemote
+	}
+	ctx, done := r.online.during(ctx)
+	defer done()
+	r.share.mu.Lock()
+	defer r.share.mu.Unlock()
+	return do(ctx, claimPrefix+name)
+}
+
+// Claims are the claims of this node, and those of which it does not know yet whether
+// they are.
+func (r *Record) Claims() ([]Claimed, error) {
+	refs, err := r.store.RefsBelow(claimPrefix)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the claims: %w", err)
+	}
+	var all []Claimed
+	for ref, h := range refs {
+		c, err := r.store.CommitAt(h)
+		if err != nil {
+			continue // a crash left its ref alone; it is made anew when it is claimed again
+		}
+		text, _, _ := strings.Cut(c.Message, claimantLine)
+		all = append(all, Claimed{Name: strings.TrimPrefix(ref, claimPrefix), Text: strings.TrimSuffix(text, "\n"), Time: c.When})
+	}
+	return all, nil
+}
+
+// claim is Claim for a ref. Its commit is kept under the same name in record.git before
+// anybody is asked, so that a node that dies before it has the answer knows its own claim
+// when it asks again. The caller holds mu.
+func (s *sharer) claim(ctx context.Context, ref, text string) (mine bool, err error) {
+	commit, ours, err := s.store.Ref(ref)
+	if err != nil {
+		return false, err
+	}
+	if ours {
+		_, err = s.store.CommitAt(commit)
+	}
+	if !ours || err != nil {
+		old := commit
+		if commit, err = s.newClaim(text); err != nil {
+			return false, err
+		}
+		if err := s.store.MoveRef(ref, old, commit); err != nil {
+			return false, err
+		}
+	}
+	holder, err := s.git.Claim(ctx, ref, commit)
+	if err != nil || holder == commit {
+		return err == nil, err
+	}
+	return false, s.store.RemoveRef(ref, commit)
+}
+
+// unclaim is Unclaim for a ref. The caller holds mu.
+func (s *sharer) unclaim(ctx context.Context, ref string) error {
+	commit, ours, err := s.store.Ref(ref)
+	if err != nil || !ours {
+		return err
+	}
+	if err := s.git.Unclaim(ctx, ref, commit); err != nil {
+		return err
+	}
+	return s.store.RemoveRef(ref, commit)
+}
+
+// claimantLine begins what makes the commit of a claim unlike that of anybody else who
+// claims the same with the same words.
+const claimantLine = "\n\nclaimant: "
+
+// newClaim makes a commit that nobody else can make. It has no files and follows nothing.
+func (s *sharer) newClaim(text string) (objects.Hash, error) {
+	nonce := make([]byte, 16)
+	_, _ = rand.Read(nonce) // it never fails
+	return s.store.PutEmpty(objects.Commit{
+		Author: s.main.author, Committer: s.main.author, When: s.opts.Now().UTC(),
+		Message: text + claimantLine + hex.EncodeToString(nonce),
+	})
+}
