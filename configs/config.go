@@ -31,6 +31,10 @@ type Config struct {
 	// remote before this host commits and pushes it in its place.
 	CourierGrace time.Duration
 	MaxHops      int // answers of agents to answers of agents before it stops (R13)
+	MaxRuns      int // of one agent within an hour, for what agents cause, before the rest waits (R13)
+	// MaxConversationRuns is how often agents may have each other run in a conversation
+	// since a human last spoke in it, before the rest waits (R13).
+	MaxConversationRuns int
 	// MaxCommands is how many commands of agents run at once on this host; 0 (written
 	// "auto") lets the machine decide. Commands gives the figure to use.
 	MaxCommands    int
@@ -76,12 +80,14 @@ type Bus struct {
 // have none, so Validate refuses it as it is.
 func Default() Config {
 	return Config{
-		FetchInterval:  10 * time.Second,
-		CourierGrace:   30 * time.Second,
-		MaxHops:        8,
-		MessageLimit:   protocol.MessageLimit,
-		CommandTimeout: 60 * time.Second,
-		LogLevel:       "info",
+		FetchInterval:       10 * time.Second,
+		CourierGrace:        30 * time.Second,
+		MaxHops:             8,
+		MaxRuns:             60,
+		MaxConversationRuns: 30,
+		MessageLimit:        protocol.MessageLimit,
+		CommandTimeout:      60 * time.Second,
+		LogLevel:            "info",
 	}
 }
 

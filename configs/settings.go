@@ -39,6 +39,8 @@ func settings(c *Config) []setting {
 		autoSetting("push_interval", &c.PushInterval),
 		durationSetting("courier_grace", &c.CourierGrace),
 		numberSetting("max_hops", &c.MaxHops),
+		numberSetting("max_runs", &c.MaxRuns),
+		numberSetting("max_conversation_runs", &c.MaxConversationRuns),
 		autoNumberSetting("max_commands", &c.MaxCommands),
 		sizeSetting("message_limit", &c.MessageLimit),
 		durationSetting("command_timeout", &c.CommandTimeout),

@@ -21,6 +21,7 @@ const (
 	minTimeout  = time.Second
 	maxTimeout  = 24 * time.Hour
 	maxMaxHops  = 1000
+	maxMaxRuns  = 100_000
 	maxCommands = 1000
 )
 
@@ -47,6 +48,8 @@ func (c Config) problems() []Problem {
 	}
 	add("courier_grace", checkRange(c.CourierGrace, minInterval, maxInterval, span.Exact))
 	add("max_hops", checkRange(c.MaxHops, 1, maxMaxHops, strconv.Itoa))
+	add("max_runs", checkRange(c.MaxRuns, 1, maxMaxRuns, strconv.Itoa))
+	add("max_conversation_runs", checkRange(c.MaxConversationRuns, 1, maxMaxRuns, strconv.Itoa))
 	if c.MaxCommands != 0 {
 		add("max_commands", checkRange(c.MaxCommands, 1, maxCommands, strconv.Itoa))
 	}

@@ -145,6 +145,7 @@ func (s *State) settled() {
 		s.Ledger.electAll()
 	}
 	s.Ledger.settle()
+	s.Talk.conversations.follow(s.Talk, s.Ledger.changes)
 }
 
 // Check says what Take would say of an examined file, without changing the state.

@@ -123,6 +123,7 @@ func snapshot(s *State) string {
 	for it := range s.Ledger.All() {
 		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Talk.Stage(it.Path))
 		fmt.Fprintln(&b, "  answers", hashes(s.Talk.Answers(it.Path)), s.Talk.Hops(it), "channel", hashes(slices.Collect(s.Ledger.Channel(it.Path.Channel()))))
+		fmt.Fprintln(&b, "  conversation", s.Talk.Conversation(it))
 		fmt.Fprintln(&b, "  progress", s.Talk.Progress(it), s.Talk.AuthorOf(it, "a"), s.Talk.Answerable(it))
 		for _, in := range s.Talk.Thread(it.Path) {
 			fmt.Fprint(&b, "  ", in.Depth, " ", in.Hash[:8])

@@ -44,6 +44,8 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	to ID = NAME…   act ID = …          hops ID = …    wrote = how many messages the last line made
 //	thread ID = ID, each with as many dots before it as it is deep    progress ID = NAME[:read|:answered]…
 //	in ID = CHANNEL    requested HOST REQUEST = ID
+//	ID: holdtalk WHO@HOST ID2: WHY         agents did too much; also: hold. ID: resume WHO@HOST ID2 AGENT: WHY
+//	runs ID = ID2 N [told]                 what agents did in the conversation that begins with ID2; caused WHO@HOST ID = true|false
 //
 // What is about keys stands in story_keys_test.go, what is about dead letters in
 // story_runs_test.go.
@@ -301,6 +303,14 @@ func (s *story) command(line string) (Command, Who) {
 		return Acknowledge{As: who, Of: s.path(words[2])}, who
 	case "stop":
 		return Stop{As: who, At: s.path(words[2]), Body: "stopped"}, who
+	case "hold", "holdtalk":
+		c := Hold{As: who, At: s.path(words[2]), Human: "nat", Act: protocol.RunHeld, Reason: text}
+		if words[0] == "holdtalk" {
+			c.Act = protocol.TalkHeld
+		}
+		return c, Who{Name: who.Host.String(), Host: who.Host}
+	case "resume":
+		return Resume{By: who, At: s.path(words[2]), Agent: words[3], Reason: text}, who
 	case "fail", "retry", "drop":
 		return s.runCommand(who, words), who
 	}
@@ -488,6 +498,15 @@ func (s *story) expect(line string) bool {
 		got = string(s.state.Ledger.at(s.path(words[1])).Act)
 	case words[0] == "hops":
 		got = fmt.Sprint(s.state.Ledger.at(s.path(words[1])).Hops)
+	case words[0] == "caused":
+		got = fmt.Sprint(s.state.Talk.Caused(s.state.Ledger.at(s.path(words[2])), s.who(words[1])))
+	case words[0] == "runs": // of agents in the conversation, see Conversation
+		c := s.state.Talk.Conversation(s.state.Ledger.at(s.path(words[1])))
+		root, _ := s.state.Ledger.Item(c.Root)
+		got = fmt.Sprint(s.names([]*Item{root}), " ", c.Runs)
+		if c.Told {
+			got += " told"
+		}
 	case words[0] == "hops!": // with those that only receipts tell of
 		got = fmt.Sprint(s.state.Talk.Hops(s.state.Ledger.at(s.path(words[1]))))
 	case words[0] == "awaits":

@@ -16,6 +16,9 @@ type Talk struct {
 	people    *people.Directory
 	run       func(protocol.Path, string) runs.Run // an agent's work on a message
 	readHolds func() bool                          // what the archive says of receipts holds still
+	judged    func() int                           // rises whenever it may have changed who signs for whom
+
+	conversations conversations
 }
 
 // Answers are the messages that answer the one at p, in the order of the record: those

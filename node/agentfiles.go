@@ -81,6 +81,9 @@ func (f *AgentFiles) PauseAgent(r control.PauseRequest) (control.Agent, error) {
 	if err == nil {
 		err = agents.MayPause(a)
 	}
+	if err == nil && r.Conversation != "" {
+		err = control.Errorf(control.KindUnavailable, "parley up", "cannot let %s go on in a conversation: only a running node can speak there", a.Name)
+	}
 	if err != nil {
 		return control.Agent{}, err
 	}

@@ -25,6 +25,10 @@ type serving struct {
 	doorsteps *agents.Doorsteps
 	doors     *doors
 	kept      bool // commands run beneath keepers
+	host      protocol.Name
+	find      func(message string) (protocol.Path, error)
+	say       func(ctx context.Context, c fleet.Command) error
+	grant     func(agent protocol.Name) error // has nothing count any more that agents have had it run
 	record    interface {
 		Tip() string
 		Status() gitsync.Status
@@ -131,15 +135,20 @@ func (sv *serving) Remove(ctx context.Context, r control.AgentRequest) (none con
 }
 
 // Pause answers control.PauseAgent. The decision outlives the node.
-func (sv *serving) Pause(_ context.Context, r control.PauseRequest) (control.Agent, error) {
+func (sv *serving) Pause(ctx context.Context, r control.PauseRequest) (control.Agent, error) {
 	sv.roster.Serving.Lock()
 	defer sv.roster.Serving.Unlock()
-	a, err := sv.roster.Get(r.Name)
-	if err != nil {
+	if err := sv.checkPause(r); err != nil {
 		return control.Agent{}, err
 	}
-	if err := agents.MayPause(a); err != nil {
-		return control.Agent{}, err
+	if !r.Paused {
+		if err := sv.resume(ctx, r); err != nil {
+			return control.Agent{}, err
+		}
+	}
+	a, err := sv.roster.Get(r.Name)
+	if err != nil || r.Conversation != "" {
+		return sv.view(a), err
 	}
 	a.Paused = r.Paused
 	if err := configs.WriteAgent(sv.dir, a); err != nil {

@@ -40,8 +40,11 @@ func (w *worker) job(s *fleet.State, p protocol.Path) runlog.Job {
 // The error says that the node stops.
 func (w *worker) begin(ctx context.Context, j job, run runlog.Job) (attempt int, err error) {
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		attempt, err = w.runs.Start(run, j.tier.Name, j.it.Hops > 0)
+		attempt, err = w.runs.Start(run, j.tier.Name, j.caused)
 		if err == nil {
+			if j.caused {
+				w.folded(func(*fleet.State) { w.queue.budgets.noted(w.queue.who, j.it); w.queue.nudge() })
+			}
 			return attempt, nil
 		}
 		w.log.Error().Err(err).Str("agent", w.queue.who.Name).Stringer("path", j.it.Path).Msg("an agent's command waits")

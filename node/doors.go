@@ -109,12 +109,11 @@ func (d *doors) open(a configs.Agent) {
 func (d *doors) change(a configs.Agent) {
 	var q *queue
 	accepts := false
-	d.folded(func(*fleet.State) {
+	d.folded(func(s *fleet.State) {
 		if w := d.workers[a.Name]; w != nil {
 			q = w.queue
 			accepts = q.agent.Accepts != a.Accepts
-			q.agent = a
-			q.nudge()
+			q.serve(s, a)
 		}
 	})
 	switch {
@@ -145,7 +144,17 @@ func (d *doors) close(agent protocol.Name) {
 	if w != nil {
 		w.end()
 		w.work.Wait()
+		d.folded(func(*fleet.State) { w.queue.forget() })
 	}
+}
+
+// look has an agent look again at what waits for a budget.
+func (d *doors) look(agent protocol.Name) {
+	d.folded(func(*fleet.State) {
+		if w := d.workers[agent]; w != nil {
+			w.queue.look()
+		}
+	})
 }
 
 // fillAll queues what waits for the agent, or with "" for all agents, and is not queued yet.
@@ -180,6 +189,7 @@ func (d *doors) fill(q *queue) {
 		for _, it := range waiting {
 			q.add(s, it)
 		}
+		q.look()
 	})
 }
 
@@ -231,7 +241,8 @@ func (d *doors) atWork() (count int) {
 func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	v := agents.View(a)
 	if w := d.workers[a.Name]; w != nil {
-		v.Queued, v.Running, v.Held = len(w.queue.waiting), w.queue.atWork(), w.slots.Waits(w.queue.wake)
+		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.queue.wake)
+		v.Over = w.queue.over.spent()
 	}
 	if a.Door == configs.DoorInbox {
 		for range s.Talk.Inbox(fleet.Who{Name: a.Name.String(), Host: d.host}, false) {

@@ -102,7 +102,7 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 	})
 	halted, awaited := w.halted(), q.awaited(s)
 	place := 0
-	for it := range q.inOrder() {
+	for _, it := range q.inOrder() {
 		if s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
 			continue // it is receipted, or the conversation stopped, in a moment
 		}
@@ -173,6 +173,8 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 		return control.WhyRetry
 	case waits && it.Path.Compare(first) >= 0:
 		return control.WhyOrder
+	case q.over.holds(it.Path):
+		return control.WhyBudget
 	case expected && now.Before(until) && s.Talk.AwaitsReceipt(it, q.who):
 		return control.WhyReceipt
 	case q.running[tier.Name] >= tier.Count:
@@ -181,20 +183,53 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 	return control.WhyNothing
 }
 
-// inOrder are the messages that wait, in the order in which they are looked at.
-func (q *queue) inOrder() func(yield func(*fleet.Item) bool) { return slices.Values(q.waiting) }
+// inOrder are the messages that wait, the oldest first. Their authors take turns, so a
+// younger one may be handled before.
+func (q *queue) inOrder() []*fleet.Item {
+	all := q.all()
+	slices.SortFunc(all, byPlace)
+	return all
+}
 
 // takeOut takes a message that waits for a run out of the queue, for who cancels it: it
 // counts as at work until gone or putBack. It is nil where none does.
 func (q *queue) takeOut(s *fleet.State, p protocol.Path, c *cancellation) *fleet.Item {
-	at := slices.IndexFunc(q.waiting, func(it *fleet.Item) bool { return it.Path == p })
-	if at < 0 || s.Talk.Handle(q.waiting[at], q.who, q.limits()) != fleet.Run {
+	it := q.remove(s, p)
+	if it == nil {
 		return nil
 	}
-	it := q.waiting[at]
-	q.waiting = slices.Delete(q.waiting, at, at+1)
+	if s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
+		q.put(s, it)
+		return nil
+	}
 	q.at[p] = &atWork{j: job{it: it, agent: q.agent, tier: q.tierFor(s, it)}, canceled: c, done: make(chan struct{})}
 	return it
+}
+
+// remove takes a message out of what waits, wherever it stands; nil where it does not. It
+// goes through all that waits, which is little for somebody who cancels a message.
+func (q *queue) remove(s *fleet.State, p protocol.Path) *fleet.Item {
+	if it := q.aside[p]; it != nil {
+		delete(q.aside, p)
+		return it
+	}
+	for tier, l := range q.lines {
+		all := l.All()
+		if at := pathIn(all, p); at >= 0 {
+			delete(q.lines, tier)
+			for i, it := range all {
+				if i != at {
+					q.put(s, it)
+				}
+			}
+			return all[at]
+		}
+	}
+	return q.letGo(p)
+}
+
+func pathIn(items []*fleet.Item, p protocol.Path) int {
+	return slices.IndexFunc(items, func(it *fleet.Item) bool { return it.Path == p })
 }
 
 // gone ends takeOut: nothing is to be done for the message any more.
@@ -206,9 +241,9 @@ func (q *queue) gone(p protocol.Path) {
 }
 
 // putBack ends takeOut: it waits as before.
-func (q *queue) putBack(it *fleet.Item) {
+func (q *queue) putBack(s *fleet.State, it *fleet.Item) {
 	close(q.at[it.Path].done)
 	delete(q.at, it.Path)
-	q.insert(it)
+	q.put(s, it)
 	q.nudge()
 }

@@ -118,9 +118,11 @@ func (w watched) agent(a configs.Agent) metrics.Agent {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if at := n.doors.workers[a.Name]; at != nil {
-		s.Queued, s.Running = len(at.queue.waiting), at.queue.atWork()
-		if s.Queued > 0 {
-			first = at.queue.waiting[0].Path.Time()
+		s.Queued, s.Running = at.queue.waiting(), at.queue.atWork()
+		for _, it := range at.queue.all() {
+			if date := it.Path.Time(); first.IsZero() || date.Before(first) {
+				first = date
+			}
 		}
 	}
 	if a.Door == configs.DoorInbox {

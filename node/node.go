@@ -335,13 +335,15 @@ func (n *Node) openDoors() {
 	n.trials = &trials{
 		recordID: n.record.ID(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, prompts: n.prompts, runner: commands,
 	}
+	budgets := newBudgets(n.cfg.MaxRuns, n.cfg.MaxConversationRuns, n.runs, n.now)
 	n.doors.doorsOptions = doorsOptions{
 		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record,
 		queue: queueOptions{
 			maxHops: n.cfg.MaxHops, receiptPatience: max(holePatience, receiptFetches*n.cfg.FetchInterval), notices: n.notices, steps: &n.steps,
+			budgets: budgets,
 		},
 		worker: workerOptions{
-			folded: n.folded, log: n.log, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
+			folded: n.folded, log: n.log, human: n.cfg.Human, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
 			runs: n.runs, now: n.now, pause: cmp.Or(n.retryPause, retryPause),
 			load: n.views.load, act: n.decider.act, prompts: n.prompts, runner: commands, steps: &n.steps,
 		},
@@ -351,6 +353,14 @@ func (n *Node) openDoors() {
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
 		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce,
+		host: n.cfg.Alias, find: func(message string) (protocol.Path, error) {
+			f, err := n.views.find(message)
+			if err != nil {
+				return protocol.Path{}, err
+			}
+			return f.item.Path, nil
+		},
+		say: n.decider.say, grant: n.runs.Grant,
 	}
 }
 

@@ -1,26 +1,29 @@
 package node
 
 import (
-	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/internal/turns"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// queue is what waits for the command of one agent, oldest first, and what it is at. It
-// is used only in looks at the state, so that what comes, what counts and what is taken
-// have one order: no message is taken twice.
+// queue is what waits for the command of one agent, and what it is at. Those who wrote to
+// it take turns, with the oldest message of each. It is used only in looks at the state,
+// so that what comes, what counts and what is taken have one order: no message is taken
+// twice.
 type queue struct {
 	queueOptions
 	who     fleet.Who
-	agent   configs.Agent // as it is served now; what runs keeps what it began with
-	wake    chan struct{} // holds a token where there is something to look at
-	waiting []*fleet.Item
+	agent   configs.Agent    // as it is served now; what runs keeps what it began with
+	wake    chan struct{}    // holds a token where there is something to look at
+	lines   map[string]*line // what can be taken, by tier
+	aside   map[protocol.Path]*fleet.Item
+	over    heldBack
 	held    map[protocol.Path]bool      // waiting or running
 	running map[string]int              // by tier
 	at      map[protocol.Path]*atWork   // what is being handled
@@ -30,10 +33,21 @@ type queue struct {
 	paused  bool
 }
 
+// line is what waits for one tier.
+type line = turns.Queue[*fleet.Item, bond]
+
+// bond is what keeps messages of several authors in their order: the conversation. What
+// nobody vouches for has a part of its own, so that it can hold up nothing else.
+type bond struct {
+	root       protocol.Path
+	unverified bool
+}
+
 // queueOptions are what the queues of a host have in common.
 type queueOptions struct {
 	maxHops         int
 	receiptPatience time.Duration // how long a message waits for the receipt that may say what it answers
+	budgets         *budgets
 	notices         *notices.Notices
 	steps           *steps
 }
@@ -48,11 +62,14 @@ type job struct {
 	agent    configs.Agent
 	tier     configs.Tier
 	handling fleet.Handling
+	caused   bool       // an agent caused it, so that a run counts against budgets
+	tell     *overspent // it is not handled: it is to be told that it waits, and why
 }
 
 func newQueue(o queueOptions, who fleet.Who, a configs.Agent) *queue {
 	return &queue{
 		queueOptions: o, who: who, agent: a, wake: make(chan struct{}, 1), paused: a.Paused,
+		lines: map[string]*line{}, aside: map[protocol.Path]*fleet.Item{}, over: newHeldBack(),
 		held: map[protocol.Path]bool{}, running: map[string]int{}, holes: map[protocol.Path]time.Time{}, expects: map[protocol.Path]time.Time{},
 		pauses: map[protocol.Path]time.Time{}, at: map[protocol.Path]*atWork{},
 	}
@@ -72,6 +89,7 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 	if it.Type == protocol.TypeRead && len(q.expects) > 0 {
 		q.nudge() // it may be the receipt that a message waits for
 	}
+	q.reopened(s, it)
 	if q.held[it.Path] {
 		return
 	}
@@ -92,14 +110,39 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 		q.expects[it.Path] = time.Now().Add(q.receiptPatience)
 		time.AfterFunc(q.receiptPatience, q.nudge)
 	}
-	q.insert(it)
+	q.put(s, it)
 	q.steps.queued(q.agent.Name, it.Path)
 	q.nudge()
 }
 
-func (q *queue) insert(it *fleet.Item) {
-	i, _ := slices.BinarySearchFunc(q.waiting, it, byPlace)
-	q.waiting = slices.Insert(q.waiting, i, it)
+// put has a message wait for its tier. Verified authors take turns; all that nobody
+// vouches for has one turn together, because its authors' names are for the taking.
+func (q *queue) put(s *fleet.State, it *fleet.Item) {
+	tier := q.tierFor(s, it).Name
+	l := q.lines[tier]
+	if l == nil {
+		l = turns.New[*fleet.Item, bond](func(a, b *fleet.Item) bool { return byPlace(a, b) < 0 })
+		q.lines[tier] = l
+	}
+	author := it.Author().Name
+	if s.Signature(it) != protocol.SignatureValid {
+		l.Put(it, bond{s.Talk.Root(it), true}, "", author)
+		return
+	}
+	l.Put(it, bond{root: s.Talk.Root(it)}, author+"@"+it.Host.String(), author)
+}
+
+// serve has the queue be that of the agent as it is served now.
+func (q *queue) serve(s *fleet.State, a configs.Agent) {
+	q.agent = a
+	lines := q.lines
+	q.lines = map[string]*line{}
+	for _, l := range lines {
+		for _, it := range l.All() {
+			q.put(s, it)
+		}
+	}
+	q.nudge()
 }
 
 // nudge has the worker look at the queue.
@@ -112,31 +155,93 @@ func byPlace(a, b *fleet.Item) int {
 	return a.Path.Compare(b.Path)
 }
 
-// next is the oldest message that waits and whose tier has a free worker, and where it
-// stands. While the agent is paused its mail waits.
-func (q *queue) next(s *fleet.State) (j job, at int, ok bool) {
+// next is the message that is to be handled next: its author has the turn, and its tier
+// a free worker. While the agent is paused its mail waits.
+func (q *queue) next(s *fleet.State) (j job, ok bool) {
 	if q.paused {
-		return job{}, 0, false
+		return job{}, false
 	}
 	awaited := q.awaited(s)
-	for i, it := range q.waiting {
-		if first, waits := awaited[it.Host]; waits && it.Path.Compare(first) >= 0 {
-			continue
-		}
-		if time.Now().Before(q.pauses[it.Path]) {
-			continue
-		}
-		if until, expected := q.expects[it.Path]; expected {
-			if time.Now().Before(until) && s.Talk.AwaitsReceipt(it, q.who) {
-				continue
-			}
-			delete(q.expects, it.Path)
-		}
-		if tier := q.tierFor(s, it); q.running[tier.Name] < tier.Count {
-			return job{it, q.agent, tier, s.Talk.Handle(it, q.who, q.limits())}, i, true
+	for p, it := range q.aside {
+		if !q.waits(s, it, awaited) {
+			delete(q.aside, p)
+			q.put(s, it)
 		}
 	}
-	return job{}, 0, false
+	q.reopen(s)
+	for {
+		l, it := q.first()
+		if it == nil {
+			return job{}, false
+		}
+		if q.waits(s, it, awaited) {
+			l.Take()
+			q.aside[it.Path] = it
+			continue
+		}
+		j := job{it: it, agent: q.agent, tier: q.tierFor(s, it), handling: s.Talk.Handle(it, q.who, q.limits())}
+		if q.lines[j.tier.Name] != l && q.running[j.tier.Name] >= j.tier.Count {
+			l.Take()
+			q.put(s, it) // another tier is chosen for it since it came
+			continue
+		}
+		if j.handling != fleet.Run {
+			return j, true
+		}
+		j.caused = s.Talk.Caused(it, q.who)
+		switch spent := q.spent(s, j); {
+		case spent == nil:
+			return j, true
+		case spent.only:
+			l.Take()
+			q.over.soon = append(q.over.soon, it)
+		default:
+			l.Take()
+			if q.hold(spent, it) {
+				j.tell = spent
+				return j, true
+			}
+		}
+	}
+}
+
+// first is the message whose turn it is among the tiers that have a free worker, and in
+// which line it stands; nil if none has one.
+func (q *queue) first() (in *line, it *fleet.Item) {
+	for tier, l := range q.lines {
+		next, ok := l.Next()
+		if ok && q.running[tier] < q.count(tier) && (it == nil || byPlace(next, it) < 0) {
+			in, it = l, next
+		}
+	}
+	return in, it
+}
+
+// count is how many workers a tier has; one that is no longer there gives way to the first.
+func (q *queue) count(tier string) int {
+	for _, t := range q.agent.Tiers {
+		if t.Name == tier {
+			return t.Count
+		}
+	}
+	return q.agent.Tiers[0].Count
+}
+
+// waits reports whether a message waits for something else than its turn.
+func (q *queue) waits(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]protocol.Path) bool {
+	if first, waits := awaited[it.Host]; waits && it.Path.Compare(first) >= 0 {
+		return true
+	}
+	if time.Now().Before(q.pauses[it.Path]) {
+		return true
+	}
+	if until, expected := q.expects[it.Path]; expected {
+		if time.Now().Before(until) && s.Talk.AwaitsReceipt(it, q.who) {
+			return true
+		}
+		delete(q.expects, it.Path)
+	}
+	return false
 }
 
 // awaited is, by host, the first message that waits for what its host wrote before it.
@@ -169,18 +274,26 @@ func (q *queue) tierFor(s *fleet.State, it *fleet.Item) configs.Tier {
 	return q.agent.Tiers[0]
 }
 
-// begin takes out the message that stands at a place, which is at work from now on.
-func (q *queue) begin(j job, at int) {
-	q.waiting = slices.Delete(q.waiting, at, at+1)
+// begin takes out the message that is next, which is at work from now on.
+func (q *queue) begin(j job) {
+	for _, l := range q.lines {
+		if next, ok := l.Next(); ok && next == j.it {
+			l.Take()
+			break
+		}
+	}
 	delete(q.pauses, j.it.Path)
 	q.running[j.tier.Name]++
 	q.at[j.it.Path] = &atWork{j: j, done: make(chan struct{})}
+	if j.caused {
+		q.budgets.begin(q.who, j.it)
+	}
 }
 
 // later puts a message back that is at work, for that long.
 func (q *queue) later(j job, pause time.Duration) {
 	q.pauses[j.it.Path] = time.Now().Add(pause)
-	q.insert(j.it)
+	q.aside[j.it.Path] = j.it
 	time.AfterFunc(pause, q.nudge)
 }
 
@@ -192,8 +305,31 @@ func (q *queue) end(j job) {
 	q.running[j.tier.Name]--
 	close(q.at[j.it.Path].done)
 	delete(q.at, j.it.Path)
+	if j.caused {
+		q.budgets.end(q.who, j.it)
+	}
 	q.nudge()
 }
 
+// waiting is how many messages wait.
+func (q *queue) waiting() int {
+	n := len(q.aside) + q.over.len()
+	for _, l := range q.lines {
+		n += l.Len()
+	}
+	return n
+}
+
+// all is what waits, in no order.
+func (q *queue) all() (all []*fleet.Item) {
+	for _, it := range q.aside {
+		all = append(all, it)
+	}
+	for _, l := range q.lines {
+		all = append(all, l.All()...)
+	}
+	return append(all, q.over.all()...)
+}
+
 // atWork is how many messages are handled at the moment.
-func (q *queue) atWork() int { return len(q.held) - len(q.waiting) }
+func (q *queue) atWork() int { return len(q.held) - q.waiting() }

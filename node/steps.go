@@ -108,6 +108,17 @@ func (s *steps) halted(agent protocol.Name, p protocol.Path) {
 	s.log.Info().Stringer("path", p).Stringer("agent", agent).Msg("conversation stopped")
 }
 
+// held tells that a message waits because agents have caused too many runs, of the agent
+// or in the conversation.
+func (s *steps) held(agent protocol.Name, p protocol.Path, talk bool) {
+	budget := metrics.OfAgent
+	if talk {
+		budget = metrics.OfConversation
+	}
+	s.metrics.Held(agent, budget)
+	s.log.Debug().Stringer("path", p).Stringer("agent", agent).Str("budget", string(budget)).Msg("held")
+}
+
 // handled tells that what came of a message is stored: the answer, or a receipt.
 func (s *steps) handled(agent protocol.Name, p protocol.Path, ws []written) {
 	if len(ws) > 0 {

@@ -32,6 +32,7 @@ type worker struct {
 type workerOptions struct {
 	folded  folded.State
 	log     zerolog.Logger
+	human   protocol.Name // of this host
 	slots   *agents.Slots // for commands
 	halted  func() bool   // no command may be run at the moment
 	load    func(*fleet.Item) (*protocol.Message, error)
@@ -62,6 +63,10 @@ func (w *worker) start(taking, killing context.Context) {
 					break
 				}
 				w.work.Go(func() {
+					if j.tell != nil {
+						w.tell(killing, j)
+						return
+					}
 					w.handle(killing, j)
 					w.release(j)
 				})
@@ -70,22 +75,23 @@ func (w *worker) start(taking, killing context.Context) {
 	})
 }
 
-// take removes the oldest queued message that can be handled now: its tier has a free
-// worker and, where the agent's command is to run, the host a free slot. While nobody can
-// say who the agent is, or another node of this host may do the same, its mail waits.
+// take removes the queued message that is to be handled now: its author has the turn, its
+// tier a free worker and, where the agent's command is to run, the host a free slot. While
+// nobody can say who the agent is, or another node of this host may do the same, its mail
+// waits.
 func (w *worker) take() (j job, ok bool) {
 	w.folded(func(s *fleet.State) {
-		var at int
 		if !w.halted() {
-			j, at, ok = w.queue.next(s)
+			j, ok = w.queue.next(s)
 		}
 		switch {
 		case !ok:
 			w.slots.Leave(w.queue.wake)
+		case j.tell != nil:
 		case j.handling == fleet.Run && !w.slots.Claim(w.queue.wake):
 			ok = false
 		default:
-			w.queue.begin(j, at)
+			w.queue.begin(j)
 		}
 	})
 	return j, ok

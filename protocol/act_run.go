@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// RunWord is what somebody wants to be done about one agent's work on a message. It does
+// RunWord is what somebody says of one agent's work on a message, or wants to be done about it. It does
 // not name that in `re`, because it is no answer to it.
 type RunWord struct {
 	Of     Path
@@ -18,6 +18,9 @@ type RunWord struct {
 const (
 	ActRunRetry Act = "run-retry"
 	ActRunDrop  Act = "run-drop"
+	ActRunHeld  Act = "run-held"
+	ActTalkHeld Act = "talk-held"
+	ActResume   Act = "run-resume"
 )
 
 // RunRetry and RunDrop are the acts by which somebody takes a message that an agent
@@ -31,6 +34,25 @@ var (
 		Act: ActRunDrop, Heading: "RUN-DROP", Class: ClassNotice,
 		Doc: "Puts a message away that an agent failed on.",
 	}, RunWord{Of: exampleRun, Agent: "mawjs"})
+)
+
+// RunHeld and TalkHeld are the acts by which a host tells, once, that messages wait because
+// agents have had an agent run too often (R13); Resume has what waits go on. They name the
+// first of these messages in `because` too, so they are part of its conversation, and no
+// answer to it.
+var (
+	RunHeld = runWord(ActSpec{
+		Act: ActRunHeld, Heading: "RUN-HELD", Class: ClassNotice,
+		Doc: "Says that messages for an agent wait, because agents have had it run too often in an hour.",
+	}, RunWord{Of: exampleRun, Agent: "mawjs", Reason: "agents have had it run 60 times within an hour (max_runs is 60)"})
+	TalkHeld = runWord(ActSpec{
+		Act: ActTalkHeld, Heading: "TALK-HELD", Class: ClassNotice,
+		Doc: "Says that a conversation waits for a human, because agents have had each other run too often in it.",
+	}, RunWord{Of: exampleRun, Agent: "mawjs", Reason: "agents have had each other run 30 times in this conversation since a human spoke in it (max_conversation_runs is 30)"})
+	Resume = runWord(ActSpec{
+		Act: ActResume, Heading: "RUN-RESUME", Class: ClassNotice,
+		Doc: "Lets a conversation of agents go on: a human has spoken in it.",
+	}, RunWord{Of: exampleRun, Agent: "mawjs", Reason: "they are getting somewhere"})
 )
 
 const agentField = " | agent: "

@@ -275,7 +275,7 @@ func exampleConfig() node.ConfigInfo {
 		File: "/home/nat/.local/share/parley/config.yaml", Fleet: "team", Alias: "laptop", Human: "nat", Remote: "git@git.example.org:team/record.git",
 		Listen: "0.0.0.0:4222", Links: "0.0.0.0:4223", Advertise: []string{"laptop.example:4223"}, Hubs: []string{"white@white.example:4223"},
 		URL: "nats://nats.example.org:4222", Creds: "/home/nat/nats.creds", NKey: "/home/nat/nats.nkey", CA: "/home/nat/ca.pem", Context: "work",
-		FetchInterval: exampleSeconds("10s"), PushInterval: exampleSeconds("1s"), CourierGrace: exampleSeconds("30s"), MaxHops: 8, MaxCommands: 16, MessageLimit: 524288,
+		FetchInterval: exampleSeconds("10s"), PushInterval: exampleSeconds("1s"), CourierGrace: exampleSeconds("30s"), MaxHops: 8, MaxRuns: 60, MaxConversationRuns: 30, MaxCommands: 16, MessageLimit: 524288,
 		CommandTimeout: exampleSeconds("1m"), LogLevel: "info", Metrics: "127.0.0.1:9464",
 	}
 }

@@ -31,6 +31,7 @@ type Agent struct {
 	Queued  int           `json:"queued"`             // messages waiting for it
 	Running int           `json:"running"`            // messages it is working on
 	Unread  int           `json:"unread"`             // inbox door: messages without its receipt
+	Over    int           `json:"over"`               // of those waiting: because agents have caused too many runs (max_runs, max_conversation_runs)
 	Held    bool          `json:"held"`               // its messages wait because the host runs no more commands at once (max_commands)
 }
 
@@ -129,10 +130,14 @@ var PauseAgent = NewVerb[PauseRequest, Agent](VerbSpec{
 	Doc: "Has an agent's mail wait, or go on.",
 })
 
-// PauseRequest has an agent's mail wait, or go on.
+// PauseRequest has an agent's mail wait, or go on: also what waits because agents have
+// had it run too often within an hour. With Conversation, a path or the unique end of one,
+// the human of this host speaks there, so that what waits for that goes on; nothing else
+// is changed then.
 type PauseRequest struct {
-	Name   string `json:"name"`
-	Paused bool   `json:"paused"`
+	Name         string `json:"name"`
+	Paused       bool   `json:"paused"`
+	Conversation string `json:"conversation,omitempty"`
 }
 
 // TestAgent runs an agent's command once and keeps nothing of it.

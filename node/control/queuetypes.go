@@ -41,6 +41,7 @@ const (
 	WhyRetry   JobWhy = "retry"   // its last attempt failed, and the pause before the next one is not over
 	WhyOrder   JobWhy = "order"   // what its host wrote before it is on the way
 	WhyReceipt JobWhy = "receipt" // the receipt that may say what it answers is on the way
+	WhyBudget  JobWhy = "budget"  // agents have had it run as often as they may; status says how to let it go on
 	WhyHalted  JobWhy = "halted"  // the host runs no agent for now; status says why
 )
 

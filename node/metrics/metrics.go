@@ -39,6 +39,7 @@ type Metrics struct {
 	runs     *prometheus.CounterVec
 	runTook  *prometheus.HistogramVec
 	stopped  *prometheus.CounterVec
+	held     *prometheus.CounterVec
 
 	mu     sync.Mutex             // guards what follows
 	agents map[protocol.Name]bool // that have counts
@@ -60,12 +61,13 @@ func New(version string, s Source) *Metrics {
 		runTook: times("parley_agent_run_seconds", "How long commands of agents took.", "agent",
 			.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600),
 		stopped: counters("parley_agent_conversations_stopped_total", "Messages for which no command was run because agents had answered each other max_hops times.", "agent"),
+		held:    counters("parley_agent_messages_held_total", "Times that a message had to wait because agents had caused too many runs, by the budget: agent (max_runs) or conversation (max_conversation_runs).", "agent", "budget"),
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "parley_build_info", Help: "Always 1; the label is the version of the program.", ConstLabels: prometheus.Labels{"version": version}})
 	info.Set(1)
 	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.stored, m.heard, m.recorded, m.pushed, m.took, m.runs, m.runTook, m.stopped, newLook(m))
+		m.stored, m.heard, m.recorded, m.pushed, m.took, m.runs, m.runTook, m.stopped, m.held, newLook(m))
 	return m
 }
 
@@ -143,6 +145,24 @@ func (m *Metrics) Stopped(agent protocol.Name) {
 	m.stopped.WithLabelValues(agent.String()).Inc()
 }
 
+// Budget is which of the bounds on what agents cause has no room.
+type Budget string
+
+// The budgets.
+const (
+	OfAgent        Budget = "agent"        // the runs of one within an hour
+	OfConversation Budget = "conversation" // the runs in one since a human spoke in it
+)
+
+// Held counts a message that has to wait because agents have caused too many runs.
+func (m *Metrics) Held(agent protocol.Name, by Budget) {
+	if m == nil {
+		return
+	}
+	m.counts(agent)
+	m.held.WithLabelValues(agent.String(), string(by)).Inc()
+}
+
 // counts notes that an agent has counts.
 func (m *Metrics) counts(agent protocol.Name) {
 	m.mu.Lock()
@@ -165,7 +185,7 @@ func (m *Metrics) forget(served []Agent) {
 		delete(m.agents, agent)
 		for _, of := range []interface {
 			DeletePartialMatch(prometheus.Labels) int
-		}{m.runs, m.runTook, m.stopped} {
+		}{m.runs, m.runTook, m.stopped, m.held} {
 			of.DeletePartialMatch(prometheus.Labels{"agent": agent.String()})
 		}
 	}

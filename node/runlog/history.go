@@ -40,7 +40,7 @@ func entries(data []byte) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		for line := range bytes.Lines(data) {
 			var e Entry
-			if json.Unmarshal(line, &e) == nil && e.Path != "" && !yield(e) {
+			if json.Unmarshal(line, &e) == nil && (e.Path != "" || e.Step == Granted) && !yield(e) {
 				return
 			}
 		}
@@ -70,8 +70,8 @@ func (l *Log) rotate() error {
 			continue
 		}
 		j, err := e.job()
-		counted := (e.Step == Done || e.Caused) && now.Sub(e.Time) < budgetTime
-		if err != nil || l.open[j] == nil && !counted {
+		counted := (e.Step == Done || e.Step == Held || e.Step == Granted || e.Caused) && now.Sub(e.Time) < budgetTime
+		if (err != nil || l.open[j] == nil) && !counted {
 			continue
 		}
 		n, err := out.Write(line)

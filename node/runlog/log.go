@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sort"
 	"sync"
 	"time"
 
@@ -37,6 +38,8 @@ const (
 	Ended   Step = "ended"   // the command has ended, or could not be started
 	Again   Step = "again"   // it is tried again, at Entry.Next
 	Done    Step = "done"    // what came of it is stored: nothing is to be done any more
+	Held    Step = "held"    // it was told that the agent's messages wait, because agents have had it run too often
+	Granted Step = "granted" // somebody has the agent go on: what was counted counts no more; of no message
 )
 
 // Entry is one step.
@@ -80,8 +83,12 @@ type Log struct {
 	size    int64
 	kept    int64 // of it, what is from the log before
 	open    map[Job]*Standing
+	written error // why the file takes nothing any more
+
+	// A look at budgets is not to wait for the disk.
+	budgets sync.Mutex                    // guards what follows; taken after mu
 	starts  map[protocol.Name][]time.Time // of runs that agents caused, in the last hour
-	written error                         // why the file takes nothing any more
+	held    map[protocol.Name]time.Time   // when it was last told that there were too many
 }
 
 const (
@@ -96,7 +103,7 @@ const (
 // Open opens the log in that file, or begins one. Half a line at its end, left by a power
 // cut, is cut off; a line that makes no sense is passed over.
 func Open(file string, now func() time.Time) (*Log, error) {
-	l := &Log{file: file, now: now, open: map[Job]*Standing{}, starts: map[protocol.Name][]time.Time{}}
+	l := &Log{file: file, now: now, open: map[Job]*Standing{}, starts: map[protocol.Name][]time.Time{}, held: map[protocol.Name]time.Time{}}
 	if err := l.begin(); err != nil {
 		return nil, fmt.Errorf("cannot open the log of runs: %w", err)
 	}
@@ -172,18 +179,37 @@ func (l *Log) Note(j Job, e Entry) error {
 	return l.write(e, j)
 }
 
-// Starts is how many runs of an agent that agents caused were started since then, within
-// the last hour.
-func (l *Log) Starts(agent protocol.Name, since time.Time) int {
+// Budget is how often agents have had one run within the last hour.
+type Budget struct {
+	Starts int
+	First  time.Time // when the first of them was started; zero where there is none
+	Told   time.Time // when it was told that these were too many; zero where it was not, in the last hour
+}
+
+// Budget is that of an agent. It does not wait for the disk.
+func (l *Log) Budget(agent protocol.Name) (b Budget) {
+	hour := l.now().Add(-budgetTime)
+	l.budgets.Lock()
+	defer l.budgets.Unlock()
+	starts := l.starts[agent]
+	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i].After(hour) }):]
+	if b.Starts = len(starts); b.Starts > 0 {
+		b.First = starts[0]
+	}
+	if told := l.held[agent]; told.After(hour) {
+		b.Told = told
+	}
+	return b
+}
+
+// Grant has nothing count any more that agents have had one run.
+func (l *Log) Grant(agent protocol.Name) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := 0
-	for _, at := range l.starts[agent] {
-		if at.After(since) {
-			n++
-		}
+	if err := l.write(Entry{Step: Granted}, Job{Agent: agent}); err != nil {
+		return fmt.Errorf("cannot note that %s is to go on: %w", agent, err)
 	}
-	return n
+	return nil
 }
 
 // write appends an entry and takes it in. The caller holds mu.
@@ -191,7 +217,10 @@ func (l *Log) write(e Entry, j Job) error {
 	if l.written != nil {
 		return l.written
 	}
-	e.Time, e.Path, e.Agent, e.Retry = l.now().UTC(), j.Path.String(), j.Agent, j.Again
+	e.Time, e.Agent, e.Retry = l.now().UTC(), j.Agent, j.Again
+	if !j.Path.IsZero() {
+		e.Path = j.Path.String()
+	}
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -219,6 +248,9 @@ func (l *Log) write(e Entry, j Job) error {
 
 // take keeps what an entry says. The caller holds mu, or is alone.
 func (l *Log) take(e Entry) {
+	if l.count(e); e.Step == Held || e.Step == Granted {
+		return
+	}
 	j, err := e.job()
 	if err != nil {
 		return
@@ -231,19 +263,31 @@ func (l *Log) take(e Entry) {
 	switch e.Step {
 	case Started:
 		s.Attempts, s.Running, s.Tier, s.Next = e.Attempt, true, e.Tier, time.Time{}
-		if e.Caused {
-			hour := e.Time.Add(-budgetTime)
-			starts := l.starts[e.Agent]
-			for len(starts) > 0 && starts[0].Before(hour) {
-				starts = starts[1:]
-			}
-			l.starts[e.Agent] = append(starts, e.Time)
-		}
 	case Ended:
 		s.Running, s.Last = false, e
 	case Again:
 		s.Next = e.Next
 	case Done:
 		delete(l.open, j)
+	}
+}
+
+// count keeps what an entry says of what agents have caused.
+func (l *Log) count(e Entry) {
+	l.budgets.Lock()
+	defer l.budgets.Unlock()
+	switch {
+	case e.Step == Started && e.Caused:
+		hour := e.Time.Add(-budgetTime)
+		starts := l.starts[e.Agent]
+		for len(starts) > 0 && starts[0].Before(hour) {
+			starts = starts[1:]
+		}
+		l.starts[e.Agent] = append(starts, e.Time)
+	case e.Step == Held:
+		l.held[e.Agent] = e.Time
+	case e.Step == Granted:
+		delete(l.starts, e.Agent)
+		delete(l.held, e.Agent)
 	}
 }

@@ -119,17 +119,38 @@ func TestStartsOfTheLastHour(t *testing.T) {
 	if _, err := l.Start(job(9), "opus", false); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
-		if got := l.Starts("mawjs", begun.Add(-time.Second)); got != 3 {
-			t.Errorf("%d starts, want 3", got)
+	for range 2 { // the log itself, and what is read of it again
+		if got, want := l.Budget("mawjs"), (Budget{Starts: 2, First: begun.Add(20 * time.Minute)}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
-		if got := l.Starts("mawjs", begun.Add(time.Minute)); got != 2 {
-			t.Errorf("%d starts since, want 2", got)
-		}
-		if got := l.Starts("codex", begun.Add(-time.Second)); got != 0 {
-			t.Errorf("%d starts of another", got)
+		if got := l.Budget("codex"); got != (Budget{}) {
+			t.Errorf("another has %+v", got)
 		}
 		l = reopen(t, file, c)
+	}
+	note(t, l, job(3), Entry{Step: Held})
+	told := c.Time
+	for range 2 {
+		if got := l.Budget("mawjs"); !got.Told.Equal(told) {
+			t.Errorf("told %s, want %s", got.Told, told)
+		}
+		l = reopen(t, file, c)
+	}
+
+	// Somebody lets it go on: nothing of that counts any more.
+	if err := l.Grant("mawjs"); err != nil {
+		t.Fatal(err)
+	}
+	start(t, l, job(4), 1)
+	granted := c.Time
+	for range 2 {
+		if got, want := l.Budget("mawjs"), (Budget{Starts: 1, First: granted}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		l = reopen(t, file, c)
+	}
+	if s := l.Standing(job(3)); s != (Standing{}) {
+		t.Errorf("what is held has a standing: %+v", s)
 	}
 }
 
@@ -163,8 +184,15 @@ func TestTheLogIsPutAside(t *testing.T) {
 	if s := l.Standing(job(2)); !s.Running {
 		t.Errorf("%+v", s)
 	}
-	if got := l.Starts("mawjs", time.Time{}); got != 2 && c.Sub(job(1).Path.Time()) > budgetTime {
-		t.Errorf("%d starts", got)
+	begun := l.Budget("mawjs").Starts
+	if _, err := l.Start(job(3), "opus", true); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.rotate(); err != nil {
+		t.Fatal(err)
+	}
+	if got := reopen(t, file, c).Budget("mawjs").Starts; got != begun+1 {
+		t.Errorf("%d starts count after the log was put aside, want %d", got, begun+1)
 	}
 	c.Time = c.Add(2 * keepFor)
 	if err := l.rotate(); err != nil {

@@ -185,6 +185,10 @@ func runList(ctx context.Context, client control.Service, v cli.View) error {
 // commands at once.
 const InLine = "in line"
 
+// OverBudget is the state of an agent of which messages wait because agents have caused
+// too many runs.
+const OverBudget = "over budget"
+
 // Table shows the agents served here as a table.
 func Table(v cli.View, agents []control.Agent) {
 	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
@@ -193,6 +197,8 @@ func Table(v cli.View, agents []control.Agent) {
 		switch {
 		case a.Paused:
 			state = "paused"
+		case a.Over > 0:
+			state = OverBudget
 		case a.Held:
 			state = InLine
 		}

@@ -20,17 +20,33 @@ restart, and may be said while no node runs.`,
 }
 
 func newResumeCommand(p *cli.Program) *cobra.Command {
-	return pauseOrResume(p, false, &cobra.Command{
-		Use:     "resume NAME",
-		Short:   "Let a paused agent go on with its mail",
-		Example: `  parley agent resume mawjs`,
-	})
+	conversation := ""
+	cmd := pauseOrResume(p, false, &cobra.Command{
+		Use:   "resume NAME",
+		Short: "Let an agent go on that is paused, or that waits because of others",
+		Long: `Let an agent go on with its mail that is paused, or whose mail waits because
+agents have had it run more than max_runs times within an hour (see config.yaml):
+what was counted counts no more.
+
+With --conversation, a message of it, the agent goes on in one conversation that
+waits because agents have had each other run in it more than
+max_conversation_runs times since a human last spoke there. So you speak there,
+without a text for anybody to answer; to write in it does the same.`,
+		Example: `  parley agent resume mawjs
+  parley agent resume mawjs --conversation 2ed25ea1`,
+	}, func(r *control.PauseRequest) { r.Conversation = conversation })
+	cmd.Flags().StringVar(&conversation, "conversation", "", "let it go on in the conversation of this `MESSAGE`, a path or the end of one")
+	return cmd
 }
 
-func pauseOrResume(p *cli.Program, paused bool, cmd *cobra.Command) *cobra.Command {
+func pauseOrResume(p *cli.Program, paused bool, cmd *cobra.Command, more ...func(*control.PauseRequest)) *cobra.Command {
 	cmd.Args = cli.Exactly(1, "the agent's name")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return runPause(cmd.Context(), control.PauseRequest{Name: args[0], Paused: paused}, p)
+		r := control.PauseRequest{Name: args[0], Paused: paused}
+		for _, add := range more {
+			add(&r)
+		}
+		return runPause(cmd.Context(), r, p)
 	}
 	p.JSONFlag(cmd, "print the agent as JSON")
 	cmd.ValidArgsFunction = p.CompleteAgents
@@ -50,6 +66,8 @@ func runPause(ctx context.Context, r control.PauseRequest, p *cli.Program) error
 		return v.WriteJSON(a)
 	case offline && a.Paused:
 		v.Out.Printf("%s is paused%s\n", a.Name, fromNextStart(offline))
+	case r.Conversation != "":
+		v.Out.Printf("%s goes on in that conversation\n", a.Name)
 	case offline:
 		v.Out.Printf("%s goes on at the next start of the node\n", a.Name)
 	case a.Paused:

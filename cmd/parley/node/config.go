@@ -197,29 +197,31 @@ func newConfigShowCommand(p *cli.Program) *cobra.Command {
 
 // ConfigInfo is the configuration as "config show --json" prints it.
 type ConfigInfo struct {
-	File           string          `json:"file"`            // where it stands
-	Fleet          string          `json:"fleet"`           // name of the fleet
-	Alias          string          `json:"alias"`           // of this host
-	Human          string          `json:"human"`           // who decides here
-	Remote         string          `json:"remote"`          // where the record is shared; "": nowhere
-	Listen         string          `json:"listen"`          // bus.listen
-	Links          string          `json:"links"`           // where links come in, also where bus.links does not say it
-	Advertise      []string        `json:"advertise"`       // bus.advertise
-	Hubs           []string        `json:"hubs"`            // bus.hubs
-	URL            string          `json:"url"`             // bus.url, without its password
-	Creds          string          `json:"creds"`           // bus.creds
-	NKey           string          `json:"nkey"`            // bus.nkey
-	CA             string          `json:"ca"`              // bus.ca
-	Context        string          `json:"context"`         // bus.context
-	FetchInterval  control.Seconds `json:"fetch_interval"`  // between looks at the remote
-	PushInterval   control.Seconds `json:"push_interval"`   // least time between two pushes, as it is for this remote
-	CourierGrace   control.Seconds `json:"courier_grace"`   // before messages of other hosts are committed here
-	MaxHops        int             `json:"max_hops"`        // answers of agents to each other in a row
-	MaxCommands    int             `json:"max_commands"`    // commands of agents at once, as it is on this machine
-	MessageLimit   int             `json:"message_limit"`   // bytes
-	CommandTimeout control.Seconds `json:"command_timeout"` // for agents that set none
-	LogLevel       string          `json:"log_level"`       // how much the log says
-	Metrics        string          `json:"metrics"`         // where Prometheus reads how the node fares; "": nowhere
+	File                string          `json:"file"`                  // where it stands
+	Fleet               string          `json:"fleet"`                 // name of the fleet
+	Alias               string          `json:"alias"`                 // of this host
+	Human               string          `json:"human"`                 // who decides here
+	Remote              string          `json:"remote"`                // where the record is shared; "": nowhere
+	Listen              string          `json:"listen"`                // bus.listen
+	Links               string          `json:"links"`                 // where links come in, also where bus.links does not say it
+	Advertise           []string        `json:"advertise"`             // bus.advertise
+	Hubs                []string        `json:"hubs"`                  // bus.hubs
+	URL                 string          `json:"url"`                   // bus.url, without its password
+	Creds               string          `json:"creds"`                 // bus.creds
+	NKey                string          `json:"nkey"`                  // bus.nkey
+	CA                  string          `json:"ca"`                    // bus.ca
+	Context             string          `json:"context"`               // bus.context
+	FetchInterval       control.Seconds `json:"fetch_interval"`        // between looks at the remote
+	PushInterval        control.Seconds `json:"push_interval"`         // least time between two pushes, as it is for this remote
+	CourierGrace        control.Seconds `json:"courier_grace"`         // before messages of other hosts are committed here
+	MaxHops             int             `json:"max_hops"`              // answers of agents to each other in a row
+	MaxRuns             int             `json:"max_runs"`              // runs of one agent in an hour that agents cause
+	MaxConversationRuns int             `json:"max_conversation_runs"` // runs in a conversation that agents cause, since a human spoke in it
+	MaxCommands         int             `json:"max_commands"`          // commands of agents at once, as it is on this machine
+	MessageLimit        int             `json:"message_limit"`         // bytes
+	CommandTimeout      control.Seconds `json:"command_timeout"`       // for agents that set none
+	LogLevel            string          `json:"log_level"`             // how much the log says
+	Metrics             string          `json:"metrics"`               // where Prometheus reads how the node fares; "": nowhere
 }
 
 func runConfigShow(home configs.Home, v cli.View) error {
@@ -237,7 +239,7 @@ func runConfigShow(home configs.Home, v cli.View) error {
 			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Advertise: c.Bus.Advertise, Hubs: c.Bus.Hubs, URL: c.Bus.URL,
 			Creds: c.Bus.Creds, NKey: c.Bus.NKey, CA: c.Bus.CA, Context: c.Bus.Context,
 			FetchInterval: control.Seconds(c.FetchInterval), PushInterval: control.Seconds(c.PushEvery()), CourierGrace: control.Seconds(c.CourierGrace),
-			MaxHops: c.MaxHops, MaxCommands: c.Commands(), MessageLimit: c.MessageLimit, CommandTimeout: control.Seconds(c.CommandTimeout), LogLevel: c.LogLevel, Metrics: c.Metrics,
+			MaxHops: c.MaxHops, MaxRuns: c.MaxRuns, MaxConversationRuns: c.MaxConversationRuns, MaxCommands: c.Commands(), MessageLimit: c.MessageLimit, CommandTimeout: control.Seconds(c.CommandTimeout), LogLevel: c.LogLevel, Metrics: c.Metrics,
 		})
 	}
 	v.Out.Printf("# %s, with all defaults\n", home.Config())

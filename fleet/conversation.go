@@ -1,0 +1,245 @@
+package fleet
+
+import (
+	"slices"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Work is an agent's run for a message, as what it has written because of it tells.
+type Work struct {
+	Who
+	For protocol.Path
+}
+
+// Conversation is what agents have done in a conversation since a human last spoke in it.
+type Conversation struct {
+	Root protocol.Path // what everything in it answers, or was written because of
+	// Runs are how often agents were run in it for what agents had caused (R13), and Told
+	// says that a host has told that these are too many.
+	Runs int
+	Told bool
+}
+
+// Conversation is that of a message. What is counted stands in the record, so every host
+// that has the same messages counts the same; of what is under way nothing is known yet.
+func (t *Talk) Conversation(it *Item) Conversation {
+	c := t.conversations.of(t, it)
+	return Conversation{Root: c.root, Runs: c.count(), Told: c.human.Before(c.held)}
+}
+
+// Root is the first message of the conversation that one is in, as far as it is here.
+func (t *Talk) Root(it *Item) protocol.Path {
+	t.conversations.renew(t)
+	return t.conversations.root(t, it)
+}
+
+// Counted reports whether the work is among the runs of its conversation.
+func (t *Talk) Counted(it *Item, w Work) bool {
+	_, counted := t.conversations.of(t, it).runs[w]
+	return counted
+}
+
+// Caused reports whether an agent has caused the message, so that a run for it counts
+// against budgets (R13). What somebody has tried again is that somebody's.
+func (t *Talk) Caused(it *Item, who Who) bool {
+	return t.Hops(it) > 0 && t.run(it.Path, who.Name).Again == nil
+}
+
+// maxRooted bounds of how many messages it is kept in which conversation they are; they
+// are looked at again where there are more.
+const maxRooted = 1 << 17
+
+// conversations are those that were asked for, kept so that each is gone through once:
+// what comes later is added. It is all made anew where that would not be the same.
+type conversations struct {
+	roots  map[protocol.Path]protocol.Path // of the messages that were looked at
+	found  map[protocol.Path]*conversation // by root
+	judged int                             // the turn of the keys when it was looked
+}
+
+// conversation is one, from its first message on. It follows what messages say of
+// themselves alone: which answers of other programs are meant is a guess.
+type conversation struct {
+	root  protocol.Path
+	human affair.Position // where a human last spoke
+	runs  map[Work]run    // since then
+	held  affair.Position // where a host last told that there were too many
+}
+
+// run is a piece of work that is counted.
+type run struct {
+	at     affair.Position
+	starts int
+}
+
+func newConversations() conversations {
+	return conversations{roots: map[protocol.Path]protocol.Path{}, found: map[protocol.Path]*conversation{}}
+}
+
+func (c *conversations) clear() {
+	clear(c.roots)
+	clear(c.found)
+}
+
+// renew forgets what may not be so any more, and what has become too much.
+func (c *conversations) renew(t *Talk) {
+	if judged := t.judged(); judged != c.judged || len(c.roots) > maxRooted {
+		c.clear()
+		c.judged = judged
+	}
+}
+
+// of is the conversation of a message.
+func (c *conversations) of(t *Talk, it *Item) *conversation {
+	c.renew(t)
+	root := c.root(t, it)
+	found := c.found[root]
+	if found == nil {
+		found = &conversation{root: root, runs: map[Work]run{}}
+		c.found[root] = found
+		seen := map[protocol.Path]bool{root: true}
+		for open := []*Item{t.ledger.at(root)}; len(open) > 0; {
+			next := open[len(open)-1]
+			open = open[:len(open)-1]
+			c.roots[next.Path] = root
+			found.take(t, next)
+			for _, below := range t.caused(next.Path) {
+				if !seen[below.Path] {
+					seen[below.Path] = true
+					open = append(open, below)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// root is the first message of the conversation that one is in.
+func (c *conversations) root(t *Talk, it *Item) protocol.Path {
+	way := map[protocol.Path]bool{}
+	root := it.Path
+	for !way[it.Path] {
+		way[it.Path] = true
+		if known, ok := c.roots[it.Path]; ok {
+			root = known
+			break
+		}
+		root = it.Path
+		p, ok := it.causedBy()
+		if !ok {
+			break
+		}
+		if it = t.ledger.at(p); it == nil {
+			break
+		}
+	}
+	for p := range way {
+		c.roots[p] = root
+	}
+	return root
+}
+
+// follow takes in what has changed in the order of the record.
+func (c *conversations) follow(t *Talk, changes Changes) {
+	if len(c.roots) == 0 {
+		return
+	}
+	if len(changes.Left)+len(changes.Moved) > 0 {
+		c.clear()
+		return
+	}
+	for _, it := range changes.Came {
+		if it.Type != protocol.TypeText {
+			continue
+		}
+		if len(t.caused(it.Path)) > 0 {
+			c.clear() // it joins conversations that were several
+			return
+		}
+		p, ok := it.causedBy()
+		if !ok {
+			continue
+		}
+		root, known := c.roots[p]
+		if !known {
+			continue
+		}
+		c.roots[it.Path] = root
+		if found := c.found[root]; found != nil {
+			found.take(t, it)
+		}
+	}
+}
+
+// causedBy is the message that one says it answers or, where it answers none, because of
+// which it was written.
+func (it *Item) causedBy() (protocol.Path, bool) {
+	if it.Type != protocol.TypeText {
+		return protocol.Path{}, false
+	}
+	if p, ok := it.AnsweredPath(); ok {
+		return p, true
+	}
+	return it.asideOf()
+}
+
+// caused are the messages that name that one so, in no order.
+func (t *Talk) caused(p protocol.Path) []*Item {
+	return slices.Concat(answering.find(t.ledger, p), asideOf.find(t.ledger, p))
+}
+
+// take counts a message of the conversation. Only what a host signed that declares its
+// author counts: anybody can write the rest.
+func (c *conversation) take(t *Talk, it *Item) {
+	if it.Type != protocol.TypeText || t.ring().Signature(&it.File) != protocol.SignatureValid {
+		return
+	}
+	at := affair.Position{Place: it.Place, Path: it.Path}
+	switch {
+	case !c.human.Before(at):
+	case speaksAsHuman(t.ring(), it):
+		c.human = at
+		for w, r := range c.runs {
+			if r.at.Before(at) {
+				delete(c.runs, w)
+			}
+		}
+	case it.Act == protocol.ActTalkHeld:
+		if c.held.Before(at) {
+			c.held = at
+		}
+	case it.Because != "" && it.Hops > 1 && it.From != it.Host.String():
+		cause, ok := it.CausePath()
+		if !ok {
+			return
+		}
+		w := Work{Who: Who{Name: it.From, Host: it.Host}, For: cause}
+		r := c.runs[w]
+		if r.at.Before(at) {
+			r.at = at
+		}
+		r.starts = max(r.starts, 1)
+		if f, err := protocol.Failed.Parse(it.Body); err == nil && it.Act == protocol.ActFailed {
+			r.starts = max(r.starts, f.Attempts)
+		}
+		c.runs[w] = r
+	}
+}
+
+// speaksAsHuman reports whether a human of its host wrote the message, as far as that is
+// known: what is unattended may be anybody's.
+func speaksAsHuman(ring *keys.Ring, it *Item) bool {
+	h, joined := ring.Host(it.Host)
+	return joined && !it.Unattended && slices.Contains(h.Humans, protocol.Name(it.From))
+}
+
+// count is how often agents were run.
+func (c *conversation) count() (runs int) {
+	for _, r := range c.runs {
+		runs += r.starts
+	}
+	return runs
+}

@@ -1,0 +1,63 @@
+package fleet
+
+import (
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Hold tells the author of a message and a human that it waits, and others with it,
+// because agents have caused too many runs (R13). The message gets no receipt: it is
+// run once there is room.
+type Hold struct {
+	As     Who // the agent that it waits for
+	At     protocol.Path
+	Human  protocol.Name // of the agent's host
+	Act    protocol.WordAct[protocol.RunWord]
+	Reason string
+}
+
+func (c Hold) decide(s *State, _ time.Time) ([]Draft, error) {
+	held, err := s.answerable(c.At)
+	if err != nil {
+		return nil, err
+	}
+	to := []protocol.Address{s.Talk.AuthorOf(held, c.As.Host)}
+	if human := (protocol.Address{Name: c.Human.String(), Host: c.As.Host.String()}); to[0].Name != human.Name {
+		to = append(to, human)
+	}
+	d := Draft{
+		Message: protocol.Message{
+			From: c.As.Host.String(), To: to, Type: protocol.TypeText, Act: c.Act.Act,
+			Body: c.Act.Format(protocol.RunWord{Of: c.At, Agent: c.As.Name, Reason: c.Reason}),
+		},
+		Channel: c.At.Channel(),
+	}
+	d.because(s, held)
+	return []Draft{d}, nil
+}
+
+// Resume has a human speak in a conversation of agents that waits for one, without a text
+// for anybody to answer (R13): what was run in it until then counts no more.
+type Resume struct {
+	By     Who // a human
+	At     protocol.Path
+	Agent  string // whom it is to wait for no longer
+	Reason string
+}
+
+func (c Resume) decide(s *State, _ time.Time) ([]Draft, error) {
+	it := s.Ledger.at(c.At)
+	if it == nil || it.Type != protocol.TypeText {
+		return nil, refuse(Unknown, "name a message of the conversation, as parley log and parley inbox show them", "there is no message %s", c.At)
+	}
+	d := Draft{
+		Message: protocol.Message{
+			From: c.By.Name, To: []protocol.Address{{Name: c.Agent, Host: c.By.Host.String()}}, Type: protocol.TypeText, Act: protocol.ActResume,
+			Because: protocol.Refer(it.Path.Channel(), it.Path),
+			Body:    protocol.Resume.Format(protocol.RunWord{Of: it.Path, Agent: c.Agent, Reason: c.Reason}),
+		},
+		Channel: it.Path.Channel(),
+	}
+	return []Draft{d}, nil
+}

@@ -1,0 +1,253 @@
+package node
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/runlog"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// budgets bound how many runs agents may cause (R13): of one agent in an hour, and in one
+// conversation since a human spoke in it. It is used only in looks at the state.
+type budgets struct {
+	hourly  int // runs of one agent
+	inTalk  int // runs in a conversation
+	runs    *runlog.Log
+	now     func() time.Time
+	begun   map[fleet.Work]*fleet.Item // work that agents caused and that is under way
+	started map[fleet.Work]bool        // of it, what the log of runs counts
+	telling map[protocol.Path]bool     // conversations of which it is being told
+}
+
+func newBudgets(hourly, inTalk int, runs *runlog.Log, now func() time.Time) *budgets {
+	return &budgets{
+		hourly: hourly, inTalk: inTalk, runs: runs, now: now,
+		begun: map[fleet.Work]*fleet.Item{}, started: map[fleet.Work]bool{}, telling: map[protocol.Path]bool{},
+	}
+}
+
+func (b *budgets) begin(who fleet.Who, it *fleet.Item) {
+	b.begun[fleet.Work{Who: who, For: it.Path}] = it
+}
+
+func (b *budgets) end(who fleet.Who, it *fleet.Item) {
+	w := fleet.Work{Who: who, For: it.Path}
+	delete(b.begun, w)
+	delete(b.started, w)
+}
+
+// noted says that the log of runs counts that work.
+func (b *budgets) noted(who fleet.Who, it *fleet.Item) {
+	if w := (fleet.Work{Who: who, For: it.Path}); b.begun[w] != nil {
+		b.started[w] = true
+	}
+}
+
+// starting is how many runs of an agent have begun that the log does not count yet.
+func (b *budgets) starting(who fleet.Who) (n int) {
+	for w := range b.begun {
+		if w.Who == who && !b.started[w] {
+			n++
+		}
+	}
+	return n
+}
+
+// pending is how much work is under way in a conversation that the record does not tell of.
+func (b *budgets) pending(s *fleet.State, root protocol.Path) (n int) {
+	for w, it := range b.begun {
+		if s.Talk.Root(it) == root && !s.Talk.Counted(it, w) {
+			n++
+		}
+	}
+	return n
+}
+
+// overspent is a budget that has no room for another run.
+type overspent struct {
+	only bool          // but for what is under way: it may have room in a moment
+	talk bool          // that of the conversation; else the agent's
+	root protocol.Path // of the conversation
+	told bool          // somebody was told already
+	act  protocol.WordAct[protocol.RunWord]
+	why  string // with what to do
+}
+
+// heldBack is what waits for a budget.
+type heldBack struct {
+	soon   []*fleet.Item                   // for what is under way
+	hour   []*fleet.Item                   // for the agent's
+	talks  map[protocol.Path][]*fleet.Item // for that of a conversation, by its root
+	looked bool                            // nothing has come since that could make room in conversations
+}
+
+func newHeldBack() heldBack { return heldBack{talks: map[protocol.Path][]*fleet.Item{}} }
+
+func (h *heldBack) len() int {
+	n := len(h.soon) + len(h.hour)
+	for _, talk := range h.talks {
+		n += len(talk)
+	}
+	return n
+}
+
+// spent is how many of them wait until time passes or somebody lets them go on.
+func (h *heldBack) spent() int { return h.len() - len(h.soon) }
+
+func (h *heldBack) all() []*fleet.Item {
+	all := append(append([]*fleet.Item{}, h.soon...), h.hour...)
+	for _, talk := range h.talks {
+		all = append(all, talk...)
+	}
+	return all
+}
+
+// holds reports whether a message waits until time passes or somebody lets it go on.
+func (h *heldBack) holds(p protocol.Path) bool {
+	if pathIn(h.hour, p) >= 0 {
+		return true
+	}
+	for _, talk := range h.talks {
+		if pathIn(talk, p) >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// letGo takes out a message that waits for a budget; nil where it does not.
+func (q *queue) letGo(p protocol.Path) (it *fleet.Item) {
+	cut := func(items []*fleet.Item) []*fleet.Item {
+		if at := pathIn(items, p); at >= 0 {
+			it = items[at]
+			return slices.Delete(items, at, at+1)
+		}
+		return items
+	}
+	q.over.soon = cut(q.over.soon)
+	if q.over.hour = cut(q.over.hour); it != nil && len(q.over.hour) == 0 {
+		q.notices.Mended(q.waitsAnHour())
+	}
+	for root, talk := range q.over.talks {
+		if q.over.talks[root] = cut(talk); len(q.over.talks[root]) == 0 {
+			delete(q.over.talks, root)
+			q.notices.Mended(q.waitsIn(root))
+		}
+	}
+	return it
+}
+
+// spent is the budget that has no room for a run, nil where all have.
+func (q *queue) spent(s *fleet.State, j job) *overspent {
+	if !j.caused {
+		return nil
+	}
+	b := q.budgets
+	hour := b.runs.Budget(q.agent.Name)
+	switch starting := b.starting(q.who); {
+	case hour.Starts >= b.hourly:
+		return &overspent{
+			told: !hour.Told.IsZero(), act: protocol.RunHeld,
+			why: fmt.Sprintf("agents have had %s run %d times within an hour (max_runs is %d); what is more waits, and goes on by itself as that time passes, "+
+				"or at once with: parley agent resume %[1]s", q.agent.Name, hour.Starts, b.hourly),
+		}
+	case hour.Starts+starting >= b.hourly:
+		return &overspent{only: true}
+	}
+	talk := s.Talk.Conversation(j.it)
+	switch {
+	case talk.Runs >= b.inTalk:
+		return &overspent{
+			talk: true, root: talk.Root, told: talk.Told || b.telling[talk.Root], act: protocol.TalkHeld,
+			why: fmt.Sprintf("agents have had each other run %d times in this conversation since a human last spoke in it (max_conversation_runs is %d); "+
+				"what is more waits until a human writes in it, as with: parley reply %s TEXT, or says: parley agent resume %s --conversation %[3]s",
+				talk.Runs, b.inTalk, j.it.Path, q.agent.Name),
+		}
+	case talk.Runs+b.pending(s, talk.Root) >= b.inTalk:
+		return &overspent{only: true}
+	}
+	return nil
+}
+
+// hold has a message wait for a budget, and reports whether that is to be told: once for
+// each budget, not for each message.
+func (q *queue) hold(spent *overspent, it *fleet.Item) (tell bool) {
+	q.steps.held(q.agent.Name, it.Path, spent.talk)
+	if spent.talk {
+		if q.over.talks[spent.root] == nil {
+			q.notices.Wrong(q.waitsIn(spent.root), "%s waits: %s", q.agent.Name, spent.why)
+		}
+		q.over.talks[spent.root] = append(q.over.talks[spent.root], it)
+		if !spent.told {
+			q.budgets.telling[spent.root] = true
+		}
+		return !spent.told
+	}
+	q.over.hour = append(q.over.hour, it)
+	if len(q.over.hour) > 1 {
+		return false
+	}
+	q.notices.Wrong(q.waitsAnHour(), "%s waits: %s", q.agent.Name, spent.why)
+	first := q.budgets.runs.Budget(q.agent.Name).First
+	time.AfterFunc(first.Add(time.Hour).Sub(q.budgets.now()), q.nudge)
+	return !spent.told
+}
+
+// waitsIn and waitsAnHour are what warnings are about.
+func (q *queue) waitsIn(root protocol.Path) string { return q.who.Name + " in " + root.String() }
+func (q *queue) waitsAnHour() string               { return "the runs of " + q.who.Name }
+
+// reopened has conversations looked at that wait for a human, where one may have spoken.
+func (q *queue) reopened(s *fleet.State, it *fleet.Item) {
+	if len(q.over.talks) > 0 && it.Type == protocol.TypeText && q.over.talks[s.Talk.Root(it)] != nil {
+		q.look()
+	}
+}
+
+// look has all that waits for a budget looked at again.
+func (q *queue) look() {
+	q.over.looked = false
+	q.nudge()
+}
+
+// reopen puts back what a budget has room for again.
+func (q *queue) reopen(s *fleet.State) {
+	for _, it := range q.over.soon {
+		q.put(s, it)
+	}
+	q.over.soon = nil
+	if len(q.over.hour) > 0 && q.budgets.runs.Budget(q.agent.Name).Starts < q.budgets.hourly {
+		for _, it := range q.over.hour {
+			q.put(s, it)
+		}
+		q.over.hour = nil
+		q.notices.Mended(q.waitsAnHour())
+	}
+	if !q.over.looked {
+		for root, talk := range q.over.talks {
+			if s.Talk.Conversation(talk[0]).Runs >= q.budgets.inTalk {
+				continue
+			}
+			delete(q.over.talks, root)
+			q.notices.Mended(q.waitsIn(root))
+			for _, it := range talk {
+				q.put(s, it)
+			}
+		}
+		q.over.looked = true
+	}
+}
+
+// forget takes the warnings back of a queue that is no more.
+func (q *queue) forget() {
+	q.notices.Mended(q.waitsAnHour())
+	for root := range q.over.talks {
+		q.notices.Mended(q.waitsIn(root))
+	}
+}
+
+// told notes that it was told, or could not be, that a budget is spent.
+func (q *queue) told(spent *overspent) { delete(q.budgets.telling, spent.root) }

@@ -1,0 +1,222 @@
+package node
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// configured changes a line of a home's config.yaml.
+func configured(t *testing.T, home configs.Home, was, is string) {
+	t.Helper()
+	data, err := os.ReadFile(home.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace(data, []byte("\n"+was+"\n"), []byte("\n"+is+"\n"), 1)
+	if bytes.Equal(data, changed) {
+		t.Fatalf("config.yaml has no %q", was)
+	}
+	if err := os.WriteFile(home.Config(), changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// guarded is a node with an agent "worker", whose command notes each start in a file, and
+// an agent "boss" that asks for its mail.
+func guarded(t *testing.T, home configs.Home, now func() time.Time) (n *Node, stop func(), ran string) {
+	t.Helper()
+	n, stop = runNodeAt(t, home, now)
+	ran = filepath.Join(t.TempDir(), "ran")
+	addExec(t, n, "worker", counting(ran, "cat"))
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "boss", Inbox: true}); err != nil {
+		t.Fatal(err)
+	}
+	return n, stop, ran
+}
+
+// asks has boss ask worker something in the conversation of a message.
+func asks(t *testing.T, n control.Service, re protocol.Path, body string) protocol.Path {
+	t.Helper()
+	m, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "boss", To: []string{"worker"}, Re: re.String(), Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Path
+}
+
+// waits is how an agent stands once so many of its messages wait for a budget and nothing
+// is at work.
+func waits(t *testing.T, n control.Service, agent string, over int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d messages of %s wait for a budget", over, agent), func() bool {
+		all, err := control.Agents.Ask(t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range all {
+			if a.Name.String() == agent {
+				return a.Over == over && a.Queued == over && a.Running == 0
+			}
+		}
+		return false
+	})
+}
+
+// told are the messages of an act.
+func told(t *testing.T, n control.Service, act protocol.Act) (all []control.Message) {
+	t.Helper()
+	for _, m := range everything(t, n) {
+		if m.Act == act {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func warned(t *testing.T, n control.Service, of string) bool {
+	t.Helper()
+	s, err := control.ShowStatus.Ask(t.Context(), n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Contains(strings.Join(s.Warned, "\n"), of)
+}
+
+// What agents cause is run so often in an hour and no more; what is over waits, over a
+// restart too, until that time passes or somebody lets it go on. It is told once (R13).
+func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	configured(t, home, "max_runs: 60", "max_runs: 2")
+	var ahead atomic.Int64
+	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	n, stop, ran := guarded(t, home, now)
+	q := say(t, n, "boss", "begin")
+	for i := range 4 {
+		asks(t, n, q.Path, fmt.Sprint("part ", i))
+	}
+	waits(t, n, "worker", 2)
+	if starts := startsIn(t, ran); starts != 2 {
+		t.Errorf("it was started %d times, want 2", starts)
+	}
+	eventually(t, "it is told", func() bool { return len(told(t, n, protocol.ActRunHeld)) > 0 })
+	held := told(t, n, protocol.ActRunHeld)
+	if m := held[0]; m.From != "oracle-world" || strings.Join(m.To, " ") != "boss nat" && strings.Join(m.To, " ") != "boss nat@oracle-world" ||
+		!strings.Contains(m.Body, "max_runs is 2") || !strings.Contains(m.Body, "parley agent resume worker") {
+		t.Errorf("it is told by %+v", m)
+	}
+	if !warned(t, n, "max_runs is 2") {
+		t.Error("status does not say it")
+	}
+
+	// What a human writes is not held back, and is not counted.
+	answerTo(t, n, say(t, n, "worker", "mine").Path)
+	answerTo(t, n, say(t, n, "worker", "mine too").Path)
+
+	stop()
+	n, _ = runNodeAt(t, home, now)
+	waits(t, n, "worker", 2)
+	if starts := startsIn(t, ran); starts != 4 {
+		t.Errorf("it was started %d times after the restart, want 4", starts)
+	}
+
+	// Somebody lets it go on.
+	if _, err := control.PauseAgent.Ask(t.Context(), n, control.PauseRequest{Name: "worker"}); err != nil {
+		t.Fatal(err)
+	}
+	waits(t, n, "worker", 0)
+	eventually(t, "what waited was run", func() bool { return startsIn(t, ran) == 6 })
+	if held := told(t, n, protocol.ActRunHeld); len(held) != 1 {
+		t.Errorf("it was told %d times, want once", len(held))
+	}
+	eventually(t, "status is content", func() bool { return !warned(t, n, "max_runs") })
+
+	// Or an hour passes.
+	late := asks(t, n, q.Path, "late")
+	waits(t, n, "worker", 1)
+	ahead.Store(int64(time.Hour + time.Minute))
+	if _, err := control.Wake.Ask(t.Context(), n, control.WakeRequest{Agent: "worker"}); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, late)
+	waits(t, n, "worker", 0)
+}
+
+// Agents go on in a conversation for so long and no longer without a human, who is told
+// once and lets it go on by a word (R13).
+func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	configured(t, home, "max_conversation_runs: 30", "max_conversation_runs: 3")
+	n, stop, ran := guarded(t, home, nil)
+	q := say(t, n, "boss", "begin")
+	for i := range 5 {
+		asks(t, n, q.Path, fmt.Sprint("part ", i))
+	}
+	waits(t, n, "worker", 2)
+	eventually(t, "it is told", func() bool { return len(told(t, n, protocol.ActTalkHeld)) > 0 })
+	if m := told(t, n, protocol.ActTalkHeld)[0]; !strings.Contains(m.Body, "max_conversation_runs is 3") || !strings.Contains(m.Body, "--conversation") {
+		t.Errorf("it is told by %+v", m)
+	}
+	if !warned(t, n, "max_conversation_runs is 3") {
+		t.Error("status does not say it")
+	}
+
+	// Another conversation goes on.
+	other := say(t, n, "boss", "something else")
+	answerTo(t, n, asks(t, n, other.Path, "a part of it"))
+	if starts := startsIn(t, ran); starts != 4 {
+		t.Errorf("it was started %d times, want 4", starts)
+	}
+
+	stop()
+	n, _ = runNode(t, home)
+	waits(t, n, "worker", 2)
+	if held := told(t, n, protocol.ActTalkHeld); len(held) != 1 {
+		t.Errorf("it was told %d times, want once", len(held))
+	}
+
+	// A human lets it go on; the count begins anew.
+	r := control.PauseRequest{Name: "worker", Conversation: q.Path.String()}
+	if a, err := control.PauseAgent.Ask(t.Context(), n, r); err != nil || a.Paused {
+		t.Fatal(a, err)
+	}
+	waits(t, n, "worker", 0)
+	eventually(t, "what waited was run", func() bool { return startsIn(t, ran) == 6 })
+	if said := told(t, n, protocol.ActResume); len(said) != 1 || said[0].From != "nat" {
+		t.Errorf("the human said %+v", said)
+	}
+	asks(t, n, q.Path, "the third")
+	last := asks(t, n, q.Path, "the fourth")
+	waits(t, n, "worker", 1)
+
+	// To write in it does the same.
+	if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{Re: q.Path.String(), Body: "go on"}); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, last)
+	waits(t, n, "worker", 0)
+	if held := told(t, n, protocol.ActTalkHeld); len(held) != 2 {
+		t.Errorf("it was told %d times, want twice: the count began anew", len(held))
+	}
+
+	for _, wrong := range []control.PauseRequest{
+		{Name: "worker", Paused: true, Conversation: q.Path.String()},
+		{Name: "worker", Conversation: "nothing-like-it"},
+		{Name: "nobody", Conversation: q.Path.String()},
+	} {
+		if _, err := control.PauseAgent.Ask(t.Context(), n, wrong); err == nil {
+			t.Errorf("%+v was done", wrong)
+		}
+	}
+}
