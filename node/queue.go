@@ -5,8 +5,8 @@ import (
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
-	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/internal/turns"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/protocol"
@@ -98,7 +98,7 @@ func (q *queue) add(s *fleet.State, it *fleet.Item) {
 		return
 	case fleet.Leave:
 		q.notices.Once("accepts "+q.who.Name, "%s is of %s, and no host signed it that serves that name: %[3]s is not run for such mail, which stays in its inbox "+
-			"(parley inbox --as %[3]s); to let it run, also for what waits: parley agent set %[3]s --accepts anyone", it.Path, term.Line(it.From), q.agent.Name)
+			"(parley inbox --as %[3]s); to let it run, also for what waits: parley agent set %[3]s --accepts anyone", it.Path, visible.Line(it.From), q.agent.Name)
 		return
 	}
 	q.held[it.Path] = true

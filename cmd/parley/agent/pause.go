@@ -25,11 +25,11 @@ func newResumeCommand(p *cli.Program) *cobra.Command {
 		Use:   "resume NAME",
 		Short: "Let an agent go on that is paused, or that waits because of others",
 		Long: `Let an agent go on with its mail that is paused, or whose mail waits because
-agents have had it run more than max_runs times within an hour (see config.yaml):
+agents have had it run max_runs times within an hour (see config.yaml):
 what was counted counts no more.
 
 With --conversation, a message of it, the agent goes on in one conversation that
-waits because agents have had each other run in it more than
+waits because agents have had each other run in it
 max_conversation_runs times since a human last spoke there. So you speak there,
 without a text for anybody to answer; to write in it does the same.`,
 		Example: `  parley agent resume mawjs
