@@ -42,6 +42,7 @@ func whole(t testing.TB) *Metrics {
 	m.Pushed(paths)
 	m.Ran("mawjs", Answered, time.Second)
 	m.Stopped("mawjs")
+	m.Held("mawjs", OfConversation)
 	return m
 }
 
@@ -157,6 +158,7 @@ func TestAgentsThatAreGone(t *testing.T) {
 		m.Ran(agent, Answered, time.Second)
 		m.Ran(agent, "timed-out", time.Second)
 		m.Stopped(agent)
+		m.Held(agent, OfAgent)
 	}
 	if got := agentsIn(t, m); !slices.Equal(got, []string{"goes", "stays"}) {
 		t.Fatalf("agents %v", got)
@@ -199,4 +201,5 @@ func TestOff(t *testing.T) {
 	m.Pushed(nil)
 	m.Ran("mawjs", Answered, time.Second)
 	m.Stopped("mawjs")
+	m.Held("mawjs", OfAgent)
 }
