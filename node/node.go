@@ -298,6 +298,9 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	}
 	if o.Keeper {
 		keeper.EndLeft(n.callers.RunPrefix)
+		if count := n.callers.EndLeft(); count > 0 {
+			n.log.Warn().Int("processes", count).Msg("ended what commands of agents had left when this node and their keepers were killed")
+		}
 	}
 	key, err := homes.HostKey(n.home)
 	if err != nil {

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/internal/process"
+)
+
+// orphanMaker is a command that starts a process in a session of its own, whose parent
+// ends, and another beneath that; each notes its number. It leaves its control group
+// where it may.
+const orphanMaker = `cd "$1" || exit 64
+for place in /sys/fs/cgroup /sys/fs/cgroup/unified; do
+	echo $$ 2>/dev/null >"$place/cgroup.procs"
+done 2>/dev/null
+setsid sh -c 'sleep 1000 & echo $! >grandchild.new; echo $$ >child; mv grandchild.new grandchild; wait' &
+until [ -e grandchild ]; do sleep 0.01; done
+exec sleep 1000
+`
+
+// alive reports whether a process runs.
+func alive(pid int) bool {
+	id, err := process.Find(pid)
+	return err == nil && id.Alive()
+}
+
+// kill -9 of a node ends what its commands have started, also what is an orphan in another
+// session. Where their keepers are killed with it the next start does, also outside of the
+// control groups of runs, where those went on for ever.
+func TestAKilledNodeLeavesNoOrphans(t *testing.T) {
+	t.Parallel()
+	for _, keepers := range []bool{false, true} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "orphans"), []byte(orphanMaker), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		h := newStoryHost(t, "white")
+		h.start()
+		h.must("agent", "add", "parent", "--attempts", "1", "--exec", "sh "+dir+"/orphans "+dir)
+		h.must("hey", "parent", "go", "--as", "nat")
+		var pids []int
+		h.until("it has left orphans", func() bool {
+			pids = nil
+			for _, name := range []string{"child", "grandchild"} {
+				data, err := os.ReadFile(filepath.Join(dir, name))
+				pid, _ := strconv.Atoi(strings.TrimSpace(string(data)))
+				if err != nil || pid == 0 {
+					return false
+				}
+				pids = append(pids, pid)
+			}
+			return true
+		})
+		t.Cleanup(func() {
+			for _, pid := range pids {
+				if argv := process.Arguments(pid); len(argv) > 0 && (argv[0] == "sh" || argv[0] == "sleep") {
+					_ = syscall.Kill(pid, syscall.SIGKILL) // what the test has shown to be left
+				}
+			}
+		})
+		if keepers {
+			killWithKeepers(t, h)
+			for _, pid := range pids {
+				if !alive(pid) {
+					t.Errorf("process %d ended with the keeper: this shows nothing", pid)
+				}
+			}
+			h.start()
+		} else {
+			h.kill()
+		}
+		h.until("nothing is left", func() bool { return !alive(pids[0]) && !alive(pids[1]) })
+		if !keepers {
+			h.start()
+		}
+		h.until("its sender is told", func() bool { return strings.Contains(h.must("log", "--json", "-n", "0"), `"act":"failed"`) })
+		h.stop()
+	}
+}
+
+// killWithKeepers is kill -9 of a node and of the keepers of its commands, before one sees
+// that the other is gone.
+func killWithKeepers(t *testing.T, h *storyHost) {
+	t.Helper()
+	node := h.up.Process.Pid
+	if err := syscall.Kill(node, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, pid := range process.Children(node) {
+		if keeper.Asked(process.Arguments(pid)) {
+			found++
+			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("the node has no keeper")
+	}
+	h.kill()
+}

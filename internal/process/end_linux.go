@@ -1,0 +1,36 @@
+package process
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Environment is a variable of the environment with which a process began its program; ok
+// is false where it had none, or where that cannot be seen.
+func Environment(pid int, name string) (value string, ok bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return "", false
+	}
+	for one := range strings.SplitSeq(string(data), "\x00") {
+		if value, ok := strings.CutPrefix(one, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// Kill ends a process if it is the one that is meant, which is asked once its number can
+// be no later process's. It reports whether it did; where the system has no handles of
+// processes it does not.
+func Kill(pid int, meant func() bool) bool {
+	handle, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(handle)
+	return meant() && unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) == nil
+}
