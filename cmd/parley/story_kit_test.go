@@ -29,6 +29,7 @@ type storyHost struct {
 	home    configs.Home
 	inside  []string // words that run a program on its machine; none: on this one
 	program string   // of parley; "": this test binary (TestMain)
+	env     []string // more of the environment of its processes
 	client  *control.Client
 	up      *exec.Cmd     // nil while no node runs
 	ended   chan struct{} // closed when up has ended
@@ -77,7 +78,7 @@ func (h *storyHost) command(ctx context.Context, args ...string) *exec.Cmd {
 	program := cmp.Or(h.program, "parley") // TestMain put it in PATH
 	words := slices.Concat(h.inside, []string{program}, args)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Env = append(os.Environ(), "PARLEY_HOME="+h.home.Dir, "PARLEY_AGENT=", "PARLEY_TOKEN=", "PARLEY_SOCKET=", "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(slices.Concat(os.Environ(), h.env), "PARLEY_HOME="+h.home.Dir, "PARLEY_AGENT=", "PARLEY_TOKEN=", "PARLEY_SOCKET=", "GORACE=atexit_sleep_ms=0")
 	return cmd
 }
 
