@@ -18,23 +18,21 @@ import (
 
 var _ Service = (*Client)(nil)
 
-// Client is a Service: the node behind a control socket. It holds no
-// connection between calls, so that it needs no closing and a node may be
-// restarted under it. It is safe for concurrent use.
+// Client is a Service: the node behind a control socket. It needs no closing, and a node
+// may be restarted under it: what it keeps open between calls is only tried. It is safe
+// for concurrent use.
 type Client struct {
 	path    string
 	version string
 	agent   string // whom the environment names as the caller, "" for nobody
 	token   string // what it bears to be known by
-	http    *http.Client
+	conns   *conns
 }
 
 // NewClient makes a client of the node whose control socket is at path. The
 // version is that of the program, for the error when the node is an older one.
 func NewClient(path, version string) *Client {
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return Dial(ctx, path) }
-	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, DisableCompression: true}
-	return &Client{path: path, version: version, http: &http.Client{Transport: transport}}
+	return &Client{path: path, version: version, conns: &conns{path: path}}
 }
 
 // Bearing is the client with what its environment says of who calls: an agent's
@@ -65,7 +63,7 @@ func (c *Client) Answer(ctx context.Context, v VerbSpec, request any, yield func
 		return lines(v, body, yield, func(err error) error { return ended(c.broken(ctx, v.Name, err)) })
 	}
 	answer := reflect.New(v.Answer)
-	if err := json.NewDecoder(body).Decode(answer.Interface()); err != nil {
+	if err := readJSON(body, answer.Interface()); err != nil {
 		return c.broken(ctx, v.Name, err)
 	}
 	return yield(answer.Elem().Interface())
@@ -112,7 +110,7 @@ func (c *Client) post(ctx context.Context, v VerbSpec, request any) (io.ReadClos
 	if err != nil {
 		return nil, AsError(fmt.Errorf("cannot write the request %s: %w", v.Name, err))
 	}
-	// The host of the URL goes unused: the transport dials the socket.
+	// The host of the URL goes unused: it is the socket that is dialled.
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://parley"+pathPrefix+v.Name, bytes.NewReader(data))
 	if err != nil {
 		return nil, AsError(err)
@@ -124,7 +122,7 @@ func (c *Client) post(ctx context.Context, v VerbSpec, request any) (io.ReadClos
 			r.Header.Set(name, url.QueryEscape(value)) // it may hold anything
 		}
 	}
-	answer, err := c.http.Do(r)
+	answer, err := c.conns.ask(r)
 	if err != nil {
 		return nil, c.unreachable(ctx, v.Name, err)
 	}
@@ -133,6 +131,15 @@ func (c *Client) post(ctx context.Context, v VerbSpec, request any) (io.ReadClos
 		return nil, err
 	}
 	return answer.Body, nil
+}
+
+// readJSON reads a body to its end, so that its connection can be used again.
+func readJSON(body io.Reader, into any) error {
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
 }
 
 // check returns the error that an answer carries.
@@ -144,7 +151,7 @@ func (c *Client) check(ctx context.Context, v VerbSpec, answer *http.Response) e
 	var failed *Error
 	if answer.StatusCode != http.StatusOK {
 		failed = new(Error)
-		if err := json.NewDecoder(answer.Body).Decode(failed); err != nil {
+		if err := readJSON(answer.Body, failed); err != nil {
 			return c.broken(ctx, v.Name, err)
 		}
 	}
@@ -177,9 +184,6 @@ func (c *Client) broken(ctx context.Context, verb string, err error) error {
 		return Errorf(KindTimeout, "", "cannot %s: the node did not answer in time", verb)
 	case ctx.Err() != nil:
 		return Errorf(KindFailed, "", "cannot %s: interrupted", verb)
-	}
-	if asked := new(url.Error); errors.As(err, &asked) {
-		err = asked.Err // the URL is nothing that a person has asked for
 	}
 	return Errorf(KindUnavailable, "parley status", "cannot %s: the node went away before its answer was complete: %v", verb, err)
 }

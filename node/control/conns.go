@@ -1,0 +1,137 @@
+package control
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// maxIdleConns is how many connections of a client wait for its next call.
+	maxIdleConns = 8
+	// reuseTime is how long a connection may have waited to be used again. The server
+	// closes it after idleTime: not at the moment in which a call is made on it.
+	reuseTime = idleTime / 2
+)
+
+// conns are connections to a control socket. One whose answer was read to its end waits
+// for the next call: to open another for each call costs more than most calls do.
+//
+// They are no http.Transport, because that either makes a call again of which the node may
+// have heard, or lets one fail because the node was started anew since the last. Here a call
+// is made again where nothing of it was sent.
+type conns struct {
+	path string
+
+	mu   sync.Mutex // guards idle
+	idle []*conn    // the last to be used is the last
+}
+
+// conn is a connection and what has been read ahead from it.
+type conn struct {
+	net.Conn
+	in    *bufio.Reader
+	since time.Time // when it began to wait; zero: it was not used before
+}
+
+// ask sends a request and returns the answer, whose body the caller closes. Until then the
+// end of the request's context ends the call.
+func (cs *conns) ask(r *http.Request) (*http.Response, error) {
+	var request bytes.Buffer
+	if err := r.Write(&request); err != nil {
+		return nil, err
+	}
+	for {
+		c, err := cs.take(r.Context())
+		if err != nil {
+			return nil, err
+		}
+		leave := context.AfterFunc(r.Context(), func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // a closed one needs none
+		sent, err := c.Write(request.Bytes())
+		var answer *http.Response
+		if err == nil || sent > 0 { // a node that refuses a request does not read all of it
+			answer, err = http.ReadResponse(c.in, r)
+		}
+		if err == nil {
+			answer.Body = &connBody{ReadCloser: answer.Body, conn: c, of: cs, leave: leave, last: answer.Close}
+			return answer, nil
+		}
+		leave()
+		c.Close()
+		if c.since.IsZero() || sent > 0 || r.Context().Err() != nil {
+			return nil, err
+		}
+	}
+}
+
+// take is a connection that has waited, which the node may have closed meanwhile, or else
+// a new one.
+func (cs *conns) take(ctx context.Context) (*conn, error) {
+	if c := cs.waiting(); c != nil {
+		return c, nil
+	}
+	opened, err := Dial(ctx, cs.path)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{Conn: opened, in: bufio.NewReader(opened)}, nil
+}
+
+// waiting is the connection that was used last, nil for none.
+func (cs *conns) waiting() *conn {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for last := len(cs.idle) - 1; last >= 0; last-- {
+		c := cs.idle[last]
+		cs.idle = cs.idle[:last]
+		if time.Since(c.since) < reuseTime {
+			return c
+		}
+		c.Close()
+	}
+	return nil
+}
+
+// give takes back a connection on which nothing is under way.
+func (cs *conns) give(c *conn) {
+	c.since = time.Now()
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if len(cs.idle) == maxIdleConns {
+		c.Close()
+		return
+	}
+	cs.idle = append(cs.idle, c)
+}
+
+// connBody is the body of an answer, and the connection on which it comes.
+type connBody struct {
+	io.ReadCloser
+	conn  *conn
+	of    *conns
+	leave func() bool // leaves the request's context; false: that has ended
+	last  bool        // the server closes the connection after this answer
+	whole bool        // it was read to its end
+}
+
+// Read reads on, and notes where the answer ends.
+func (b *connBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.whole = b.whole || err == io.EOF
+	return n, err
+}
+
+// Close keeps the connection for the next call if the answer was read to its end. Else it
+// closes it, which ends the node's side of the call too.
+func (b *connBody) Close() error {
+	if b.leave() && b.whole && !b.last {
+		b.of.give(b.conn)
+		return nil
+	}
+	return b.conn.Close()
+}
