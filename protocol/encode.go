@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -201,16 +202,14 @@ func (w *frontmatter) file(body string) []byte {
 }
 
 var (
-	plainKey    = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
-	plainWord   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
-	plainScalar = regexp.MustCompile(`^[\p{L}\p{N}./][\p{L}\p{N} ./@=+()_-]*$`)
-	numberLike  = regexp.MustCompile(`^([0-9.][0-9_.eE+-]*|0[xX][0-9A-Fa-f_]*|0[oO][0-7_]*|0[bB][01_]*)$`)
+	plainKey   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
+	numberLike = regexp.MustCompile(`^([0-9.][0-9_.eE+-]*|0[xX][0-9A-Fa-f_]*|0[oO][0-7_]*|0[bB][01_]*)$`)
 )
 
 // Quote writes s as a YAML scalar: plain where every reader gets the same text
 // back, else in double quotes. Bytes that are not UTF-8 do not survive.
 func Quote(s string) string {
-	if plainScalar.MatchString(s) && !strings.HasSuffix(s, " ") && !strings.Contains(s, "---") && !retyped(s) {
+	if plainScalar(s) && !strings.HasSuffix(s, " ") && !strings.Contains(s, "---") && (pathOrHash(s) || !retyped(s)) {
 		return s
 	}
 	quoted, err := json.Marshal(s)
@@ -234,11 +233,45 @@ func escapeForYAML(quoted string) string {
 	return b.String()
 }
 
+// plainScalar reports whether s consists of letters, digits and a few signs to which YAML
+// gives no meaning between them. It is asked for each field of each message.
+func plainScalar(s string) bool {
+	for i, r := range s {
+		switch {
+		case r < utf8.RuneSelf && isAlnum(byte(r)), r == '.', r == '/':
+		case i > 0 && strings.ContainsRune(" @=+()_-", r):
+		case r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsNumber(r)):
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+// pathOrHash reports whether the plain scalar s is a path, a hash or a signature, which
+// YAML cannot take for anything but text. Most fields that are no words are such; asking
+// the library takes ten times as long.
+func pathOrHash(s string) bool {
+	const inNoNumberOrTime = "/ghijklmnpqrsuvwyGHIJKLMNPQRSUVWY"
+	if !isAlnum(s[0]) {
+		return false
+	}
+	// A number has letters only after 0x and the like, but for e.
+	hash := len(s) > 1 && (s[0] != '0' || isDigit(s[1])) && strings.Trim(s, "0123456789abcdef") == "" && strings.ContainsAny(s, "abcdf")
+	return hash || isDigit(s[0]) && strings.ContainsAny(s, inNoNumberOrTime) || strings.Contains(s, "/")
+}
+
+func isWord(s string) bool {
+	return s != "" && isAlnum(s[0]) && !isDigit(s[0]) && strings.IndexFunc(s, notOfWord) < 0
+}
+
+func notOfWord(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) && r != '_' && r != '-' }
+
 // retyped reports whether YAML 1.1 or 1.2 would read the plain scalar s as
 // something else than this text. Whatever looks like a number or a date counts:
 // readers differ in which of them overflow or are wrong.
 func retyped(s string) bool {
-	if plainWord.MatchString(s) { // most fields are; asking the library takes ten times as long
+	if isWord(s) { // see pathOrHash
 		return oldBool(s)
 	}
 	var n yaml.Node

@@ -1,11 +1,13 @@
 package protocol
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
 )
 
 // plainExamples are frontmatters, and whether they are read without the YAML library.
@@ -122,4 +124,38 @@ func FuzzPlainFields(f *testing.F) {
 		f.Add(front)
 	}
 	f.Fuzz(wantSame)
+}
+
+// It prevents: a field that is written otherwise than it was signed, or than YAML reads it,
+// because it was taken for text that needs no look of the library.
+func TestPlainTextIsWhatYAMLTakesForText(t *testing.T) {
+	words := regexp.MustCompile(`^[\p{L}\p{N}./][\p{L}\p{N} ./@=+()_-]*$`)
+	parts := []string{"", "0", "1", "9", "a", "b", "e", "f", "x", "o", "X", "-", "_", ".", "/", " ", "+", "=", "e5", "0x", "t", "Z", "q", "inf", "ก", "٣", "é", "~", ":", "2026-05-23", "true", "..."}
+	for _, a := range parts {
+		for _, b := range parts {
+			for _, c := range parts {
+				s := a + b + c
+				if got, want := plainScalar(s), words.MatchString(s); got != want {
+					t.Errorf("%q is a plain scalar: %v, want %v", s, got, want)
+				}
+				if !plainScalar(s) || strings.HasSuffix(s, " ") || strings.Contains(s, "---") || !pathOrHash(s) && !isWord(s) {
+					continue
+				}
+				if fs, err := yamlFields([]byte("key: " + s + "\n")); err != nil || fs.text("key") != s || numberLike.MatchString(s) {
+					t.Errorf("%q was taken for text: %v, %v", s, fs, err)
+				}
+				var read struct{ Key any }
+				if err := yaml.Unmarshal([]byte("key: "+s+"\n"), &read); err != nil {
+					t.Errorf("%q was taken for text: %v", s, err)
+				} else if _, text := read.Key.(string); !text && !oldBool(s) {
+					t.Errorf("%q was taken for text and is %T", s, read.Key)
+				}
+			}
+		}
+	}
+	for _, s := range []string{strings.Repeat("0123456789abcdef", 4), "1a2b3c4d", "2026/05/23/190100000Z-b2c3d4e5.md"} {
+		if !pathOrHash(s) {
+			t.Errorf("%q needs a look of the library", s)
+		}
+	}
 }
