@@ -143,7 +143,7 @@ func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 	}
 	for _, turned := range n.state.Ledger.Changes().Came {
 		if !known[turned] { // a host's key came: what had lost its path has won it
-			n.show(turned, func() (*protocol.Message, error) { return n.views.load(turned) })
+			n.show(turned)
 		}
 	}
 	for i, it := range taken {
@@ -156,8 +156,7 @@ func (n *Node) takeEach(ws []written) (holes []catchup.Missing) {
 		}
 		ws[i].item = it
 		holes = append(holes, n.taken(it, before)...)
-		data := ws[i].data
-		n.show(it, func() (*protocol.Message, error) { return protocol.Decode(it.Path, data) })
+		n.show(it)
 	}
 	return holes
 }
@@ -206,9 +205,9 @@ func (n *Node) warnBusyDay(p protocol.Path) {
 
 // show brings a message that is new at its path to the doors, to the search index
 // and to whoever follows. The caller holds mu.
-func (n *Node) show(it *fleet.Item, load func() (*protocol.Message, error)) {
+func (n *Node) show(it *fleet.Item) {
 	n.doors.bring(n.state, it)
-	n.indexer.Add(it, load)
+	n.indexer.Add(it)
 	n.messages.Add(it.Path)
 	n.events.Came(it.Path)
 }

@@ -33,8 +33,9 @@ const (
 	fieldAt      = "at"
 
 	defaultLimit = 20
-	maxBatch     = 1000
+	maxBatch     = 4000    // larger ones are cheaper for each document, and held up by nobody for long
 	maxBatchSize = 8 << 20 // bytes of bodies
+	searchWaits  = 8192    // documents that are written before a search or at the end; more are left to who flushes
 )
 
 // Options say where an index lies and of which record it is.
@@ -158,7 +159,7 @@ func caught(err *error) {
 	}
 }
 
-// Add queues a document; it is written by the next Flush or Search.
+// Add queues a document; it is written by the next Flush, or by the next Search where few wait.
 func (x *Index) Add(d Document) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -172,20 +173,45 @@ func (x *Index) Pending() int {
 	return len(x.queue)
 }
 
+// beyondSearch is how many wait where they are too many for a search to wait for them.
+func (x *Index) beyondSearch() int {
+	if n := x.Pending(); n > searchWaits {
+		return n
+	}
+	return 0
+}
+
 // Flush writes what is queued.
 func (x *Index) Flush() error {
-	x.writing.Lock()
-	defer x.writing.Unlock()
 	for {
-		next := x.take()
-		if len(next) == 0 {
-			return x.failure()
-		}
-		if err := x.write(next); err != nil {
-			x.fail(err)
+		if more, err := x.flushBatch(); err != nil || !more {
 			return err
 		}
 	}
+}
+
+// flushBatch writes some of what is queued, and reports whether there was anything.
+func (x *Index) flushBatch() (more bool, err error) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	next := x.take()
+	if len(next) == 0 {
+		return false, x.failure()
+	}
+	if err := x.write(next); err != nil {
+		x.fail(err)
+		return false, err
+	}
+	return true, nil
+}
+
+// flushFew writes what is queued, unless that is more than somebody who is there would
+// wait for.
+func (x *Index) flushFew() error {
+	if x.beyondSearch() > 0 {
+		return x.failure()
+	}
+	return x.Flush()
 }
 
 // take removes some of the queue. A damaged index takes none.
@@ -319,13 +345,14 @@ type Result struct {
 	Total int // with those beyond the limit
 }
 
-// Search finds documents, among them all that were added before the call.
+// Search finds documents, among them all that were added before the call, unless so many
+// wait that it does not wait for them.
 func (x *Index) Search(ctx context.Context, q Query) (r Result, err error) {
 	wanted, err := q.build()
 	if err != nil {
 		return r, err
 	}
-	if err := x.Flush(); err != nil {
+	if err := x.flushFew(); err != nil {
 		return r, err
 	}
 	if q.Limit <= 0 {
@@ -362,10 +389,10 @@ func (x *Index) find(ctx context.Context, request *bleve.SearchRequest) (found *
 	return x.inner.SearchInContext(ctx, request)
 }
 
-// Close writes what is queued and releases the folder. A damaged index is
-// removed.
+// Close writes what is queued, unless that is so much that it would hold up the end, and
+// releases the folder. A damaged index is removed.
 func (x *Index) Close() error {
-	err := x.Flush()
+	err := x.flushFew()
 	x.mu.Lock()
 	closed, broken := x.closed, x.broken
 	x.closed = true

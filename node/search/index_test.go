@@ -290,3 +290,48 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	b.ReportMetric(rate, "docs/s")
 }
+
+// It prevents: a search, or the end of a node, that waits until a burst is indexed.
+func TestSearchWaitsForFew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "search")
+	x := open(t, dir, "r")
+	for n := range searchWaits + 1 {
+		x.Add(doc(n, "one of many"))
+	}
+	if got := numbers(t, x, Query{Words: "many"}); len(got) != 0 || x.beyondSearch() != searchWaits+1 {
+		t.Errorf("%d were found, %d wait", len(got), x.beyondSearch())
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+	x = open(t, dir, "r")
+	if known, err := x.Known(); err != nil || len(known) != 0 {
+		t.Errorf("%d are known, %v", len(known), err)
+	}
+	for n := range 3 {
+		x.Add(doc(n, "one of few"))
+	}
+	if got := numbers(t, x, Query{Words: "few"}); len(got) != 3 || x.beyondSearch() != 0 {
+		t.Errorf("%d were found, %d wait", len(got), x.beyondSearch())
+	}
+}
+
+// It prevents: an index that takes the processors from a burst, and one that waits for ever
+// for a pause.
+func TestWhenMessagesAreIndexed(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		waiting, came int
+		want          bool
+	}{
+		{"a pause", 1, 0, true},
+		{"more come", 5, 5, false},
+		{"many wait and some come", indexMany, 100, true},
+		{"a burst", indexMany + 20_000, 20_000, false},
+		{"a burst that takes too much memory", indexMost, 20_000, true},
+	} {
+		if got := due(c.waiting, c.came); got != c.want {
+			t.Errorf("%s: due is %v", c.name, got)
+		}
+	}
+}

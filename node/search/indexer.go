@@ -14,9 +14,11 @@ import (
 )
 
 const (
-	indexPause = time.Second      // without a new message, before those that came are indexed; who searches waits for none
+	indexPause = time.Second      // without a new message, before those that came are indexed
 	indexLate  = time.Minute      // how long they may wait for such a pause
-	indexMost  = 8192             // of them wait for it
+	indexMany  = 8192             // of them are indexed without one, unless messages come thick and fast
+	indexBusy  = 3000             // of them within an indexPause are that: to index one takes longer than all the rest
+	indexMost  = 1 << 17          // are indexed whatever comes: what waits takes memory
 	indexRetry = 10 * time.Second // before a broken index is made anew, on a full disk for example
 )
 
@@ -109,12 +111,12 @@ func (x *Indexer) now() *Index {
 func searchable(it *fleet.Item) bool { return it.Type == protocol.TypeText && !it.Act.HostWord() }
 
 // Add queues a message that has just come. It blocks on nothing.
-func (x *Indexer) Add(it *fleet.Item, load func() (*protocol.Message, error)) {
+func (x *Indexer) Add(it *fleet.Item) {
 	if !searchable(it) {
 		return
 	}
 	if index := x.now(); index != nil {
-		index.Add(document(it, load))
+		index.Add(x.document(it))
 	}
 }
 
@@ -134,9 +136,9 @@ func (x *Indexer) close(index *Index) {
 	}
 }
 
-func document(it *fleet.Item, load func() (*protocol.Message, error)) Document {
+func (x *Indexer) document(it *fleet.Item) Document {
 	return Document{Path: it.Path, Hash: it.Hash, From: authorNames(it), At: it.Timestamp, Body: func() (string, error) {
-		m, err := load()
+		m, err := x.o.Load(it)
 		if err != nil {
 			return "", err
 		}
@@ -190,12 +192,9 @@ func (x *Indexer) keepUp(ctx context.Context, index *Index) {
 	for {
 		select {
 		case <-tick.C:
-			// While messages come thick and fast, the processors are theirs.
 			pending := index.Pending()
-			if pending == before || pending >= indexMost || time.Since(flushed) >= indexLate {
-				if pending > 0 {
-					x.flush(index)
-				}
+			if due(pending, pending-before) || time.Since(flushed) >= indexLate {
+				x.flush(ctx, index)
 				flushed = time.Now()
 			}
 			before = index.Pending()
@@ -224,7 +223,7 @@ func (x *Indexer) catchUp(ctx context.Context, index *Index, step func()) (added
 		x.o.Folded(func(s *fleet.State) { past = folded.Following(s, last) })
 		for _, it := range past {
 			if searchable(it) && !known.Has(it.Path, it.Hash) {
-				index.Add(document(it, func() (*protocol.Message, error) { return x.o.Load(it) }))
+				index.Add(x.document(it))
 				added++
 			}
 		}
@@ -250,15 +249,33 @@ func (x *Indexer) looked(at int) {
 	}
 }
 
-func (x *Indexer) flush(index *Index) {
-	if err := index.Flush(); err != nil {
-		x.o.Log.Error().Err(err).Msg("cannot index messages")
+// due reports whether messages that wait are to be indexed, of which so many came within
+// the last indexPause. While they come thick and fast, the processors are theirs.
+func due(waiting, came int) bool {
+	return came == 0 || waiting >= indexMany && came < indexBusy || waiting >= indexMost
+}
+
+// flush writes what waits, and stops between two batches when ctx ends.
+func (x *Indexer) flush(ctx context.Context, index *Index) {
+	for ctx.Err() == nil {
+		more, err := index.flushBatch()
+		if err != nil {
+			x.o.Log.Error().Err(err).Msg("cannot index messages")
+		}
+		if !more || err != nil {
+			return
+		}
 	}
 }
 
-// Pending is how many messages of the past are not indexed yet.
+// Pending is how many messages are not indexed yet, of those at least that no search waits
+// for: of the past, and of a burst.
 func (x *Indexer) Pending() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.past
+	pending := x.past
+	if x.index != nil {
+		pending += x.index.beyondSearch()
+	}
+	return pending
 }
