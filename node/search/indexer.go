@@ -17,7 +17,7 @@ const (
 	indexPause = time.Second      // without a new message, before those that came are indexed
 	indexLate  = time.Minute      // how long they may wait for such a pause
 	indexMany  = 8192             // of them are indexed without one, unless messages come thick and fast
-	indexBusy  = 3000             // of them within an indexPause are that: to index one takes longer than all the rest
+	indexBusy  = 500              // of them within an indexPause are that: to index one takes as long as all the rest
 	indexMost  = 1 << 17          // are indexed whatever comes: what waits takes memory
 	indexRetry = 10 * time.Second // before a broken index is made anew, on a full disk for example
 )
