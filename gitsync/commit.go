@@ -16,6 +16,7 @@ import (
 const (
 	maxCommitLetters = 8192     // in one commit; the rest goes into the next
 	maxCommitBytes   = 64 << 20 // of their contents
+	manyLetters      = 32       // in a commit: so many come only where many senders are at it
 )
 
 // mainline makes commits on main, and takes in what others did to it.
@@ -45,23 +46,49 @@ func (m *mainline) commit(ctx context.Context, all bool) error {
 	m.work.Lock()
 	defer m.work.Unlock()
 	for ctx.Err() == nil {
-		if err := m.takeInMain(); err != nil {
-			return m.because(err)
-		}
-		letters, files := m.progress.choose(all, m.courier.grace()), m.updates.all()
-		if len(letters) == 0 && len(files) == 0 || m.disk.broken() != "" {
-			tip, _ := m.progress.main()
-			if err := m.disk.check(tip); err != nil || len(letters) == 0 && len(files) == 0 {
-				return err
-			}
-		}
-		failpoint.Hit(failpoint.CommitChosen)
-		err := m.commitChosen(letters, files)
-		if err != nil && !errors.Is(err, objects.ErrRefMoved) {
-			return fmt.Errorf("cannot commit %d messages: %w", len(letters), m.because(err))
+		if _, done, err := m.commitOnce(all); done {
+			return err
 		}
 	}
 	return fmt.Errorf("cannot commit: %w", context.Cause(ctx))
+}
+
+// commitBurst is commit without those whose grace is not over, but that it ends early, and
+// says so, when a commit had many letters: then more are on their way.
+func (m *mainline) commitBurst(ctx context.Context) (more bool, err error) {
+	m.work.Lock()
+	defer m.work.Unlock()
+	for ctx.Err() == nil {
+		count, done, err := m.commitOnce(false)
+		if done || count >= manyLetters {
+			return !done, err
+		}
+	}
+	return false, fmt.Errorf("cannot commit: %w", context.Cause(ctx))
+}
+
+// commitOnce makes one commit, where there is something to commit; else, or when it fails,
+// it is done. The caller holds work.
+func (m *mainline) commitOnce(all bool) (count int, done bool, err error) {
+	if err := m.takeInMain(); err != nil {
+		return 0, true, m.because(err)
+	}
+	letters, files := m.progress.choose(all, m.courier.grace()), m.updates.all()
+	if len(letters) == 0 && len(files) == 0 || m.disk.broken() != "" {
+		tip, _ := m.progress.main()
+		if err := m.disk.check(tip); err != nil || len(letters) == 0 && len(files) == 0 {
+			return 0, true, err
+		}
+	}
+	failpoint.Hit(failpoint.CommitChosen)
+	err = m.commitChosen(letters, files)
+	if err != nil && !errors.Is(err, objects.ErrRefMoved) {
+		return 0, true, fmt.Errorf("cannot commit %d messages: %w", len(letters), m.because(err))
+	}
+	if err != nil { // somebody else was faster: once more, with what that one did
+		return 0, false, nil
+	}
+	return len(letters), false, nil
 }
 
 // because is why a commit failed: what the disk has lost, where it has. The caller

@@ -14,6 +14,8 @@ import (
 
 const (
 	coalesce   = 2 * time.Millisecond   // letters that come within it share a commit
+	burstRest  = 3                      // times as long as a commit of many letters took, until the next
+	burstApart = 100 * time.Millisecond // at most
 	mainPoll   = 500 * time.Millisecond // between looks at whether somebody else moved main
 	ringApart  = 2 * time.Second        // least time between two fetches because of a bell
 	ringSooner = time.Second            // the same while messages of this node wait for another host's push
@@ -90,9 +92,11 @@ func (r *Record) drainTime() time.Duration {
 func (r *Record) Ring() { ring(r.share.fetchBell) }
 
 // commitLoop commits whenever letters were stored, a grace is over or somebody
-// else may have moved main. A commit that fails is tried again, for ever.
+// else may have moved main. A commit that fails is tried again, for ever. In a burst there
+// is a rest between two commits: each writes the day's list of files anew, and the newest
+// pack.
 func (r *Record) commitLoop(ctx context.Context) {
-	failures := 0
+	failures, rest := 0, time.Duration(0)
 	for {
 		pause := mainPoll
 		if grace, ok := r.progress.nextGrace(r.courier.grace()); ok && grace < pause {
@@ -103,12 +107,20 @@ func (r *Record) commitLoop(ctx context.Context) {
 			if !wait.Sleep(ctx, pause) {
 				return
 			}
+		} else if rest > 0 {
+			if !wait.Sleep(ctx, rest) {
+				return
+			}
 		} else if !r.awaitCommit(ctx, pause) {
 			return
 		}
-		err := r.main.commit(ctx, false)
+		began := time.Now()
+		more, err := r.main.commitBurst(ctx)
 		if ctx.Err() != nil {
 			return
+		}
+		if rest = 0; more {
+			rest = min(burstRest*time.Since(began), burstApart)
 		}
 		failures++
 		if err == nil {
