@@ -67,7 +67,7 @@ func (o *outbox) Send(ctx context.Context, by control.Caller, r control.SendRequ
 		return control.Message{}, asError(err)
 	}
 	o.awaitHeard(ctx, ws[0].message, r.HeardWithin)
-	return o.views.now(ws[0].item)
+	return o.views.wrote(ws[0]), nil
 }
 
 // sentBefore is the message that an earlier request with the same id led to.

@@ -77,17 +77,22 @@ func (vs *views) of(f facts) (control.Message, error) {
 	if err != nil {
 		return control.Message{}, err
 	}
+	return vs.with(f, whole.Body), nil
+}
+
+// with is the message as it is shown, with a body that need not be read.
+func (vs *views) with(f facts, body string) control.Message {
 	it := f.item
 	m := control.Message{
 		Path: it.Path, Channel: it.Path.Channel(), ChannelName: f.channel, Direct: f.direct, From: it.From, To: it.Names(), Timestamp: it.Timestamp,
 		Type: it.Type, Act: it.Act, Ref: wholePath(it.Ref, it.ReadPath), Re: wholePath(it.Re, it.AnsweredPath), Host: it.Host, Run: it.Run, Seq: it.Seq, Request: it.Request,
-		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Heard: vs.live.Hearers(it.Path), Signature: f.signature, Body: whole.Body,
+		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Heard: vs.live.Hearers(it.Path), Signature: f.signature, Body: body,
 	}
 	m.Stage = max(f.stage, vs.ownStage(it, m.Heard))
 	for _, p := range f.progress {
 		m.Addressees = append(m.Addressees, addressee(p))
 	}
-	return m, nil
+	return m
 }
 
 // wholePath is a reference with its channel, whatever its author wrote; one that is no
@@ -125,6 +130,13 @@ func (vs *views) ownStage(it *fleet.Item, heard []protocol.Name) protocol.Stage 
 		stage = protocol.StageHeard
 	}
 	return stage
+}
+
+// wrote is a message that was written here a moment ago.
+func (vs *views) wrote(w written) control.Message {
+	var f facts
+	vs.folded(func(s *fleet.State) { f = factsOf(s, w.item) })
+	return vs.with(f, w.message.Body)
 }
 
 // now is a message as it is at this moment.
