@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/parleyfleet/parley/bus"
 	"github.com/parleyfleet/parley/fleet"
@@ -56,20 +59,49 @@ func (e *Entry) LetIn(batch []bus.Incoming) {
 func (e *Entry) letIn(batch []bus.Incoming) (count int) {
 	var known []bus.Incoming
 	var examined []fleet.Examined
-	for _, in := range batch {
+	for i, j := range e.judgeAll(batch) {
+		in := batch[i]
 		e.Seen(in.Path)
-		m, ex, err := e.judge(in)
 		switch {
-		case err != nil:
-			e.Refusals.Add(in.Sender, in.Path, err)
-		case !e.hasKey(m.Host, m.Key):
-			e.Held.Put(in, m.Key)
+		case j.err != nil:
+			e.Refusals.Add(in.Sender, in.Path, j.err)
+		case !e.hasKey(j.message.Host, j.message.Key):
+			e.Held.Put(in, j.message.Key)
 			e.Ring() // its join or rotation may be on the remote
 		default:
-			known, examined = append(known, in), append(examined, ex)
+			known, examined = append(known, in), append(examined, j.examined)
 		}
 	}
 	return e.admit(known, examined)
+}
+
+// judged is what judge says of a message.
+type judged struct {
+	message  *protocol.Message
+	examined fleet.Examined
+	err      error
+}
+
+// judgedAlone is how many messages one processor judges before it is worth another's while.
+const judgedAlone = 8
+
+// judgeAll judges messages, many on all processors: to check a signature takes longer than
+// to store and fold a message of many that came together.
+func (e *Entry) judgeAll(batch []bus.Incoming) []judged {
+	all := make([]judged, len(batch))
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(batch); i = int(next.Add(1)) - 1 {
+			all[i].message, all[i].examined, all[i].err = e.judge(batch[i])
+		}
+	}
+	var others sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0)-1, len(batch)/judgedAlone) {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+	return all
 }
 
 // LetInResent lets in what a host sent again of the chain of one host, and returns how
