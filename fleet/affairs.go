@@ -68,6 +68,7 @@ func (s *State) touched(it *Item, place time.Time) {
 	case it.Act == protocol.ActRunRetry:
 		s.retries++
 	}
+	s.dead.touched(it.affair)
 	if f := s.affairs.folds[it.affair]; f != nil {
 		f.Changed(affair.Position{Place: place, Path: it.Path})
 	}

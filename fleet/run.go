@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -31,13 +32,44 @@ func runID(p protocol.Path, agent string) affair.ID {
 	return affair.ID{Kind: runs.KindName, Name: runs.Name(p, agent)}
 }
 
+// deadRuns keeps which runs are dead letters, so that whoever asks often does not have all
+// runs folded each time. The zero value has looked at none.
+type deadRuns struct {
+	epochs int                 // of the keys, when it looked at them
+	dead   map[string]runs.Run // by the name of the affair; nil: none was looked at yet
+	moved  map[string]bool     // affairs with deeds that came or went since
+}
+
+// touched notes that a deed of a run came or went.
+func (d *deadRuns) touched(id affair.ID) {
+	if id.Kind == runs.KindName && d.dead != nil {
+		d.moved[id.Name] = true
+	}
+}
+
+// look brings what is kept up to date.
+func (d *deadRuns) look(s *State) {
+	names := maps.Keys(d.moved)
+	if epochs := s.keys.Epochs(); d.dead == nil || epochs != d.epochs {
+		d.epochs, d.dead, names = epochs, map[string]runs.Run{}, slices.Values(s.Affairs(runs.KindName))
+	}
+	for name := range names {
+		if r := Value(s, runs.Kind(), name, time.Time{}); r.Dead != nil {
+			d.dead[name] = r
+		} else {
+			delete(d.dead, name)
+		}
+	}
+	d.moved = map[string]bool{}
+}
+
 // DeadLetters are the messages that agents have failed on, that nobody has had tried
 // again or, unless dropped, put away; in the order in which they were given up.
 func (s *State) DeadLetters(dropped bool) []runs.Run {
+	s.dead.look(s)
 	var dead []runs.Run
-	for _, name := range s.Affairs(runs.KindName) {
-		r := Value(s, runs.Kind(), name, time.Time{})
-		if r.Dead != nil && (dropped || r.Dropped == nil) {
+	for _, r := range s.dead.dead {
+		if dropped || r.Dropped == nil {
 			dead = append(dead, r)
 		}
 	}
@@ -48,4 +80,16 @@ func (s *State) DeadLetters(dropped bool) []runs.Run {
 		return 1
 	})
 	return dead
+}
+
+// DeadCount is how many messages an agent of a host has failed on that nobody has had
+// tried again or put away.
+func (s *State) DeadCount(who Who) (n int) {
+	s.dead.look(s)
+	for _, r := range s.dead.dead {
+		if r.Dropped == nil && r.Agent == who.Name && r.Dead.Host == who.Host {
+			n++
+		}
+	}
+	return n
 }

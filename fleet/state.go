@@ -26,6 +26,7 @@ type State struct {
 	Profiles *shelf.Profiles
 
 	affairs  affairs
+	dead     deadRuns
 	retries  int                          // how often a word came or went that has a message tried again
 	batch    bool                         // files are being applied whose places are given later
 	frozenAt struct{ judged, shaken int } // the turns when the archive was made

@@ -30,6 +30,13 @@ func (s *story) runCommand(who Who, words []string) Command {
 	}
 }
 
+// deadAnew is how many dead letters there are where nothing is kept of earlier looks.
+func (s *story) deadAnew() int {
+	var none deadRuns
+	none.look(s.state)
+	return len(none.dead)
+}
+
 func (s *story) runsNow(words []string) (got string, ok bool) {
 	switch words[0] {
 	case "run":
@@ -45,6 +52,9 @@ func (s *story) runsNow(words []string) (got string, ok bool) {
 		return "-", true
 	case "dead", "dead!":
 		var list []string
+		if kept, anew := len(s.state.DeadLetters(true)), s.deadAnew(); kept != anew {
+			return fmt.Sprintf("%d dead letters are kept, and there are %d", kept, anew), true
+		}
 		for _, r := range s.state.DeadLetters(words[0] == "dead!") {
 			it, _ := s.state.Ledger.Item(r.Message)
 			list = append(list, s.names([]*Item{it})+":"+r.Agent)

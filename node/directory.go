@@ -28,9 +28,9 @@ type directory struct {
 	folded  folded.State
 	live    *presence.Live
 	roster  *agents.Roster
-	bus     func() *bus.Bus                // nil where there is none
-	meet    bool                           // hosts meet at an existing NATS system, and have no links to each other
-	isHeld  func(agent protocol.Name) bool // one of this host, whose messages wait for other agents' commands
+	bus     func() *bus.Bus        // nil where there is none
+	meet    bool                   // hosts meet at an existing NATS system, and have no links to each other
+	served  func() []control.Agent // the agents of this host
 }
 
 // Hosts answers control.Hosts.
@@ -165,6 +165,10 @@ func (d *directory) neighbours() map[protocol.Name]bus.Link {
 // List answers control.List.
 func (d *directory) List(_ context.Context, r control.HostsRequest) ([]control.Participant, error) {
 	all := []control.Participant{}
+	served := map[protocol.Name]control.Agent{}
+	for _, a := range d.served() {
+		served[a.Name] = a
+	}
 	for _, h := range d.hosts(r.All) {
 		since := h.Since
 		if !isLive(h) {
@@ -174,7 +178,10 @@ func (d *directory) List(_ context.Context, r control.HostsRequest) ([]control.P
 			p := control.Participant{
 				Name: name, Kind: kind, Host: h.Alias, Live: isLive(h), Here: h.State == control.HostHere,
 				State: h.State, Since: since, Address: h.Address, RTT: h.RTT,
-				Held: kind == "agent" && h.State == control.HostHere && d.isHeld(name),
+			}
+			if p.Here && kind == "agent" {
+				a := served[name]
+				p.Held, p.Paused, p.Queued, p.Running, p.Over, p.Failing, p.Dead = a.Held, a.Paused, a.Queued, a.Running, a.Over, a.Failing, a.Dead
 			}
 			if p.Here {
 				d.roster.Describe(&p)

@@ -242,8 +242,9 @@ func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	v := agents.View(a)
 	if w := d.workers[a.Name]; w != nil {
 		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.queue.wake)
-		v.Over = w.queue.over.spent()
+		v.Over, v.Failing = w.queue.over.spent(), len(w.queue.pauses)
 	}
+	v.Dead = s.DeadCount(fleet.Who{Name: a.Name.String(), Host: d.host})
 	if a.Door == configs.DoorInbox {
 		for range s.Talk.Inbox(fleet.Who{Name: a.Name.String(), Host: d.host}, false) {
 			v.Unread++
@@ -256,13 +257,6 @@ func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 func (d *doors) of(agent protocol.Name) (w *worker) {
 	d.folded(func(*fleet.State) { w = d.workers[agent] })
 	return w
-}
-
-// isHeld reports whether an agent's messages wait because the host runs no more
-// commands at once.
-func (d *doors) isHeld(agent protocol.Name) bool {
-	w := d.of(agent)
-	return w != nil && w.slots.Waits(w.queue.wake)
 }
 
 // lend frees a slot of an agent that waits for the answer to its own message: the answer

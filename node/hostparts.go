@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 )
 
@@ -21,7 +22,7 @@ type hostParts struct {
 func (n *Node) newHostParts() (p hostParts) {
 	p.directory = &directory{
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, folded: n.folded, live: n.live, roster: &n.roster,
-		bus: n.currentBus, meet: n.cfg.Bus.URL != "", isHeld: n.doors.isHeld,
+		bus: n.currentBus, meet: n.cfg.Bus.URL != "", served: func() []control.Agent { return n.serving.views("") },
 	}
 	p.reporter = &reporter{
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, record: n.record, folded: n.folded, roster: &n.roster,

@@ -235,7 +235,7 @@ func exampleEvents() [2]control.Event {
 func exampleAgent() control.Agent {
 	return control.Agent{
 		Name: "mawjs", Door: "exec", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
-		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Held: true,
+		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true,
 	}
 }
 
@@ -301,7 +301,7 @@ func exampleProbe() control.Probe {
 func exampleParticipant() control.Participant {
 	return control.Participant{
 		Name: "mawjs", Kind: "agent", Host: "laptop", Live: true, Here: true, State: control.HostHere, Since: exampleTime(0), Address: "192.0.2.7:4223",
-		RTT: exampleSeconds("412µs"), Held: true, Door: "inbox", Asked: exampleTime(2),
+		RTT: exampleSeconds("412µs"), Held: true, Paused: true, Queued: 2, Running: 1, Over: 1, Failing: 1, Dead: 1, Door: "inbox", Asked: exampleTime(2),
 	}
 }
 

@@ -228,6 +228,14 @@ func (h *History) Turns() (judged, shaken int) { return h.judged, h.shaken }
 // which place, may have changed.
 func (h *History) Epoch(host protocol.Name) int { return h.epochs[host] }
 
+// Epochs is the sum of all epochs: two looks at one sum have seen the same of all hosts.
+func (h *History) Epochs() (sum int) {
+	for _, epoch := range h.epochs {
+		sum += epoch
+	}
+	return sum
+}
+
 // Last is the last message of a host in the order of its own chain: the one
 // with the greatest path that its keys signed while they counted.
 func (h *History) Last(alias protocol.Name) (*File, bool) {

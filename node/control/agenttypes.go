@@ -32,6 +32,8 @@ type Agent struct {
 	Running int           `json:"running"`            // messages it is working on
 	Unread  int           `json:"unread"`             // inbox door: messages without its receipt
 	Over    int           `json:"over"`               // of those waiting: because agents have caused too many runs (max_runs, max_conversation_runs)
+	Failing int           `json:"failing"`            // of those waiting, messages that an attempt failed on and that are tried again
+	Dead    int           `json:"dead"`               // messages that it failed on for good here, and that nobody has put away (parley dlq)
 	Held    bool          `json:"held"`               // its messages wait because the host runs no more commands at once (max_commands)
 }
 

@@ -250,6 +250,12 @@ type Participant struct {
 	Address string        `json:"address"`        // of the link to its host, or one that the host states
 	RTT     Seconds       `json:"rtt"`            // last round trip to its host; 0: not known
 	Held    bool          `json:"held"`           // as in Agent; false of those of other hosts
+	Paused  bool          `json:"paused"`         // likewise
+	Queued  int           `json:"queued"`         // as in Agent; 0 of those of other hosts
+	Running int           `json:"running"`        // likewise
+	Over    int           `json:"over"`           // likewise
+	Failing int           `json:"failing"`        // likewise
+	Dead    int           `json:"dead"`           // likewise
 	// Door is by which door an agent of this host gets its mail, "exec" or "inbox"; of
 	// others it is not known.
 	Door string `json:"door,omitempty"`

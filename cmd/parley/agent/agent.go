@@ -181,27 +181,33 @@ func runList(ctx context.Context, client control.Service, v cli.View) error {
 	return nil
 }
 
-// InLine is the state of an agent whose messages wait because the host runs no more
-// commands at once.
-const InLine = "in line"
-
-// OverBudget is the state of an agent of which messages wait because agents have caused
-// too many runs.
-const OverBudget = "over budget"
+// Hindered says in some words why an agent's messages wait longer than for their turn, and
+// that it has failed on some; "" where there is nothing to say.
+func Hindered(paused, inLine bool, over, failing, dead int) string {
+	var words []string
+	if paused {
+		words = append(words, "paused")
+	}
+	if over > 0 { // agents have caused too many runs
+		words = append(words, "over budget")
+	}
+	if inLine { // the host runs no more commands at once
+		words = append(words, "in line")
+	}
+	if failing > 0 {
+		words = append(words, "failing")
+	}
+	if dead > 0 {
+		words = append(words, cli.Count(dead, "dead letter"))
+	}
+	return strings.Join(words, ", ")
+}
 
 // Table shows the agents served here as a table.
 func Table(v cli.View, agents []control.Agent) {
 	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
 	for _, a := range agents {
-		state, input := "", ""
-		switch {
-		case a.Paused:
-			state = "paused"
-		case a.Over > 0:
-			state = OverBudget
-		case a.Held:
-			state = InLine
-		}
+		state, input := Hindered(a.Paused, a.Held, a.Over, a.Failing, a.Dead), ""
 		if a.Input == configs.InputPrompt {
 			input = a.Input
 		}

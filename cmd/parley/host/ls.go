@@ -2,7 +2,9 @@ package host
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/agent"
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -26,9 +28,10 @@ SINCE is since when that is so: since when the node of a live host runs, when
 one that is away was last seen. ASKED is when an agent here that asks for its
 mail last did so since this node runs. ADDRESS is that of the link to the host,
 or one that the host states; ROUND TRIP the last that is known. Nobody is asked
-for this. An agent of this host is "in line" while its messages wait because
-max_commands run already. Hosts that are out of the fleet are left out, unless
---all is given.`,
+for this. Of an agent of this host STATE also says how many of its messages run
+and wait, that it is paused, that it is "in line" (max_commands run already) or
+failing (an attempt failed and is made again), and how many dead letters it has.
+Hosts that are out of the fleet are left out, unless --all is given.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,
 		Args: cli.Exactly(0, "nothing"),
@@ -67,8 +70,8 @@ func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 	t := term.Table{Heading: []string{"NAME", "KIND", "HOST", "STATE", "SINCE", "ASKED", "ADDRESS", "ROUND TRIP"}, Flexible: 0}
 	for _, one := range all {
 		state := State(one.State)
-		if one.Held {
-			state += ", " + agent.InLine
+		if work := workOf(one); work != "" {
+			state += ", " + work
 		}
 		t.Rows = append(t.Rows, []string{
 			term.Line(one.Name.String()), one.Kind, term.Line(one.Host.String()), state, v.StampOrEmpty(one.Since), lastAsked(v, one),
@@ -83,6 +86,21 @@ func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 		v.Next("parley agent add NAME --exec 'CMD …'", "serve an agent, to talk to")
 	}
 	return nil
+}
+
+// workOf is what an agent of this host has to do, in some words.
+func workOf(one control.Participant) string {
+	var words []string
+	if one.Running > 0 {
+		words = append(words, fmt.Sprintf("%d running", one.Running))
+	}
+	if one.Queued > 0 {
+		words = append(words, fmt.Sprintf("%d waiting", one.Queued))
+	}
+	if hindered := agent.Hindered(one.Paused, one.Held, one.Over, one.Failing, one.Dead); hindered != "" {
+		words = append(words, hindered)
+	}
+	return strings.Join(words, ", ")
 }
 
 // lastAsked is when an agent that asks for its mail did so last: nobody answers for one

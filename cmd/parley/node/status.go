@@ -129,11 +129,40 @@ func showStatusFields(v cli.View, s control.Status) {
 		field("commands", fmt.Sprintf("%d run, as many as max_commands in config.yaml allows; %s for a turn",
 			s.Commands.Running, waitFor(s.Commands.Waiting, "agent")))
 	}
+	showWork(v, s.Agents, field)
 	if s.Refused > 0 {
 		field("refused", cli.Count(s.Refused, "message")+" since start: "+v.Command("parley record verify"))
 	}
 	if len(s.Flags) > 0 {
 		field("flagged", flagged(s.Flags)+": "+v.Command("parley record verify"))
+	}
+}
+
+// showWork says what the agents here have to do, and how much of it has failed.
+func showWork(v cli.View, all []control.Agent, field func(name, value string)) {
+	var sum control.Agent
+	for _, a := range all {
+		sum.Running, sum.Queued, sum.Failing, sum.Dead = sum.Running+a.Running, sum.Queued+a.Queued, sum.Failing+a.Failing, sum.Dead+a.Dead
+	}
+	var words []string
+	if sum.Running > 0 {
+		words = append(words, fmt.Sprintf("%d running", sum.Running))
+	}
+	if sum.Queued > 0 {
+		words = append(words, fmt.Sprintf("%d waiting", sum.Queued))
+	}
+	if sum.Failing > 0 {
+		words = append(words, fmt.Sprintf("%d of them to be tried again", sum.Failing))
+	}
+	var see []string
+	if len(words) > 0 {
+		see = append(see, v.Command("parley queue"))
+	}
+	if sum.Dead > 0 {
+		words, see = append(words, cli.Count(sum.Dead, "dead letter")), append(see, v.Command("parley dlq list"))
+	}
+	if len(words) > 0 {
+		field("work", strings.Join(words, ", ")+": "+strings.Join(see, ", "))
 	}
 }
 

@@ -130,6 +130,7 @@ trouble: failing since 2026-05-23 21:01:00 +02:00 (unreachable): no route␊; 7 
 bus:     NATS clients at 127.0.0.1:4222, other hosts at 127.0.0.1:4223
 link:    white, up, 1.23ms away
 link:    blue, down: refused
+work:    1 running, 2 waiting: parley queue
 refused: 5 messages since start: parley record verify
 flagged: 1 join to a name that is taken, 2 copied to another path: parley record verify
 warning: a clock is wrong

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -76,6 +77,7 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 	case wait > 0:
 		if !v.JSON {
 			v.Err.Printf("%s", line)
+			noteWork(ctx, m, client, v)
 		}
 		reply, err := awaitReply(ctx, control.WaitRequest{As: m.From, Re: m.Path.String(), Within: wait}, r.As, client, v)
 		if v.JSON {
@@ -89,8 +91,40 @@ func runSend(ctx context.Context, r control.SendRequest, wait time.Duration, cli
 		return v.WriteJSON(m)
 	}
 	v.Out.Printf("%s", line)
+	noteWork(ctx, m, client, v)
 	v.Next("parley show "+m.Path.Suffix(), "how far it has come")
 	return nil
+}
+
+// noteWork tells whoever has sent a message, on standard error, that an agent of this host
+// whom it is for will not answer at once, and why. Nothing is said where that is not known.
+func noteWork(ctx context.Context, m control.Message, client control.Service, v cli.View) {
+	served, err := control.Agents.Ask(ctx, client)
+	if err != nil {
+		return
+	}
+	for _, a := range served {
+		name := a.Name.String()
+		why := delay(a)
+		if why != "" && (slices.Contains(m.To, name) || slices.Contains(m.To, name+"@"+m.Host.String())) {
+			v.Err.Printf("%s\n", v.Err.Dim(name+" "+why))
+		}
+	}
+}
+
+// delay is why an agent does not answer at once, "" where it may.
+func delay(a control.Agent) string {
+	switch {
+	case a.Paused:
+		return fmt.Sprintf("is paused: its mail waits until parley agent resume %s", a.Name)
+	case a.Failing > 0:
+		return fmt.Sprintf("is failing: %s to be tried again; see parley queue %s", cli.Count(a.Failing, "message"), a.Name)
+	case a.Held:
+		return "is in line: this host runs as many commands as it may"
+	case a.Running > 0 && a.Queued > 0:
+		return fmt.Sprintf("is at work on %s, %d waiting; see parley queue %s", cli.Count(a.Running, "message"), a.Queued, a.Name)
+	}
+	return ""
 }
 
 // Exchange is a message that was sent to be answered, and the answer.
