@@ -1,0 +1,77 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Who pushes very many files, under whatever names, delays signed mail by one run at a
+// time: 10,000 of them kept it unanswered for over a minute. Mail of one author keeps its
+// order all the same.
+func TestAFloodDelaysNobodyElse(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, func(o *homes.Options) { o.Remote = bareRemote(t) })
+	fastFetch(t, home)
+	n, _ := runNode(t, home)
+	ran := filepath.Join(t.TempDir(), "ran")
+	addExec(t, n, "shout", "sh -c 'read line; echo $line >>"+ran+"; echo done'")
+	pause := func(paused bool) {
+		if _, err := control.PauseAgent.Ask(t.Context(), n, control.PauseRequest{Name: "shout", Paused: paused}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pause(true)
+	const flood, signed = 500, 5
+	clone := cloneOf(t, n.cfg.Remote)
+	at := time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
+	for i := range flood {
+		p := protocol.NewPath("aaaaaaaa-0000-4000-8000-000000000025", at.Add(time.Duration(i)*time.Second), uint32(i))
+		file := filepath.Join(clone, filepath.FromSlash(p.RepoPath()))
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf("---\nfrom: alice%d\nto: shout\ntype: text\ntimestamp: %s\n---\n\nflood %d\n", i%100, p.Time().Format(protocol.TimestampLayout), i)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git(t, clone, "add", ".")
+	git(t, clone, "commit", "--quiet", "-m", "flood")
+	push(t, clone)
+	queued := func(want int) {
+		eventually(t, fmt.Sprint(want, " messages wait"), func() bool {
+			all, err := control.Agents.Ask(t.Context(), n)
+			return err == nil && all[0].Queued == want
+		})
+	}
+	queued(flood)
+	var last control.Message
+	for i := range signed {
+		last = say(t, n, "shout", fmt.Sprint("signed ", i))
+	}
+	queued(flood + signed)
+	pause(false)
+	answerTo(t, n, last.Path)
+	pause(true)
+	data, err := os.ReadFile(ran)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	if at := slices.Index(lines, fmt.Sprint("signed ", signed-1)); at >= 2*signed {
+		t.Errorf("the last of %d signed messages was run after %d others", signed, at)
+	}
+	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "flood") })
+	if len(lines) != signed || !slices.IsSorted(lines) {
+		t.Errorf("signed mail was run as %q", lines)
+	}
+}
