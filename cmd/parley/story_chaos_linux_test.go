@@ -90,7 +90,7 @@ func chaosSizeOf(t *testing.T) (s chaosSize, rounds int) {
 			messages: 2000, lasts: 2 * time.Minute, between: 4 * time.Second, away: 30 * time.Second, settles: 10 * time.Minute, agents: chaosAgents,
 		}, killRounds(t)
 	}
-	s = chaosSize{messages: 60, lasts: 6 * time.Second, between: 3 * time.Second, away: 2 * time.Second, settles: 3 * time.Minute}
+	s = chaosSize{messages: 60, lasts: 6 * time.Second, between: 2 * time.Second, away: 2 * time.Second, settles: 3 * time.Minute}
 	for _, a := range chaosAgents {
 		if a.short {
 			s.agents = append(s.agents, a)
@@ -215,24 +215,23 @@ func (c *chaos) run(size chaosSize) {
 		random := rand.New(rand.NewPCG(c.random.Uint64(), 0))
 		senders.Go(func() { c.talk(ctx, h, i, each, pace, random, &sent) })
 	}
-	goes, returns := size.lasts/4, size.lasts/4+size.away
 	away := c.remote + ".away"
-	for time.Since(began) < max(size.lasts, returns) {
+	var went time.Duration // when the remote went away
+	for gone, back := false, false; time.Since(began) < size.lasts || !back; {
 		<-time.After(size.between/2 + time.Duration(c.random.Int64N(int64(size.between))))
 		c.revive()
 		h := c.hosts[c.random.IntN(len(c.hosts))]
 		h.kill()
 		c.kills++
 		c.begin(h)
-		now := time.Since(began)
-		if _, err := os.Stat(c.remote); err == nil && now > goes && now < returns {
+		switch now := time.Since(began); {
+		case !gone && now > size.lasts/4:
 			c.rename(c.remote, away)
-		} else if err != nil && now > returns {
+			gone, went = true, now
+		case gone && !back && now > went+size.away:
 			c.rename(away, c.remote)
+			back = true
 		}
-	}
-	if _, err := os.Stat(c.remote); err != nil {
-		c.rename(away, c.remote)
 	}
 	done := make(chan struct{})
 	go func() { senders.Wait(); close(done) }() // ends with ctx at the latest
