@@ -40,6 +40,7 @@ type Config struct {
 	MaxCommands    int
 	MessageLimit   int           // bytes of one message file
 	CommandTimeout time.Duration // for agents that set no timeout of their own
+	ClaimFor       time.Duration // how long mail that a session took is given to no other
 	LogLevel       string        // trace, debug, info, warn or error
 	// Metrics is the host:port where Prometheus reads /metrics, and whoever asks
 	// /healthz; "" opens no port. Port 0 lets the system choose.
@@ -87,6 +88,7 @@ func Default() Config {
 		MaxConversationRuns: 30,
 		MessageLimit:        protocol.MessageLimit,
 		CommandTimeout:      60 * time.Second,
+		ClaimFor:            15 * time.Minute,
 		LogLevel:            "info",
 	}
 }

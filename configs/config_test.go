@@ -21,7 +21,7 @@ func full() Config {
 			Hubs: []string{"black@localhost:7001", "127.0.0.1:7002"},
 		},
 		FetchInterval: 90 * time.Second, PushInterval: 250 * time.Millisecond, CourierGrace: 2 * time.Hour,
-		MaxHops: 3, MaxRuns: 40, MaxConversationRuns: 20, MaxCommands: 5, MessageLimit: 30_001, CommandTimeout: 5 * time.Minute, LogLevel: "debug", Metrics: "127.0.0.1:9464",
+		MaxHops: 3, MaxRuns: 40, MaxConversationRuns: 20, MaxCommands: 5, MessageLimit: 30_001, CommandTimeout: 5 * time.Minute, ClaimFor: time.Hour, LogLevel: "debug", Metrics: "127.0.0.1:9464",
 	}
 }
 
@@ -43,7 +43,7 @@ func TestDefaults(t *testing.T) {
 	want := Config{
 		Fleet: "f", Alias: "a", Human: "h",
 		FetchInterval: 10 * time.Second, CourierGrace: 30 * time.Second, MaxHops: 8, MaxRuns: 60, MaxConversationRuns: 30, MessageLimit: 512 * 1024,
-		CommandTimeout: time.Minute, LogLevel: "info",
+		CommandTimeout: time.Minute, ClaimFor: 15 * time.Minute, LogLevel: "info",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -66,6 +66,7 @@ max_conversation_runs: 20
 max_commands: 5
 message_limit: 30001
 command_timeout: 5m
+claim_for: 1h
 log_level: debug
 metrics: 127.0.0.1:9464
 `))

@@ -44,6 +44,7 @@ func settings(c *Config) []setting {
 		autoNumberSetting("max_commands", &c.MaxCommands),
 		sizeSetting("message_limit", &c.MessageLimit),
 		durationSetting("command_timeout", &c.CommandTimeout),
+		durationSetting("claim_for", &c.ClaimFor),
 		wordSetting("log_level", &c.LogLevel),
 		textSetting("metrics", &c.Metrics),
 	}

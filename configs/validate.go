@@ -55,6 +55,7 @@ func (c Config) problems() []Problem {
 	}
 	add("message_limit", checkRange(c.MessageLimit, protocol.MinMessageLimit, protocol.MaxMessageLimit, showSize))
 	add("command_timeout", checkRange(c.CommandTimeout, minTimeout, maxTimeout, span.Exact))
+	add("claim_for", checkRange(c.ClaimFor, minTimeout, maxTimeout, span.Exact))
 	if levels := []string{"trace", "debug", "info", "warn", "error"}; !slices.Contains(levels, c.LogLevel) {
 		add("log_level", fmt.Errorf("%q is not a level: use one of %s", c.LogLevel, strings.Join(levels, ", ")))
 	}

@@ -1,41 +1,142 @@
 package node
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/sessions"
+	"github.com/parleyfleet/parley/protocol"
 )
 
-// inbox is the mail of people and agents of this host: what came, and what of it is read.
+// inbox is the mail of people and agents of this host: what came, what of it is read, and
+// which session of an agent has taken what.
 type inbox struct {
-	folded  folded.State
-	roster  *agents.Roster
-	actors  *actors
-	views   *views
-	decider *decider
+	folded   folded.State
+	roster   *agents.Roster
+	actors   *actors
+	views    *views
+	decider  *decider
+	now      func() time.Time
+	claimFor time.Duration // where a request does not say how long
+	sessions *sessions.Book
+	messages *feed.Feeds[protocol.Path] // as they enter the state
 }
 
 // Inbox answers control.Inbox.
-func (b *inbox) Inbox(_ context.Context, by control.Caller, r control.InboxRequest) ([]control.Message, error) {
+func (b *inbox) Inbox(ctx context.Context, by control.Caller, r control.InboxRequest) ([]control.Message, error) {
+	if err := checkInbox(r); err != nil {
+		return nil, err
+	}
 	who, err := b.actors.reader(by, r.As)
 	if err != nil {
 		return nil, err
 	}
-	var box []facts
+	take := b.taking(by, who, r)
+	box, err := b.await(ctx, who, take, r)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil && r.Claim { // whoever asked is gone, and was given nothing
+		b.sessions.GiveBack(who.Name, pathsIn(box))
+		return nil, asError(ctx.Err())
+	}
+	if len(box) > 0 && !r.All {
+		b.actors.gave(by, box[len(box)-1].item.Path)
+	}
+	mail := b.views.all(box)
+	for i := range mail {
+		if c, taken := b.sessions.Taken(who.Name, mail[i].Path); taken && !r.All {
+			mail[i].Claimed = &control.Claim{By: c.By.String(), Until: c.Until.UTC()}
+		}
+	}
+	return mail, nil
+}
+
+func checkInbox(r control.InboxRequest) error {
+	switch {
+	case r.Within < 0 || r.ClaimFor < 0:
+		return control.Errorf(control.KindUsage, "", "cannot look into the inbox: a time is below zero")
+	case r.All && (r.Claim || r.Within > 0):
+		return control.Errorf(control.KindUsage, "", "cannot look into the inbox: only mail that is not read is waited for and taken, not all")
+	case !r.Claim && (r.ClaimFor != 0 || r.Session != ""):
+		return control.Errorf(control.KindUsage, "", "cannot look into the inbox: for how long and by which session is said of mail that is taken")
+	}
+	return nil
+}
+
+// taking is how a request takes a message, which may be taken already; nil where it takes
+// none.
+func (b *inbox) taking(by control.Caller, who fleet.Who, r control.InboxRequest) func(protocol.Path) bool {
+	if !r.Claim {
+		return nil
+	}
+	session := sessions.Of(r.Session, by.Process)
+	return func(p protocol.Path) bool {
+		return b.sessions.Take(who.Name, p, sessions.Claim{By: session, Until: b.now().Add(cmp.Or(r.ClaimFor, b.claimFor))})
+	}
+}
+
+// await lists the mail once there is some, or at once where nobody waits. It follows what
+// comes before it looks, so that nothing comes in between.
+func (b *inbox) await(ctx context.Context, who fleet.Who, take func(protocol.Path) bool, r control.InboxRequest) ([]facts, error) {
+	if r.Within == 0 {
+		return b.look(who, take, r), nil
+	}
+	came := b.messages.Follow(1, nil) // that something came is all there is to know
+	defer came.End()
+	ctx, cancel := context.WithTimeout(ctx, r.Within)
+	defer cancel()
+	for {
+		came.Drain()
+		changed := b.sessions.Changed()
+		if box := b.look(who, take, r); len(box) > 0 {
+			return box, nil
+		}
+		select {
+		case <-came.Wake():
+		case <-changed:
+		case <-ctx.Done():
+			return nil, nothingCame(ctx, r)
+		}
+	}
+}
+
+// look lists the mail that waits, and takes it where that is asked for.
+func (b *inbox) look(who fleet.Who, take func(protocol.Path) bool, r control.InboxRequest) (box []facts) {
+	b.sessions.Sweep()
 	b.folded(func(s *fleet.State) {
 		for it := range s.Talk.Inbox(who, r.All) {
+			if take != nil && !take(it.Path) {
+				continue
+			}
 			if box = append(box, factsOf(s, it)); len(box) == r.Limit {
 				break
 			}
 		}
 	})
-	if len(box) > 0 && !r.All {
-		b.actors.gave(by, box[len(box)-1].item.Path)
+	return box
+}
+
+func pathsIn(box []facts) (paths []protocol.Path) {
+	for _, f := range box {
+		paths = append(paths, f.item.Path)
 	}
-	return b.views.all(box), nil
+	return paths
+}
+
+func nothingCame(ctx context.Context, r control.InboxRequest) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return asError(ctx.Err())
+	}
+	return control.Errorf(control.KindTimeout, "", "no mail within %s", span.Text(r.Within))
 }
 
 // Read answers control.Read.

@@ -33,6 +33,7 @@ import (
 	"github.com/parleyfleet/parley/node/promptlog"
 	"github.com/parleyfleet/parley/node/runlog"
 	"github.com/parleyfleet/parley/node/search"
+	"github.com/parleyfleet/parley/node/sessions"
 	"github.com/parleyfleet/parley/node/statecache"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -109,6 +110,7 @@ type Node struct {
 	actors     *actors
 	outbox     *outbox
 	inbox      *inbox
+	sessions   *sessions.Book // of agents that ask for their mail
 	waiter     *waiter
 	logbook    *logbook
 	narrator   *narrator
@@ -164,7 +166,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		cache:   statecache.New(o.Home.StateCache(), o.affairs),
 		keys:    newKeyWork(),
 		events:  events,
-		notices: notices.New(o.Log, o.Now, events),
+		notices: notices.New(o.Log, o.Now, events), sessions: sessions.New(o.Now, nil),
 	}
 	n.folded = func(read func(*fleet.State)) {
 		n.mu.Lock()
@@ -232,6 +234,7 @@ func (n *Node) openTalk() {
 	}
 	n.inbox = &inbox{
 		folded: n.folded, roster: &n.roster, actors: n.actors, views: n.views, decider: n.decider,
+		now: n.now, claimFor: n.cfg.ClaimFor, sessions: n.sessions, messages: &n.messages,
 	}
 	n.waiter = &waiter{
 		host: n.cfg.Alias, folded: n.folded, actors: n.actors, views: n.views, messages: &n.messages, lend: n.doors.lend,

@@ -57,6 +57,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	if err := n.own.publish(ctx); err != nil { // at which addresses it is reached is known now
 		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 	}
+	n.watchSessions(&down)
 	down.push(n.doors.start()) // before the bus and the record, so that the last answers of agents are stored and carried
 	close(open)
 	go n.presence.AnnounceAlways(ctx)
@@ -246,6 +247,17 @@ func (n *Node) startCatchup(down *teardown) {
 	down.push(func() {
 		cancel()
 		running.Wait()
+	})
+}
+
+// watchSessions notices which sessions of agents end, until the node goes down.
+func (n *Node) watchSessions(down *teardown) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var watching sync.WaitGroup
+	watching.Go(func() { n.sessions.Watch(ctx) })
+	down.push(func() {
+		cancel()
+		watching.Wait()
 	})
 }
 

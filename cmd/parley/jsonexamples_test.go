@@ -169,6 +169,7 @@ func exampleDirect() control.Message {
 	m.Path, m.Channel, m.ChannelName, m.Direct = p, p.Channel(), "", true
 	m.From, m.To, m.Act, m.Body, m.Addressees = "mawjs", []string{"nat"}, protocol.ActHey, "It is green.", []control.Addressee{{Name: "nat"}}
 	m.Unattended = true
+	m.Claimed = &control.Claim{By: "process 4711", Until: exampleTime(1)}
 	return m
 }
 
@@ -276,7 +277,7 @@ func exampleConfig() node.ConfigInfo {
 		Listen: "0.0.0.0:4222", Links: "0.0.0.0:4223", Advertise: []string{"laptop.example:4223"}, Hubs: []string{"white@white.example:4223"},
 		URL: "nats://nats.example.org:4222", Creds: "/home/nat/nats.creds", NKey: "/home/nat/nats.nkey", CA: "/home/nat/ca.pem", Context: "work",
 		FetchInterval: exampleSeconds("10s"), PushInterval: exampleSeconds("1s"), CourierGrace: exampleSeconds("30s"), MaxHops: 8, MaxRuns: 60, MaxConversationRuns: 30, MaxCommands: 16, MessageLimit: 524288,
-		CommandTimeout: exampleSeconds("1m"), LogLevel: "info", Metrics: "127.0.0.1:9464",
+		CommandTimeout: exampleSeconds("1m"), ClaimFor: exampleSeconds("15m"), LogLevel: "info", Metrics: "127.0.0.1:9464",
 	}
 }
 

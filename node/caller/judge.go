@@ -24,6 +24,14 @@ func (b *Book) JudgeAgent(c control.Calling) (control.Caller, error) {
 }
 
 func (b *Book) decide(c control.Calling, s sight) (control.Caller, error) {
+	by, err := b.recognise(c, s)
+	if c.Peer != nil && err == nil {
+		by.Process = c.Peer.ID
+	}
+	return by, err
+}
+
+func (b *Book) recognise(c control.Calling, s sight) (control.Caller, error) {
 	agent, err := b.agentOf(c, s)
 	switch {
 	case err != nil:

@@ -49,6 +49,8 @@ type Caller struct {
 	Because protocol.Path
 	// Run is the run of the agent's command that it belongs to, "" for none.
 	Run string
+	// Process is the one that called; zero where the system does not tell.
+	Process process.ID
 	// How says by what it was recognised, in words for the log.
 	How string
 }

@@ -34,6 +34,9 @@ type Message struct {
 	Addressees []Addressee        `json:"addressees"`
 	Signature  protocol.Signature `json:"signature"` // what its signature is worth
 	Body       string             `json:"body"`      // the text
+	// Claimed says which session of an agent has taken it, in lists of mail; absent where
+	// none has.
+	Claimed *Claim `json:"claimed,omitempty"`
 }
 
 // Addressee is one of those whom a message is for.
@@ -117,16 +120,33 @@ type Talk struct {
 
 // Inbox lists the mail of one participant, oldest first.
 var Inbox = NewVerb[InboxRequest, []Message](VerbSpec{
-	Name: "inbox", Access: Speaks, Doing: "look into the inbox",
-	Doc: "Lists the mail of one participant, oldest first.",
+	Name: "inbox", Access: Speaks, Doing: "look into the inbox", Long: true,
+	Doc: "Lists the mail of one participant, oldest first; with `within` it waits for some, with `claim` no other session is given it.",
 })
 
 // InboxRequest asks for the mail of As (empty: R14 decides), oldest first: what
-// is unread, or with All everything; the first Limit of it (0: all).
+// is unread, or with All everything; the first Limit of it (0: all). With Within it
+// waits for mail where there is none, that long at most; nothing in time is an error of
+// KindTimeout.
+//
+// With Claim it takes the mail: what nobody has taken yet, which is given to no other
+// request that claims until it is read, until the session that took it ends, or for
+// ClaimFor (0: as the configuration says). Session names the session that takes it;
+// empty: it is the program that has called. A node that stops gives everything back.
 type InboxRequest struct {
-	As    string `json:"as,omitempty"`
-	All   bool   `json:"all,omitempty"`
-	Limit int    `json:"limit,omitempty"`
+	As       string        `json:"as,omitempty"`
+	All      bool          `json:"all,omitempty"`
+	Limit    int           `json:"limit,omitempty"`
+	Within   time.Duration `json:"within,omitempty"`
+	Claim    bool          `json:"claim,omitempty"`
+	ClaimFor time.Duration `json:"claim_for,omitempty"`
+	Session  string        `json:"session,omitempty"`
+}
+
+// Claim is that a session of an agent has taken a message.
+type Claim struct {
+	By    string    `json:"by"`             // the session, as it calls itself or its process
+	Until time.Time `json:"until,omitzero"` // when others are given it, where it does not end before
 }
 
 // Read returns a message and leaves a receipt for the sender, once.

@@ -220,6 +220,7 @@ type ConfigInfo struct {
 	MaxCommands         int             `json:"max_commands"`          // commands of agents at once, as it is on this machine
 	MessageLimit        int             `json:"message_limit"`         // bytes
 	CommandTimeout      control.Seconds `json:"command_timeout"`       // for agents that set none
+	ClaimFor            control.Seconds `json:"claim_for"`             // how long mail that a session took is given to no other
 	LogLevel            string          `json:"log_level"`             // how much the log says
 	Metrics             string          `json:"metrics"`               // where Prometheus reads how the node fares; "": nowhere
 }
@@ -239,7 +240,7 @@ func runConfigShow(home configs.Home, v cli.View) error {
 			Listen: c.Bus.Listen, Links: c.Bus.LinksAddress(), Advertise: c.Bus.Advertise, Hubs: c.Bus.Hubs, URL: c.Bus.URL,
 			Creds: c.Bus.Creds, NKey: c.Bus.NKey, CA: c.Bus.CA, Context: c.Bus.Context,
 			FetchInterval: control.Seconds(c.FetchInterval), PushInterval: control.Seconds(c.PushEvery()), CourierGrace: control.Seconds(c.CourierGrace),
-			MaxHops: c.MaxHops, MaxRuns: c.MaxRuns, MaxConversationRuns: c.MaxConversationRuns, MaxCommands: c.Commands(), MessageLimit: c.MessageLimit, CommandTimeout: control.Seconds(c.CommandTimeout), LogLevel: c.LogLevel, Metrics: c.Metrics,
+			MaxHops: c.MaxHops, MaxRuns: c.MaxRuns, MaxConversationRuns: c.MaxConversationRuns, MaxCommands: c.Commands(), MessageLimit: c.MessageLimit, CommandTimeout: control.Seconds(c.CommandTimeout), ClaimFor: control.Seconds(c.ClaimFor), LogLevel: c.LogLevel, Metrics: c.Metrics,
 		})
 	}
 	v.Out.Printf("# %s, with all defaults\n", home.Config())

@@ -3,6 +3,9 @@ package talk
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
@@ -16,12 +19,35 @@ func NewInboxCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inbox",
 		Short: "List the mail that is waiting, oldest first",
+		Long: `List the mail that is waiting, oldest first.
+
+--wait waits for mail where there is none; nothing in time: exit code 3.
+
+--claim takes the mail that is listed: where several sessions act as one agent,
+no two are given the same message. What is not read is given back when the
+session ends, after --claim-for, or when the node stops. The session is the
+program that runs this command, past shells such as "sh -c". Where that ends too
+early or cannot be seen, as in a container, --session or PARLEY_SESSION names
+the session, and only time ends its claims.`,
 		Example: `  parley inbox
-  parley inbox --as mawjs --all --json`,
+  parley inbox --as mawjs --all --json
+  parley inbox --wait 10m --claim -n 1`,
 		Args: cli.Exactly(0, "nothing"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if r.Limit < 0 {
+			switch waits := cmd.Flags().Changed("wait"); {
+			case r.Limit < 0:
 				return cli.UsageErrorf(cmd, "-n needs a number of messages, 0 for all")
+			case waits && r.Within <= 0:
+				return cli.UsageErrorf(cmd, "--wait needs a time above zero, such as 10m")
+			case r.All && (r.Claim || waits):
+				return cli.UsageErrorf(cmd, "--all goes neither with --wait nor with --claim, which are about mail that is not read")
+			case !r.Claim && (cmd.Flags().Changed("claim-for") || cmd.Flags().Changed("session")):
+				return cli.UsageErrorf(cmd, "--claim-for and --session go with --claim")
+			case cmd.Flags().Changed("claim-for") && r.ClaimFor <= 0:
+				return cli.UsageErrorf(cmd, "--claim-for needs a time above zero, such as 15m")
+			}
+			if r.Claim && r.Session == "" {
+				r.Session = p.Getenv("PARLEY_SESSION")
 			}
 			if !cmd.Flags().Changed("limit") && p.ForPeople() {
 				r.Limit = inboxLimit
@@ -35,6 +61,10 @@ func NewInboxCommand(p *cli.Program) *cobra.Command {
 	}
 	cli.AsFlag(cmd, &r.As, "whose mail")
 	cmd.Flags().BoolVar(&r.All, "all", false, "what was read already too")
+	cli.DurationFlag(cmd.Flags(), &r.Within, "wait", "wait that long for mail where there is none")
+	cmd.Flags().BoolVar(&r.Claim, "claim", false, "take it, so that no other session of the agent is given it")
+	cli.DurationFlag(cmd.Flags(), &r.ClaimFor, "claim-for", "how long, at most (default: claim_for of config.yaml)")
+	cmd.Flags().StringVar(&r.Session, "session", "", "the `NAME` of the session that takes it (default: the program that calls)")
 	cmd.Flags().IntVarP(&r.Limit, "limit", "n", 0, "only the first `N` messages; 0: all (default at a terminal: 100)")
 	p.JSONFlag(cmd, "print an array of messages as JSON")
 	return cmd
@@ -47,11 +77,16 @@ const inboxLimit = 100
 // RunInbox lists the mail that is waiting, as parley inbox does.
 func RunInbox(ctx context.Context, r control.InboxRequest, client control.Service, v cli.View) error {
 	limit := r.Limit
-	if limit > 0 {
-		r.Limit++ // one more tells whether there are more
+	if limit > 0 && !r.Claim {
+		r.Limit++ // one more tells whether there are more; it would be taken and not shown
 	}
 	v.Acting(ctx, r.As, client)
+	done := func() {}
+	if r.Within > 0 {
+		done = v.Busy("waiting for mail")
+	}
 	mail, err := control.Inbox.Ask(ctx, client, r)
+	done()
 	if err != nil {
 		return err
 	}
@@ -70,8 +105,26 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		return nil
 	}
 	mailTable(v, mail)
+	if !r.Claim {
+		noteTaken(v, mail)
+	}
 	v.Next("parley read "+v.ID(mail[0].Path)+cli.SayAs(r.As), "read the first; its sender gets a receipt")
 	return nil
+}
+
+// noteTaken says how many of the messages sessions have taken.
+func noteTaken(v cli.View, mail []control.Message) {
+	taken, by := 0, map[string]bool{}
+	for _, m := range mail {
+		if m.Claimed != nil {
+			taken++
+			by[m.Claimed.By] = true
+		}
+	}
+	if taken > 0 {
+		v.Err.Printf("%s\n", v.Err.Dim(fmt.Sprintf("%d of these taken by: %s",
+			taken, term.Line(strings.Join(slices.Sorted(maps.Keys(by)), ", ")))))
+	}
 }
 
 // mailTable lists messages, one a line.

@@ -1,0 +1,177 @@
+package sessions
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/internal/process"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// world is a clock and the processes that run, as a test has them.
+type world struct {
+	at   time.Time
+	dead map[process.ID]bool
+}
+
+func newWorld() (*world, *Book) {
+	w := &world{time.Unix(1_800_000_000, 0), map[process.ID]bool{}}
+	return w, New(func() time.Time { return w.at }, func(id process.ID) bool { return !w.dead[id] })
+}
+
+func letter(suffix uint32) protocol.Path {
+	return protocol.NewPath(protocol.SystemChannel("record"), time.Unix(1_700_000_000, 0).UTC(), suffix)
+}
+
+var (
+	one   = Session{Process: process.ID{PID: 101, Start: 1}}
+	other = Session{Process: process.ID{PID: 102, Start: 2}}
+	named = Session{Name: "left pane"}
+)
+
+func (w *world) claim(s Session) Claim { return Claim{By: s, Until: w.at.Add(15 * time.Minute)} }
+
+func wantTaken(t *testing.T, b *Book, p protocol.Path, by Session) {
+	t.Helper()
+	if c, taken := b.Taken("mawjs", p); !taken || c.By != by {
+		t.Errorf("%s is taken: %v by %s, want it taken by %s", p, taken, c.By, by)
+	}
+}
+
+func wantFree(t *testing.T, b *Book, p protocol.Path) {
+	t.Helper()
+	if c, taken := b.Taken("mawjs", p); taken {
+		t.Errorf("%s is taken by %s, want it free", p, c.By)
+	}
+}
+
+// What one session took is given to no other, and not to itself again; of somebody else's
+// mail the same message is another matter.
+func TestTakenOnce(t *testing.T) {
+	w, b := newWorld()
+	if !b.Take("mawjs", letter(1), w.claim(one)) {
+		t.Fatal("what nobody has cannot be taken")
+	}
+	for _, s := range []Session{one, other, named} {
+		if b.Take("mawjs", letter(1), w.claim(s)) {
+			t.Errorf("%s is given what was given already", s)
+		}
+	}
+	if !b.Take("volt", letter(1), w.claim(other)) || !b.Take("mawjs", letter(2), w.claim(other)) {
+		t.Error("what somebody has taken keeps others from what is theirs")
+	}
+	b.GiveBack("mawjs", []protocol.Path{letter(1)})
+	if !b.Take("mawjs", letter(1), w.claim(other)) {
+		t.Error("what was given back cannot be taken")
+	}
+	wantTaken(t, b, letter(2), other)
+}
+
+// What a session took is given back when its process ends, and only that.
+func TestSessionEnds(t *testing.T) {
+	w, b := newWorld()
+	b.Take("mawjs", letter(1), w.claim(one))
+	b.Take("mawjs", letter(2), w.claim(other))
+	b.Take("mawjs", letter(3), w.claim(named))
+	w.dead[one.Process] = true
+	changed := b.Changed()
+	if !b.Sweep() {
+		t.Error("nothing is left to watch, though two sessions have mail")
+	}
+	wantFree(t, b, letter(1))
+	wantTaken(t, b, letter(2), other)
+	wantTaken(t, b, letter(3), named)
+	select {
+	case <-changed:
+	default:
+		t.Error("who waits for mail is not told that some was given back")
+	}
+}
+
+// A claim has an end, also that of a session of which nobody sees the end.
+func TestClaimHasAnEnd(t *testing.T) {
+	w, b := newWorld()
+	b.Take("mawjs", letter(1), w.claim(Session{}))
+	w.at = w.at.Add(10 * time.Minute)
+	b.Take("mawjs", letter(2), w.claim(Session{}))
+	w.at = w.at.Add(5*time.Minute - time.Nanosecond)
+	b.Sweep()
+	wantTaken(t, b, letter(1), Session{})
+	w.at = w.at.Add(time.Nanosecond)
+	b.Sweep()
+	wantFree(t, b, letter(1))
+	wantTaken(t, b, letter(2), Session{})
+	w.at = w.at.Add(time.Hour)
+	if b.Sweep() {
+		t.Error("something is left to watch, and nobody has anything")
+	}
+}
+
+// Watching ends with its context, whether there is something to watch or not.
+func TestWatchEnds(t *testing.T) {
+	for _, has := range []bool{false, true} {
+		w, b := newWorld()
+		if has {
+			b.Take("mawjs", letter(1), w.claim(one))
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			b.Watch(ctx)
+		}()
+		cancel()
+		<-ended
+	}
+}
+
+// The session of a command is the program that started it, past shells that were started
+// for its command line alone. A claim was given back at once where a program runs its
+// commands by a shell.
+func TestRunsOneLine(t *testing.T) {
+	for _, test := range []struct {
+		argv []string
+		want bool
+	}{
+		{[]string{"/bin/sh", "-c", "parley inbox --claim"}, true},
+		{[]string{"bash", "-lc", "parley inbox"}, true},
+		{[]string{"-zsh", "--login", "-c", "parley inbox"}, true},
+		{[]string{"bash"}, false},
+		{[]string{"-bash"}, false},
+		{[]string{"sh", "loop.sh", "-c"}, false},
+		{[]string{"bash", "--norc", "loop.sh"}, false},
+		{[]string{"sh", "-"}, false},
+		{[]string{"python3", "-c", "import os"}, false},
+		{nil, false},
+	} {
+		if got := runsOneLine(test.argv); got != test.want {
+			t.Errorf("%q runs one line: %v, want %v", test.argv, got, test.want)
+		}
+	}
+}
+
+func TestOf(t *testing.T) {
+	self, err := process.Find(os.Getpid())
+	if err != nil {
+		t.Skipf("processes cannot be seen here: %v", err)
+	}
+	if got := Of("left pane", self); got != named {
+		t.Errorf("the session that is named is %s", got)
+	}
+	got := Of("", self)
+	if got.Process == self {
+		t.Error("the process that calls is its own session: it ends with the call")
+	}
+	if got.Process.PID > 0 && got.over(process.ID.Alive) {
+		t.Errorf("the session %s of a test that runs is over", got)
+	}
+	self.Start++
+	if got := Of("", self); got != (Session{}) {
+		t.Errorf("the session of a process that has ended is %s", got)
+	}
+	if got := Of("", process.ID{}); got != (Session{}) {
+		t.Errorf("the session of nobody is %s", got)
+	}
+}
