@@ -45,7 +45,7 @@ func TestPresenceTellsAboutTheSender(t *testing.T) {
 	hub, leaf := pair(t)
 	since := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
 	said := Presence{Host: "somebody-else", Live: true, Since: since, Version: "1.2.3", Agents: []string{"mawjs", "โอราเคิล"},
-		Pushes: true, Run: "0a1b2c3d", Machine: "laptop", Start: 7}
+		Pushes: true, Run: "0a1b2c3d", Machine: "laptop", Start: 7, At: map[string]string{"mawjs": "running"}}
 	if err := leaf.Announce(said); err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +58,9 @@ func TestPresenceTellsAboutTheSender(t *testing.T) {
 	want.Host, want.Count, want.Sent, want.Seen = leaf.alias, 1, got.Sent, got.Seen
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("presence (-want +got):\n%s", diff)
+	}
+	if err := leaf.Announce(Presence{At: map[string]string{"mawjs": "a\x1b[31m"}}); err == nil {
+		t.Error("what an agent is at was told with an escape in it")
 	}
 	if err := leaf.Announce(Presence{Agents: []string{"a\x1b[31m"}}); err == nil {
 		t.Error("an agent's name with a control character was announced")

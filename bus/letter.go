@@ -22,6 +22,7 @@ const (
 
 	maxAgents  = 4096
 	maxVersion = 128
+	maxWord    = 32 // letters of what an agent is at
 )
 
 // letter is a letter of this host, not yet signed.
@@ -162,7 +163,20 @@ func decodePresence(data []byte) (Presence, error) {
 	if len(p.Lost) == 0 {
 		p.Lost = nil
 	}
+	if len(p.At) == 0 {
+		p.At = nil
+	}
 	return p, nil
+}
+
+// plainWord reports whether a text is one word of small letters.
+func plainWord(text string) bool {
+	for _, letter := range text {
+		if letter < 'a' || letter > 'z' {
+			return false
+		}
+	}
+	return text != "" && len(text) <= maxWord
 }
 
 func checkPresence(p Presence) error {
@@ -175,6 +189,17 @@ func checkPresence(p Presence) error {
 	for _, a := range p.Agents {
 		if err := protocol.CheckForeignName(a); err != nil {
 			return err
+		}
+	}
+	if len(p.At) > maxAgents {
+		return fmt.Errorf("what %d agents are at is more than of %d", len(p.At), maxAgents)
+	}
+	for a, at := range p.At {
+		if err := protocol.CheckForeignName(a); err != nil {
+			return err
+		}
+		if !plainWord(at) {
+			return fmt.Errorf("what the agent %s is at is no word of 1 to %d small letters", a, maxWord)
 		}
 	}
 	for _, hosts := range [][]protocol.Name{p.Wants, p.Lost} {

@@ -39,6 +39,8 @@ func FuzzDecodePresence(f *testing.F) {
 	f.Add([]byte(`{"host":"WHITE"}`))
 	f.Add([]byte(`{"host":"white","wants":["black","oracle-world"]}`))
 	f.Add([]byte(`{"host":"white","wants":[]}`))
+	f.Add([]byte(`{"host":"white","at":{"mawjs":"running","x":""}}`))
+	f.Add([]byte(`{"host":"white","at":{}}`))
 	f.Add([]byte(`{"host":"white","since":"9999-12-31T23:59:59+23:59"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := decodePresence(data)

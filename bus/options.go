@@ -125,11 +125,14 @@ type Presence struct {
 	Wants []protocol.Name `json:"wants,omitempty"`
 	// Lost are hosts that the sender can reach no more, since a moment ago: others may
 	// have heard them through it. At most MaxWants.
-	Lost  []protocol.Name `json:"lost,omitempty"`
-	Seen  time.Time       `json:"-"`     // when it was received, by our clock
-	Sent  time.Time       `json:"-"`     // when it was sent, by that of the host
-	Start uint64          `json:"start"` // rises with every start of its node: tells an old presence from a new one
-	Count uint64          `json:"count"` // set by Announce: rises within a run
+	Lost []protocol.Name `json:"lost,omitempty"`
+	// At is what agents are at, by name, one word each; of those that it leaves out that is
+	// not known. Hosts of earlier versions tell of none.
+	At    map[string]string `json:"at,omitempty"`
+	Seen  time.Time         `json:"-"`     // when it was received, by our clock
+	Sent  time.Time         `json:"-"`     // when it was sent, by that of the host
+	Start uint64            `json:"start"` // rises with every start of its node: tells an old presence from a new one
+	Count uint64            `json:"count"` // set by Announce: rises within a run
 }
 
 // MaxWants is how many hosts one presence letter asks for, or tells of.

@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/bus"
@@ -181,7 +182,11 @@ func (d *directory) List(_ context.Context, r control.HostsRequest) ([]control.P
 			}
 			if p.Here && kind == "agent" {
 				a := served[name]
+				p.Presence = a.Presence
 				p.Held, p.Paused, p.Queued, p.Running, p.Over, p.Failing, p.Dead = a.Held, a.Paused, a.Queued, a.Running, a.Over, a.Failing, a.Dead
+			}
+			if !p.Here && kind == "agent" {
+				p.Presence = d.presenceOf(h.Alias, name)
 			}
 			if p.Here {
 				d.roster.Describe(&p)
@@ -206,6 +211,19 @@ func (d *directory) List(_ context.Context, r control.HostsRequest) ([]control.P
 		}
 	})
 	return all, nil
+}
+
+// presenceOf is what an agent of another host is at, as far as that says it.
+func (d *directory) presenceOf(host, agent protocol.Name) control.AgentState {
+	p, live := d.live.PresenceOf(host)
+	if !live {
+		return ""
+	}
+	at := control.AgentState(p.At[agent.String()])
+	if !slices.Contains(control.AgentStates(), at) {
+		return "" // not known, or a word of a later version
+	}
+	return at
 }
 
 // status is the hosts of the fleet, but for those that are out, as the status of a node shows them.

@@ -36,6 +36,7 @@ type doorsOptions struct {
 	record  interface {
 		FilesOf(commit string) (*gitsync.Files, error)
 	}
+	attend func(*control.Agent) // says what one is at
 	queue  queueOptions
 	worker workerOptions
 }
@@ -240,6 +241,7 @@ func (d *doors) atWork() (count int) {
 // view is an agent as it is shown, with what waits for it, in a look at the state.
 func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	v := agents.View(a)
+	d.attend(&v)
 	if w := d.workers[a.Name]; w != nil {
 		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.queue.wake)
 		v.Over, v.Failing = w.queue.over.spent(), len(w.queue.pauses)

@@ -90,19 +90,20 @@ func (b *inbox) await(ctx context.Context, who fleet.Who, take func(protocol.Pat
 	if r.Within == 0 {
 		return b.look(who, take, r), nil
 	}
+	defer b.sessions.Waits(protocol.Name(who.Name))()
 	came := b.messages.Follow(1, nil) // that something came is all there is to know
 	defer came.End()
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
 	for {
 		came.Drain()
-		changed := b.sessions.Changed()
+		freed := b.sessions.Freed()
 		if box := b.look(who, take, r); len(box) > 0 {
 			return box, nil
 		}
 		select {
 		case <-came.Wake():
-		case <-changed:
+		case <-freed:
 		case <-ctx.Done():
 			return nil, nothingCame(ctx, r)
 		}

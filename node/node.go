@@ -110,6 +110,7 @@ type Node struct {
 	actors     *actors
 	outbox     *outbox
 	inbox      *inbox
+	attendance *attendance
 	sessions   *sessions.Book // of agents that ask for their mail
 	waiter     *waiter
 	logbook    *logbook
@@ -337,13 +338,14 @@ func (n *Node) openDoors() {
 		home: n.home.Dir, host: n.cfg.Alias, timeout: n.cfg.CommandTimeout,
 		maxOutput: n.cfg.MessageLimit / 2, // the rest is room for the frontmatter and for what failures add
 		keepers:   n.keepers, callers: n.callers, doorsteps: n.doorsteps, events: n.events, notices: n.notices,
+		sessions: n.sessions,
 	}
 	n.trials = &trials{
 		recordID: n.record.ID(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, prompts: n.prompts, runner: commands,
 	}
 	budgets := newBudgets(n.cfg.MaxRuns, n.cfg.MaxConversationRuns, n.runs, n.now)
 	n.doors.doorsOptions = doorsOptions{
-		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record,
+		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record, attend: n.attendance.view,
 		queue: queueOptions{
 			maxHops: n.cfg.MaxHops, receiptPatience: max(holePatience, receiptFetches*n.cfg.FetchInterval), notices: n.notices, steps: &n.steps,
 			budgets: budgets,
@@ -407,9 +409,10 @@ func (n *Node) openRecord(ctx context.Context, patient bool) error {
 	if err != nil {
 		n.log.Warn().Err(err).Msg("other hosts may take this start for an earlier one, if the clock was put back")
 	}
+	n.attendance = &attendance{roster: &n.roster, actors: n.actors, sessions: n.sessions, tell: func() { n.presence.AnnounceSoon() }}
 	n.presence = presence.New(presence.Options{
 		Host: n.cfg.Alias, Version: n.version, Started: n.started, Start: start, Now: n.now, Log: n.log,
-		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: record, Agents: n.roster.Names,
+		Bus: n.currentBus, Live: n.live, Lookout: n.lookout, Twins: n.twins, Asker: n.asker, Record: record, Agents: n.roster.Names, At: n.attendance.states,
 		AnswerTwin: n.own.answerTwin,
 	})
 	n.tidings.presence = n.presence

@@ -16,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/notices"
+	"github.com/parleyfleet/parley/node/sessions"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -31,6 +32,7 @@ type runner struct {
 	doorsteps *agents.Doorsteps
 	events    *feed.Events
 	notices   *notices.Notices
+	sessions  *sessions.Book
 }
 
 // run runs the command of an agent's tier with an input. because is the message
@@ -51,6 +53,7 @@ func (rn *runner) run(ctx context.Context, a configs.Agent, tier configs.Tier, i
 		Limits:       agents.KeptLimits(a),
 		Keepers:      rn.keepers,
 	}
+	defer rn.sessions.Works(a.Name)()
 	run := rn.callers.Begin(a.Name, because, c.Timeout)
 	c.Run, c.Began = run.ID, run.Began
 	c.Env, c.Bare = agents.Inherited(a)

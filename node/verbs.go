@@ -32,6 +32,7 @@ func (n *Node) bindings() []control.Binding {
 		control.PauseAgent.By(n.serving.Pause),
 		control.TestAgent.By(n.trials.Test),
 		control.MakeToken.By(n.actors.Token),
+		control.SetPresence.For(n.attendance.say),
 		control.ActorProfile.By(n.shelves.Profile),
 		control.ShowPrompt.For(n.prompts.Prompt),
 		control.Open.By(n.trials.Open),

@@ -87,6 +87,7 @@ func printedShapes() map[string][]shape {
 			Agent: "mawjs", Channel: channel.ID, ChannelName: channel.Name, Argv: []string{"claude", "--append-system-prompt", "…"}, Dir: "/home/nat/src",
 			Env: []string{"PARLEY_AGENT=mawjs"}, Context: "You are mawjs. …", Passed: true,
 		}, when: "with `--print`"}},
+		"parley presence":       one(control.AgentPresence{Agent: "mawjs", State: control.AgentWaiting, Since: exampleTime(1)}),
 		"parley prompt": one(control.Prompt{
 			Agent: "mawjs", Input: "prompt", Text: "You are mawjs. …", Base64: "WW91IGFyZSBtYXdqcy4g…", LeftOut: 12, Hash: "7f3a2b1c…", Time: exampleTime(0), Attempt: 2, Retry: 1, Tier: "opus",
 			Parts: []control.PromptPart{{Kind: "profile", Bytes: 812, Hash: "1c9e4d4f…"}, {Kind: "message", Bytes: 311, Hash: "8ab6c21d…"}},
@@ -236,7 +237,7 @@ func exampleEvents() [2]control.Event {
 func exampleAgent() control.Agent {
 	return control.Agent{
 		Name: "mawjs", Door: "exec", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
-		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true,
+		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true, Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
 	}
 }
 
@@ -302,7 +303,7 @@ func exampleProbe() control.Probe {
 func exampleParticipant() control.Participant {
 	return control.Participant{
 		Name: "mawjs", Kind: "agent", Host: "laptop", Live: true, Here: true, State: control.HostHere, Since: exampleTime(0), Address: "192.0.2.7:4223",
-		RTT: exampleSeconds("412µs"), Held: true, Paused: true, Queued: 2, Running: 1, Over: 1, Failing: 1, Dead: 1, Door: "inbox", Asked: exampleTime(2),
+		RTT: exampleSeconds("412µs"), Held: true, Paused: true, Queued: 2, Running: 1, Over: 1, Failing: 1, Dead: 1, Door: "inbox", Asked: exampleTime(2), Presence: control.AgentIdle,
 	}
 }
 

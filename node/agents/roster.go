@@ -123,8 +123,13 @@ func (r *Roster) Asks(name string, now time.Time) {
 // last asked for it.
 func (r *Roster) Describe(p *control.Participant) {
 	if p.Door = r.Door(p.Name.String()); p.Door == configs.DoorInbox {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		p.Asked = r.asked[p.Name].UTC()
+		p.Asked = r.Asked(p.Name).UTC()
 	}
+}
+
+// Asked is when an agent with an inbox last asked for its mail, zero for not yet.
+func (r *Roster) Asked(name protocol.Name) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked[name]
 }

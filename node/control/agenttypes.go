@@ -35,6 +35,49 @@ type Agent struct {
 	Failing int           `json:"failing"`            // of those waiting, messages that an attempt failed on and that are tried again
 	Dead    int           `json:"dead"`               // messages that it failed on for good here, and that nobody has put away (parley dlq)
 	Held    bool          `json:"held"`               // its messages wait because the host runs no more commands at once (max_commands)
+	// Presence is what it is at: running, idle, waiting (for a human) or away.
+	Presence AgentState `json:"presence"`
+	Since    time.Time  `json:"since,omitzero"` // inbox door: since when that is so
+	Asked    time.Time  `json:"asked,omitzero"` // inbox door: when it last asked for its mail since the node runs
+}
+
+// AgentState is what an agent is at.
+type AgentState string
+
+// What an agent can be at. Of one that asks for its mail its sessions say it; where they
+// say nothing it is idle while it waits for mail and for a while after it has asked for some.
+const (
+	AgentRunning AgentState = "running" // it works: a command of it runs, or a session of it says so
+	AgentIdle    AgentState = "idle"    // it is there, and has nothing to do
+	AgentWaiting AgentState = "waiting" // it waits for a human
+	AgentAway    AgentState = "away"    // none of its sessions is there
+)
+
+// AgentStates are what an agent can say that it is at.
+func AgentStates() []AgentState {
+	return []AgentState{AgentRunning, AgentIdle, AgentWaiting, AgentAway}
+}
+
+// SetPresence notes what a session of an agent is at that asks for its mail.
+var SetPresence = NewVerb[PresenceRequest, AgentPresence](VerbSpec{
+	Name: "presence", Access: Speaks, Doing: "say what an agent is at",
+	Doc: "Notes what a session is at of an agent that asks for its mail.",
+})
+
+// PresenceRequest says what a session of As (empty: R14 decides) is at. One that is away
+// has ended, and what it took of the agent's mail is given back. Session names it; empty:
+// it is the program that has called.
+type PresenceRequest struct {
+	As      string     `json:"as,omitempty"`
+	State   AgentState `json:"state"`
+	Session string     `json:"session,omitempty"`
+}
+
+// AgentPresence is what an agent is at.
+type AgentPresence struct {
+	Agent protocol.Name `json:"agent"`          // which one
+	State AgentState    `json:"state"`          // what the busiest of its sessions is at
+	Since time.Time     `json:"since,omitzero"` // since when
 }
 
 // AddAgent begins to serve an agent here and tells the fleet.

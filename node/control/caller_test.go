@@ -54,6 +54,8 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"pause-agent", `{"name":"x","paused":true}`, "o"},
 		{"test-agent", `{"name":"x","text":"x"}`, "o"},
 		{"make-token", `{"name":"x"}`, "o"},
+		{"presence", `{"state":"idle"}`, "oau"},
+		{"presence", `{"as":"volt","state":"idle"}`, "o"},
 		{"open", `{"agent":"x"}`, "o"},
 		{"export", `{}`, "o"},
 		{"rotate-key", `{"overlap":0}`, "o"},

@@ -281,6 +281,8 @@ type Participant struct {
 	Door string `json:"door,omitempty"`
 	// Asked is when one with an inbox last asked for its mail since the node runs.
 	Asked time.Time `json:"asked,omitzero"`
+	// Presence is what an agent is at; absent where its host does not say it.
+	Presence AgentState `json:"presence,omitempty"`
 }
 
 // ShowStatus says who this node is and how it fares.

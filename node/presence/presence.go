@@ -39,7 +39,8 @@ type Options struct {
 	Twins   *Twins
 	Asker   *Asker
 	Record  Courier
-	Agents  func() []protocol.Name // that are served here
+	Agents  func() []protocol.Name   // that are served here
+	At      func() map[string]string // what they are at, where that is known
 
 	AnswerTwin func(context.Context) // writes a message, by which another node of this name learns of this one
 }
@@ -78,6 +79,9 @@ func (pr *Presence) AnnounceAlways(ctx context.Context) {
 	}
 }
 
+// AnnounceSoon tells them in a moment, together with what changes until then.
+func (pr *Presence) AnnounceSoon() { wait.Nudge(pr.greet) }
+
 // Announce tells the other hosts that this one is there.
 func (pr *Presence) Announce() { pr.announceAs(true) }
 
@@ -92,7 +96,7 @@ func (pr *Presence) announceAs(live bool) {
 	p := bus.Presence{
 		Host: pr.o.Host, Live: live, Since: pr.o.Started, Version: pr.o.Version, Agents: []string{},
 		Pushes: pr.o.Record.CanPush(), Run: pr.o.Twins.run, Machine: whereabouts.Hostname(), Start: pr.o.Start,
-		Wants: pr.o.Live.takeMissing(), Lost: pr.o.Live.takeLost(),
+		Wants: pr.o.Live.takeMissing(), Lost: pr.o.Live.takeLost(), At: pr.o.At(),
 	}
 	for _, name := range pr.o.Agents() {
 		p.Agents = append(p.Agents, name.String())

@@ -16,9 +16,13 @@ type Book struct {
 	now   func() time.Time
 	alive func(process.ID) bool
 
+	watch chan struct{} // holds a token where something has an end that nobody watches yet
+
 	mu     sync.Mutex                         // guards what follows
 	taken  map[string]map[protocol.Path]Claim // by whose mail it is
-	change chan struct{}                      // closed and replaced at every change
+	freed  chan struct{}                      // closed and replaced when something is given back
+	desks  map[protocol.Name]*desk
+	turned chan struct{} // closed and replaced when an agent may be at something else
 }
 
 // Claim is that a session has taken a message.
@@ -32,21 +36,23 @@ func New(now func() time.Time, alive func(process.ID) bool) *Book {
 	if alive == nil {
 		alive = process.ID.Alive
 	}
-	return &Book{now: now, alive: alive, taken: map[string]map[protocol.Path]Claim{}, change: make(chan struct{})}
+	return &Book{
+		now: now, alive: alive, watch: make(chan struct{}, 1),
+		taken: map[string]map[protocol.Path]Claim{}, freed: make(chan struct{}), desks: map[protocol.Name]*desk{}, turned: make(chan struct{}),
+	}
 }
 
-// Changed returns a channel that is closed when a session takes or gives back something
-// next, or ends.
-func (b *Book) Changed() <-chan struct{} {
+// Freed returns a channel that is closed when something is given back next.
+func (b *Book) Freed() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.change
+	return b.freed
 }
 
-// signal wakes who waits for a change. The caller holds mu.
-func (b *Book) signal() {
-	close(b.change)
-	b.change = make(chan struct{})
+// free wakes who waits for what is given back. The caller holds mu.
+func (b *Book) free() {
+	close(b.freed)
+	b.freed = make(chan struct{})
 }
 
 // Take has a session take a message of who's mail until then. It is false where somebody
@@ -62,7 +68,7 @@ func (b *Book) Take(who string, p protocol.Path, c Claim) bool {
 		b.taken[who] = map[protocol.Path]Claim{}
 	}
 	b.taken[who][p] = c
-	b.signal() // somebody has to watch how it ends
+	wait.Nudge(b.watch)
 	return true
 }
 
@@ -81,19 +87,31 @@ func (b *Book) GiveBack(who string, paths []protocol.Path) {
 	for _, p := range paths {
 		delete(b.taken[who], p)
 	}
-	b.signal()
+	b.free()
 }
 
-// Sweep lets go of what sessions had that have ended, and of claims whose time is over. It
-// reports whether anything is left of which the end is to be watched.
+// Sweep lets go of what sessions had and said that have ended, and of claims whose time is
+// over. It reports whether anything is left of which the end is to be watched.
 func (b *Book) Sweep() (left bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	ended := b.ended()
-	gone, now := 0, b.now()
+	ended, now := b.ended(), b.now()
+	b.letGo(func(c Claim) bool { return !now.Before(c.Until) || ended(c.By) })
+	for _, d := range b.desks {
+		if d.forget(func(s Session, w word) bool { return now.Sub(w.told) >= saidLasts || ended(s) }, now) {
+			b.turn()
+		}
+		left = left || len(d.said) > 0
+	}
+	return left || len(b.taken) > 0
+}
+
+// letGo gives back what was taken by some claims. The caller holds mu.
+func (b *Book) letGo(which func(Claim) bool) {
+	gone := 0
 	for who, claims := range b.taken {
 		for p, c := range claims {
-			if !now.Before(c.Until) || ended(c.By) {
+			if which(c) {
 				delete(claims, p)
 				gone++
 			}
@@ -103,9 +121,8 @@ func (b *Book) Sweep() (left bool) {
 		}
 	}
 	if gone > 0 {
-		b.signal()
+		b.free()
 	}
-	return len(b.taken) > 0
 }
 
 // ended says which sessions have ended, and looks for each process once.
@@ -129,7 +146,6 @@ const watchEvery = time.Second
 // watch it looks at nothing.
 func (b *Book) Watch(ctx context.Context) {
 	for {
-		changed := b.Changed()
 		if b.Sweep() {
 			if !wait.Sleep(ctx, watchEvery) {
 				return
@@ -137,7 +153,7 @@ func (b *Book) Watch(ctx context.Context) {
 			continue
 		}
 		select {
-		case <-changed:
+		case <-b.watch:
 		case <-ctx.Done():
 			return
 		}

@@ -76,7 +76,7 @@ func TestSessionEnds(t *testing.T) {
 	b.Take("mawjs", letter(2), w.claim(other))
 	b.Take("mawjs", letter(3), w.claim(named))
 	w.dead[one.Process] = true
-	changed := b.Changed()
+	freed := b.Freed()
 	if !b.Sweep() {
 		t.Error("nothing is left to watch, though two sessions have mail")
 	}
@@ -84,7 +84,7 @@ func TestSessionEnds(t *testing.T) {
 	wantTaken(t, b, letter(2), other)
 	wantTaken(t, b, letter(3), named)
 	select {
-	case <-changed:
+	case <-freed:
 	default:
 		t.Error("who waits for mail is not told that some was given back")
 	}

@@ -208,6 +208,9 @@ func Table(v cli.View, agents []control.Agent) {
 	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
 	for _, a := range agents {
 		state, input := Hindered(a.Paused, a.Held, a.Over, a.Failing, a.Dead), ""
+		if a.Door == configs.DoorInbox {
+			state = strings.TrimSuffix(term.Line(string(a.Presence))+", "+state, ", ")
+		}
 		if a.Input == configs.InputPrompt {
 			input = a.Input
 		}

@@ -28,10 +28,12 @@ SINCE is since when that is so: since when the node of a live host runs, when
 one that is away was last seen. ASKED is when an agent here that asks for its
 mail last did so since this node runs. ADDRESS is that of the link to the host,
 or one that the host states; ROUND TRIP the last that is known. Nobody is asked
-for this. Of an agent of this host STATE also says how many of its messages run
-and wait, that it is paused, that it is "in line" (max_commands run already) or
-failing (an attempt failed and is made again), and how many dead letters it has.
-Hosts that are out of the fleet are left out, unless --all is given.`,
+for this. Beside the state of its host stands what an agent is at: running,
+idle, waiting (for a human) or away. Of one of this host it also says how many
+messages run and wait, that it is paused, over budget, "in line" (max_commands
+run already) or failing (an attempt failed and is made again), and how many dead
+letters it has. Hosts that are out of the fleet are left out, unless --all is
+given.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,
 		Args: cli.Exactly(0, "nothing"),
@@ -88,11 +90,14 @@ func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 	return nil
 }
 
-// workOf is what an agent of this host has to do, in some words.
+// workOf is what an agent is at, and of one of this host what it has to do, in some words.
 func workOf(one control.Participant) string {
 	var words []string
-	if one.Running > 0 {
+	switch {
+	case one.Running > 0:
 		words = append(words, fmt.Sprintf("%d running", one.Running))
+	case one.Presence != "":
+		words = append(words, term.Line(string(one.Presence)))
 	}
 	if one.Queued > 0 {
 		words = append(words, fmt.Sprintf("%d waiting", one.Queued))

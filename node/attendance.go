@@ -1,0 +1,73 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/sessions"
+)
+
+// attendance is what the agents of this host are at. It is live knowledge: told to the
+// other hosts, and kept nowhere.
+type attendance struct {
+	roster   *agents.Roster
+	actors   *actors
+	sessions *sessions.Book
+	tell     func() // has the other hosts be told soon
+}
+
+// view says what an agent is at, as it is shown.
+func (at *attendance) view(v *control.Agent) {
+	v.Asked = at.roster.Asked(v.Name).UTC()
+	v.Presence, v.Since = at.sessions.At(v.Name, v.Asked)
+	v.Since = v.Since.UTC()
+	if v.Door != configs.DoorExec {
+		return
+	}
+	v.Since = time.Time{}
+	if v.Presence != control.AgentRunning {
+		v.Presence = control.AgentIdle // its node is there
+	}
+}
+
+// states are what the agents are at, for other hosts, a word each. Those that a node runs
+// are idle where nothing is said.
+func (at *attendance) states() map[string]string {
+	states := map[string]string{}
+	for _, a := range at.roster.All() {
+		v := control.Agent{Name: a.Name, Door: a.Door}
+		at.view(&v)
+		if a.Door == configs.DoorInbox || v.Presence != control.AgentIdle {
+			states[a.Name.String()] = string(v.Presence)
+		}
+	}
+	return states
+}
+
+// say answers control.SetPresence.
+func (at *attendance) say(_ context.Context, by control.Caller, r control.PresenceRequest) (p control.AgentPresence, err error) {
+	if !slices.Contains(control.AgentStates(), r.State) {
+		return p, control.Errorf(control.KindUsage, "", "cannot say what an agent is at: %q is none of running, idle, waiting and away", r.State)
+	}
+	who, err := at.actors.actor(by, r.As)
+	if err != nil {
+		return p, err
+	}
+	a, err := at.roster.Get(who.Name)
+	switch {
+	case err != nil:
+		return p, control.Errorf(control.KindUsage, "name the agent with --as, or bear its token: parley agent token NAME",
+			"cannot say what %s is at: only agents say that of themselves", who.Name)
+	case a.Door != configs.DoorInbox:
+		return p, control.Errorf(control.KindRefused, "", "cannot say what %s is at: this node runs its command, and sees that itself", who.Name)
+	}
+	at.sessions.Say(a.Name, sessions.Of(r.Session, by.Process), r.State)
+	at.tell()
+	v := control.Agent{Name: a.Name, Door: a.Door}
+	at.view(&v)
+	return control.AgentPresence{Agent: a.Name, State: v.Presence, Since: v.Since}, nil
+}

@@ -1,0 +1,168 @@
+package sessions
+
+import (
+	"time"
+
+	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// saidLasts is for how long what a session says of itself counts, where it says nothing
+	// more: one whose end nobody sees is not at work for ever.
+	saidLasts = 12 * time.Hour
+	// askedLasts is for how long an agent whose sessions say nothing of themselves counts as
+	// being there after it has asked for its mail.
+	askedLasts = 15 * time.Minute
+)
+
+// desk is what is known of one agent's work.
+type desk struct {
+	said    map[Session]word
+	working int       // commands of it that the node runs
+	began   time.Time // when the first of these did
+	waits   int       // requests of it that wait for mail
+	came    time.Time // when the first of these did
+	asked   time.Time // when it stopped to wait last
+	left    time.Time // when its last session went, zero where none has
+}
+
+// word is what a session says that it is at.
+type word struct {
+	state control.AgentState
+	since time.Time
+	told  time.Time // when it said so last
+}
+
+// of is what is known of an agent. The caller holds mu.
+func (b *Book) of(agent protocol.Name) *desk {
+	d := b.desks[agent]
+	if d == nil {
+		d = &desk{said: map[Session]word{}}
+		b.desks[agent] = d
+	}
+	return d
+}
+
+// Turned returns a channel that is closed when an agent may be at something else next.
+func (b *Book) Turned() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.turned
+}
+
+// turn tells that an agent may be at something else. The caller holds mu.
+func (b *Book) turn() {
+	close(b.turned)
+	b.turned = make(chan struct{})
+}
+
+// Say notes what a session of an agent is at. One that is away has ended: what it took is
+// given back.
+func (b *Book) Say(agent protocol.Name, s Session, state control.AgentState) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d, now := b.of(agent), b.now()
+	if state == control.AgentAway {
+		d.forget(func(one Session, _ word) bool { return one == s }, now)
+		d.left = now
+		if claims := b.taken[agent.String()]; len(claims) > 0 {
+			b.letGo(func(c Claim) bool { return c.By == s })
+		}
+	} else {
+		w, known := d.said[s]
+		if !known || w.state != state {
+			w = word{state: state, since: now}
+		}
+		w.told = now
+		d.said[s] = w
+		wait.Nudge(b.watch)
+	}
+	b.turn()
+}
+
+// forget forgets sessions, and reports whether there were any. The caller holds the mu of
+// the book.
+func (d *desk) forget(which func(Session, word) bool, now time.Time) (any bool) {
+	for s, w := range d.said {
+		if which(s, w) {
+			delete(d.said, s)
+			d.left, any = now, true
+		}
+	}
+	return any
+}
+
+// Works notes that the node runs a command of an agent, until it is done.
+func (b *Book) Works(agent protocol.Name) (done func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.of(agent)
+	if d.working++; d.working == 1 {
+		d.began = b.now()
+		b.turn()
+	}
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if d.working--; d.working == 0 {
+			b.turn()
+		}
+	}
+}
+
+// Waits notes that an agent waits for its mail, until it is done.
+func (b *Book) Waits(agent protocol.Name) (done func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.of(agent)
+	if d.waits++; d.waits == 1 {
+		d.came = b.now()
+		b.turn()
+	}
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		d.waits--
+		d.asked = b.now()
+		b.turn()
+	}
+}
+
+// At is what an agent is at, and since when, zero where that is not known. asked is when it
+// last asked for its mail. Of several sessions the busiest counts: one that works must not
+// be disturbed because another one is idle.
+func (b *Book) At(agent protocol.Name, asked time.Time) (state control.AgentState, since time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := b.desks[agent]
+	if d == nil {
+		d = &desk{}
+	}
+	if d.asked.After(asked) {
+		asked = d.asked
+	}
+	if d.working > 0 {
+		return control.AgentRunning, d.began
+	}
+	for _, busiest := range []control.AgentState{control.AgentRunning, control.AgentWaiting, control.AgentIdle} {
+		for _, w := range d.said {
+			if w.state == busiest && (state == "" || w.since.Before(since)) {
+				state, since = busiest, w.since
+			}
+		}
+		if state != "" {
+			return state, since
+		}
+	}
+	switch {
+	case d.waits > 0:
+		return control.AgentIdle, d.came
+	case !asked.IsZero() && asked.After(d.left) && b.now().Sub(asked) < askedLasts:
+		return control.AgentIdle, asked
+	case asked.After(d.left):
+		return control.AgentAway, asked
+	}
+	return control.AgentAway, d.left
+}
