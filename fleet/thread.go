@@ -57,10 +57,8 @@ func (t *Talk) above(it *Item) *Item {
 // record.
 func (t *Talk) below(p protocol.Path) []*Item {
 	all := sequence{items: slices.Clone(t.Answers(p))}
-	for _, it := range asideOf.find(t.ledger, p) {
-		if t.ring().Signature(&it.File) != protocol.SignatureRefused {
-			all.insert(it)
-		}
+	for _, it := range t.Sent(p) {
+		all.insert(it)
 	}
 	return all.items
 }

@@ -24,9 +24,13 @@ func (n *Node) newHostParts() (p hostParts) {
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, folded: n.folded, live: n.live, roster: &n.roster,
 		bus: n.currentBus, meet: n.cfg.Bus.URL != "", served: func() []control.Agent { return n.serving.views("") },
 	}
+	n.tracer = &tracer{
+		host: n.cfg.Alias, folded: n.folded, now: n.now, log: n.log, views: n.views, record: n.record, directory: p.directory, asker: n.asker,
+		trail: n.steps.trail, runs: n.runs, doors: n.doors,
+	}
 	p.reporter = &reporter{
 		host: n.cfg.Alias, version: n.version, started: n.started, now: n.now, record: n.record, folded: n.folded, roster: &n.roster,
-		bus: n.currentBus, resend: n.resender.resend,
+		bus: n.currentBus, resend: n.resender.resend, trace: n.tracer.answer,
 	}
 	p.inquiries = &inquiries{
 		host: n.cfg.Alias, fleet: n.cfg.Fleet, version: n.version, now: n.now, folded: n.folded, directory: p.directory, hubs: n.hubs, asker: n.asker,

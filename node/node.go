@@ -35,6 +35,7 @@ import (
 	"github.com/parleyfleet/parley/node/search"
 	"github.com/parleyfleet/parley/node/sessions"
 	"github.com/parleyfleet/parley/node/statecache"
+	"github.com/parleyfleet/parley/node/trail"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -137,7 +138,8 @@ type Node struct {
 	// The agents that are served here.
 	prompts *prompts
 	given   *promptlog.Log // what commands of agents were given
-	runs    *runlog.Log    // what has become of runs of agents
+	tracer  *tracer
+	runs    *runlog.Log // what has become of runs of agents
 	trials  *trials
 	doors   *doors
 	serving *serving
@@ -169,6 +171,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 		events:  events,
 		notices: notices.New(o.Log, o.Now, events), sessions: sessions.New(o.Now, nil),
 	}
+	n.steps.trail = trail.New(o.Now)
 	n.folded = func(read func(*fleet.State)) {
 		n.mu.Lock()
 		defer n.mu.Unlock()

@@ -24,6 +24,7 @@ type reporter struct {
 	roster  *agents.Roster
 	bus     func() *bus.Bus // nil where there is none
 	resend  bus.Service     // sends again what another host lacks
+	trace   bus.Service     // tells what this host knows of messages
 }
 
 // services are the questions of other hosts that this node answers. Who asks is
@@ -38,6 +39,7 @@ func (r *reporter) services() map[protocol.Name]bus.Service {
 			return protocol.EncodeReport(r.report())
 		},
 		protocol.AskResend: r.resend,
+		protocol.AskTrace:  r.trace,
 	}
 }
 

@@ -8,28 +8,31 @@ import (
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/node/metrics"
+	"github.com/parleyfleet/parley/node/trail"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // steps tells of each step that a message takes here: the log has a line with its path,
-// and the metrics count it. The lines are for debugging, but for the end of a run.
+// the metrics count it, and the trail remembers it. The lines are for debugging, but for the
+// end of a run.
 type steps struct {
 	log     zerolog.Logger
 	metrics *metrics.Metrics // nil: nobody reads them
+	trail   *trail.Trail
 }
 
 // wrote tells of messages of this host that are stored.
 func (s *steps) wrote(ws []written) {
-	if s.told() {
-		s.stored(pathOfEach(ws, func(w written) protocol.Path { return w.message.Path }), metrics.Own)
-	}
+	paths := pathOfEach(ws, func(w written) protocol.Path { return w.message.Path })
+	s.trail.Note(paths, protocol.TraceStored, "")
+	s.stored(paths, metrics.Own)
 }
 
 // came tells of messages of others that are stored.
 func (s *steps) came(letters []gitsync.Letter, by way) {
-	if s.told() {
-		s.stored(pathOfEach(letters, func(l gitsync.Letter) protocol.Path { return l.Path }), metrics.Way(by.String()))
-	}
+	paths := pathOfEach(letters, func(l gitsync.Letter) protocol.Path { return l.Path })
+	s.trail.Note(paths, protocol.TraceCame, by.String())
+	s.stored(paths, metrics.Way(by.String()))
 }
 
 func pathOfEach[T any](of []T, path func(T) protocol.Path) []protocol.Path {
@@ -45,22 +48,22 @@ func (s *steps) stored(paths []protocol.Path, by metrics.Way) {
 	s.each(paths, "by", string(by), "stored")
 }
 
-// told reports whether anybody is told of more than the ends of runs.
-func (s *steps) told() bool { return s.metrics != nil || s.debugs() }
-
 func (s *steps) debugs() bool { return s.log.GetLevel() <= zerolog.DebugLevel }
 
 func (s *steps) heard(paths []protocol.Path, host protocol.Name) {
+	s.trail.Note(paths, protocol.TraceHeard, host.String())
 	s.metrics.Heard(paths, host)
 	s.each(paths, "host", host.String(), "heard")
 }
 
 func (s *steps) recorded(paths []protocol.Path) {
+	s.trail.Note(paths, protocol.TraceRecorded, "")
 	s.metrics.Recorded(paths)
 	s.each(paths, "", "", "recorded")
 }
 
 func (s *steps) pushed(paths []protocol.Path) {
+	s.trail.Note(paths, protocol.TracePushed, "")
 	s.metrics.Pushed(paths)
 	s.each(paths, "", "", "pushed")
 }
@@ -80,6 +83,7 @@ func (s *steps) each(paths []protocol.Path, field, value, step string) {
 }
 
 func (s *steps) queued(agent protocol.Name, p protocol.Path) {
+	s.trail.NoteOf(p, protocol.TraceQueued, agent)
 	s.log.Debug().Stringer("path", p).Stringer("agent", agent).Msg("queued")
 }
 
@@ -104,6 +108,7 @@ func (s *steps) canceled(agent protocol.Name, p protocol.Path, by string) {
 
 // halted tells that agents have answered each other too often.
 func (s *steps) halted(agent protocol.Name, p protocol.Path) {
+	s.trail.NoteOf(p, protocol.TraceStopped, agent)
 	s.metrics.Stopped(agent)
 	s.log.Info().Stringer("path", p).Stringer("agent", agent).Msg("conversation stopped")
 }

@@ -36,6 +36,7 @@ func (n *Node) bindings() []control.Binding {
 		control.ActorProfile.By(n.shelves.Profile),
 		control.ShowPrompt.For(n.prompts.Prompt),
 		control.Open.By(n.trials.Open),
+		control.Trace.By(n.tracer.Trace),
 		control.Wake.By(n.serving.Wake),
 		control.Queue.By(n.workload.list),
 		control.Cancel.For(n.workload.cancel),

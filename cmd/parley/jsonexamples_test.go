@@ -87,7 +87,15 @@ func printedShapes() map[string][]shape {
 			Agent: "mawjs", Channel: channel.ID, ChannelName: channel.Name, Argv: []string{"claude", "--append-system-prompt", "…"}, Dir: "/home/nat/src",
 			Env: []string{"PARLEY_AGENT=mawjs"}, Context: "You are mawjs. …", Passed: true,
 		}, when: "with `--print`"}},
-		"parley presence":       one(control.AgentPresence{Agent: "mawjs", State: control.AgentWaiting, Since: exampleTime(1)}),
+		"parley presence": one(control.AgentPresence{Agent: "mawjs", State: control.AgentWaiting, Since: exampleTime(1)}),
+		"parley trace": one([]control.TraceStep{
+			{Time: exampleTime(0), Host: "black", Path: message.Path, Step: control.TraceWritten, From: "nat", To: []string{"mawjs"}, Act: "hey"},
+			{Time: exampleTime(0), Host: "white", Path: message.Path, Step: protocol.TraceEnded, Agent: "mawjs", Retry: 1, Attempt: 2, Tier: "opus", Failure: "exit-status", Exit: 1, Ran: control.Seconds(time.Second), Bytes: 311},
+			{Time: exampleTime(0), Host: "white", Path: message.Path, Step: protocol.TraceAgain, Agent: "mawjs", Attempt: 2, Next: exampleTime(1)},
+			{Time: exampleTime(1), Host: "white", Path: message.Path, Step: control.TraceFailed, Agent: "mawjs", Attempt: 3, With: message.Path.String(), Text: "mawjs: the command ended with exit code 1"},
+			{Host: "green", Path: message.Path, Step: control.TraceNotAsked, By: "away"},
+			{Time: exampleTime(1), Host: "white", Path: message.Path, Depth: 1, Step: control.TraceSent, From: "mawjs", To: []string{"volt"}, Act: "hey"},
+		}),
 		"parley prompt": one(control.Prompt{
 			Agent: "mawjs", Input: "prompt", Text: "You are mawjs. …", Base64: "WW91IGFyZSBtYXdqcy4g…", LeftOut: 12, Hash: "7f3a2b1c…", Time: exampleTime(0), Attempt: 2, Retry: 1, Tier: "opus",
 			Parts: []control.PromptPart{{Kind: "profile", Bytes: 812, Hash: "1c9e4d4f…"}, {Kind: "message", Bytes: 311, Hash: "8ab6c21d…"}},

@@ -57,7 +57,7 @@ the home), NO_COLOR.`
 	addGroup(root, groupTalk, "Talk:", talk.NewHeyCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p),
 		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p), talk.NewPresenceCommand(p))
 	addGroup(root, groupLook, "Read:", talk.NewInboxCommand(p), talk.NewReadCommand(p), talk.NewShowCommand(p), talk.NewPromptCommand(p),
-		talk.NewRepliesCommand(p), talk.NewThreadCommand(p), talk.NewLogCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p), talk.NewSearchCommand(p))
+		talk.NewRepliesCommand(p), talk.NewThreadCommand(p), runs.NewTraceCommand(p), talk.NewLogCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p), talk.NewSearchCommand(p))
 	root.SetHelpCommandGroupID(groupFleet)
 	root.SetHelpCommand(newHelpCommand())
 	addGroup(root, groupFleet, "The fleet:", host.NewLsCommand(p), host.NewCommand(p), talk.NewChannelCommand(p), talk.NewMemoryCommand(p),

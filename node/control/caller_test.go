@@ -30,6 +30,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"status", `{}`, "oanu"},
 		{"agents", `{}`, "oanu"},
 		{"log", `{}`, "oanu"},
+		{"trace", `{"path":"b2c3d4e5"}`, "oanu"},
 		{"events", `{}`, "oanu"},
 		{"channels", `{}`, "oanu"},
 		{"profile", `{"name":"sage"}`, "oanu"},

@@ -6,7 +6,7 @@ func Verbs() []VerbSpec {
 	return specs(
 		ShowStatus, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Search, Log, Events,
 		Agents, AddAgent, SetAgent, RemoveAgent, PauseAgent, TestAgent, MakeToken, SetPresence, ActorProfile, ShowPrompt, Open,
-		Wake, Queue, Cancel, DeadLetters, RetryDead, DropDead,
+		Trace, Wake, Queue, Cancel, DeadLetters, RetryDead, DropDead,
 		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,
 		Upgrade, Verify, VerifyProgress, CountRecord, Export,
 		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, Stop,

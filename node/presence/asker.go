@@ -53,12 +53,17 @@ func (a *Asker) Ping(ctx context.Context, host protocol.Name) (control.Ping, err
 
 // Ask asks a host a question, and says how long the answer took.
 func (a *Asker) Ask(ctx context.Context, host, what protocol.Name) (answer []byte, took time.Duration, err error) {
+	return a.AskAbout(ctx, host, what, nil)
+}
+
+// AskAbout is Ask for a question that says about what.
+func (a *Asker) AskAbout(ctx context.Context, host, what protocol.Name, request []byte) (answer []byte, took time.Duration, err error) {
 	b := a.bus()
 	if b == nil {
 		return nil, 0, errStopping
 	}
 	begin := time.Now()
-	answer, err = b.Ask(ctx, host, what, nil)
+	answer, err = b.Ask(ctx, host, what, request)
 	return answer, time.Since(begin), err
 }
 

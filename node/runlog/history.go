@@ -20,19 +20,55 @@ import (
 // History is what the log still has of all jobs on a message, oldest first. It reads the
 // whole log, some megabytes.
 func (l *Log) History(p protocol.Path) ([]Entry, error) {
-	var steps []Entry
+	all, err := l.Histories([]protocol.Path{p})
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// Histories is History for several messages, in their order.
+func (l *Log) Histories(of []protocol.Path) ([][]Entry, error) {
+	steps := make([][]Entry, len(of))
 	for _, file := range []string{l.aside(), l.file} {
 		data, err := os.ReadFile(file)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("cannot read the log of runs: %w", err)
 		}
-		for e := range entries(data) {
-			if e.Path == p.String() && !slices.Contains(steps, e) {
-				steps = append(steps, e)
+		for i, p := range of {
+			for e := range about(data, p) {
+				if e.Path == p.String() && !slices.Contains(steps[i], e) {
+					steps[i] = append(steps[i], e)
+				}
 			}
 		}
 	}
 	return steps, nil
+}
+
+// about are the entries of the whole lines of data in which the path of a message occurs.
+// The others are not decoded, which would take a hundred times as long.
+func about(data []byte, p protocol.Path) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		path, err := json.Marshal(p.String())
+		if err != nil {
+			return // no path is such
+		}
+		for at := bytes.Index(data, path); at >= 0; at = bytes.Index(data, path) {
+			begin := bytes.LastIndexByte(data[:at], '\n') + 1
+			end := bytes.IndexByte(data[at:], '\n')
+			if end < 0 {
+				return
+			}
+			end += at + 1
+			for e := range entries(data[begin:end]) {
+				if !yield(e) {
+					return
+				}
+			}
+			data = data[end:]
+		}
+	}
 }
 
 // entries are those of the whole lines of data that make sense.

@@ -36,6 +36,7 @@ type Recorder struct {
 	Tested   control.TestResult
 	Profile  control.Profile
 	Prompt   control.Prompt
+	Traced   []control.TraceStep
 	Woken    control.Woken
 	Files    []control.UpgradedFile
 	Hosts    []control.Host
@@ -61,7 +62,7 @@ func (r *Recorder) Bindings() []control.Binding {
 		control.Inbox.By(r.answerInbox), control.Read.By(r.answerRead), control.ReadAll.By(r.answerReadAll), control.Shown.By(r.answerShown),
 		control.Show.By(r.answerShow), control.Log.By(r.answerLog), control.Agents.By(r.answerAgents), control.AddAgent.By(r.answerAddAgent),
 		control.SetAgent.By(r.answerSetAgent), control.PauseAgent.By(r.answerPauseAgent), control.TestAgent.By(r.answerTestAgent),
-		control.MakeToken.By(r.answerAgentToken), control.ActorProfile.By(r.answerProfile), control.ShowPrompt.By(r.answerPrompt),
+		control.MakeToken.By(r.answerAgentToken), control.ActorProfile.By(r.answerProfile), control.ShowPrompt.By(r.answerPrompt), control.Trace.By(r.answerTrace),
 		control.Wake.By(r.answerWake), control.RemoveAgent.By(r.answerRemoveAgent), control.List.By(r.answerList), control.Hosts.By(r.answerHosts),
 		control.ShowHost.By(r.answerHost), control.HostCertificate.By(r.answerHostCertificate), control.PingHost.By(r.answerPingHost),
 		control.AskFleet.By(r.answerFleetStatus), control.RotateKey.By(r.answerRotateKey), control.RevokeKey.By(r.answerRevokeKey),
@@ -171,6 +172,11 @@ func (r *Recorder) answerProfile(_ context.Context, q control.ProfileRequest) (c
 func (r *Recorder) answerPrompt(_ context.Context, q control.PromptRequest) (control.Prompt, error) {
 	r.Note("prompt", q)
 	return r.Prompt, r.Failure
+}
+
+func (r *Recorder) answerTrace(_ context.Context, q control.TraceRequest) ([]control.TraceStep, error) {
+	r.Note("trace", q)
+	return r.Traced, r.Failure
 }
 
 func (r *Recorder) answerWake(_ context.Context, q control.WakeRequest) (control.Woken, error) {

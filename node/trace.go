@@ -1,0 +1,361 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/node/runlog"
+	"github.com/parleyfleet/parley/node/trail"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// tracer tells which steps messages went: what the record says, what this host knows, and
+// what other hosts answer when they are asked.
+type tracer struct {
+	host      protocol.Name
+	folded    folded.State
+	now       func() time.Time
+	log       zerolog.Logger
+	views     *views
+	record    *gitsync.Record
+	directory *directory
+	asker     *presence.Asker
+	trail     *trail.Trail
+	runs      *runlog.Log
+	doors     *doors
+
+	// reading is held while the log of runs is looked through, so that who asks for
+	// much keeps no more than one processor busy.
+	reading sync.Mutex
+}
+
+// Trace answers control.Trace.
+func (t *tracer) Trace(ctx context.Context, r control.TraceRequest) ([]control.TraceStep, error) {
+	f, err := t.views.find(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	tree := t.tree(f.item)
+	of := map[protocol.Path]*traced{}
+	paths := []protocol.Path{}
+	tree.each(func(m *traced) {
+		of[m.it.Path] = m
+		paths = append(paths, m.it.Path)
+	})
+	tell := func(host protocol.Name, traces []protocol.Trace) {
+		for _, trace := range traces {
+			if m := of[trace.Path]; m != nil { // it may answer more than it was asked for
+				m.add(host, trace.Steps)
+			}
+		}
+	}
+	tell(t.host, t.known(paths))
+	t.addPlace(tree)
+	if !r.Here {
+		t.askAll(ctx, paths, tell, func(silent control.TraceStep) {
+			silent.Path = tree.it.Path
+			tree.steps = append(tree.steps, silent)
+		})
+	}
+	return tree.lines(), nil
+}
+
+// addPlace says how far the message has come in git here, where nobody noted when.
+func (t *tracer) addPlace(m *traced) {
+	steps := map[gitsync.Place]string{gitsync.Recorded: protocol.TraceRecorded, gitsync.Pushed: protocol.TracePushed}
+	step, some := steps[t.record.Place(m.it.Path)]
+	noted := slices.ContainsFunc(m.steps, func(s control.TraceStep) bool { return s.Host == t.host && s.Step == step })
+	if some && !noted {
+		m.steps = append(m.steps, control.TraceStep{Host: t.host, Path: m.it.Path, Step: step})
+	}
+}
+
+// askAll asks all hosts of the fleet that are there what they know of messages. tell is
+// given what each answers, and silent why one did not.
+func (t *tracer) askAll(ctx context.Context, paths []protocol.Path, tell func(protocol.Name, []protocol.Trace), silent func(control.TraceStep)) {
+	ctx, cancel := context.WithTimeout(ctx, presence.AskWait)
+	defer cancel()
+	var mu sync.Mutex // held while tell or silent is called
+	var all sync.WaitGroup
+	for _, h := range t.directory.hosts(false) {
+		switch h.State {
+		case control.HostHere:
+		case control.HostLive:
+			all.Go(func() { // ends with its answer, or ctx
+				traces, err := t.ask(ctx, h.Alias, paths)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					silent(control.TraceStep{Host: h.Alias, Step: control.TraceNoAnswer, Text: control.AsError(asError(noAnswer(h.Alias, presence.AskWait, err))).Message})
+					return
+				}
+				tell(h.Alias, traces)
+			})
+		default:
+			mu.Lock()
+			silent(control.TraceStep{Host: h.Alias, Step: control.TraceNotAsked, By: string(h.State)})
+			mu.Unlock()
+		}
+	}
+	all.Wait()
+}
+
+func (t *tracer) ask(ctx context.Context, host protocol.Name, paths []protocol.Path) ([]protocol.Trace, error) {
+	question, err := protocol.EncodeTraceQuestion(paths)
+	if err != nil {
+		return nil, err
+	}
+	answer, _, err := t.asker.AskAbout(ctx, host, protocol.AskTrace, question)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.DecodeTraces(answer)
+}
+
+// answer answers what another host asks.
+func (t *tracer) answer(_ context.Context, _ protocol.Name, question []byte) ([]byte, error) {
+	paths, err := protocol.DecodeTraceQuestion(question)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.EncodeTraces(t.known(paths))
+}
+
+// known is what this host alone knows of messages.
+func (t *tracer) known(paths []protocol.Path) []protocol.Trace {
+	traces := make([]protocol.Trace, len(paths))
+	histories := t.histories(paths)
+	for i, p := range paths {
+		traces[i] = protocol.Trace{Path: p, Steps: t.trail.Of(p)}
+		for _, e := range histories[i] {
+			if e.Step == runlog.Done {
+				continue // what came of it stands in the record
+			}
+			traces[i].Steps = append(traces[i].Steps, protocol.TraceStep{
+				Time: e.Time, Step: string(e.Step), Agent: e.Agent, Retry: e.Retry, Attempt: e.Attempt, Tier: e.Tier,
+				Failure: e.Failure, Exit: e.Exit, Ran: e.Ran, Bytes: e.Bytes, Next: e.Next,
+			})
+		}
+		traces[i].Steps = append(traces[i].Steps, t.doors.standing(p, t.now())...)
+	}
+	return traces
+}
+
+func (t *tracer) histories(paths []protocol.Path) [][]runlog.Entry {
+	t.reading.Lock()
+	defer t.reading.Unlock()
+	histories, err := t.runs.Histories(paths)
+	if err != nil {
+		t.log.Warn().Err(err).Msg("the runs of traced messages are not told")
+		return make([][]runlog.Entry, len(paths))
+	}
+	return histories
+}
+
+// standing is what the doors do with a message now.
+func (d *doors) standing(p protocol.Path, now time.Time) (steps []protocol.TraceStep) {
+	d.folded(func(*fleet.State) {
+		for name, w := range d.workers {
+			if !w.queue.held[p] {
+				continue
+			}
+			s := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: name}
+			if slices.ContainsFunc(w.queue.waiting, func(it *fleet.Item) bool { return it.Path == p }) {
+				s.Step, s.By = protocol.TraceWaits, w.waitsFor(p, now)
+			}
+			steps = append(steps, s)
+		}
+	})
+	return steps
+}
+
+// waitsFor is why a message of the queue waits, in a few words, in a look at the state.
+func (w *worker) waitsFor(p protocol.Path, now time.Time) string {
+	switch {
+	case w.queue.paused:
+		return "the agent is paused"
+	case w.halted():
+		return "no agent is run here at the moment"
+	case now.Before(w.queue.pauses[p]):
+		return "an attempt failed"
+	case w.slots.Waits(w.queue.wake):
+		return "as many commands run here as may"
+	}
+	return "its turn"
+}
+
+// traced is a message whose steps are told.
+type traced struct {
+	it    *fleet.Item
+	depth int
+	steps []control.TraceStep
+	sent  []*traced // because of it
+}
+
+// each calls visit with the message and all that were sent because of it.
+func (m *traced) each(visit func(*traced)) {
+	visit(m)
+	for _, s := range m.sent {
+		s.each(visit)
+	}
+}
+
+// add adds what a host knows.
+func (m *traced) add(host protocol.Name, steps []protocol.TraceStep) {
+	for _, s := range steps {
+		m.steps = append(m.steps, control.TraceStep{
+			Time: s.Time, Host: host, Path: m.it.Path, Depth: m.depth, Step: s.Step, Agent: s.Agent.String(), By: s.By, Retry: s.Retry, Attempt: s.Attempt,
+			Tier: s.Tier, Failure: s.Failure, Exit: s.Exit, Ran: control.Seconds(s.Ran), Bytes: s.Bytes, Next: s.Next,
+		})
+	}
+}
+
+// tree is a message and what was sent because of it, as many messages as one question to
+// a host may name, with what the record says of each.
+func (t *tracer) tree(it *fleet.Item) *traced {
+	root := &traced{it: it}
+	t.folded(func(s *fleet.State) {
+		seen := map[protocol.Path]bool{it.Path: true}
+		for open := []*traced{root}; len(open) > 0; open = open[1:] {
+			m := open[0]
+			m.steps = m.recordedSteps(s)
+			more := 0
+			for _, sent := range s.Talk.Sent(m.it.Path) {
+				if seen[sent.Path] {
+					continue
+				}
+				if len(seen) == protocol.MaxTraced {
+					more++
+					continue
+				}
+				seen[sent.Path] = true
+				child := &traced{it: sent, depth: m.depth + 1}
+				m.sent, open = append(m.sent, child), append(open, child)
+			}
+			if more > 0 {
+				m.steps = append(m.steps, control.TraceStep{Path: m.it.Path, Depth: m.depth, Step: control.TraceMore, Text: fmt.Sprint(more)})
+			}
+		}
+	})
+	return root
+}
+
+// recordedSteps are the steps of a message that stand in the record.
+func (m *traced) recordedSteps(s *fleet.State) (steps []control.TraceStep) {
+	add := func(it *fleet.Item, step control.TraceStep) {
+		step.Path, step.Depth = m.it.Path, m.depth
+		if it != nil {
+			step.Time, step.Host = it.Timestamp, it.Host
+		}
+		steps = append(steps, step)
+	}
+	it := m.it
+	written := control.TraceStep{Step: control.TraceWritten, From: it.From, To: it.Names(), Act: it.Act}
+	asked, answers := it.AnsweredPath()
+	if answers {
+		add(nil, control.TraceStep{Step: control.TraceAnswers, With: asked.String()})
+	}
+	if m.depth > 0 {
+		written.Step = control.TraceSent
+	} else if cause, ok := it.CausePath(); ok && cause != asked {
+		add(nil, control.TraceStep{Step: control.TraceBecause, With: cause.String()})
+	}
+	add(it, written)
+	for _, r := range s.Talk.Receipts(it.Path) {
+		add(r, control.TraceStep{Step: control.TraceRead, Agent: r.Author().Name, With: r.Path.String()})
+	}
+	failed := map[string]bool{}
+	for _, a := range s.Talk.Answers(it.Path) {
+		step := control.TraceStep{Step: control.TraceAnswered, Agent: a.Author().Name, With: a.Path.String()}
+		if a.Act == protocol.ActFailed {
+			step.Step = control.TraceFailed
+			failed[step.Agent] = true
+			if f, err := protocol.Failed.Parse(a.Body); err == nil {
+				step.Attempt, step.Text = f.Attempts, f.Problem
+			}
+		}
+		add(a, step)
+	}
+	for agent := range failed {
+		run := s.Run(it.Path, agent)
+		if w := run.Again; w != nil {
+			said, _ := s.Ledger.Item(w.Path)
+			add(said, control.TraceStep{Step: control.TraceRetried, Agent: agent, By: w.By, With: w.Path.String(), Retry: run.Retries, Text: w.Reason})
+		}
+		if w := run.Dropped; w != nil {
+			said, _ := s.Ledger.Item(w.Path)
+			add(said, control.TraceStep{Step: control.TraceDropped, Agent: agent, By: w.By, With: w.Path.String(), Text: w.Reason})
+		}
+	}
+	return steps
+}
+
+// traceOrder has the steps of one moment in the order in which they happen.
+var traceOrder = []string{
+	control.TraceBecause, control.TraceAnswers, control.TraceWritten, control.TraceSent, protocol.TraceStored, protocol.TraceCame, protocol.TraceHeard,
+	protocol.TraceRecorded, protocol.TracePushed, protocol.TraceQueued, protocol.TraceStopped, control.TraceRetried, protocol.TraceStarted, protocol.TraceEnded,
+	protocol.TraceAgain, control.TraceRead, control.TraceAnswered, control.TraceFailed, control.TraceDropped, control.TraceMore, protocol.TraceAtWork,
+	protocol.TraceWaits, control.TraceNotAsked, control.TraceNoAnswer,
+}
+
+// traceAt is where a step stands among those of its message: what led to it first, then
+// by time, then what has none, then who is silent. The record has milliseconds: what is
+// said there of a run stands behind what was noted in the same one.
+func traceAt(s control.TraceStep) (rank int, at time.Time) {
+	switch s.Step {
+	case control.TraceBecause, control.TraceAnswers, control.TraceWritten, control.TraceSent:
+		return 0, time.Time{}
+	case control.TraceNotAsked, control.TraceNoAnswer:
+		return 3, time.Time{}
+	case control.TraceRead, control.TraceAnswered, control.TraceFailed:
+		return 1, s.Time.Add(time.Millisecond - 1)
+	}
+	if s.Time.IsZero() {
+		return 2, time.Time{}
+	}
+	return 1, s.Time
+}
+
+// lines are the steps of a message, with those of what was sent because of it where that
+// was sent.
+func (m *traced) lines() []control.TraceStep {
+	groups := make([][]control.TraceStep, 0, len(m.steps)+len(m.sent))
+	for _, s := range m.steps {
+		groups = append(groups, []control.TraceStep{s})
+	}
+	for _, sent := range m.sent {
+		groups = append(groups, sent.lines())
+	}
+	slices.SortStableFunc(groups, func(a, b []control.TraceStep) int {
+		x, y := m.place(a[0]), m.place(b[0])
+		return cmp.Or(cmp.Compare(x.rank, y.rank), x.at.Compare(y.at), cmp.Compare(x.order, y.order), cmp.Compare(a[0].Host, b[0].Host))
+	})
+	return slices.Concat(groups...)
+}
+
+// tracePlace is what groups of steps are sorted by.
+type tracePlace struct {
+	rank, order int
+	at          time.Time
+}
+
+// place is where a group of steps stands that begins with this one.
+func (m *traced) place(s control.TraceStep) (p tracePlace) {
+	p.rank, p.at = traceAt(s)
+	p.order = slices.Index(traceOrder, s.Step)
+	if s.Depth > m.depth { // it was sent because of the message, when its agent ran
+		p.rank, p.at = 1, s.Time
+	}
+	return p
+}

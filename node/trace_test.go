@@ -1,0 +1,196 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+func traceOf(t *testing.T, n control.Service, r control.TraceRequest) []control.TraceStep {
+	t.Helper()
+	steps, err := control.Trace.Ask(t.Context(), n, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return steps
+}
+
+// told is a trace as a person would tell it, without times and paths.
+func told(steps []control.TraceStep) (lines []string) {
+	for _, s := range steps {
+		line := fmt.Sprintf("%s%s %s", strings.Repeat("  ", s.Depth), s.Host, s.Step)
+		for _, word := range []string{s.Agent, s.By, s.From, strings.Join(s.To, "+"), s.Failure, s.Text} {
+			if word != "" {
+				line += " " + word
+			}
+		}
+		if s.Attempt > 0 {
+			line += fmt.Sprintf(" #%d", s.Attempt)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// A person asked why there was no answer, and had to look into the logs of two machines:
+// the trace says what each host knows, in one order, and what was sent because of it.
+func TestTraceAcrossTheFleet(t *testing.T) {
+	hub, _ := aHub(t)
+	home := homeLinkedTo(t, hub, "white")
+	white, stopWhite := trying(t, home)
+	starts := filepath.Join(t.TempDir(), "starts")
+	addExec(t, white, "mawjs", counting(starts, `test $n -lt 2 && exit 3; echo done`))
+	addExec(t, hub, "volt", "cat")
+	for n, other := range map[*Node]string{hub: "white", white: "oracle-world"} {
+		seenAs(t, n, other, control.HostLive)
+	}
+	eventually(t, "the agent can be written to", func() bool {
+		_, err := control.FindTalk.Ask(t.Context(), hub, control.TalkRequest{To: "mawjs"})
+		return err == nil
+	})
+	setPaused(t, white, "mawjs", true)
+	m := say(t, hub, "mawjs", "do it")
+	var last []string
+	has := func(n *Node, lines ...string) func() bool {
+		return func() bool {
+			all := told(traceOf(t, n, control.TraceRequest{Path: m.Path.String()}))
+			last = all
+			return !slices.ContainsFunc(lines, func(line string) bool { return !slices.Contains(all, line) })
+		}
+	}
+	eventually(t, "the message waits on white", has(hub, "white waits mawjs the agent is paused"))
+	setPaused(t, white, "mawjs", false)
+	answerTo(t, hub, m.Path)
+	// What the agent's run would have sent, by its token.
+	send := control.SendRequest{To: []string{"volt"}, Body: "which one?"}
+	if err := white.verbs.AnswerTo(t.Context(), control.Caller{Kind: control.ByAgent, Name: "mawjs", Because: m.Path}, control.Send.VerbSpec, send,
+		func(any) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"oracle-world written nat mawjs",
+		"oracle-world stored", "oracle-world heard white", "white came bus", "oracle-world recorded", "oracle-world pushed",
+		"white queued mawjs", "white started mawjs #1", "white ended mawjs exit-status #1", "white again mawjs #1",
+		"white started mawjs #2", "white ended mawjs #2", "white read mawjs", "white answered mawjs",
+		"  white sent mawjs volt", "  oracle-world came bus", "  oracle-world queued volt", "  oracle-world started volt #1", "  oracle-world ended volt #1",
+		"  oracle-world answered volt", "  oracle-world read volt",
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("told last: %q", last)
+		}
+	})
+	eventually(t, "all is told, on either host", func() bool { return has(hub, want...)() && has(white, want...)() })
+	steps := traceOf(t, hub, control.TraceRequest{Path: m.Path.String()})
+	if steps[0].Step != control.TraceWritten || steps[0].Path != m.Path {
+		t.Errorf("the first step is %+v, want that it was written", steps[0])
+	}
+	var order []string
+	for _, line := range told(steps) {
+		if strings.HasPrefix(line, "white ") && !strings.Contains(line, "recorded") && !strings.Contains(line, "pushed") {
+			order = append(order, line)
+		}
+	}
+	inOrder := []string{
+		"white came bus", "white queued mawjs", "white started mawjs #1", "white ended mawjs exit-status #1", "white again mawjs #1",
+		"white started mawjs #2", "white ended mawjs #2", "white read mawjs", "white answered mawjs",
+	}
+	if diff := cmp.Diff(inOrder, order); diff != "" {
+		t.Errorf("on white (-want +got):\n%s", diff)
+	}
+	if here := told(traceOf(t, hub, control.TraceRequest{Path: m.Path.String(), Here: true})); slices.Contains(here, "white queued mawjs") || !slices.Contains(here, "white read mawjs") {
+		t.Errorf("without asking others: %q, want what the record says", here)
+	}
+
+	// A host of an older version does not know the question, and one that left cannot
+	// be asked: that is said, and the rest is told all the same.
+	white.currentBus().Serve(protocol.AskTrace, nil)
+	silent := func(step string) control.TraceStep {
+		steps := traceOf(t, hub, control.TraceRequest{Path: m.Path.String()})
+		i := slices.IndexFunc(steps, func(s control.TraceStep) bool { return s.Host == "white" && s.Step == step })
+		if i < 0 {
+			return control.TraceStep{}
+		}
+		return steps[i]
+	}
+	if s := silent(control.TraceNoAnswer); !strings.Contains(s.Text, "does not know the question") {
+		t.Errorf("of an older version: %+v", s)
+	}
+	white.currentBus().Serve(protocol.AskTrace, func(context.Context, protocol.Name, []byte) ([]byte, error) { return []byte("[{}]"), nil })
+	if s := silent(control.TraceNoAnswer); !strings.Contains(s.Text, "cannot read what a host knows of messages") {
+		t.Errorf("an answer without sense: %+v", s)
+	}
+	stopWhite()
+	seenAs(t, hub, "white", control.HostAway)
+	if s := silent(control.TraceNotAsked); s.By != string(control.HostAway) {
+		t.Errorf("away: %+v", s)
+	}
+
+	// Attempts outlast the node that made them.
+	white, _ = trying(t, home)
+	eventually(t, "white tells it after its restart", func() bool {
+		return slices.Contains(told(traceOf(t, white, control.TraceRequest{Path: m.Path.String(), Here: true})), "white ended mawjs exit-status #1")
+	})
+}
+
+// A message that no agent was run for, on a host that is alone.
+func TestTraceOfWhatWasNeverRun(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now().Add(-time.Second)
+	m := say(t, n, "mawjs", "hello")
+	if _, err := control.Read.Ask(t.Context(), n, control.ReadRequest{As: "mawjs", Path: m.Path.String()}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is recorded", func() bool {
+		return cmp.Equal(told(traceOf(t, n, control.TraceRequest{Path: m.Path.Suffix()})), []string{
+			"oracle-world written nat mawjs", "oracle-world stored", "oracle-world read mawjs", "oracle-world recorded",
+		}) || cmp.Equal(told(traceOf(t, n, control.TraceRequest{Path: m.Path.Suffix()})), []string{
+			"oracle-world written nat mawjs", "oracle-world stored", "oracle-world recorded", "oracle-world read mawjs",
+		})
+	})
+	for _, s := range traceOf(t, n, control.TraceRequest{Path: m.Path.String()}) {
+		if s.Time.Before(began) || s.Time.After(time.Now().Add(time.Second)) || s.Path != m.Path {
+			t.Errorf("%+v, want a step of the message and of now", s)
+		}
+	}
+	_, err := control.Trace.Ask(t.Context(), n, control.TraceRequest{Path: "00000000"})
+	if err == nil || !strings.Contains(err.Error(), "there is no message") {
+		t.Errorf("of no message: %v", err)
+	}
+}
+
+// What an agent sends because of a message can be much, and each question to a host is
+// bounded.
+func TestTraceOfAnAgentThatWritesToMany(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	addExec(t, n, "mawjs", "cat")
+	m := say(t, n, "mawjs", "ask everybody")
+	for range protocol.MaxTraced + 4 {
+		if err := n.verbs.AnswerTo(t.Context(), control.Caller{Kind: control.ByAgent, Name: "mawjs", Because: m.Path}, control.Send.VerbSpec,
+			control.SendRequest{To: []string{"nat"}, Body: "?"}, func(any) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := traceOf(t, n, control.TraceRequest{Path: m.Path.String()})
+	sent := 0
+	for _, s := range steps {
+		if s.Step == control.TraceSent {
+			sent++
+		}
+	}
+	if more := slices.ContainsFunc(steps, func(s control.TraceStep) bool { return s.Step == control.TraceMore && s.Text == "5" }); sent != protocol.MaxTraced-1 || !more {
+		t.Errorf("%d messages that it sent, and more is said: %v", sent, more)
+	}
+}

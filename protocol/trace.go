@@ -1,0 +1,134 @@
+package protocol
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// AskTrace is the question by which a node asks another one what it alone knows of some
+// messages: when they came there, and what its agents did with them. Hosts of versions
+// that do not know it say so.
+const AskTrace Name = "trace"
+
+// The bounds of a question and of an answer, so that neither costs much, whatever is asked
+// and answered.
+const (
+	// MaxTraced is about how many messages one question may be.
+	MaxTraced = 16
+	// MaxTraceSteps is how many steps of one message an answer tells; the last ones count.
+	MaxTraceSteps = 64
+	maxTraceWord  = 64 // bytes of one word: no name is longer
+)
+
+// The steps of messages that hosts tell each other of.
+const (
+	TraceStored   = "stored"   // it is on the disk of the host that wrote it
+	TraceCame     = "came"     // it is on that of another one; by which way
+	TraceHeard    = "heard"    // another host says that it has it; by which
+	TraceRecorded = "recorded" // it is committed there
+	TracePushed   = "pushed"   // the remote has it
+	TraceQueued   = "queued"   // it is to be handled for an agent
+	TraceStarted  = "started"  // the agent's command is about to start
+	TraceEnded    = "ended"    // the command has ended, or could not be started
+	TraceAgain    = "again"    // it is to be tried again
+	TraceStopped  = "stopped"  // the agent is not run, because agents have answered each other too often
+	TraceWaits    = "waits"    // it waits for the agent at the time of asking; by what
+	TraceAtWork   = "at-work"  // the agent works on it at the time of asking
+)
+
+// TraceStep is a step that a message went on a host. Fields that say nothing of a step are
+// empty.
+type TraceStep struct {
+	Time    time.Time     `json:"time,omitzero"` // by the clock of that host
+	Step    string        `json:"step"`
+	Agent   Name          `json:"agent,omitempty"`
+	By      string        `json:"by,omitempty"` // which host, or which way
+	Retry   int           `json:"retry,omitempty"`
+	Attempt int           `json:"attempt,omitempty"`
+	Tier    string        `json:"tier,omitempty"`
+	Failure string        `json:"failure,omitempty"`
+	Exit    int           `json:"exit,omitempty"`
+	Ran     time.Duration `json:"ran,omitempty"` // nanoseconds
+	Bytes   int           `json:"bytes,omitempty"`
+	Next    time.Time     `json:"next,omitzero"`
+}
+
+// Trace is the steps of one message.
+type Trace struct {
+	Path  Path        `json:"path"`
+	Steps []TraceStep `json:"steps"`
+}
+
+// traceQuestion is the form of a question.
+type traceQuestion struct {
+	Paths []Path `json:"paths"`
+}
+
+// EncodeTraceQuestion writes a question about messages, the first MaxTraced of them.
+func EncodeTraceQuestion(of []Path) ([]byte, error) {
+	return json.Marshal(traceQuestion{of[:min(len(of), MaxTraced)]})
+}
+
+// DecodeTraceQuestion reads what EncodeTraceQuestion writes.
+func DecodeTraceQuestion(data []byte) ([]Path, error) {
+	var q traceQuestion
+	err := json.Unmarshal(data, &q)
+	switch {
+	case err != nil:
+	case len(q.Paths) > MaxTraced:
+		err = fmt.Errorf("%d messages are more than %d", len(q.Paths), MaxTraced)
+	default:
+		err = checkTraced(q.Paths)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read which messages are to be traced: %w", err)
+	}
+	return q.Paths, nil
+}
+
+func checkTraced(paths []Path) error {
+	for _, p := range paths {
+		if p.IsZero() {
+			return errors.New("one has no path")
+		}
+	}
+	return nil
+}
+
+// EncodeTraces writes an answer, cut to its bounds.
+func EncodeTraces(traces []Trace) ([]byte, error) { return json.Marshal(boundedTraces(traces)) }
+
+// DecodeTraces reads what EncodeTraces writes. What is above the bounds is left out.
+func DecodeTraces(data []byte) ([]Trace, error) {
+	var traces []Trace
+	err := json.Unmarshal(data, &traces)
+	if err == nil {
+		traces = boundedTraces(traces)
+		for _, t := range traces {
+			err = errors.Join(err, checkTraced([]Path{t.Path}))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read what a host knows of messages: %w", err)
+	}
+	return traces, nil
+}
+
+func boundedTraces(traces []Trace) []Trace {
+	bounded := make([]Trace, min(len(traces), MaxTraced))
+	for i := range bounded {
+		t := traces[i]
+		steps := make([]TraceStep, min(len(t.Steps), MaxTraceSteps))
+		copy(steps, t.Steps[len(t.Steps)-len(steps):])
+		for k := range steps {
+			s := &steps[k]
+			for _, word := range []*string{&s.Step, &s.By, &s.Tier, &s.Failure, (*string)(&s.Agent)} {
+				*word = shortText((*word)[:min(len(*word), maxTraceWord)])
+			}
+		}
+		bounded[i] = Trace{t.Path, steps}
+	}
+	return bounded
+}
