@@ -61,6 +61,9 @@ func (w *worker) note(run runlog.Job, e runlog.Entry) {
 	if err := w.runs.Note(run, e); err != nil {
 		w.log.Warn().Err(err).Str("agent", w.queue.who.Name).Stringer("path", run.Path).Msg("what became of a run is not noted")
 	}
+	if e.Step == runlog.Again {
+		w.steps.retried(run.Agent, run.Path, e.Attempt, e.Next)
+	}
 }
 
 // later has a message wait until then; others go on.
@@ -70,6 +73,7 @@ func (w *worker) later(j job, until time.Time) {
 
 // giveUp tells the sender that there will be no answer: the message is a dead letter.
 func (w *worker) giveUp(ctx context.Context, j job, run runlog.Job, f protocol.Failure) {
+	w.steps.gaveUp(run.Agent, run.Path, f)
 	f.Problem = w.queue.who.Name + ": " + f.Problem
 	w.keep(ctx, j, fleet.Answer{As: w.queue.who, To: j.it.Path, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true})
 	w.note(run, runlog.Entry{Step: runlog.Done})

@@ -145,6 +145,7 @@ func TestMetricsOfTwoNodes(t *testing.T) {
 	reaches(t, two, map[string]float64{
 		`parley_agent_runs_total{agent="shout",outcome="answered"}`:     1,
 		`parley_agent_runs_total{agent="breaks",outcome="exit-status"}`: 1,
+		`parley_agent_dead_letters_total{agent="breaks"}`:               1,
 		`parley_agent_run_seconds_count{agent="shout"}`:                 1,
 		`parley_agent_queued_messages{agent="shout"}`:                   0,
 		`parley_commands_limit`:                                         1,

@@ -38,6 +38,8 @@ type Metrics struct {
 	took     *prometheus.HistogramVec
 	runs     *prometheus.CounterVec
 	runTook  *prometheus.HistogramVec
+	retries  *prometheus.CounterVec
+	dead     *prometheus.CounterVec
 	stopped  *prometheus.CounterVec
 	held     *prometheus.CounterVec
 
@@ -60,6 +62,8 @@ func New(version string, s Source) *Metrics {
 		runs: counters("parley_agent_runs_total", "Commands of agents that ended, by outcome: answered, or why there was no answer.", "agent", "outcome"),
 		runTook: times("parley_agent_run_seconds", "How long commands of agents took.", "agent",
 			.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600),
+		retries: counters("parley_agent_retries_total", "Attempts of agents' commands that failed and after which another one is due.", "agent"),
+		dead:    counters("parley_agent_dead_letters_total", "Messages that agents were given up for, their sender told: dead letters.", "agent"),
 		stopped: counters("parley_agent_conversations_stopped_total", "Messages for which no command was run because agents had answered each other max_hops times.", "agent"),
 		held:    counters("parley_agent_messages_held_total", "Times that a message had to wait because agents had caused too many runs, by the budget: agent (max_runs) or conversation (max_conversation_runs).", "agent", "budget"),
 	}
@@ -67,7 +71,7 @@ func New(version string, s Source) *Metrics {
 		Name: "parley_build_info", Help: "Always 1; the label is the version of the program.", ConstLabels: prometheus.Labels{"version": version}})
 	info.Set(1)
 	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.stored, m.heard, m.recorded, m.pushed, m.took, m.runs, m.runTook, m.stopped, m.held, newLook(m))
+		m.stored, m.heard, m.recorded, m.pushed, m.took, m.runs, m.runTook, m.retries, m.dead, m.stopped, m.held, newLook(m))
 	return m
 }
 
@@ -135,6 +139,24 @@ func (m *Metrics) Ran(agent protocol.Name, outcome string, took time.Duration) {
 	m.runTook.WithLabelValues(agent.String()).Observe(took.Seconds())
 }
 
+// Retried counts an attempt that failed and after which another one is due.
+func (m *Metrics) Retried(agent protocol.Name) {
+	if m == nil {
+		return
+	}
+	m.counts(agent)
+	m.retries.WithLabelValues(agent.String()).Inc()
+}
+
+// GaveUp counts a message that an agent will not answer: a dead letter.
+func (m *Metrics) GaveUp(agent protocol.Name) {
+	if m == nil {
+		return
+	}
+	m.counts(agent)
+	m.dead.WithLabelValues(agent.String()).Inc()
+}
+
 // Stopped counts a message for which an agent was not run, because agents had answered
 // each other too often.
 func (m *Metrics) Stopped(agent protocol.Name) {
@@ -185,7 +207,7 @@ func (m *Metrics) forget(served []Agent) {
 		delete(m.agents, agent)
 		for _, of := range []interface {
 			DeletePartialMatch(prometheus.Labels) int
-		}{m.runs, m.runTook, m.stopped, m.held} {
+		}{m.runs, m.runTook, m.retries, m.dead, m.stopped, m.held} {
 			of.DeletePartialMatch(prometheus.Labels{"agent": agent.String()})
 		}
 	}

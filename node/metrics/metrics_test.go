@@ -41,6 +41,8 @@ func whole(t testing.TB) *Metrics {
 	m.Recorded(paths)
 	m.Pushed(paths)
 	m.Ran("mawjs", Answered, time.Second)
+	m.Retried("mawjs")
+	m.GaveUp("mawjs")
 	m.Stopped("mawjs")
 	m.Held("mawjs", OfConversation)
 	return m
@@ -157,6 +159,8 @@ func TestAgentsThatAreGone(t *testing.T) {
 	for _, agent := range []protocol.Name{"stays", "goes"} {
 		m.Ran(agent, Answered, time.Second)
 		m.Ran(agent, "timed-out", time.Second)
+		m.Retried(agent)
+		m.GaveUp(agent)
 		m.Stopped(agent)
 		m.Held(agent, OfAgent)
 	}
@@ -200,6 +204,8 @@ func TestOff(t *testing.T) {
 	m.Recorded(nil)
 	m.Pushed(nil)
 	m.Ran("mawjs", Answered, time.Second)
+	m.Retried("mawjs")
+	m.GaveUp("mawjs")
 	m.Stopped("mawjs")
 	m.Held("mawjs", OfAgent)
 }
