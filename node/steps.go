@@ -106,18 +106,6 @@ func (s *steps) canceled(agent protocol.Name, p protocol.Path, by string) {
 	s.log.Info().Stringer("path", p).Stringer("agent", agent).Str("by", by).Msg("run canceled")
 }
 
-// retried tells that an attempt failed and when the next one is due.
-func (s *steps) retried(agent protocol.Name, p protocol.Path, attempt int, next time.Time) {
-	s.metrics.Retried(agent)
-	s.log.Info().Stringer("path", p).Stringer("agent", agent).Int("attempt", attempt).Time("next", next).Msg("agent is tried again")
-}
-
-// gaveUp tells that an agent will not answer: the message is a dead letter.
-func (s *steps) gaveUp(agent protocol.Name, p protocol.Path, f protocol.Failure) {
-	s.metrics.GaveUp(agent)
-	s.log.Warn().Stringer("path", p).Stringer("agent", agent).Int("attempts", f.Attempts).Str("problem", f.Problem).Msg("dead letter")
-}
-
 // halted tells that agents have answered each other too often.
 func (s *steps) halted(agent protocol.Name, p protocol.Path) {
 	s.trail.NoteOf(p, protocol.TraceStopped, agent)
@@ -141,4 +129,16 @@ func (s *steps) handled(agent protocol.Name, p protocol.Path, ws []written) {
 	if len(ws) > 0 {
 		s.log.Debug().Stringer("path", p).Stringer("agent", agent).Stringer("with", ws[0].message.Path).Msg("handled")
 	}
+}
+
+// retried tells that an attempt failed and when the next one is due.
+func (s *steps) retried(agent protocol.Name, p protocol.Path, attempt int, next time.Time) {
+	s.metrics.Retried(agent)
+	s.log.Info().Stringer("path", p).Stringer("agent", agent).Int("attempt", attempt).Time("next", next).Msg("agent is tried again")
+}
+
+// gaveUp tells that an agent will not answer: the message is a dead letter.
+func (s *steps) gaveUp(agent protocol.Name, p protocol.Path, f protocol.Failure) {
+	s.metrics.GaveUp(agent)
+	s.log.Warn().Stringer("path", p).Stringer("agent", agent).Int("attempts", f.Attempts).Str("problem", f.Problem).Msg("dead letter")
 }

@@ -4,9 +4,9 @@ package control
 // answered by no node.
 func Verbs() []VerbSpec {
 	return specs(
-		ShowStatus, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Search, Log, Events,
+		ShowStatus, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Trace, Search, Log, Events,
 		Agents, AddAgent, SetAgent, RemoveAgent, PauseAgent, TestAgent, MakeToken, SetPresence, ActorProfile, ShowPrompt, Open,
-		Trace, Wake, Queue, Cancel, DeadLetters, RetryDead, DropDead,
+		Wake, Queue, Cancel, DeadLetters, RetryDead, DropDead,
 		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,
 		Upgrade, Verify, VerifyProgress, CountRecord, Export,
 		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, Stop,
