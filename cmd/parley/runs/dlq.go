@@ -80,14 +80,14 @@ func runDLQList(ctx context.Context, r control.DeadLettersRequest, client contro
 	}
 	t := term.Table{Heading: []string{"TIME", "AGENT", "TRIED", "ID", "FROM", "PROBLEM"}, Flexible: 5}
 	for _, d := range dead {
-		problem := d.Problem
+		problem := strings.TrimPrefix(d.Problem, d.Agent+": ")
 		if d.Dropped != nil {
 			problem = "[dropped] " + problem
 		}
 		t.Rows = append(t.Rows, []string{
 			v.Stamp(d.Time, v.LineForm()), term.Line(agentOf(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
 	}
-	v.Table(t, cli.Squeeze{Column: 5, Least: 16}, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 4, Least: 6})
+	v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 16}, cli.Squeeze{Column: 4, Least: 6})
 	v.Next("parley dlq show "+v.ID(dead[0].Message.Path), "what happened")
 	return nil
 }

@@ -25,6 +25,7 @@ func NewQueueCommand(p *cli.Program) *cobra.Command {
 what waits, in its order, and why: the agent is busy or paused, the host runs as
 many commands as it may (slots), an attempt failed and is tried again at a time,
 or something that belongs before the message is on the way (order, receipt).
+TRIED is how often its command was started and how often it may be.
 What was answered or has failed for good is not shown; parley dlq list has the
 latter.`,
 		Example: `  parley queue
@@ -69,21 +70,24 @@ func runQueue(ctx context.Context, r control.QueueRequest, most int, client cont
 }
 
 func jobTable(v cli.View, jobs []control.Job, most int) {
-	t := term.Table{Heading: []string{"AGENT", "PLACE", "STATE", "SINCE", "ID", "FROM", "TEXT"}, Flexible: 6}
+	t := term.Table{Heading: []string{"AGENT", "PLACE", "STATE", "TRIED", "SINCE", "ID", "FROM", "TEXT"}, Flexible: 7}
 	more := map[protocol.Name]int{}
 	for _, j := range jobs {
 		if most > 0 && j.Place > most {
 			more[j.Agent]++
 			continue
 		}
-		place := ""
+		place, tried := "", ""
 		if j.Place > 0 {
 			place = strconv.Itoa(j.Place)
 		}
+		if j.Attempt > 0 {
+			tried = fmt.Sprintf("%d of %d", j.Attempt, j.Of)
+		}
 		t.Rows = append(t.Rows, []string{
-			j.Agent.String(), place, stateOf(v, j), v.Stamp(j.Since, v.LineForm()), v.ID(j.Path), term.Line(j.From), term.Line(j.Text)})
+			j.Agent.String(), place, stateOf(v, j), tried, v.Stamp(j.Since, v.LineForm()), v.ID(j.Path), term.Line(j.From), textOf(j)})
 	}
-	v.Table(t, cli.Squeeze{Column: 6, Least: 12}, cli.Squeeze{Column: 5, Least: 8}, cli.Squeeze{Column: 3, Least: len("01-02"), Cut: cli.ToDay})
+	v.Table(t, cli.Squeeze{Column: 7, Least: 12}, cli.Squeeze{Column: 6, Least: 8}, cli.Squeeze{Column: 4, Least: len("01-02"), Cut: cli.ToDay})
 	for _, j := range jobs {
 		if n := more[j.Agent]; n > 0 && j.Place == most+1 {
 			v.Note(fmt.Sprintf("and %d more for %s: parley queue %s -n 0", n, j.Agent, j.Agent))
@@ -91,25 +95,23 @@ func jobTable(v cli.View, jobs []control.Job, most int) {
 	}
 }
 
-// stateOf is the state of a job in some words.
+// stateOf is the state of a job in a word or two.
 func stateOf(v cli.View, j control.Job) string {
-	tried := ""
-	if j.Attempt > 0 {
-		tried = fmt.Sprintf(", attempt %d of %d", j.Attempt, j.Of)
-	}
-	failed := ""
-	if j.Problem != "" {
-		failed = " (" + term.Line(j.Problem) + ")"
-	}
 	switch {
-	case j.State == control.JobRunning && j.Attempt > 1:
-		return "running" + tried
 	case j.State == control.JobRunning:
 		return "running"
 	case j.Why == control.WhyRetry:
-		return fmt.Sprintf("attempt %d of %d at %s%s", j.Attempt+1, j.Of, v.At(j.Next, "15:04:05"), failed)
+		return "retry at " + v.At(j.Next, "15:04:05")
 	case j.Why == control.WhyNothing:
-		return "next" + failed
+		return "next"
 	}
-	return string(j.Why) + failed
+	return string(j.Why)
+}
+
+// textOf is the text of a job's message, behind how the last attempt failed.
+func textOf(j control.Job) string {
+	if j.Problem == "" {
+		return term.Line(j.Text)
+	}
+	return "[" + term.Line(j.Problem) + "] " + term.Line(j.Text)
 }

@@ -38,6 +38,8 @@ type Recorder struct {
 	Prompt   control.Prompt
 	Traced   []control.TraceStep
 	Woken    control.Woken
+	Jobs     []control.Job
+	Dead     []control.DeadLetter
 	Files    []control.UpgradedFile
 	Hosts    []control.Host
 	Fleet    control.FleetStatus
@@ -70,6 +72,8 @@ func (r *Recorder) Bindings() []control.Binding {
 		control.Search.By(r.answerSearch), control.Channels.By(r.answerChannels), control.ShowChannel.By(r.answerChannel),
 		control.NewChannel.By(r.answerNewChannel), control.AddMemory.By(r.answerAddMemory), control.Memories.By(r.answerMemories),
 		control.ShowMemory.By(r.answerMemory), control.Upgrade.By(r.answerUpgrade),
+		control.Queue.By(r.answerQueue), control.Cancel.By(r.answerCancel), control.DeadLetters.By(r.answerDeadLetters),
+		control.RetryDead.By(r.answerRetryDead), control.DropDead.By(r.answerDropDead),
 	}
 }
 
@@ -293,4 +297,29 @@ func (r *Recorder) answerMemory(_ context.Context, q control.MemoryRequest) (con
 func (r *Recorder) answerUpgrade(_ context.Context, q control.UpgradeRequest) ([]control.UpgradedFile, error) {
 	r.Note("upgrade", q)
 	return r.Files, r.Failure
+}
+
+func (r *Recorder) answerQueue(_ context.Context, q control.QueueRequest) ([]control.Job, error) {
+	r.Note("queue", q)
+	return r.Jobs, r.Failure
+}
+
+func (r *Recorder) answerCancel(_ context.Context, q control.CancelRequest) ([]control.Job, error) {
+	r.Note("cancel", q)
+	return r.Jobs, r.Failure
+}
+
+func (r *Recorder) answerDeadLetters(_ context.Context, q control.DeadLettersRequest) ([]control.DeadLetter, error) {
+	r.Note("dead letters", q)
+	return r.Dead, r.Failure
+}
+
+func (r *Recorder) answerRetryDead(_ context.Context, q control.DeadLetterRequest) (control.DeadLetter, error) {
+	r.Note("retry", q)
+	return r.Dead[0], r.Failure
+}
+
+func (r *Recorder) answerDropDead(_ context.Context, q control.DeadLetterRequest) (control.DeadLetter, error) {
+	r.Note("drop", q)
+	return r.Dead[0], r.Failure
 }

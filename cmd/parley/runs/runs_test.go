@@ -1,0 +1,101 @@
+package runs
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+func newRun(t *testing.T) *clitest.Run {
+	t.Helper()
+	r := clitest.New(t, func(p *cli.Program) *cobra.Command {
+		return cli.NewRoot(p, NewQueueCommand(p), NewCancelCommand(p), NewDLQCommand(p))
+	})
+	m := clitest.Letter("translate\x1b[2J this, which is long enough to be cut at the edge")
+	at := time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC)
+	job := control.Job{Agent: "mawjs", Path: m.Path, From: "n\x1bat", State: control.JobRunning, Tier: "default", Since: at, Attempt: 1, Of: 3, Text: m.Body}
+	waits, fails := job, job
+	waits.State, waits.Why, waits.Place, waits.Attempt = control.JobWaiting, control.WhyBusy, 1, 0
+	fails.State, fails.Why, fails.Place, fails.Next, fails.Problem = control.JobWaiting, control.WhyRetry, 2, at.Add(time.Minute), "exit code 1"
+	r.Jobs = []control.Job{job, waits, fails}
+	r.Dead = []control.DeadLetter{{
+		Message: m, Agent: "mawjs", Host: "white", Time: at, Problem: "mawjs: the command ended with exit code 1: no \x1bmodel", Text: "It had printed:\nhm\x07",
+		Tier: "default", Ran: control.Seconds(1200 * time.Millisecond), Attempts: 3, Retries: 1,
+	}}
+	return r
+}
+
+// What agents have to do and have failed on is shown in columns that fit; what others
+// wrote moves no cursor.
+func TestWorkForPeople(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{"queue", `
+AGENT  PLACE  STATE              TRIED   SINCE  ID        FROM  TEXT
+mawjs         running            1 of 3  05-23  b2c3d4e5  n␛at  translate␛[…
+mawjs  1      busy                       05-23  b2c3d4e5  n␛at  translate␛[…
+mawjs  2      retry at 21:02:00  1 of 3  05-23  b2c3d4e5  n␛at  [exit code …
+`},
+		{"cancel b2c3d4e5", `
+mawjs no longer works on b2c3d4e5; n␛at is told
+mawjs no longer works on b2c3d4e5; n␛at is told
+mawjs no longer works on b2c3d4e5; n␛at is told
+`},
+		{"dlq list", `
+TIME   AGENT        TRIED  ID        FROM   PROBLEM
+05-23  mawjs@white  3      b2c3d4e5  mawjs  the command ended with exit code 1:…
+next: parley dlq show b2c3d4e5   what happened
+`},
+		{"dlq show b2c3d4e5", `
+message:  adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md
+from:     mawjs
+agent:    mawjs@white
+tried:    3 times, given up 2026-05-23 21:01:00 +02:00; somebody had it tried again 1 time
+problem:  mawjs: the command ended with exit code 1: no ␛model
+ran:      1.2s
+
+It had printed:
+hm␇
+
+translate␛[2J this, which is long enough to be cut at the edge
+next: parley dlq retry b2c3d4e5   have it tried again
+`},
+		{"dlq drop b2c3d4e5", `
+b2c3d4e5 is put away; mawjs@white does not try it again
+`},
+	} {
+		t.Run(test.line, func(t *testing.T) {
+			newRun(t).WantPrinted(t, 80, strings.Fields(test.line), test.want)
+		})
+	}
+}
+
+// What the command line says is what the node is asked.
+func TestWorkAsked(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{"queue mawjs", `queue {"agent":"mawjs"}`},
+		{"cancel b2c3d4e5 --agent mawjs --reason mistake", `cancel {"message":"b2c3d4e5","agent":"mawjs","reason":"mistake"}`},
+		{"dlq list mawjs --all", `dead letters {"agent":"mawjs","dropped":true}`},
+		{"dlq show b2c3d4e5", `dead letters {"message":"b2c3d4e5","dropped":true}`},
+		{"dlq retry b2c3d4e5 --agent mawjs", `retry {"message":"b2c3d4e5","agent":"mawjs"}`},
+		{"dlq drop b2c3d4e5 --reason old", `drop {"message":"b2c3d4e5","reason":"old"}`},
+	} {
+		r := newRun(t)
+		if code := r.Do(strings.Fields(test.line)...); code != cli.ExitDone {
+			t.Errorf("%s: exit %d", test.line, code)
+		}
+		if diff := cmp.Diff([]string{test.want}, r.Asked); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.line, diff)
+		}
+	}
+	for _, line := range []string{"dlq", "dlq nothing", "cancel", "queue a b", "queue -n -1"} {
+		if code := newRun(t).Do(strings.Fields(line)...); code != cli.ExitUsage {
+			t.Errorf("%s: exit %d", line, code)
+		}
+	}
+}
