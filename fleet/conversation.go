@@ -221,10 +221,14 @@ func (c *conversation) take(t *Talk, it *Item) {
 		if r.at.Before(at) {
 			r.at = at
 		}
-		r.starts = max(r.starts, 1)
-		if f, err := protocol.Failed.Parse(it.Body); err == nil && it.Act == protocol.ActFailed {
-			r.starts = max(r.starts, f.Attempts)
+		starts := 1
+		if it.Act == protocol.ActFailed {
+			starts = 0 // what was never started, because somebody canceled it
+			if f, err := protocol.Failed.Parse(it.Body); err == nil {
+				starts = f.Attempts
+			}
 		}
+		r.starts = max(r.starts, starts)
 		c.runs[w] = r
 	}
 }

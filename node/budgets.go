@@ -81,21 +81,15 @@ type heldBack struct {
 	soon   []*fleet.Item                   // for what is under way
 	hour   []*fleet.Item                   // for the agent's
 	talks  map[protocol.Path][]*fleet.Item // for that of a conversation, by its root
+	spent  map[protocol.Path]bool          // those of hour and talks
 	looked bool                            // nothing has come since that could make room in conversations
 }
 
-func newHeldBack() heldBack { return heldBack{talks: map[protocol.Path][]*fleet.Item{}} }
-
-func (h *heldBack) len() int {
-	n := len(h.soon) + len(h.hour)
-	for _, talk := range h.talks {
-		n += len(talk)
-	}
-	return n
+func newHeldBack() heldBack {
+	return heldBack{talks: map[protocol.Path][]*fleet.Item{}, spent: map[protocol.Path]bool{}}
 }
 
-// spent is how many of them wait until time passes or somebody lets them go on.
-func (h *heldBack) spent() int { return h.len() - len(h.soon) }
+func (h *heldBack) len() int { return len(h.soon) + len(h.spent) }
 
 func (h *heldBack) all() []*fleet.Item {
 	all := append(append([]*fleet.Item{}, h.soon...), h.hour...)
@@ -105,37 +99,19 @@ func (h *heldBack) all() []*fleet.Item {
 	return all
 }
 
-// holds reports whether a message waits until time passes or somebody lets it go on.
-func (h *heldBack) holds(p protocol.Path) bool {
-	if pathIn(h.hour, p) >= 0 {
-		return true
-	}
-	for _, talk := range h.talks {
-		if pathIn(talk, p) >= 0 {
-			return true
+// remove takes out a message; nil where it does not wait for a budget.
+func (h *heldBack) remove(p protocol.Path) (it *fleet.Item) {
+	from := func(list []*fleet.Item) []*fleet.Item {
+		if i := slices.IndexFunc(list, func(it *fleet.Item) bool { return it.Path == p }); i >= 0 {
+			it = list[i]
+			return slices.Delete(list, i, i+1)
 		}
+		return list
 	}
-	return false
-}
-
-// letGo takes out a message that waits for a budget; nil where it does not.
-func (q *queue) letGo(p protocol.Path) (it *fleet.Item) {
-	cut := func(items []*fleet.Item) []*fleet.Item {
-		if at := pathIn(items, p); at >= 0 {
-			it = items[at]
-			return slices.Delete(items, at, at+1)
-		}
-		return items
-	}
-	q.over.soon = cut(q.over.soon)
-	if q.over.hour = cut(q.over.hour); it != nil && len(q.over.hour) == 0 {
-		q.notices.Mended(q.waitsAnHour())
-	}
-	for root, talk := range q.over.talks {
-		if q.over.talks[root] = cut(talk); len(q.over.talks[root]) == 0 {
-			delete(q.over.talks, root)
-			q.notices.Mended(q.waitsIn(root))
-		}
+	h.soon, h.hour = from(h.soon), from(h.hour)
+	delete(h.spent, p)
+	for root, talk := range h.talks {
+		h.talks[root] = from(talk) // an empty one is let go by the next look
 	}
 	return it
 }
@@ -176,6 +152,7 @@ func (q *queue) spent(s *fleet.State, j job) *overspent {
 // each budget, not for each message.
 func (q *queue) hold(spent *overspent, it *fleet.Item) (tell bool) {
 	q.steps.held(q.agent.Name, it.Path, spent.talk)
+	q.over.spent[it.Path] = true
 	if spent.talk {
 		if q.over.talks[spent.root] == nil {
 			q.notices.Wrong(q.waitsIn(spent.root), "%s waits: %s", q.agent.Name, spent.why)
@@ -215,29 +192,31 @@ func (q *queue) look() {
 
 // reopen puts back what a budget has room for again.
 func (q *queue) reopen(s *fleet.State) {
-	for _, it := range q.over.soon {
-		q.put(s, it)
-	}
+	q.goOn(s, q.over.soon)
 	q.over.soon = nil
 	if len(q.over.hour) > 0 && q.budgets.runs.Budget(q.agent.Name).Starts < q.budgets.hourly {
-		for _, it := range q.over.hour {
-			q.put(s, it)
-		}
+		q.goOn(s, q.over.hour)
 		q.over.hour = nil
 		q.notices.Mended(q.waitsAnHour())
 	}
 	if !q.over.looked {
 		for root, talk := range q.over.talks {
-			if s.Talk.Conversation(talk[0]).Runs >= q.budgets.inTalk {
+			if len(talk) > 0 && s.Talk.Conversation(talk[0]).Runs >= q.budgets.inTalk {
 				continue
 			}
 			delete(q.over.talks, root)
 			q.notices.Mended(q.waitsIn(root))
-			for _, it := range talk {
-				q.put(s, it)
-			}
+			q.goOn(s, talk)
 		}
 		q.over.looked = true
+	}
+}
+
+// goOn has messages wait for their turn again.
+func (q *queue) goOn(s *fleet.State, all []*fleet.Item) {
+	for _, it := range all {
+		delete(q.over.spent, it.Path)
+		q.put(s, it)
 	}
 }
 

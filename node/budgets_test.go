@@ -172,6 +172,18 @@ func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {
 		t.Error("status does not say it")
 	}
 
+	// What waits says why, and can be canceled.
+	canceled := asks(t, n, q.Path, "never mind")
+	waits(t, n, "worker", 3)
+	jobs, err := control.Queue.Ask(t.Context(), n, control.QueueRequest{Agent: "worker"})
+	if err != nil || len(jobs) != 3 || jobs[0].Why != control.WhyBudget || jobs[2].Path != canceled {
+		t.Errorf("the queue is %+v, %v", jobs, err)
+	}
+	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: canceled.String()}); err != nil {
+		t.Error(err)
+	}
+	waits(t, n, "worker", 2)
+
 	// Another conversation goes on.
 	other := say(t, n, "boss", "something else")
 	answerTo(t, n, asks(t, n, other.Path, "a part of it"))

@@ -244,7 +244,7 @@ func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	d.attend(&v)
 	if w := d.workers[a.Name]; w != nil {
 		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.queue.wake)
-		v.Over, v.Failing = w.queue.over.spent(), len(w.queue.pauses)
+		v.Over, v.Failing = len(w.queue.over.spent), len(w.queue.pauses)
 	}
 	v.Dead = s.DeadCount(fleet.Who{Name: a.Name.String(), Host: d.host})
 	if a.Door == configs.DoorInbox {

@@ -102,7 +102,7 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 	})
 	halted, awaited := w.halted(), q.awaited(s)
 	place := 0
-	for _, it := range q.inOrder() {
+	for it := range q.inOrder() {
 		if s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
 			continue // it is receipted, or the conversation stopped, in a moment
 		}
@@ -173,7 +173,7 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 		return control.WhyRetry
 	case waits && it.Path.Compare(first) >= 0:
 		return control.WhyOrder
-	case q.over.holds(it.Path):
+	case q.over.spent[it.Path]:
 		return control.WhyBudget
 	case expected && now.Before(until) && s.Talk.AwaitsReceipt(it, q.who):
 		return control.WhyReceipt
@@ -183,53 +183,25 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 	return control.WhyNothing
 }
 
-// inOrder are the messages that wait, the oldest first. Their authors take turns, so a
-// younger one may be handled before.
-func (q *queue) inOrder() []*fleet.Item {
+// inOrder are the messages that wait, the oldest first.
+func (q *queue) inOrder() func(yield func(*fleet.Item) bool) {
 	all := q.all()
 	slices.SortFunc(all, byPlace)
-	return all
+	return slices.Values(all)
 }
 
 // takeOut takes a message that waits for a run out of the queue, for who cancels it: it
 // counts as at work until gone or putBack. It is nil where none does.
 func (q *queue) takeOut(s *fleet.State, p protocol.Path, c *cancellation) *fleet.Item {
-	it := q.remove(s, p)
-	if it == nil {
+	it, known := s.Ledger.Item(p)
+	if !known || s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
 		return nil
 	}
-	if s.Talk.Handle(it, q.who, q.limits()) != fleet.Run {
-		q.put(s, it)
+	if it = q.remove(p); it == nil {
 		return nil
 	}
 	q.at[p] = &atWork{j: job{it: it, agent: q.agent, tier: q.tierFor(s, it)}, canceled: c, done: make(chan struct{})}
 	return it
-}
-
-// remove takes a message out of what waits, wherever it stands; nil where it does not. It
-// goes through all that waits, which is little for somebody who cancels a message.
-func (q *queue) remove(s *fleet.State, p protocol.Path) *fleet.Item {
-	if it := q.aside[p]; it != nil {
-		delete(q.aside, p)
-		return it
-	}
-	for tier, l := range q.lines {
-		all := l.All()
-		if at := pathIn(all, p); at >= 0 {
-			delete(q.lines, tier)
-			for i, it := range all {
-				if i != at {
-					q.put(s, it)
-				}
-			}
-			return all[at]
-		}
-	}
-	return q.letGo(p)
-}
-
-func pathIn(items []*fleet.Item, p protocol.Path) int {
-	return slices.IndexFunc(items, func(it *fleet.Item) bool { return it.Path == p })
 }
 
 // gone ends takeOut: nothing is to be done for the message any more.
@@ -238,12 +210,13 @@ func (q *queue) gone(p protocol.Path) {
 	delete(q.at, p)
 	delete(q.held, p)
 	delete(q.pauses, p)
+	q.look()
 }
 
 // putBack ends takeOut: it waits as before.
-func (q *queue) putBack(s *fleet.State, it *fleet.Item) {
+func (q *queue) putBack(it *fleet.Item) {
 	close(q.at[it.Path].done)
 	delete(q.at, it.Path)
-	q.put(s, it)
+	q.aside[it.Path] = it // until it is looked at
 	q.nudge()
 }

@@ -320,6 +320,20 @@ func (q *queue) waiting() int {
 	return n
 }
 
+// remove takes out a message that waits, wherever; nil where none of that path does.
+func (q *queue) remove(p protocol.Path) *fleet.Item {
+	if it := q.aside[p]; it != nil {
+		delete(q.aside, p)
+		return it
+	}
+	for _, l := range q.lines {
+		if it, ok := l.Remove(func(it *fleet.Item) bool { return it.Path == p }); ok {
+			return it
+		}
+	}
+	return q.over.remove(p)
+}
+
 // all is what waits, in no order.
 func (q *queue) all() (all []*fleet.Item) {
 	for _, it := range q.aside {

@@ -103,6 +103,7 @@ func (s *steps) ended(agent protocol.Name, p protocol.Path, r door.Result) {
 
 // canceled tells that somebody wants no more work on a message.
 func (s *steps) canceled(agent protocol.Name, p protocol.Path, by string) {
+	s.metrics.Canceled(agent)
 	s.log.Info().Stringer("path", p).Stringer("agent", agent).Str("by", by).Msg("run canceled")
 }
 

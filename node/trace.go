@@ -165,34 +165,21 @@ func (t *tracer) histories(paths []protocol.Path) [][]runlog.Entry {
 
 // standing is what the doors do with a message now.
 func (d *doors) standing(p protocol.Path, now time.Time) (steps []protocol.TraceStep) {
-	d.folded(func(*fleet.State) {
-		for name, w := range d.workers {
+	d.folded(func(s *fleet.State) {
+		for _, w := range d.workers {
 			if !w.queue.held[p] {
-				continue
+				continue // looking through the whole queue takes longer
 			}
-			s := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: name}
-			if slices.ContainsFunc(w.queue.waiting, func(it *fleet.Item) bool { return it.Path == p }) {
-				s.Step, s.By = protocol.TraceWaits, w.waitsFor(p, now)
+			for _, job := range w.jobs(s, p) {
+				step := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: job.Agent, Attempt: job.Attempt}
+				if job.State == control.JobWaiting {
+					step.Step, step.By, step.Next = protocol.TraceWaits, string(job.Why), job.Next
+				}
+				steps = append(steps, step)
 			}
-			steps = append(steps, s)
 		}
 	})
 	return steps
-}
-
-// waitsFor is why a message of the queue waits, in a few words, in a look at the state.
-func (w *worker) waitsFor(p protocol.Path, now time.Time) string {
-	switch {
-	case w.queue.paused:
-		return "the agent is paused"
-	case w.halted():
-		return "no agent is run here at the moment"
-	case now.Before(w.queue.pauses[p]):
-		return "an attempt failed"
-	case w.slots.Waits(w.queue.wake):
-		return "as many commands run here as may"
-	}
-	return "its turn"
 }
 
 // traced is a message whose steps are told.

@@ -24,8 +24,8 @@ func traceOf(t *testing.T, n control.Service, r control.TraceRequest) []control.
 	return steps
 }
 
-// told is a trace as a person would tell it, without times and paths.
-func told(steps []control.TraceStep) (lines []string) {
+// linesOfTrace is a trace as a person would tell it, without times and paths.
+func linesOfTrace(steps []control.TraceStep) (lines []string) {
 	for _, s := range steps {
 		line := fmt.Sprintf("%s%s %s", strings.Repeat("  ", s.Depth), s.Host, s.Step)
 		for _, word := range []string{s.Agent, s.By, s.From, strings.Join(s.To, "+"), s.Failure, s.Text} {
@@ -62,12 +62,12 @@ func TestTraceAcrossTheFleet(t *testing.T) {
 	var last []string
 	has := func(n *Node, lines ...string) func() bool {
 		return func() bool {
-			all := told(traceOf(t, n, control.TraceRequest{Path: m.Path.String()}))
+			all := linesOfTrace(traceOf(t, n, control.TraceRequest{Path: m.Path.String()}))
 			last = all
 			return !slices.ContainsFunc(lines, func(line string) bool { return !slices.Contains(all, line) })
 		}
 	}
-	eventually(t, "the message waits on white", has(hub, "white waits mawjs the agent is paused"))
+	eventually(t, "the message waits on white", has(hub, "white waits mawjs paused"))
 	setPaused(t, white, "mawjs", false)
 	answerTo(t, hub, m.Path)
 	// What the agent's run would have sent, by its token.
@@ -95,7 +95,7 @@ func TestTraceAcrossTheFleet(t *testing.T) {
 		t.Errorf("the first step is %+v, want that it was written", steps[0])
 	}
 	var order []string
-	for _, line := range told(steps) {
+	for _, line := range linesOfTrace(steps) {
 		if strings.HasPrefix(line, "white ") && !strings.Contains(line, "recorded") && !strings.Contains(line, "pushed") {
 			order = append(order, line)
 		}
@@ -107,7 +107,7 @@ func TestTraceAcrossTheFleet(t *testing.T) {
 	if diff := cmp.Diff(inOrder, order); diff != "" {
 		t.Errorf("on white (-want +got):\n%s", diff)
 	}
-	if here := told(traceOf(t, hub, control.TraceRequest{Path: m.Path.String(), Here: true})); slices.Contains(here, "white queued mawjs") || !slices.Contains(here, "white read mawjs") {
+	if here := linesOfTrace(traceOf(t, hub, control.TraceRequest{Path: m.Path.String(), Here: true})); slices.Contains(here, "white queued mawjs") || !slices.Contains(here, "white read mawjs") {
 		t.Errorf("without asking others: %q, want what the record says", here)
 	}
 
@@ -138,7 +138,7 @@ func TestTraceAcrossTheFleet(t *testing.T) {
 	// Attempts outlast the node that made them.
 	white, _ = trying(t, home)
 	eventually(t, "white tells it after its restart", func() bool {
-		return slices.Contains(told(traceOf(t, white, control.TraceRequest{Path: m.Path.String(), Here: true})), "white ended mawjs exit-status #1")
+		return slices.Contains(linesOfTrace(traceOf(t, white, control.TraceRequest{Path: m.Path.String(), Here: true})), "white ended mawjs exit-status #1")
 	})
 }
 
@@ -157,7 +157,7 @@ func TestTraceOfWhatWasNeverRun(t *testing.T) {
 	eventually(t, "it is recorded, and noted when", func() bool {
 		steps := traceOf(t, n, control.TraceRequest{Path: m.Path.Suffix()})
 		untimed := slices.ContainsFunc(steps, func(s control.TraceStep) bool { return s.Time.IsZero() })
-		return !untimed && slices.Equal(slices.Sorted(slices.Values(told(steps))), want)
+		return !untimed && slices.Equal(slices.Sorted(slices.Values(linesOfTrace(steps))), want)
 	})
 	for _, s := range traceOf(t, n, control.TraceRequest{Path: m.Path.String()}) {
 		if s.Time.Before(began) || s.Time.After(time.Now().Add(time.Second)) || s.Path != m.Path {

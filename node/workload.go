@@ -181,9 +181,9 @@ func (w *worker) dropWaiting(ctx context.Context, it *fleet.Item, c *cancellatio
 	var run runlog.Job
 	w.folded(func(s *fleet.State) { run = w.job(s, it.Path) })
 	ws, err := w.act(ctx, w.canceledAnswer(it.Path, c, w.runs.Standing(run).Attempts), it.Path)
-	w.folded(func(s *fleet.State) {
+	w.folded(func(*fleet.State) {
 		if err != nil {
-			w.queue.putBack(s, it)
+			w.queue.putBack(it)
 		} else {
 			w.queue.gone(it.Path)
 		}

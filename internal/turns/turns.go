@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Queue holds items that belong together by K. All it does takes a time that grows with
-// the logarithm of their number. It is for one goroutine at a time.
+// Queue holds items that belong together by K. Put and Take need a time that grows with the
+// logarithm of their number. It is for one goroutine at a time.
 type Queue[T any, K comparable] struct {
 	older  func(a, b T) bool
 	all    *group[T, K]
@@ -140,6 +140,25 @@ func (q *Queue[T, K]) Take() (item T, ok bool) {
 	}
 	q.settle(turn)
 	return e.item, true
+}
+
+// Remove takes out the item that is it, whoever has the turn. It looks at all of them.
+func (q *Queue[T, K]) Remove(is func(T) bool) (item T, ok bool) {
+	for bond, b := range q.bonds {
+		for i, e := range b.all {
+			if !is(e.item) {
+				continue
+			}
+			if heap.Remove(b, i); b.Len() == 0 {
+				delete(q.bonds, bond)
+			}
+			heap.Remove(e.of.items, slices.Index(e.of.items.all, e))
+			q.number--
+			q.settle(e.of)
+			return e.item, true
+		}
+	}
+	return item, false
 }
 
 // settle puts somebody in order whose items or turn have changed, and those above it.

@@ -110,6 +110,17 @@ func TestOrderIsKept(t *testing.T) {
 				waiting[l] = true
 				continue
 			}
+			if r.IntN(10) == 0 {
+				for gone := range waiting {
+					if l, ok := q.Remove(func(l letter) bool { return l == gone }); !ok || l != gone {
+						t.Fatalf("seed %d: %v was not there", seed, gone)
+					}
+					delete(waiting, gone)
+					took++
+					break
+				}
+				continue
+			}
 			l, ok := q.Take()
 			if !ok {
 				continue

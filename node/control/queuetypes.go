@@ -41,7 +41,7 @@ const (
 	WhyRetry   JobWhy = "retry"   // its last attempt failed, and the pause before the next one is not over
 	WhyOrder   JobWhy = "order"   // what its host wrote before it is on the way
 	WhyReceipt JobWhy = "receipt" // the receipt that may say what it answers is on the way
-	WhyBudget  JobWhy = "budget"  // agents have had it run as often as they may; status says how to let it go on
+	WhyBudget  JobWhy = "budget"  // agents have caused too many runs (max_runs, max_conversation_runs); status says how it goes on
 	WhyHalted  JobWhy = "halted"  // the host runs no agent for now; status says why
 )
 
@@ -52,7 +52,7 @@ type Job struct {
 	From    string        `json:"from"`           // who wrote it
 	State   JobState      `json:"state"`          // whether it runs
 	Why     JobWhy        `json:"why"`            // what it waits for; "" where it is about to start, or runs
-	Place   int           `json:"place"`          // among those that wait for this agent, the first is 1; 0 where it runs
+	Place   int           `json:"place"`          // among those that wait for this agent, the oldest is 1; 0 where it runs. Those who wrote them take turns
 	Tier    string        `json:"tier"`           // of the agent's commands
 	Since   time.Time     `json:"since,omitzero"` // when the command started; else when the message was written. UTC
 	Attempt int           `json:"attempt"`        // which one runs, or ran last; 0 where none did

@@ -40,6 +40,7 @@ type Metrics struct {
 	runTook  *prometheus.HistogramVec
 	retries  *prometheus.CounterVec
 	dead     *prometheus.CounterVec
+	canceled *prometheus.CounterVec
 	stopped  *prometheus.CounterVec
 	held     *prometheus.CounterVec
 
@@ -62,16 +63,17 @@ func New(version string, s Source) *Metrics {
 		runs: counters("parley_agent_runs_total", "Commands of agents that ended, by outcome: answered, or why there was no answer.", "agent", "outcome"),
 		runTook: times("parley_agent_run_seconds", "How long commands of agents took.", "agent",
 			.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600),
-		retries: counters("parley_agent_retries_total", "Attempts of agents' commands that failed and after which another one is due.", "agent"),
-		dead:    counters("parley_agent_dead_letters_total", "Messages that agents were given up for, their sender told: dead letters.", "agent"),
-		stopped: counters("parley_agent_conversations_stopped_total", "Messages for which no command was run because agents had answered each other max_hops times.", "agent"),
-		held:    counters("parley_agent_messages_held_total", "Times that a message had to wait because agents had caused too many runs, by the budget: agent (max_runs) or conversation (max_conversation_runs).", "agent", "budget"),
+		retries:  counters("parley_agent_retries_total", "Attempts of agents' commands that failed and after which another one is due.", "agent"),
+		dead:     counters("parley_agent_dead_letters_total", "Messages that agents were given up for, their sender told: dead letters.", "agent"),
+		canceled: counters("parley_agent_canceled_messages_total", "Messages for which an agent's work was canceled, waiting or running.", "agent"),
+		stopped:  counters("parley_agent_conversations_stopped_total", "Messages for which no command was run because agents had answered each other max_hops times.", "agent"),
+		held:     counters("parley_agent_messages_held_total", "Times that a message had to wait because agents had caused too many runs, by the budget: agent (max_runs) or conversation (max_conversation_runs).", "agent", "budget"),
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "parley_build_info", Help: "Always 1; the label is the version of the program.", ConstLabels: prometheus.Labels{"version": version}})
 	info.Set(1)
 	m.registry.MustRegister(info, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		m.stored, m.heard, m.recorded, m.pushed, m.took, m.runs, m.runTook, m.retries, m.dead, m.stopped, m.held, newLook(m))
+		m.stored, m.heard, m.recorded, m.pushed, m.took, m.runs, m.runTook, m.retries, m.dead, m.canceled, m.stopped, m.held, newLook(m))
 	return m
 }
 
@@ -157,6 +159,15 @@ func (m *Metrics) GaveUp(agent protocol.Name) {
 	m.dead.WithLabelValues(agent.String()).Inc()
 }
 
+// Canceled counts a message on which somebody wants no more work of an agent.
+func (m *Metrics) Canceled(agent protocol.Name) {
+	if m == nil {
+		return
+	}
+	m.counts(agent)
+	m.canceled.WithLabelValues(agent.String()).Inc()
+}
+
 // Stopped counts a message for which an agent was not run, because agents had answered
 // each other too often.
 func (m *Metrics) Stopped(agent protocol.Name) {
@@ -207,7 +218,7 @@ func (m *Metrics) forget(served []Agent) {
 		delete(m.agents, agent)
 		for _, of := range []interface {
 			DeletePartialMatch(prometheus.Labels) int
-		}{m.runs, m.runTook, m.retries, m.dead, m.stopped, m.held} {
+		}{m.runs, m.runTook, m.retries, m.dead, m.canceled, m.stopped, m.held} {
 			of.DeletePartialMatch(prometheus.Labels{"agent": agent.String()})
 		}
 	}

@@ -43,6 +43,7 @@ func whole(t testing.TB) *Metrics {
 	m.Ran("mawjs", Answered, time.Second)
 	m.Retried("mawjs")
 	m.GaveUp("mawjs")
+	m.Canceled("mawjs")
 	m.Stopped("mawjs")
 	m.Held("mawjs", OfConversation)
 	return m
@@ -161,6 +162,7 @@ func TestAgentsThatAreGone(t *testing.T) {
 		m.Ran(agent, "timed-out", time.Second)
 		m.Retried(agent)
 		m.GaveUp(agent)
+		m.Canceled(agent)
 		m.Stopped(agent)
 		m.Held(agent, OfAgent)
 	}
@@ -206,6 +208,7 @@ func TestOff(t *testing.T) {
 	m.Ran("mawjs", Answered, time.Second)
 	m.Retried("mawjs")
 	m.GaveUp("mawjs")
+	m.Canceled("mawjs")
 	m.Stopped("mawjs")
 	m.Held("mawjs", OfAgent)
 }

@@ -122,7 +122,7 @@ func stepText(v cli.View, s control.TraceStep) string {
 	case protocol.TraceQueued:
 		return "queued for " + s.Agent
 	case protocol.TraceWaits:
-		return strings.TrimSuffix(fmt.Sprintf("waits for %s: %s", s.Agent, s.By), ": ")
+		return strings.TrimSuffix(fmt.Sprintf("waits for %s: %s", s.Agent, waitsFor(v, s)), ": ")
 	case protocol.TraceAtWork:
 		return s.Agent + " is at it"
 	case protocol.TraceStopped:
@@ -153,6 +153,29 @@ func stepText(v cli.View, s control.TraceStep) string {
 		return "no answer: " + s.Text
 	}
 	return strings.Join(slices.DeleteFunc([]string{s.Step, s.Agent, s.By, s.Text}, func(word string) bool { return word == "" }), " ")
+}
+
+// waitsFor is what a message waits for, as a host says it.
+func waitsFor(v cli.View, s control.TraceStep) string {
+	switch why := control.JobWhy(s.By); why {
+	case control.WhyNothing:
+		return "about to start"
+	case control.WhyBusy:
+		return "it works on others"
+	case control.WhySlots:
+		return "its host runs as many commands as it may"
+	case control.WhyPaused:
+		return "it is paused"
+	case control.WhyRetry:
+		return "an attempt failed, the next one is due at " + v.At(s.Next, traceClock)
+	case control.WhyOrder:
+		return "what was written before it is on the way"
+	case control.WhyReceipt:
+		return "the receipt that may say what it answers is on the way"
+	case control.WhyHalted:
+		return "its host runs no agent for now"
+	}
+	return s.By // of a later version
 }
 
 func attempt(s control.TraceStep) string {

@@ -47,7 +47,7 @@ func aTrace() []control.TraceStep {
 		{Time: at(3005), Host: "black", Step: control.TraceDropped, Agent: "volt", By: "nat", With: path(7)},
 		{Host: "black", Step: protocol.TracePushed},
 		{Step: control.TraceMore, Text: "5"},
-		{Time: at(3006), Host: "white", Step: protocol.TraceWaits, Agent: "volt", By: "its turn"},
+		{Time: at(3006), Host: "white", Step: protocol.TraceWaits, Agent: "volt", By: "paused"},
 		{Time: at(3006), Host: "white", Step: "of a later version", Agent: "volt"},
 		{Host: "green", Step: control.TraceNotAsked, By: "away"},
 		{Host: "blue", Step: control.TraceNoAnswer, Text: "blue did not answer within 2s"},
@@ -88,7 +88,7 @@ func TestTracesForPeople(t *testing.T) {
 2026-05-23 21:01:03.005 +02:00  black       put away for volt, says nat (00000007)
                                 black       pushed
                                             and 5 more were sent because of it
-2026-05-23 21:01:03.006 +02:00  white       waits for volt: its turn
+2026-05-23 21:01:03.006 +02:00  white       waits for volt: it is paused
 2026-05-23 21:01:03.006 +02:00  white       of a later version volt
                                 green       not asked: away
                                 blue        no answer: blue did not answer within 2s
