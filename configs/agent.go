@@ -66,9 +66,11 @@ type Agent struct {
 	// WakesOn are the acts for which its command is run; none: those that the table of
 	// acts says (R63).
 	WakesOn []protocol.Act
-	RunAs   string    // the user of the system as whom the command runs; "": the node's own
-	Env     Variables // what of the environment the command gets
-	Limits  Limits    // what a run of the command may use
+	RunAs   string     // the user of the system as whom the command runs; "": the node's own
+	Env     Variables  // what of the environment the command gets
+	Limits  Limits     // what a run of the command may use
+	Wake    string     // command line that wakes the program of an agent with an inbox; "": it asks by itself
+	Quiet   QuietHours // when it is not woken, and not run for what agents cause
 	// DispatchSince is the commit of main when the agent was added: what it
 	// contains is shown and never run (R8). "" where main had no commit.
 	DispatchSince string
@@ -133,6 +135,12 @@ func (a Agent) problems() []Problem {
 	if a.RunAs != "" && !regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]{0,31}$`).MatchString(a.RunAs) {
 		add("run_as", "%q is not the name of a user, nor a number of one", a.RunAs)
 	}
+	if !isText(a.Wake) {
+		add("wake", "the command %q contains control characters or bytes that are not UTF-8", a.Wake)
+	}
+	if len(a.Quiet) > maxQuiet {
+		add("quiet", "%d spans are more than %d", len(a.Quiet), maxQuiet)
+	}
 	if !isText(a.Open) {
 		add("open", "the command %q contains control characters or bytes that are not UTF-8", a.Open)
 	}
@@ -177,10 +185,12 @@ func (a Agent) doorProblems() []Problem {
 		return []Problem{{Key: "rerun", Text: "an agent behind the inbox door runs no command: there is nothing to run again"}}
 	case a.Door == DoorInbox && a.RunAs != "":
 		return []Problem{{Key: "run_as", Text: "an agent behind the inbox door runs no command: there is nothing to run as somebody"}}
-	case a.Door == DoorInbox && len(a.Env) > 0:
-		return []Problem{{Key: "env", Text: "an agent behind the inbox door runs no command: there is nothing to give variables to"}}
-	case a.Door == DoorInbox && a.Limits != (Limits{}):
-		return []Problem{{Key: "limits", Text: "an agent behind the inbox door runs no command: there is nothing to limit"}}
+	case a.Door == DoorExec && a.Wake != "":
+		return []Problem{{Key: "wake", Text: "an agent behind the exec door is run for each message: there is nothing to wake"}}
+	case a.Door == DoorInbox && a.Wake == "" && len(a.Env) > 0:
+		return []Problem{{Key: "env", Text: "an agent behind the inbox door runs no command, unless it has one at wake: there is nothing to give variables to"}}
+	case a.Door == DoorInbox && a.Wake == "" && a.Limits != (Limits{}):
+		return []Problem{{Key: "limits", Text: "an agent behind the inbox door runs no command, unless it has one at wake: there is nothing to limit"}}
 	case a.Door == DoorInbox && a.Input == InputPrompt:
 		return []Problem{{Key: "input", Text: "an agent behind the inbox door is given nothing: it asks"}}
 	case a.Door == DoorInbox:

@@ -123,6 +123,8 @@ func agentFields(a *Agent) []field {
 		asField(textSetting("run_as", &a.RunAs)),
 		{key: "env", set: func(n *yaml.Node) error { return readVariables(n, &a.Env) }},
 		{key: "limits", set: func(n *yaml.Node) error { return readLimits(n, &a.Limits) }},
+		asField(textSetting("wake", &a.Wake)),
+		{key: "quiet", set: func(n *yaml.Node) error { return readQuiet(n, &a.Quiet) }},
 		asField(textSetting("dispatch_since", &a.DispatchSince)),
 		asField(timeSetting("added", &a.Added)),
 	}
@@ -226,6 +228,8 @@ type agentFile struct {
 	RunAs         string      `yaml:"run_as,omitempty"`
 	Env           []string    `yaml:"env,omitempty,flow"`
 	Limits        *yaml.Node  `yaml:"limits,omitempty"`
+	Wake          commandLine `yaml:"wake,omitempty"`
+	Quiet         []string    `yaml:"quiet,omitempty,flow"`
 	DispatchSince string      `yaml:"dispatch_since,omitempty"`
 	Added         string      `yaml:"added,omitempty"`
 }
@@ -252,7 +256,7 @@ func renderAgent(a Agent) ([]byte, error) {
 	f := agentFile{
 		Name: a.Name.String(), Door: a.Door, Dir: a.Dir, Answers: a.RunReplies, DispatchSince: a.DispatchSince,
 		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs, Attempts: a.Attempts, Rerun: a.Rerun,
-		Env: a.Env, Limits: a.Limits.yaml(),
+		Env: a.Env, Limits: a.Limits.yaml(), Wake: commandLine(a.Wake), Quiet: a.Quiet.Texts(),
 	}
 	if a.Input != InputText {
 		f.Input = a.Input

@@ -37,6 +37,7 @@ type serving struct {
 	brought  *atomic.Int64                   // messages that git has brought since the start
 	publish  func(ctx context.Context) error // puts into the record what this host says of itself
 	announce func()                          // says on the bus who is there
+	changed  func()                          // has it be looked who is to be woken
 }
 
 // Agents answers control.Agents.

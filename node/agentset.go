@@ -38,6 +38,7 @@ func (sv *serving) Set(ctx context.Context, r control.SetAgentRequest) (control.
 	}
 	sv.roster.Put(a)
 	sv.doors.change(a)
+	sv.changed()
 	err = sv.publish(ctx)
 	sv.announce()
 	return sv.view(a), asError(err)

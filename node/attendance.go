@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/sessions"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // attendance is what the agents of this host are at. It is live knowledge: told to the
@@ -17,7 +18,9 @@ type attendance struct {
 	roster   *agents.Roster
 	actors   *actors
 	sessions *sessions.Book
-	tell     func() // has the other hosts be told soon
+	tell     func()                     // has the other hosts be told soon
+	busy     func(protocol.Name)        // begins to work
+	done     func(configs.Agent) string // a digest of what came meanwhile
 }
 
 // view says what an agent is at, as it is shown.
@@ -65,9 +68,23 @@ func (at *attendance) say(_ context.Context, by control.Caller, r control.Presen
 	case a.Door != configs.DoorInbox:
 		return p, control.Errorf(control.KindRefused, "", "cannot say what %s is at: this node runs its command, and sees that itself", who.Name)
 	}
-	at.sessions.Say(a.Name, sessions.Of(r.Session, by.Process), r.State)
-	at.tell()
 	v := control.Agent{Name: a.Name, Door: a.Door}
 	at.view(&v)
-	return control.AgentPresence{Agent: a.Name, State: v.Presence, Since: v.Since}, nil
+	worked := works(v.Presence)
+	at.sessions.Say(a.Name, sessions.Of(r.Session, by.Process), r.State)
+	at.tell()
+	at.view(&v)
+	p = control.AgentPresence{Agent: a.Name, State: v.Presence, Since: v.Since}
+	switch {
+	case !worked && works(v.Presence):
+		at.busy(a.Name)
+	case worked && v.Presence == control.AgentIdle:
+		p.Digest = at.done(a)
+	}
+	return p, nil
+}
+
+// works reports whether an agent is at something that mail must not interrupt.
+func works(state control.AgentState) bool {
+	return state == control.AgentRunning || state == control.AgentWaiting
 }

@@ -242,6 +242,7 @@ func (d *doors) atWork() (count int) {
 func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	v := agents.View(a)
 	d.attend(&v)
+	v.QuietUntil = a.Quiet.Until(d.queue.now().Local()).UTC()
 	if w := d.workers[a.Name]; w != nil {
 		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.queue.wake)
 		v.Over, v.Failing = len(w.queue.over.spent), len(w.queue.pauses)

@@ -173,6 +173,8 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 		return control.WhyRetry
 	case waits && it.Path.Compare(first) >= 0:
 		return control.WhyOrder
+	case q.isQuiet() && q.restsFor(s, it):
+		return control.WhyQuiet
 	case q.over.spent[it.Path]:
 		return control.WhyBudget
 	case expected && now.Before(until) && s.Talk.AwaitsReceipt(it, q.who):

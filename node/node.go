@@ -136,14 +136,15 @@ type Node struct {
 	metricsAt  string // the URL where they are read, "" for none; from before Run answers anybody
 
 	// The agents that are served here.
-	prompts *prompts
-	given   *promptlog.Log // what commands of agents were given
-	tracer  *tracer
-	runs    *runlog.Log // what has become of runs of agents
-	trials  *trials
-	doors   *doors
-	serving *serving
-	brought atomic.Int64 // messages that git has brought since the start
+	prompts   *prompts
+	given     *promptlog.Log // what commands of agents were given
+	tracer    *tracer
+	runs      *runlog.Log // what has become of runs of agents
+	trials    *trials
+	doors     *doors
+	attention *attention
+	serving   *serving
+	brought   atomic.Int64 // messages that git has brought since the start
 
 	hosts hostParts // what is about hosts and their keys
 
@@ -351,7 +352,7 @@ func (n *Node) openDoors() {
 		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record, attend: n.attendance.view,
 		queue: queueOptions{
 			maxHops: n.cfg.MaxHops, receiptPatience: max(holePatience, receiptFetches*n.cfg.FetchInterval), notices: n.notices, steps: &n.steps,
-			budgets: budgets,
+			budgets: budgets, now: n.now,
 		},
 		worker: workerOptions{
 			folded: n.folded, log: n.log, human: n.cfg.Human, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },
@@ -359,11 +360,16 @@ func (n *Node) openDoors() {
 			load: n.views.load, act: n.decider.act, prompts: n.prompts, runner: commands, steps: &n.steps,
 		},
 	}
+	n.attention = newAttention(attentionOptions{
+		host: n.cfg.Alias, folded: n.folded, roster: &n.roster, sessions: n.sessions, messages: &n.messages, slots: n.slots,
+		halted: n.doors.worker.halted, maxHops: n.cfg.MaxHops, load: n.views.load, runner: commands, notices: n.notices, now: n.now, log: n.log,
+	})
+	n.attendance.busy, n.attendance.done = n.attention.busy, n.attention.done
 	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, actor: n.actors.actor}
 	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
-		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce,
+		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce, changed: n.attention.look,
 		host: n.cfg.Alias, find: func(message string) (protocol.Path, error) {
 			f, err := n.views.find(message)
 			if err != nil {

@@ -31,6 +31,7 @@ type queue struct {
 	expects map[protocol.Path]time.Time // until when, for the receipt that says what it answers
 	pauses  map[protocol.Path]time.Time // until when, because an attempt failed
 	paused  bool
+	quiet   time.Time // when it is nudged because quiet hours end; zero for never
 }
 
 // line is what waits for one tier.
@@ -50,6 +51,7 @@ type queueOptions struct {
 	budgets         *budgets
 	notices         *notices.Notices
 	steps           *steps
+	now             func() time.Time
 }
 
 // holePatience is how long a message waits for what the bus lost before it, so that an
@@ -232,7 +234,7 @@ func (q *queue) waits(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]
 	if first, waits := awaited[it.Host]; waits && it.Path.Compare(first) >= 0 {
 		return true
 	}
-	if time.Now().Before(q.pauses[it.Path]) {
+	if time.Now().Before(q.pauses[it.Path]) || q.isQuiet() && q.restsFor(s, it) {
 		return true
 	}
 	if until, expected := q.expects[it.Path]; expected {

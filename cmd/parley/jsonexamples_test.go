@@ -87,7 +87,7 @@ func printedShapes() map[string][]shape {
 			Agent: "mawjs", Channel: channel.ID, ChannelName: channel.Name, Argv: []string{"claude", "--append-system-prompt", "…"}, Dir: "/home/nat/src",
 			Env: []string{"PARLEY_AGENT=mawjs"}, Context: "You are mawjs. …", Passed: true,
 		}, when: "with `--print`"}},
-		"parley presence": one(control.AgentPresence{Agent: "mawjs", State: control.AgentWaiting, Since: exampleTime(1)}),
+		"parley presence": one(control.AgentPresence{Agent: "mawjs", State: control.AgentIdle, Since: exampleTime(1), Digest: "1 new in the inbox of mawjs, from nat.\n…"}),
 		"parley trace": one([]control.TraceStep{
 			{Time: exampleTime(0), Host: "black", Path: message.Path, Step: control.TraceWritten, From: "nat", To: []string{"mawjs"}, Act: "hey"},
 			{Time: exampleTime(0), Host: "white", Path: message.Path, Step: protocol.TraceEnded, Agent: "mawjs", Retry: 1, Attempt: 2, Tier: "opus", Failure: "exit-status", Exit: 1, Ran: control.Seconds(time.Second), Bytes: 311},
@@ -245,7 +245,7 @@ func exampleEvents() [2]control.Event {
 func exampleAgent() control.Agent {
 	return control.Agent{
 		Name: "mawjs", Door: "exec", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
-		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true, Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
+		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Wake: "./wake.sh", Quiet: []string{"22:00-07:00"}, QuietUntil: exampleTime(12), Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true, Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
 	}
 }
 

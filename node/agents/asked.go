@@ -47,14 +47,18 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 	}
 	a.Open, a.Input = cmp.Or(r.Open, preset.Open), cmp.Or(r.Input, preset.Input)
 	if r.Inbox {
-		a.Door = configs.DoorInbox
+		a.Door, a.Wake, a.Timeout = configs.DoorInbox, r.Wake, r.Timeout
 	} else {
+		a.Wake = r.Wake // that it has no use is said with all else that is wrong
 		a.Tiers = []configs.Tier{{Name: defaultTier, Count: 1, Exec: command}}
 		a.Timeout = cmp.Or(r.Timeout, preset.Timeout)
 		a.Input = cmp.Or(a.Input, configs.InputText)
 	}
 	a.Accepts, a.WakesOn = r.Accepts, actsOf(r.WakesOn)
 	a.Attempts, a.Rerun = r.Attempts, r.Rerun
+	if a.Quiet, err = configs.ParseQuietHours(r.Quiet); err != nil {
+		return usage("", "cannot add the agent %s: %v", name, err)
+	}
 	if err := changeLimits(&a, r.Limits); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
 	}
@@ -90,6 +94,11 @@ func checkCommands(a configs.Agent) error {
 			return err
 		}
 	}
+	if a.Wake != "" {
+		if _, err := door.SplitCommand(a.Wake); err != nil {
+			return err
+		}
+	}
 	if a.Open == "" {
 		return nil
 	}
@@ -114,6 +123,17 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	if len(r.WakesOn) > 0 {
 		a.WakesOn = actsOf(r.WakesOn)
 	}
+	if (r.Exec != nil || len(r.Tiers) > 0) && r.Wake == nil {
+		a.Wake = "" // it is run for each message from now on
+	}
+	take(&a.Wake, r.Wake)
+	if len(r.Quiet) > 0 {
+		quiet, err := configs.ParseQuietHours(r.Quiet)
+		if err != nil {
+			return usage("", "%v", err)
+		}
+		a.Quiet = quiet
+	}
 	if r.Profile != nil {
 		a.Profile = protocol.Name(*r.Profile)
 	}
@@ -122,7 +142,10 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 		return usage("", "it is given one of a command, tiers and the inbox")
 	case r.Inbox:
 		a.Door, a.Tiers, a.Input, a.Timeout, a.Attempts, a.Rerun, a.Paused = configs.DoorInbox, nil, "", 0, 0, "", false
-		a.Env, a.Limits, a.Accepts, a.WakesOn = nil, configs.Limits{}, "", nil
+		a.Accepts, a.WakesOn = "", nil
+		if a.Wake == "" { // what it has is for that command else
+			a.Env, a.Limits = nil, configs.Limits{}
+		}
 	case len(r.Tiers) > 0:
 		a.Door, a.Tiers = configs.DoorExec, nil
 		for _, t := range r.Tiers {

@@ -27,6 +27,8 @@ type Agent struct {
 	Limits  []string      `json:"limits,omitempty"`   // what a run of its command may use, such as "memory=2GB"
 	Accepts string        `json:"accepts,omitempty"`  // exec door: whose mail makes it work, "anyone" or "verified"
 	WakesOn []string      `json:"wakes_on,omitempty"` // exec door: the acts for which its command is run; absent: those of the table of acts
+	Wake    string        `json:"wake,omitempty"`     // inbox door: the command that wakes its program
+	Quiet   []string      `json:"quiet,omitempty"`    // spans of the day, by the host's clock, in which it is not woken, and not run for what agents cause
 	Paused  bool          `json:"paused"`             // its mail waits
 	Queued  int           `json:"queued"`             // messages waiting for it
 	Running int           `json:"running"`            // messages it is working on
@@ -39,6 +41,8 @@ type Agent struct {
 	Presence AgentState `json:"presence"`
 	Since    time.Time  `json:"since,omitzero"` // inbox door: since when that is so
 	Asked    time.Time  `json:"asked,omitzero"` // inbox door: when it last asked for its mail since the node runs
+	// QuietUntil is when the quiet hours end in which it is; absent where it is in none.
+	QuietUntil time.Time `json:"quiet_until,omitzero"`
 }
 
 // AgentState is what an agent is at.
@@ -78,6 +82,9 @@ type AgentPresence struct {
 	Agent protocol.Name `json:"agent"`          // which one
 	State AgentState    `json:"state"`          // what the busiest of its sessions is at
 	Since time.Time     `json:"since,omitzero"` // since when
+	// Digest is a text that says what mail came while it worked, once that is over; "" for
+	// none. That of an agent with a wake command is given to the command.
+	Digest string `json:"digest"`
 }
 
 // AddAgent begins to serve an agent here and tells the fleet.
@@ -106,6 +113,8 @@ type AddAgentRequest struct {
 	Limits   []string      `json:"limits,omitempty"`   // what a run of its command may use, such as "memory=2GB"
 	Accepts  string        `json:"accepts,omitempty"`  // whose mail makes it work, "anyone" or "verified"; empty: anyone
 	WakesOn  []string      `json:"wakes_on,omitempty"` // the acts for which its command is run; empty: those of the table of acts
+	Wake     string        `json:"wake,omitempty"`     // of one with an inbox: the command that wakes its program; empty: none
+	Quiet    []string      `json:"quiet,omitempty"`    // spans of quiet hours such as "22:00-07:00"
 }
 
 // SetAgent changes how an agent is served here. Its mail goes on; commands that
@@ -130,6 +139,8 @@ type SetAgentRequest struct {
 	Rerun    *string        `json:"rerun,omitempty"`    // "": again
 	Dir      *string        `json:"dir,omitempty"`      // "": the folder where the node runs
 	Answers  *bool          `json:"answers,omitempty"`  // run on answers to its own messages too
+	Wake     *string        `json:"wake,omitempty"`     // "": its program is woken no more
+	Quiet    []string       `json:"quiet,omitempty"`    // in the place of those that it has; [""]: none
 	Env      []string       `json:"env,omitempty"`      // in the place of those that it has; [""]: all of the environment again
 	Limits   []string       `json:"limits,omitempty"`   // those that change, such as "memory=2GB"; "memory=": none
 	Accepts  *string        `json:"accepts,omitempty"`  // whose mail makes it work, "anyone" or "verified"

@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -43,7 +44,8 @@ func newAddCommand(p *cli.Program) *cobra.Command {
 standard output the reply. The command line is split as a shell would and run
 without one. --preset does so with what is known of an agent program (see
 "parley agent presets"); NAME is the preset's where it is left out. --inbox runs
-nothing: the agent asks with "parley inbox".
+nothing: the agent asks with "parley inbox", unless --wake names a command that
+wakes its program; that is given what came on standard input.
 
 With --input prompt the command is given more than the text: the agent's
 profile, what the channel is for, the memories that apply, the conversation that
@@ -103,6 +105,8 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.IntVar(&r.Attempts, "attempts", 0, "how often a command that fails is started for a message, `N` times (default 3)")
 	f.StringVar(&r.Rerun, "rerun", "", rerunUsage)
 	f.StringVar(&r.Dir, "dir", "", "the folder it works in (default: this one)")
+	f.StringVar(&r.Wake, "wake", "", "with --inbox, the command that wakes its program where mail has come")
+	f.StringArrayVar(&r.Quiet, "quiet", nil, quietUsage)
 	f.StringArrayVar(&r.Env, "env", nil, envUsage)
 	f.StringArrayVar(&r.Limits, "limit", nil, limitUsage)
 	f.StringVar(&r.Accepts, "accepts", "", acceptsUsage)
@@ -120,6 +124,7 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 const (
 	envUsage   = "a `VARIABLE` of the environment that its command gets, NAME, PREFIX* or NAME=VALUE; without any it gets all"
 	rerunUsage = "what becomes of a message whose run ended with its node: `again` or ask (a dead letter)"
+	quietUsage = "a span of quiet `HOURS`, such as 22:00-07:00, in which it is not woken, and not run for what agents cause"
 	limitUsage = "what a run may use, as `NAME=VALUE`, such as memory=2GB"
 
 	acceptsUsage = "whose mail its command is run for: anyone (the default), or verified, what a host\nsigned that serves its author"
@@ -211,6 +216,9 @@ func Table(v cli.View, agents []control.Agent) {
 		if a.Door == configs.DoorInbox {
 			state = strings.TrimSuffix(term.Line(string(a.Presence))+", "+state, ", ")
 		}
+		if !a.QuietUntil.IsZero() {
+			state = strings.TrimPrefix(state+", quiet", ", ")
+		}
 		if a.Input == configs.InputPrompt {
 			input = a.Input
 		}
@@ -223,10 +231,10 @@ func Table(v cli.View, agents []control.Agent) {
 }
 
 // commandsOf is what an agent's messages are run with: one command, or its tiers as
-// agent set takes them.
+// agent set takes them; of one with an inbox, what wakes it.
 func commandsOf(a control.Agent) string {
 	if len(a.Tiers) == 0 {
-		return a.Command
+		return cmp.Or(a.Command, a.Wake)
 	}
 	tiers := make([]string, len(a.Tiers))
 	for i, t := range a.Tiers {

@@ -15,12 +15,12 @@ import (
 
 // agentChange is what the flags of "agent set" hold.
 type agentChange struct {
-	exec, input, profile, open, dir, rerun string
-	accepts                                string
-	tiers, env, limits, wakesOn            []string
-	timeout                                time.Duration
-	attempts                               int
-	inbox, answers                         bool
+	exec, input, profile, open, dir, rerun, wake string
+	accepts                                      string
+	tiers, env, limits, quiet, wakesOn           []string
+	timeout                                      time.Duration
+	attempts                                     int
+	inbox, answers                               bool
 }
 
 func newSetCommand(p *cli.Program) *cobra.Command {
@@ -33,7 +33,8 @@ stays as it is, comments in its file too. Mail that waits is handled as the
 agent is served from then on; a command that runs ends as it began. An empty
 value takes a setting back: --dir '' for the folder where the node runs,
 --timeout 0 for the time that config.yaml gives, --limit memory= for no limit of
-memory, --env '' for all of the environment, --wakes-on '' for the usual acts.
+memory, --env '' for all of the environment, --wakes-on '' for the usual acts,
+--quiet '' for no quiet hours.
 
 An agent has one command, or several tiers, each with a command and a count of
 how many may run at once; --tier, given once for each, names them all anew.`,
@@ -57,6 +58,8 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	f.StringVar(&given.input, "input", "", "what the command is given: text or prompt")
 	f.StringVar(&given.profile, "profile", "", "the actor profile that its prompts begin with")
 	f.StringVar(&given.open, "open", "", "the command of its interactive program, for parley open")
+	f.StringVar(&given.wake, "wake", "", "the command that wakes the program of an agent with an inbox")
+	f.StringArrayVar(&given.quiet, "quiet", nil, quietUsage)
 	f.StringArrayVar(&given.env, "env", nil, envUsage)
 	f.StringArrayVar(&given.limits, "limit", nil, limitUsage)
 	cli.DurationFlag(f, &given.timeout, "timeout", "how long an answer may take")
@@ -94,6 +97,8 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 		"inbox": func() error { return nil },
 		"env":   func() error { r.Env = c.env; return nil },
 		"limit": func() error { r.Limits = c.limits; return nil },
+		"wake":  func() error { r.Wake = &c.wake; return nil },
+		"quiet": func() error { r.Quiet = c.quiet; return nil },
 		"dir": func() (err error) {
 			if c.dir != "" {
 				c.dir, err = filepath.Abs(c.dir)

@@ -22,6 +22,9 @@ away. Programs say so by their hooks. Of several sessions of one agent the
 busiest counts. One that is away has ended: mail that it took and has not read
 goes to others.
 
+Where mail came while the agent worked, idle prints one digest of it, unless the
+agent has a wake command, which is given it.
+
 The session is the program that runs this command, past shells such as "sh -c";
 what it said counts until it ends. Where that ends too early or cannot be seen,
 --session or PARLEY_SESSION names it; then what it said counts for 12 hours.`,
@@ -67,6 +70,7 @@ func runPresence(ctx context.Context, r control.PresenceRequest, client control.
 	if v.JSON {
 		return v.WriteJSON(at)
 	}
+	v.Out.Printf("%s", at.Digest)
 	if at.State != r.State && v.Out.Terminal {
 		v.Out.Printf("%s is %s, by another session of it\n", at.Agent, at.State)
 	}

@@ -1,0 +1,143 @@
+package configs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// QuietHours are spans of the day in which an agent is left alone, by the clock on the
+// wall of its host.
+type QuietHours []QuietSpan
+
+// QuietSpan is part of a day, or of one and the next. Both are minutes since midnight as
+// a clock shows them; From belongs to it, To does not.
+type QuietSpan struct{ From, To int }
+
+const (
+	minutesOfDay = 24 * 60
+	maxQuiet     = 24 // spans of an agent
+)
+
+// ParseQuiet reads a span such as 22:00-07:00.
+func ParseQuiet(text string) (QuietSpan, error) {
+	wrong := fmt.Errorf("%q is no span of quiet hours: write one such as 22:00-07:00", text)
+	from, to, ok := strings.Cut(text, "-")
+	if !ok {
+		return QuietSpan{}, wrong
+	}
+	var s QuietSpan
+	for at, part := range map[*int]string{&s.From: from, &s.To: to} {
+		hour, minute, ok := strings.Cut(strings.TrimSpace(part), ":")
+		h, errHour := strconv.ParseUint(hour, 10, 8)
+		m, errMinute := strconv.ParseUint(minute, 10, 8)
+		if !ok || errHour != nil || errMinute != nil || len(hour) > 2 || len(minute) != 2 || m >= 60 || h*60+m > minutesOfDay {
+			return QuietSpan{}, wrong
+		}
+		*at = int(h*60 + m)
+	}
+	switch {
+	case s.From == minutesOfDay:
+		return QuietSpan{}, wrong
+	case s.From == s.To:
+		return QuietSpan{}, fmt.Errorf("%q has no length: write 00:00-24:00 for the whole day", text)
+	}
+	return s, nil
+}
+
+// String is the span as ParseQuiet reads it.
+func (s QuietSpan) String() string {
+	return fmt.Sprintf("%02d:%02d-%02d:%02d", s.From/60, s.From%60, s.To/60, s.To%60)
+}
+
+// holds reports whether a minute of the day is in the span.
+func (s QuietSpan) holds(minute int) bool {
+	if s.From < s.To {
+		return s.From <= minute && minute < s.To
+	}
+	return minute >= s.From || minute < s.To // across midnight
+}
+
+// Texts are the spans as ParseQuiet reads them.
+func (q QuietHours) Texts() []string {
+	var texts []string
+	for _, s := range q {
+		texts = append(texts, s.String())
+	}
+	return texts
+}
+
+// ParseQuietHours reads spans. One empty text stands for none.
+func ParseQuietHours(texts []string) (QuietHours, error) {
+	if len(texts) == 1 && texts[0] == "" {
+		return nil, nil
+	}
+	var q QuietHours
+	for _, text := range texts {
+		s, err := ParseQuiet(text)
+		if err != nil {
+			return nil, err
+		}
+		q = append(q, s)
+	}
+	return q, nil
+}
+
+// Hold reports whether a moment is in quiet hours, by the clock of its location.
+func (q QuietHours) Hold(at time.Time) bool {
+	minute := at.Hour()*60 + at.Minute()
+	for _, s := range q {
+		if s.holds(minute) {
+			return true
+		}
+	}
+	return false
+}
+
+// Until is when the quiet hours end in which a moment is, zero where it is in none. Where
+// they never end it is two days later. It goes by what the clock shows from minute to
+// minute, because a night in which clocks are changed has an hour more or less.
+func (q QuietHours) Until(at time.Time) time.Time {
+	if !q.Hold(at) {
+		return time.Time{}
+	}
+	end := at.Truncate(time.Minute)
+	for range 2 * minutesOfDay {
+		if end = end.Add(time.Minute); !q.Hold(end) {
+			break
+		}
+	}
+	return end
+}
+
+// readQuiet reads one span or a list of them.
+func readQuiet(n *yaml.Node, at *QuietHours) error {
+	texts := []string{}
+	if n.Kind == yaml.ScalarNode {
+		text, err := scalar(n)
+		if err != nil {
+			return err
+		}
+		texts = append(texts, text)
+	} else {
+		elements, err := items(n)
+		if err != nil {
+			return err
+		}
+		for _, element := range elements {
+			text, err := scalar(element)
+			if err != nil {
+				return err
+			}
+			texts = append(texts, text)
+		}
+	}
+	quiet, err := ParseQuietHours(texts)
+	if err == nil {
+		*at = quiet
+	}
+	return err
+}

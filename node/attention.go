@@ -1,0 +1,368 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/internal/visible"
+	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
+	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/notices"
+	"github.com/parleyfleet/parley/node/sessions"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const (
+	// wakePause is how long an agent is left alone after a wake command that failed; each
+	// further pause is twice as long, up to maxWakePause.
+	wakePause    = 10 * time.Second
+	maxWakePause = 10 * time.Minute
+	// haltedPause is how long it takes to look again while no command may run.
+	haltedPause = time.Second
+	// maxDigest is how many messages a digest shows, maxDigestLine how long the beginning of
+	// each is, in characters. All others are counted.
+	maxDigest     = 20
+	maxDigestLine = 120
+)
+
+// attention wakes the programs of agents that ask for their mail, by the command that their
+// operator gave: at once where an agent is idle or away, with one digest at the end of its
+// work where it is at something, and never in between.
+type attention struct {
+	attentionOptions
+	again chan struct{} // holds a token where somebody may be woken; slots know it for all wake commands together
+	work  sync.WaitGroup
+
+	mu    sync.Mutex // guards what follows
+	desks map[protocol.Name]*callDesk
+}
+
+type attentionOptions struct {
+	host     protocol.Name
+	folded   folded.State
+	roster   *agents.Roster
+	sessions *sessions.Book
+	messages *feed.Feeds[protocol.Path]
+	slots    *agents.Slots
+	halted   func() bool // no command may be run at the moment
+	maxHops  int
+	load     func(*fleet.Item) (*protocol.Message, error)
+	runner   *runner
+	notices  *notices.Notices
+	now      func() time.Time
+	log      zerolog.Logger
+}
+
+// callDesk is what is known of waking one agent.
+type callDesk struct {
+	look bool // something may have come that wakes it; read and written by watch alone
+
+	// Guarded by the mu of attention.
+
+	waking bool
+	told   map[protocol.Path]bool // mail that waits and that its program was told of
+	fails  int                    // in a row
+	next   time.Time              // not to be woken before, because that failed
+}
+
+func newAttention(o attentionOptions) *attention {
+	return &attention{attentionOptions: o, again: make(chan struct{}, 1), desks: map[protocol.Name]*callDesk{}}
+}
+
+// look has those be looked at who may have to be woken.
+func (at *attention) look() { wait.Nudge(at.again) }
+
+// start wakes agents until stop, which ends commands that run.
+func (at *attention) start() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	at.work.Go(func() { at.watch(ctx) })
+	return func() {
+		cancel()
+		at.work.Wait()
+	}
+}
+
+func (at *attention) watch(ctx context.Context) {
+	came := at.messages.Follow(maxFeed, nil)
+	defer came.End()
+	defer at.slots.Leave(at.again)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	freed := at.sessions.Freed()
+	at.lookAtAll()
+	for {
+		turned := at.sessions.Turned()
+		timer.Stop()
+		if next := at.wakeAll(ctx); !next.IsZero() {
+			timer.Reset(max(0, next.Sub(at.now())))
+		}
+		select {
+		case <-came.Wake():
+			paths, missed := came.Drain()
+			at.lookAt(paths, missed)
+		case <-turned:
+		case <-freed:
+			freed = at.sessions.Freed()
+			at.lookAtAll()
+		case <-at.again:
+			at.lookAtAll()
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// lookAtAll has the mail be looked at of all who can be woken.
+func (at *attention) lookAtAll() {
+	for _, a := range at.roster.All() {
+		at.desk(a.Name).look = true
+	}
+}
+
+// lookAt has the mail be looked at of those for whom something came. A word of a host may
+// make older mail count.
+func (at *attention) lookAt(paths []protocol.Path, missed int) {
+	all := missed > 0
+	at.folded(func(s *fleet.State) {
+		for _, p := range paths {
+			it, there := s.Ledger.Item(p)
+			if all = all || !there || it.Act.HostWord(); all {
+				return
+			}
+			for _, a := range at.roster.All() {
+				if a.Wake != "" && s.Talk.Reaches(it, fleet.Who{Name: a.Name.String(), Host: at.host}) {
+					at.desk(a.Name).look = true
+				}
+			}
+		}
+	})
+	if all {
+		at.lookAtAll()
+	}
+}
+
+// wakeAll wakes those who are to be woken, and returns when the next is, zero where nothing
+// but news can tell.
+func (at *attention) wakeAll(ctx context.Context) (next time.Time) {
+	waits := false
+	for _, a := range at.roster.All() {
+		if a.Door != configs.DoorInbox || a.Wake == "" {
+			continue
+		}
+		d := at.desk(a.Name)
+		if !d.look || !at.mayDisturb(a, d) {
+			continue
+		}
+		mail := at.mail(a.Name, d)
+		if d.look = slices.ContainsFunc(mail, func(m noticed) bool { return m.wakes }); !d.look {
+			continue
+		}
+		if not := at.notBefore(a, d); !not.IsZero() {
+			if next.IsZero() || not.Before(next) {
+				next = not
+			}
+			continue
+		}
+		if !at.slots.Claim(at.again) {
+			waits = true
+			continue
+		}
+		at.setWaking(d, true)
+		at.work.Go(func() {
+			at.wake(ctx, a, d, mail)
+			at.setWaking(d, false)
+			at.slots.Release(at.again)
+			at.look()
+		})
+	}
+	if !waits {
+		at.slots.Leave(at.again)
+	}
+	return next
+}
+
+func (at *attention) desk(agent protocol.Name) *callDesk {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	d := at.desks[agent]
+	if d == nil {
+		d = &callDesk{told: map[protocol.Path]bool{}}
+		at.desks[agent] = d
+	}
+	return d
+}
+
+func (at *attention) setWaking(d *callDesk, waking bool) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	d.waking = waking
+}
+
+// mayDisturb reports whether an agent is neither at work nor in talk with a human: what is
+// written into a program that is runs into what it does.
+func (at *attention) mayDisturb(a configs.Agent, d *callDesk) bool {
+	at.mu.Lock()
+	waking := d.waking
+	at.mu.Unlock()
+	state, _ := at.sessions.At(a.Name, at.roster.Asked(a.Name))
+	return !waking && (state == control.AgentIdle || state == control.AgentAway)
+}
+
+// notBefore is until when an agent is not woken: quiet hours, a pause after a failure, or a
+// node on which nothing may run. Zero: it may be woken.
+func (at *attention) notBefore(a configs.Agent, d *callDesk) time.Time {
+	now := at.now()
+	if end := a.Quiet.Until(now.Local()); !end.IsZero() {
+		return end
+	}
+	at.mu.Lock()
+	next := d.next
+	at.mu.Unlock()
+	if now.Before(next) {
+		return next
+	}
+	if at.halted() {
+		return now.Add(haltedPause)
+	}
+	return time.Time{}
+}
+
+// noticed is mail that an agent's program has not been told of.
+type noticed struct {
+	it    *fleet.Item
+	wakes bool // else it waits until something else wakes the agent
+}
+
+// mail is what waits for an agent, that no session of it has taken and that its program was
+// not told of. What nobody asks to be worked on wakes nobody; nor does what agents have
+// answered each other for too long (R13).
+func (at *attention) mail(agent protocol.Name, d *callDesk) (mail []noticed) {
+	at.mu.Lock()
+	told := maps.Clone(d.told)
+	at.mu.Unlock()
+	at.folded(func(s *fleet.State) {
+		for it := range s.Talk.Inbox(fleet.Who{Name: agent.String(), Host: at.host}, false) {
+			if told[it.Path] {
+				delete(told, it.Path)
+			} else if _, taken := at.sessions.Taken(agent.String(), it.Path); !taken {
+				mail = append(mail, noticed{it, it.Act.Mail() && s.Talk.Hops(it) <= at.maxHops})
+			}
+		}
+	})
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	for p := range told { // it does not wait any more
+		delete(d.told, p)
+	}
+	return mail
+}
+
+// toldOf remembers that an agent's program was told of mail.
+func (at *attention) toldOf(d *callDesk, mail []noticed) {
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	for _, m := range mail {
+		d.told[m.it.Path] = true
+	}
+}
+
+// busy notes that an agent begins to work: what waits by now is no news at its end.
+func (at *attention) busy(agent protocol.Name) {
+	d := at.desk(agent)
+	at.toldOf(d, at.mail(agent, d))
+}
+
+// done is a digest of what came while an agent worked, once; "" for nothing. Where the
+// agent has a wake command that tells it.
+func (at *attention) done(a configs.Agent) string {
+	if a.Wake != "" {
+		return ""
+	}
+	d := at.desk(a.Name)
+	mail := at.mail(a.Name, d)
+	if len(mail) == 0 {
+		return ""
+	}
+	at.toldOf(d, mail)
+	return at.digest(a.Name, mail)
+}
+
+// wake runs the wake command of an agent, and remembers that its program was told.
+func (at *attention) wake(ctx context.Context, a configs.Agent, d *callDesk, mail []noticed) {
+	last := mail[len(mail)-1].it
+	result := at.runner.run(ctx, a, configs.Tier{Name: "wake", Count: 1, Exec: a.Wake}, at.digest(a.Name, mail), last.Path,
+		"PARLEY_WAITING="+strconv.Itoa(len(mail)))
+	if result.Failure == door.None || result.Failure == door.Empty {
+		at.toldOf(d, mail)
+	}
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	about := "wake " + a.Name.String()
+	switch result.Failure {
+	case door.Canceled:
+	case door.None, door.Empty:
+		d.fails, d.next = 0, time.Time{}
+		at.notices.Mended(about)
+		at.log.Debug().Stringer("agent", a.Name).Int("messages", len(mail)).Msg("agent woken")
+	default:
+		pause := maxWakePause
+		if d.fails < 6 {
+			pause = min(maxWakePause, wakePause<<d.fails)
+		}
+		d.fails++
+		d.next = at.now().Add(pause)
+		at.notices.Wrong(about, "cannot wake %s: %s; it is tried again, with growing pauses up to %s", a.Name, result.Problem(), span.Text(maxWakePause))
+	}
+}
+
+// digest says in a text what mail has come: how much, from whom, how each begins.
+func (at *attention) digest(agent protocol.Name, mail []noticed) string {
+	var senders []string
+	for _, m := range mail {
+		if from := visible.Line(m.it.From); !slices.Contains(senders, from) {
+			senders = append(senders, from)
+		}
+	}
+	if len(senders) > maxDigest {
+		senders = append(senders[:maxDigest], "others")
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "%d new in the inbox of %s, from %s.\n\n", len(mail), agent, strings.Join(senders, ", "))
+	for _, m := range mail[:min(len(mail), maxDigest)] {
+		fmt.Fprintf(&out, "%s from %s: %s\n", m.it.Path, visible.Line(m.it.From), at.beginning(m.it))
+	}
+	if more := len(mail) - maxDigest; more > 0 {
+		fmt.Fprintf(&out, "and %d more\n", more)
+	}
+	out.WriteString("\nList them with: parley inbox. Read one with: parley read PATH\n")
+	return out.String()
+}
+
+// beginning is the first line of a message, as others wrote it.
+func (at *attention) beginning(it *fleet.Item) string {
+	m, err := at.load(it)
+	if err != nil {
+		return "(it cannot be read)"
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(m.Body), "\n")
+	if letters := []rune(line); len(letters) > maxDigestLine {
+		line = string(letters[:maxDigestLine]) + "…"
+	}
+	return visible.Line(line)
+}
