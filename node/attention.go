@@ -261,7 +261,7 @@ func (at *attention) mail(agent protocol.Name, d *callDesk) (mail []noticed) {
 			if told[it.Path] {
 				delete(told, it.Path)
 			} else if _, taken := at.sessions.Taken(agent.String(), it.Path); !taken {
-				mail = append(mail, noticed{it, it.Act.Mail() && s.Talk.Hops(it) <= at.maxHops})
+				mail = append(mail, noticed{it, it.Act.Mail() && it.Act.Wakes() && s.Talk.Hops(it) <= at.maxHops})
 			}
 		}
 	})
