@@ -140,6 +140,11 @@ func (k *keeping) terminate() {
 
 // end ends all that runs, and says with what code the keeper would end then.
 func (k *keeping) end() int {
+	select {
+	case <-k.alone: // as mostly: to look for children is to look at every process of the system
+		return exitDone
+	default:
+	}
 	for began := time.Now(); time.Since(began) < endWithin; {
 		k.each(func(pid int) { _ = unix.Kill(pid, unix.SIGKILL) })
 		select {
