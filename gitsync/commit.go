@@ -17,6 +17,7 @@ const (
 	maxCommitLetters = 8192     // in one commit; the rest goes into the next
 	maxCommitBytes   = 64 << 20 // of their contents
 	manyLetters      = 32       // in a commit: so many come only where many senders are at it
+	plentyLetters    = 1024     // with so many a commit is worth what it writes
 )
 
 // mainline makes commits on main, and takes in what others did to it.
@@ -54,13 +55,13 @@ func (m *mainline) commit(ctx context.Context, all bool) error {
 }
 
 // commitBurst is commit without those whose grace is not over, but that it ends early, and
-// says so, when a commit had many letters: then more are on their way.
+// says so, when a commit had many letters and not plenty: then more are on their way.
 func (m *mainline) commitBurst(ctx context.Context) (more bool, err error) {
 	m.work.Lock()
 	defer m.work.Unlock()
 	for ctx.Err() == nil {
 		count, done, err := m.commitOnce(false)
-		if done || count >= manyLetters {
+		if done || count >= manyLetters && count < plentyLetters {
 			return !done, err
 		}
 	}
