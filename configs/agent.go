@@ -71,6 +71,10 @@ type Agent struct {
 	Limits  Limits     // what a run of the command may use
 	Wake    string     // command line that wakes the program of an agent with an inbox; "": it asks by itself
 	Quiet   QuietHours // when it is not woken, and not run for what agents cause
+	// TakeoverAfter is for how long this host must be gone before another one that serves
+	// the agent does its work (R7); 0: protocol.DefaultTakeover, protocol.NoTakeover: none
+	// does, and this host does none of others.
+	TakeoverAfter time.Duration
 	// DispatchSince is the commit of main when the agent was added: what it
 	// contains is shown and never run (R8). "" where main had no commit.
 	DispatchSince string
@@ -89,6 +93,29 @@ type Tier struct {
 const DefaultAttempts = 3
 
 const maxAttempts = 20
+
+// A host is not known to be gone before it was silent for a while, see presence.Lasts.
+const (
+	minTakeover = time.Minute
+	maxTakeover = 30 * 24 * time.Hour
+)
+
+// ParseTakeover reads for how long a host must be gone before its work is taken over: a
+// duration such as 10m, or never.
+func ParseTakeover(s string) (time.Duration, error) {
+	if s == "never" {
+		return protocol.NoTakeover, nil
+	}
+	return parseDuration(s)
+}
+
+// ShowTakeover is what ParseTakeover reads.
+func ShowTakeover(after time.Duration) string {
+	if after == protocol.NoTakeover {
+		return "never"
+	}
+	return span.Exact(after)
+}
 
 // maxTierCount is less than a reader takes.
 const maxTierCount = 1000
@@ -125,6 +152,9 @@ func (a Agent) problems() []Problem {
 	}
 	if a.Rerun != "" && a.Rerun != RerunAgain && a.Rerun != RerunAsk {
 		add("rerun", "%q does not say what becomes of a run that was cut short: use again or ask", a.Rerun)
+	}
+	if a.TakeoverAfter != 0 && a.TakeoverAfter != protocol.NoTakeover && (a.TakeoverAfter < minTakeover || a.TakeoverAfter > maxTakeover) {
+		add("takeover_after", "%s is not from %s to %s", span.Exact(a.TakeoverAfter), span.Exact(minTakeover), span.Exact(maxTakeover))
 	}
 	if _, err := optionalName(a.Profile.String()); err != nil {
 		add("profile", "%v", err)
@@ -183,6 +213,8 @@ func (a Agent) doorProblems() []Problem {
 		return []Problem{{Key: "wakes_on", Text: "an agent behind the inbox door runs no command: nothing wakes it"}}
 	case a.Door == DoorInbox && a.Rerun != "":
 		return []Problem{{Key: "rerun", Text: "an agent behind the inbox door runs no command: there is nothing to run again"}}
+	case a.Door == DoorInbox && a.TakeoverAfter != 0:
+		return []Problem{{Key: "takeover_after", Text: "an agent behind the inbox door runs no command: there is nothing to take over"}}
 	case a.Door == DoorInbox && a.RunAs != "":
 		return []Problem{{Key: "run_as", Text: "an agent behind the inbox door runs no command: there is nothing to run as somebody"}}
 	case a.Door == DoorExec && a.Wake != "":

@@ -125,6 +125,7 @@ func agentFields(a *Agent) []field {
 		{key: "limits", set: func(n *yaml.Node) error { return readLimits(n, &a.Limits) }},
 		asField(textSetting("wake", &a.Wake)),
 		{key: "quiet", set: func(n *yaml.Node) error { return readQuiet(n, &a.Quiet) }},
+		asField(valueSetting("takeover_after", &a.TakeoverAfter, ParseTakeover, ShowTakeover)),
 		asField(textSetting("dispatch_since", &a.DispatchSince)),
 		asField(timeSetting("added", &a.Added)),
 	}
@@ -230,6 +231,7 @@ type agentFile struct {
 	Limits        *yaml.Node  `yaml:"limits,omitempty"`
 	Wake          commandLine `yaml:"wake,omitempty"`
 	Quiet         []string    `yaml:"quiet,omitempty,flow"`
+	TakeoverAfter string      `yaml:"takeover_after,omitempty"`
 	DispatchSince string      `yaml:"dispatch_since,omitempty"`
 	Added         string      `yaml:"added,omitempty"`
 }
@@ -272,6 +274,9 @@ func renderAgent(a Agent) ([]byte, error) {
 	}
 	if a.Timeout != 0 {
 		f.Timeout = span.Exact(a.Timeout)
+	}
+	if a.TakeoverAfter != 0 {
+		f.TakeoverAfter = ShowTakeover(a.TakeoverAfter)
 	}
 	if !a.Added.IsZero() {
 		f.Added = a.Added.UTC().Format(time.RFC3339)

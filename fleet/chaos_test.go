@@ -419,10 +419,13 @@ func (c *chaos) runDeed(m *protocol.Message, asked string) {
 		return
 	}
 	about := c.dead[c.IntN(len(c.dead))]
-	switch c.IntN(4) {
+	switch c.IntN(5) {
+	case 1:
+		m.Act, m.From = protocol.ActRunClaim, about.Agent
+		m.Body = protocol.RunClaim.Format(protocol.RunClaimed{Of: about.Of, Agent: about.Agent, Epoch: c.IntN(2), From: "a"})
 	case 0:
 		m.Type, m.Act, m.Body, m.Ref, m.From = protocol.TypeRead, protocol.ActRead, "", about.Of.String(), about.Agent
-	case 1:
+	case 2:
 		m.Act, m.Body = protocol.ActRunDrop, protocol.RunDrop.Format(about)
 	default:
 		m.Act, m.Body = protocol.ActRunRetry, protocol.RunRetry.Format(about)

@@ -38,8 +38,16 @@ func (l Limits) wakes(act protocol.Act) bool {
 
 // Handle says what the exec door of an agent does with a message (R4, R13, R63).
 func (t *Talk) Handle(it *Item, who Who, limits Limits) Handling {
+	if !t.Reaches(it, who) || t.isRead(it, who) {
+		return Ignore
+	}
+	return t.handling(it, who, limits)
+}
+
+// handling is Handle for a message that is the agent's to act on.
+func (t *Talk) handling(it *Item, who Who, limits Limits) Handling {
 	switch {
-	case !t.Reaches(it, who) || t.isRead(it, who):
+	case it.Type != protocol.TypeText || t.ring().Signature(&it.File) == protocol.SignatureRefused || it.by(who):
 		return Ignore
 	case !t.Answerable(it):
 		return Ignore

@@ -52,7 +52,7 @@ func says(h *keys.Host, s protocol.HostState) bool {
 }
 
 func equalAgents(a, b protocol.HostedAgent) bool {
-	return a.Name == b.Name && slices.Equal(a.Tiers, b.Tiers)
+	return a.Name == b.Name && slices.Equal(a.Tiers, b.Tiers) && a.TakeoverAfter == b.TakeoverAfter && a.AsksRerun == b.AsksRerun
 }
 
 // hostDraft addresses what a host says of itself or of others to the host's own

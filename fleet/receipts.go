@@ -6,6 +6,9 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+// ReadBy reports whether a receipt of the participant for the message counts.
+func (t *Talk) ReadBy(it *Item, who Who) bool { return t.isRead(it, who) }
+
 // isRead reports whether a receipt of the participant for the message counts: one that
 // stands behind the last word that has it tried again, where there is one.
 func (t *Talk) isRead(it *Item, who Who) bool {

@@ -311,7 +311,7 @@ func (s *story) command(line string) (Command, Who) {
 		return c, Who{Name: who.Host.String(), Host: who.Host}
 	case "resume":
 		return Resume{By: who, At: s.path(words[2]), Agent: words[3], Reason: text}, who
-	case "fail", "retry", "drop":
+	case "fail", "retry", "drop", "claim":
 		return s.runCommand(who, words), who
 	}
 	s.Fatalf("what is this: %s", line)

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -73,7 +74,7 @@ func (t *Talk) reaches(it *Item, who Who) bool {
 	if _, serves := h.Serves(who.Name); !serves {
 		return true
 	}
-	return t.chosenHost(it, who.Name) == who.Host
+	return t.ActingHost(it, who.Name) == who.Host
 }
 
 // chosenHost is the host whose instance of agent is to act on the message: the
@@ -95,13 +96,88 @@ func (t *Talk) chosenHost(it *Item, agent string) protocol.Name {
 	return group[protocol.Select(it.Path.Rel(), len(group))].Host
 }
 
+// ActingHost is the host whose instance of agent is to act on the message: the one that
+// has claimed it, as long as that serves the agent, else the one that is chosen. Empty if
+// no host with a key serves it.
+func (t *Talk) ActingHost(it *Item, agent string) protocol.Name {
+	chosen := t.chosenHost(it, agent)
+	if !t.ring().ServedBeside(chosen, agent) {
+		return chosen // nobody else can have claimed it
+	}
+	if c := t.run(it.Path, agent).Claim; c != nil && t.serves(c.Host, agent) {
+		return c.Host
+	}
+	return chosen
+}
+
+func (t *Talk) serves(host protocol.Name, agent string) bool {
+	h, joined := t.ring().Host(host)
+	if !joined || h.Out() {
+		return false
+	}
+	_, serves := h.Serves(agent)
+	return serves
+}
+
+// ServedOn are the hosts one of which is to act on the message for an agent, by alias:
+// those that serve it, of those that the message names where it names any.
+func (t *Talk) ServedOn(it *Item, agent string) (hosts []protocol.Name) {
+	for _, a := range it.To {
+		if a.Name != agent && a.Name != protocol.All {
+			continue
+		}
+		for _, i := range t.people.Group(agent, a.Host) {
+			if !slices.Contains(hosts, i.Host) {
+				hosts = append(hosts, i.Host)
+			}
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
+}
+
+// ClaimDue reports whether the participant, who is to act on the message, must claim it
+// before: its sender chose no instance of the several hosts that serve the name, and hosts
+// can disagree for a moment about who serves it (R7).
+func (t *Talk) ClaimDue(it *Item, who Who) bool {
+	if _, ok := it.ChosenFor(who.Name); ok && t.ring().Signature(&it.File) == protocol.SignatureValid {
+		return false
+	}
+	return len(t.ServedOn(it, who.Name)) > 1 && !t.Claimed(it, who)
+}
+
+// Claimed reports whether the record says that the participant's host has claimed the
+// message.
+func (t *Talk) Claimed(it *Item, who Who) bool {
+	c := t.run(it.Path, who.Name).Claim
+	return c != nil && c.Host == who.Host
+}
+
+// Elsewhere yields the unread messages for the participant's name on which another host is
+// to act, and that host, in the order of the record: what the participant could take over.
+// The state must not change meanwhile.
+func (t *Talk) Elsewhere(who Who, limits Limits) iter.Seq2[*Item, protocol.Name] {
+	return func(yield func(*Item, protocol.Name) bool) {
+		for it := range t.ledger.mailOf(who.Name, t.readHolds()) {
+			acting := t.ActingHost(it, who.Name)
+			if acting == who.Host || t.isRead(it, who) || !slices.Contains(t.ServedOn(it, who.Name), who.Host) ||
+				t.handling(it, who, limits) != Run {
+				continue
+			}
+			if !yield(it, acting) {
+				return
+			}
+		}
+	}
+}
+
 // ChosenTier is the tier and worker of the participant that act on the message,
 // by the same rule.
 func (t *Talk) ChosenTier(it *Item, who Who) (tier string, n int) {
 	if i, ok := it.ChosenFor(who.Name); ok && t.ring().Signature(&it.File) == protocol.SignatureValid && i.Host == who.Host {
 		return i.Tier, i.N
 	}
-	group := t.people.Group(who.Name, who.Host.String())
+	group := t.people.Group(who.Name, who.Host.String()) // of which the rule chooses anew where the host took it over
 	if len(group) == 0 {
 		return "", 0
 	}

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
@@ -81,16 +82,36 @@ func (d *deadLetters) view(run affairs.Run) (control.DeadLetter, error) {
 
 // retry answers control.RetryDead.
 func (d *deadLetters) retry(ctx context.Context, by control.Caller, r control.DeadLetterRequest) (control.DeadLetter, error) {
-	return d.say(ctx, by, r, affairs.Retry)
+	return d.say(ctx, by, r, true, affairs.Retry)
 }
 
 // drop answers control.DropDead.
 func (d *deadLetters) drop(ctx context.Context, by control.Caller, r control.DeadLetterRequest) (control.DeadLetter, error) {
-	return d.say(ctx, by, r, affairs.Drop)
+	return d.say(ctx, by, r, false, affairs.Drop)
+}
+
+// abandoned are the works of an agent, "" for all, on a message that a host has claimed and
+// not done, as the dead letters that they may be: that host alone knows.
+func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.Run) {
+	d.folded(func(s *fleet.State) {
+		it, there := s.Ledger.Item(of)
+		for _, name := range s.Affairs(affairs.KindName) {
+			run := fleet.Value(s, affairs.Kind(), name, time.Time{})
+			if !there || run.Message != of || run.Claim == nil || run.Dead != nil || agent != "" && run.Agent != agent ||
+				s.Talk.ReadBy(it, fleet.Who{Name: run.Agent, Host: run.Claim.Host}) {
+				continue
+			}
+			run.Dead = &affairs.Letter{Position: run.Claim.Position, Time: run.Claim.Time, Host: run.Claim.Host, Failure: protocol.Failure{
+				Problem: run.Claim.Host.String() + " has claimed it and not answered"}}
+			all = append(all, run)
+		}
+	})
+	return all
 }
 
 // say says something about the dead letter that a request names, and returns it as it was.
-func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.DeadLetterRequest,
+// With claimed, what a host has claimed and not done is one too.
+func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.DeadLetterRequest, claimed bool,
 	word func(by string, p protocol.Path, agent, reason string) affair.Command,
 ) (control.DeadLetter, error) {
 	who, err := d.actor(by, "")
@@ -102,6 +123,9 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 		return control.DeadLetter{}, err
 	}
 	dead := d.dead(f.item.Path, r.Agent, true)
+	if len(dead) == 0 && claimed {
+		dead = d.abandoned(f.item.Path, r.Agent)
+	}
 	switch {
 	case len(dead) == 0 && r.Agent != "":
 		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s", f.item.Path, r.Agent)

@@ -72,10 +72,11 @@ func (d *doors) start() (stop func()) {
 // came.
 func (d *doors) bring(s *fleet.State, it *fleet.Item) {
 	d.offer(s, it)
-	if it.Act == protocol.ActRunRetry { // a dead letter is mail again
-		if w, err := protocol.RunRetry.Parse(it.Body); err == nil {
-			if dead, there := s.Ledger.Item(w.Of); there {
-				d.offer(s, dead)
+	if it.Act == protocol.ActRunRetry || it.Act == protocol.ActRunClaim {
+		// A dead letter is mail again, or this host has taken over what another was to do.
+		if w, err := protocol.RunRetry.Parse(it.Body); err == nil { // both begin with one form
+			if of, there := s.Ledger.Item(w.Of); there {
+				d.offer(s, of)
 			}
 		}
 	}

@@ -179,6 +179,8 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 		return control.WhyBudget
 	case expected && now.Before(until) && s.Talk.AwaitsReceipt(it, q.who):
 		return control.WhyReceipt
+	case q.claiming(s, it, q.agent):
+		return control.WhyClaim
 	case q.running[tier.Name] >= tier.Count:
 		return control.WhyBusy
 	}

@@ -142,6 +142,7 @@ type Node struct {
 	runs      *runlog.Log // what has become of runs of agents
 	trials    *trials
 	doors     *doors
+	claims    *claims // of work that several hosts could do
 	attention *attention
 	serving   *serving
 	brought   atomic.Int64 // messages that git has brought since the start
@@ -348,11 +349,17 @@ func (n *Node) openDoors() {
 		recordID: n.record.ID(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, prompts: n.prompts, runner: commands,
 	}
 	budgets := newBudgets(n.cfg.MaxRuns, n.cfg.MaxConversationRuns, n.runs, n.now)
+	n.claims = newClaims(claimsOptions{
+		host: n.cfg.Alias, folded: n.folded, now: n.now, log: n.log, roster: &n.roster, record: n.record, do: n.decider.do,
+		limits: func(a configs.Agent) fleet.Limits { return limitsOf(a, n.cfg.MaxHops) },
+		older:  n.doors.older, fill: func() { n.doors.fillAll("") }, nudge: n.doors.nudge,
+	}, newVigil(n.now, n.live, n.started))
 	n.doors.doorsOptions = doorsOptions{
 		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record, attend: n.attendance.view,
 		queue: queueOptions{
 			maxHops: n.cfg.MaxHops, receiptPatience: max(holePatience, receiptFetches*n.cfg.FetchInterval), notices: n.notices, steps: &n.steps,
 			budgets: budgets, now: n.now,
+			unclaimed: n.claims.due, claiming: n.claims.settling,
 		},
 		worker: workerOptions{
 			folded: n.folded, log: n.log, human: n.cfg.Human, slots: n.slots, halted: func() bool { return n.halts.any() || !n.lookout.MayRun() },

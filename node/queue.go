@@ -52,6 +52,11 @@ type queueOptions struct {
 	notices         *notices.Notices
 	steps           *steps
 	now             func() time.Time
+	// unclaimed reports whether the agent's work must be claimed before it is begun, and
+	// sees to that (R7).
+	unclaimed func(s *fleet.State, it *fleet.Item, a configs.Agent) bool
+	// claiming reports whether that goes on.
+	claiming func(s *fleet.State, it *fleet.Item, a configs.Agent) bool
 }
 
 // holePatience is how long a message waits for what the bus lost before it, so that an
@@ -77,10 +82,11 @@ func newQueue(o queueOptions, who fleet.Who, a configs.Agent) *queue {
 	}
 }
 
-func (q *queue) limits() fleet.Limits {
-	return fleet.Limits{
-		MaxHops: q.maxHops, RunsReplies: q.agent.RunReplies, Verified: q.agent.Accepts == configs.AcceptVerified, WakesOn: q.agent.WakesOn,
-	}
+func (q *queue) limits() fleet.Limits { return limitsOf(q.agent, q.maxHops) }
+
+// limitsOf are what the operator allows an agent.
+func limitsOf(a configs.Agent, maxHops int) fleet.Limits {
+	return fleet.Limits{MaxHops: maxHops, RunsReplies: a.RunReplies, Verified: a.Accepts == configs.AcceptVerified, WakesOn: a.WakesOn}
 }
 
 // add queues a message that the state says is this agent's to handle.
@@ -243,7 +249,7 @@ func (q *queue) waits(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]
 		}
 		delete(q.expects, it.Path)
 	}
-	return false
+	return s.Talk.Handle(it, q.who, q.limits()) == fleet.Run && q.unclaimed(s, it, q.agent)
 }
 
 // awaited is, by host, the first message that waits for what its host wrote before it.

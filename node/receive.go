@@ -178,6 +178,9 @@ func (n *Node) taken(it *fleet.Item, before catchup.End) (holes []catchup.Missin
 		n.entry.KeysMoved()
 		wait.Nudge(n.hubs.moved)
 		wait.Nudge(n.keys.moved)
+		if it.Host != n.cfg.Alias {
+			n.claims.rosterMoved()
+		}
 		if h, joined := n.state.Keys().Host(it.Host); joined {
 			n.books.SayUnread(h)
 		}

@@ -58,6 +58,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 		return fmt.Errorf("cannot tell the fleet where this host is reached: %w", err)
 	}
 	n.watchSessions(&down)
+	down.push(n.claims.start())
 	down.push(n.doors.start()) // before the bus and the record, so that the last answers of agents are stored and carried
 	down.push(n.attention.start())
 	close(open)

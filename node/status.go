@@ -47,7 +47,7 @@ func (n *Node) Status(_ context.Context, by control.Caller) (control.Status, err
 
 // warnings are what an operator should know, a sentence each.
 func (n *Node) warnings() []string {
-	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hubs.unknown(), n.notices.Texts(), n.live.ClockWarnings())
+	all := slices.Concat(n.halts.damage(n.cfg.Remote != ""), n.hubs.unknown(), n.notices.Texts(), n.claims.warnings(), n.live.ClockWarnings())
 	if open := n.home.OpenToOthers(); open != "" {
 		all = append(all, open)
 	}

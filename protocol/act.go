@@ -66,7 +66,7 @@ func NewAct[W any](spec ActSpec, parse func(body string) (W, error), format func
 func Acts() []ActSpec {
 	return []ActSpec{
 		hey, tell, broadcast, note, reply, Failed.ActSpec, read,
-		RunRetry.ActSpec, RunDrop.ActSpec, RunHeld.ActSpec, TalkHeld.ActSpec, Resume.ActSpec,
+		RunRetry.ActSpec, RunDrop.ActSpec, RunClaim.ActSpec, RunHeld.ActSpec, TalkHeld.ActSpec, Resume.ActSpec,
 		invite, introduction, syncCheck, syncResult, checkpoint, accept, reject, deferAct, revoke, reAccept, validate, statusRequest,
 		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec,
 	}

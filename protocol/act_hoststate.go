@@ -1,9 +1,11 @@
 package protocol
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -33,6 +35,25 @@ type HostState struct {
 type HostedAgent struct {
 	Name  Name
 	Tiers []Tier
+	// TakeoverAfter is for how long the host must be gone before another one that serves
+	// the agent does its work (R7): 0 as DefaultTakeover says, NoTakeover: none does.
+	TakeoverAfter time.Duration
+	// AsksRerun says that work of which nobody knows whether it was begun is not done
+	// again: it is a dead letter (R19).
+	AsksRerun bool
+}
+
+const (
+	// DefaultTakeover is for how long a host must be gone before its work is taken over.
+	DefaultTakeover = 10 * time.Minute
+	// NoTakeover says that it never is.
+	NoTakeover = time.Duration(-1)
+)
+
+// Takeover is for how long the host must be gone before another one may do the agent's
+// work; it is not ok where none ever may.
+func (a HostedAgent) Takeover() (after time.Duration, ok bool) {
+	return cmp.Or(a.TakeoverAfter, DefaultTakeover), a.TakeoverAfter != NoTakeover
 }
 
 // Instances are the agent's workers on host: tiers in order, each repeated
@@ -65,7 +86,7 @@ var (
 		Doc: "Says who is served on a host, who its humans are and where it is reached.",
 	}, HostState{Host: "white", Hostname: "white.example", Addresses: []string{"192.0.2.7:4223"}, Humans: []Name{"nat"}, Agents: []HostedAgent{
 		{Name: "mawjs", Tiers: []Tier{{Name: "opus", Count: 1}, {Name: "haiku", Count: 5}}},
-		{Name: "codex", Tiers: []Tier{{Name: "gpt-4.1", Count: 1}}},
+		{Name: "codex", Tiers: []Tier{{Name: "gpt-4.1", Count: 1}}, TakeoverAfter: time.Hour, AsksRerun: true},
 	}})
 )
 
@@ -82,6 +103,8 @@ func hostState(spec ActSpec, example HostState) WordAct[HostState] {
 //	human: nat
 //	agent: mawjs, opus*1, haiku*5
 //	serves: codex, gpt-4.1*1
+//	takeover: codex, never
+//	rerun: codex, ask
 //
 // An agent stands on a line "serves" where one of its tiers has a name that parley
 // 0.1.0 cannot read on a line "agent": that version would refuse the whole message for
@@ -107,6 +130,17 @@ func FormatHost(act Act, h HostState) string {
 			b.WriteString(", " + t.String())
 		}
 		b.WriteByte('\n')
+	}
+	for _, a := range h.Agents {
+		switch {
+		case a.TakeoverAfter == NoTakeover:
+			fmt.Fprintf(&b, "takeover: %s, never\n", a.Name)
+		case a.TakeoverAfter != 0:
+			fmt.Fprintf(&b, "takeover: %s, %s\n", a.Name, a.TakeoverAfter)
+		}
+		if a.AsksRerun {
+			fmt.Fprintf(&b, "rerun: %s, ask\n", a.Name)
+		}
 	}
 	for _, line := range h.Unread {
 		b.WriteString(line + "\n")
@@ -179,6 +213,34 @@ func (h *HostState) take(key, value string) error {
 			return fmt.Errorf("agent %s stands twice", a.Name)
 		}
 		h.Agents = append(h.Agents, a)
+	case "takeover", "rerun":
+		return h.takeRule(key, value)
+	}
+	return nil
+}
+
+// takeRule reads what is said of an agent on a line of its own, behind the agent's: hosts
+// that do not know the line read the rest (R7).
+func (h *HostState) takeRule(key, value string) error {
+	name, rule, _ := strings.Cut(value, ", ")
+	i := slices.IndexFunc(h.Agents, func(a HostedAgent) bool { return a.Name.String() == name })
+	if i < 0 {
+		return fmt.Errorf("%q is no agent of the host", name)
+	}
+	a := &h.Agents[i]
+	switch {
+	case key == "rerun" && rule == "ask" && !a.AsksRerun:
+		a.AsksRerun = true
+	case key == "takeover" && rule == "never" && a.TakeoverAfter == 0:
+		a.TakeoverAfter = NoTakeover
+	case key == "takeover" && a.TakeoverAfter == 0:
+		after, err := time.ParseDuration(rule)
+		if err != nil || after <= 0 {
+			return fmt.Errorf("%q is no time after which work is taken over", rule)
+		}
+		a.TakeoverAfter = after
+	default:
+		return fmt.Errorf("it says %q of %s", value, key)
 	}
 	return nil
 }

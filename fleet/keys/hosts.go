@@ -20,6 +20,19 @@ func (k *Ring) Hosts() []*Host {
 	return slices.DeleteFunc(k.AllHosts(), (*Host).Out)
 }
 
+// ServedBeside reports whether a host of Hosts other than that one serves an agent.
+func (k *Ring) ServedBeside(host protocol.Name, agent string) bool {
+	for alias, h := range k.hosts {
+		if alias == host || h.first == nil || h.Out() {
+			continue
+		}
+		if _, serves := h.Serves(agent); serves {
+			return true
+		}
+	}
+	return false
+}
+
 // BySeniority are the hosts of Hosts, the most senior first, those that nobody has
 // vouched for last.
 func (k *Ring) BySeniority() []*Host {

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -9,9 +10,13 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Retry has an agent try a message again that it failed on.
+// Retry has an agent try a message again that it failed on, or that a host has claimed and
+// does not answer.
 func Retry(by string, p protocol.Path, agent, reason string) affair.Command {
 	return Kind().Command(Name(p, agent), func(r Run, _ time.Time) ([]affair.Draft, error) {
+		if r.Dead == nil && r.Claim != nil {
+			return r.word(by, protocol.RunRetry, r.Claim.Host, reason)
+		}
 		return r.say(by, protocol.RunRetry, reason)
 	})
 }
@@ -31,10 +36,12 @@ func (r Run) say(by string, act protocol.WordAct[protocol.RunWord], reason strin
 	if r.Dead == nil {
 		return nil, refusal.New(refusal.Unknown, "parley dlq list shows those that are", "%s is no dead letter of %s", r.Message, r.Agent)
 	}
-	to := protocol.Address{Name: r.Dead.Host.String()}
-	if r.Dead.Host == "" {
-		to.Name = r.Agent
-	}
+	return r.word(by, act, r.Dead.Host, reason)
+}
+
+// word is a word about it to a host, or to the agent where nobody knows the host.
+func (r Run) word(by string, act protocol.WordAct[protocol.RunWord], host protocol.Name, reason string) ([]affair.Draft, error) {
+	to := protocol.Address{Name: cmp.Or(host.String(), r.Agent)}
 	c := r.Message.Channel()
 	return []affair.Draft{{Channel: c, Message: protocol.Message{
 		From: by, To: []protocol.Address{to}, Type: protocol.TypeText, Act: act.Act,
@@ -42,14 +49,15 @@ func (r Run) say(by string, act protocol.WordAct[protocol.RunWord], reason strin
 	}}}, nil
 }
 
-// word is what a deed says about a dead letter. What starts a command again must be
-// signed: a push of files must not make an agent work anew on all that it failed on.
-func (r Run) word(d affair.Deed) (*Word, error) {
+// said is what a deed says about a dead letter, or about what a host has claimed. What
+// starts a command again must be signed: a push of files must not make an agent work anew
+// on all that it failed on.
+func (r Run) said(d affair.Deed) (*Word, error) {
 	w, err := protocol.RunRetry.Parse(d.Body) // both acts have one form
 	switch {
 	case err != nil:
 		return nil, err
-	case r.Dead == nil:
+	case r.Dead == nil && (r.Claim == nil || d.Act != protocol.ActRunRetry):
 		return nil, errors.New("it is about no dead letter")
 	case d.Standing != affair.Signed:
 		return nil, errors.New("only who is declared by a host with a key can say this")
@@ -58,17 +66,17 @@ func (r Run) word(d affair.Deed) (*Word, error) {
 }
 
 func (r Run) retry(d affair.Deed) (Run, error) {
-	w, err := r.word(d)
+	w, err := r.said(d)
 	if err != nil {
 		return r, err
 	}
-	r.Again, r.Dead, r.Dropped = w, nil, nil
+	r.Again, r.Dead, r.Dropped, r.Claim = w, nil, nil, nil
 	r.Retries++
 	return r, nil
 }
 
 func (r Run) drop(d affair.Deed) (Run, error) {
-	w, err := r.word(d)
+	w, err := r.said(d)
 	if err != nil {
 		return r, err
 	}

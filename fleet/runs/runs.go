@@ -1,6 +1,6 @@
 // Package runs is the affair of what other hosts must know of an agent's work on one
-// message: that it has failed for good (a dead letter), and that somebody has it tried
-// again or puts it away. That it is under way, or was answered, is not among it: that is
+// message: that it has failed for good (a dead letter), that somebody has it tried again or
+// puts it away, and which of several hosts has claimed it. That it is under way, or was answered, is not among it: that is
 // for the agent's host, or stands in the answer.
 package runs
 
@@ -19,7 +19,8 @@ type Run struct {
 	Dead    *Letter // how it has failed; nil while it may still be answered
 	Dropped *Word   // by whom the dead letter was put away; nil where it was not
 	Again   *Word   // the last time that somebody had it tried again
-	Retries int     // how often somebody had
+	Retries int     // how often somebody had: the epoch of claims
+	Claim   *Claim  // which host has claimed it, since it was tried again last; nil: none
 	// Attempts is how often the agent's command was started, as far as its failures say.
 	Attempts int
 }
@@ -47,7 +48,7 @@ const KindName = "run"
 func Kind() *affair.Kind[Run] {
 	return &affair.Kind[Run]{
 		Name:  KindName,
-		Acts:  []protocol.ActSpec{protocol.Failed.ActSpec, protocol.RunRetry.ActSpec, protocol.RunDrop.ActSpec},
+		Acts:  []protocol.ActSpec{protocol.Failed.ActSpec, protocol.RunRetry.ActSpec, protocol.RunDrop.ActSpec, protocol.RunClaim.ActSpec},
 		Of:    of,
 		Begin: begin,
 		Step:  step,
@@ -74,7 +75,7 @@ func of(m *protocol.Message) (string, bool) {
 		p, ok := m.AnsweredPath()
 		return Name(p, m.Author().Name), ok
 	}
-	w, err := protocol.RunRetry.Parse(m.Body) // both acts have one form
+	w, err := protocol.RunRetry.Parse(m.Body) // all other acts begin with one form
 	return Name(w.Of, w.Agent), err == nil
 }
 
@@ -84,6 +85,8 @@ func step(r Run, d affair.Deed) (Run, error) {
 		return r.fail(d)
 	case protocol.ActRunRetry:
 		return r.retry(d)
+	case protocol.ActRunClaim:
+		return r.claim(d)
 	}
 	return r.drop(d)
 }

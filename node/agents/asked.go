@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/node/control"
@@ -57,6 +58,9 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 	a.Accepts, a.WakesOn = r.Accepts, actsOf(r.WakesOn)
 	a.Attempts, a.Rerun = r.Attempts, r.Rerun
 	if a.Quiet, err = configs.ParseQuietHours(r.Quiet); err != nil {
+		return usage("", "cannot add the agent %s: %v", name, err)
+	}
+	if a.TakeoverAfter, err = takeover(r.TakeoverAfter); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
 	}
 	if err := changeLimits(&a, r.Limits); err != nil {
@@ -134,6 +138,12 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 		}
 		a.Quiet = quiet
 	}
+	if r.TakeoverAfter != nil {
+		var err error
+		if a.TakeoverAfter, err = takeover(*r.TakeoverAfter); err != nil {
+			return usage("", "%v", err)
+		}
+	}
 	if r.Profile != nil {
 		a.Profile = protocol.Name(*r.Profile)
 	}
@@ -146,6 +156,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 		if a.Wake == "" { // what it has is for that command else
 			a.Env, a.Limits = nil, configs.Limits{}
 		}
+		a.TakeoverAfter = 0
 	case len(r.Tiers) > 0:
 		a.Door, a.Tiers = configs.DoorExec, nil
 		for _, t := range r.Tiers {
@@ -171,6 +182,18 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 		return usage("", "%v", err)
 	}
 	return a, nil
+}
+
+// takeover reads after what time the agent's work is taken over, "" as usual.
+func takeover(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	after, err := configs.ParseTakeover(text)
+	if err != nil {
+		return 0, fmt.Errorf("takeover_after: %w", err)
+	}
+	return after, nil
 }
 
 // changeLimits sets the limits of an agent that texts such as "memory=2GB" name.

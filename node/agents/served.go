@@ -19,6 +19,9 @@ func View(a configs.Agent) control.Agent {
 	for _, act := range a.WakesOn {
 		v.WakesOn = append(v.WakesOn, string(act))
 	}
+	if a.TakeoverAfter != 0 {
+		v.TakeoverAfter = configs.ShowTakeover(a.TakeoverAfter)
+	}
 	if len(a.Tiers) > 0 {
 		v.Command = a.Tiers[0].Exec
 	}

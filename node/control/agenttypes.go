@@ -14,29 +14,30 @@ var Agents = NewQuestion[[]Agent](VerbSpec{
 
 // Agent is an agent served on this host.
 type Agent struct {
-	Name    protocol.Name `json:"name"`               // what it is addressed as
-	Door    string        `json:"door"`               // "exec" or "inbox"
-	Command string        `json:"command,omitempty"`  // exec door: of its first tier
-	Tiers   []AgentTier   `json:"tiers,omitempty"`    // exec door: its tiers, where it has several or runs several messages at once
-	Input   string        `json:"input,omitempty"`    // exec door: what the command is given, "text" or "prompt"
-	Profile string        `json:"profile,omitempty"`  // the actor profile that its prompts begin with
-	Preset  string        `json:"preset,omitempty"`   // what it was made from
-	Dir     string        `json:"dir,omitempty"`      // the folder in which its command runs; absent: where the node runs
-	RunAs   string        `json:"run_as,omitempty"`   // the user of the machine as whom its command runs, where it is another one than the node's
-	Env     []string      `json:"env,omitempty"`      // what its command gets of the node's environment beside the basics, as NAME, PREFIX* or NAME=…; absent: all
-	Limits  []string      `json:"limits,omitempty"`   // what a run of its command may use, such as "memory=2GB"
-	Accepts string        `json:"accepts,omitempty"`  // exec door: whose mail makes it work, "anyone" or "verified"
-	WakesOn []string      `json:"wakes_on,omitempty"` // exec door: the acts for which its command is run; absent: those of the table of acts
-	Wake    string        `json:"wake,omitempty"`     // inbox door: the command that wakes its program
-	Quiet   []string      `json:"quiet,omitempty"`    // spans of the day, by the host's clock, in which it is not woken, and not run for what agents cause
-	Paused  bool          `json:"paused"`             // its mail waits
-	Queued  int           `json:"queued"`             // messages waiting for it
-	Running int           `json:"running"`            // messages it is working on
-	Unread  int           `json:"unread"`             // inbox door: messages without its receipt
-	Over    int           `json:"over"`               // of those waiting: because agents have caused too many runs (max_runs, max_conversation_runs)
-	Failing int           `json:"failing"`            // of those waiting, messages that an attempt failed on and that are tried again
-	Dead    int           `json:"dead"`               // messages that it failed on for good here, and that nobody has put away (parley dlq)
-	Held    bool          `json:"held"`               // its messages wait because the host runs no more commands at once (max_commands)
+	Name          protocol.Name `json:"name"`                     // what it is addressed as
+	Door          string        `json:"door"`                     // "exec" or "inbox"
+	Command       string        `json:"command,omitempty"`        // exec door: of its first tier
+	Tiers         []AgentTier   `json:"tiers,omitempty"`          // exec door: its tiers, where it has several or runs several messages at once
+	Input         string        `json:"input,omitempty"`          // exec door: what the command is given, "text" or "prompt"
+	Profile       string        `json:"profile,omitempty"`        // the actor profile that its prompts begin with
+	Preset        string        `json:"preset,omitempty"`         // what it was made from
+	Dir           string        `json:"dir,omitempty"`            // the folder in which its command runs; absent: where the node runs
+	RunAs         string        `json:"run_as,omitempty"`         // the user of the machine as whom its command runs, where it is another one than the node's
+	Env           []string      `json:"env,omitempty"`            // what its command gets of the node's environment beside the basics, as NAME, PREFIX* or NAME=…; absent: all
+	Limits        []string      `json:"limits,omitempty"`         // what a run of its command may use, such as "memory=2GB"
+	Accepts       string        `json:"accepts,omitempty"`        // exec door: whose mail makes it work, "anyone" or "verified"
+	WakesOn       []string      `json:"wakes_on,omitempty"`       // exec door: the acts for which its command is run; absent: those of the table of acts
+	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long this host must be gone before another one does its work, where that is not 10m
+	Wake          string        `json:"wake,omitempty"`           // inbox door: the command that wakes its program
+	Quiet         []string      `json:"quiet,omitempty"`          // spans of the day, by the host's clock, in which it is not woken, and not run for what agents cause
+	Paused        bool          `json:"paused"`                   // its mail waits
+	Queued        int           `json:"queued"`                   // messages waiting for it
+	Running       int           `json:"running"`                  // messages it is working on
+	Unread        int           `json:"unread"`                   // inbox door: messages without its receipt
+	Over          int           `json:"over"`                     // of those waiting: because agents have caused too many runs (max_runs, max_conversation_runs)
+	Failing       int           `json:"failing"`                  // of those waiting, messages that an attempt failed on and that are tried again
+	Dead          int           `json:"dead"`                     // messages that it failed on for good here, and that nobody has put away (parley dlq)
+	Held          bool          `json:"held"`                     // its messages wait because the host runs no more commands at once (max_commands)
 	// Presence is what it is at: running, idle, waiting (for a human) or away.
 	Presence AgentState `json:"presence"`
 	Since    time.Time  `json:"since,omitzero"` // inbox door: since when that is so
@@ -97,24 +98,25 @@ var AddAgent = NewVerb[AddAgentRequest, Agent](VerbSpec{
 // names one that is known, or Inbox is set. Dir is the folder it works in;
 // empty: the folder where the node runs.
 type AddAgentRequest struct {
-	Name     string        `json:"name"`
-	Exec     string        `json:"exec,omitempty"`
-	Preset   string        `json:"preset,omitempty"`
-	Inbox    bool          `json:"inbox,omitempty"`
-	Input    string        `json:"input,omitempty"`    // "text" or "prompt"; empty: that of the preset, else text
-	Profile  string        `json:"profile,omitempty"`  // empty: the profile called like the agent, if there is one
-	Open     string        `json:"open,omitempty"`     // its interactive program; empty: that of the preset
-	Timeout  time.Duration `json:"timeout,omitempty"`  // 0: that of the preset, else of the configuration
-	Attempts int           `json:"attempts,omitempty"` // how often a command that fails is started for a message; 0: 3 times
-	Rerun    string        `json:"rerun,omitempty"`    // a run that its node's end cut short: "again" or "ask"; empty: again
-	Dir      string        `json:"dir,omitempty"`
-	RunAs    string        `json:"run_as,omitempty"`   // the user of the system as whom its command runs; empty: the node's
-	Env      []string      `json:"env,omitempty"`      // what of the node's environment its command gets beside the basics; empty: all
-	Limits   []string      `json:"limits,omitempty"`   // what a run of its command may use, such as "memory=2GB"
-	Accepts  string        `json:"accepts,omitempty"`  // whose mail makes it work, "anyone" or "verified"; empty: anyone
-	WakesOn  []string      `json:"wakes_on,omitempty"` // the acts for which its command is run; empty: those of the table of acts
-	Wake     string        `json:"wake,omitempty"`     // of one with an inbox: the command that wakes its program; empty: none
-	Quiet    []string      `json:"quiet,omitempty"`    // spans of quiet hours such as "22:00-07:00"
+	Name          string        `json:"name"`
+	Exec          string        `json:"exec,omitempty"`
+	Preset        string        `json:"preset,omitempty"`
+	Inbox         bool          `json:"inbox,omitempty"`
+	Input         string        `json:"input,omitempty"`    // "text" or "prompt"; empty: that of the preset, else text
+	Profile       string        `json:"profile,omitempty"`  // empty: the profile called like the agent, if there is one
+	Open          string        `json:"open,omitempty"`     // its interactive program; empty: that of the preset
+	Timeout       time.Duration `json:"timeout,omitempty"`  // 0: that of the preset, else of the configuration
+	Attempts      int           `json:"attempts,omitempty"` // how often a command that fails is started for a message; 0: 3 times
+	Rerun         string        `json:"rerun,omitempty"`    // a run that its node's end cut short: "again" or "ask"; empty: again
+	Dir           string        `json:"dir,omitempty"`
+	RunAs         string        `json:"run_as,omitempty"`         // the user of the system as whom its command runs; empty: the node's
+	Env           []string      `json:"env,omitempty"`            // what of the node's environment its command gets beside the basics; empty: all
+	Limits        []string      `json:"limits,omitempty"`         // what a run of its command may use, such as "memory=2GB"
+	Accepts       string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"; empty: anyone
+	WakesOn       []string      `json:"wakes_on,omitempty"`       // the acts for which its command is run; empty: those of the table of acts
+	Wake          string        `json:"wake,omitempty"`           // of one with an inbox: the command that wakes its program; empty: none
+	Quiet         []string      `json:"quiet,omitempty"`          // spans of quiet hours such as "22:00-07:00"
+	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long the host must be gone before another one does the agent's work, such as "10m", or "never"; empty: 10m
 }
 
 // SetAgent changes how an agent is served here. Its mail goes on; commands that
@@ -127,24 +129,25 @@ var SetAgent = NewVerb[SetAgentRequest, Agent](VerbSpec{
 // SetAgentRequest changes how an agent is served; what is left out stays. It is given
 // Exec, for an agent with one command, or Tiers, or Inbox.
 type SetAgentRequest struct {
-	Name     string         `json:"name"`
-	Exec     *string        `json:"exec,omitempty"`
-	Tiers    []AgentTier    `json:"tiers,omitempty"` // in the place of those that it has
-	Inbox    bool           `json:"inbox,omitempty"` // no command is run any more
-	Input    *string        `json:"input,omitempty"`
-	Profile  *string        `json:"profile,omitempty"` // "": the one called like the agent, if there is one
-	Open     *string        `json:"open,omitempty"`
-	Timeout  *time.Duration `json:"timeout,omitempty"`  // 0: that of the configuration
-	Attempts *int           `json:"attempts,omitempty"` // 0: 3 times
-	Rerun    *string        `json:"rerun,omitempty"`    // "": again
-	Dir      *string        `json:"dir,omitempty"`      // "": the folder where the node runs
-	Answers  *bool          `json:"answers,omitempty"`  // run on answers to its own messages too
-	Wake     *string        `json:"wake,omitempty"`     // "": its program is woken no more
-	Quiet    []string       `json:"quiet,omitempty"`    // in the place of those that it has; [""]: none
-	Env      []string       `json:"env,omitempty"`      // in the place of those that it has; [""]: all of the environment again
-	Limits   []string       `json:"limits,omitempty"`   // those that change, such as "memory=2GB"; "memory=": none
-	Accepts  *string        `json:"accepts,omitempty"`  // whose mail makes it work, "anyone" or "verified"
-	WakesOn  []string       `json:"wakes_on,omitempty"` // in the place of those that it has; [""]: those of the table of acts again
+	Name          string         `json:"name"`
+	Exec          *string        `json:"exec,omitempty"`
+	Tiers         []AgentTier    `json:"tiers,omitempty"` // in the place of those that it has
+	Inbox         bool           `json:"inbox,omitempty"` // no command is run any more
+	Input         *string        `json:"input,omitempty"`
+	Profile       *string        `json:"profile,omitempty"` // "": the one called like the agent, if there is one
+	Open          *string        `json:"open,omitempty"`
+	Timeout       *time.Duration `json:"timeout,omitempty"`        // 0: that of the configuration
+	Attempts      *int           `json:"attempts,omitempty"`       // 0: 3 times
+	Rerun         *string        `json:"rerun,omitempty"`          // "": again
+	Dir           *string        `json:"dir,omitempty"`            // "": the folder where the node runs
+	Answers       *bool          `json:"answers,omitempty"`        // run on answers to its own messages too
+	Wake          *string        `json:"wake,omitempty"`           // "": its program is woken no more
+	Quiet         []string       `json:"quiet,omitempty"`          // in the place of those that it has; [""]: none
+	Env           []string       `json:"env,omitempty"`            // in the place of those that it has; [""]: all of the environment again
+	Limits        []string       `json:"limits,omitempty"`         // those that change, such as "memory=2GB"; "memory=": none
+	Accepts       *string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"
+	WakesOn       []string       `json:"wakes_on,omitempty"`       // in the place of those that it has; [""]: those of the table of acts again
+	TakeoverAfter *string        `json:"takeover_after,omitempty"` // "": 10m
 }
 
 // AgentTier is one kind of instance of an agent.

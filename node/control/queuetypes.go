@@ -41,6 +41,7 @@ const (
 	WhyRetry   JobWhy = "retry"   // its last attempt failed, and the pause before the next one is not over
 	WhyQuiet   JobWhy = "quiet"   // an agent caused it, and it is quiet hours for the one that is to run
 	WhyOrder   JobWhy = "order"   // what its host wrote before it is on the way
+	WhyClaim   JobWhy = "claim"   // several hosts could do it, and it is being settled which one does
 	WhyReceipt JobWhy = "receipt" // the receipt that may say what it answers is on the way
 	WhyBudget  JobWhy = "budget"  // agents have caused too many runs (max_runs, max_conversation_runs); status says how it goes on
 	WhyHalted  JobWhy = "halted"  // the host runs no agent for now; status says why

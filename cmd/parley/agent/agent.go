@@ -111,6 +111,7 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.StringArrayVar(&r.Limits, "limit", nil, limitUsage)
 	f.StringVar(&r.Accepts, "accepts", "", acceptsUsage)
 	f.StringSliceVar(&r.WakesOn, "wakes-on", nil, wakesUsage)
+	f.StringVar(&r.TakeoverAfter, "takeover-after", "", takeoverUsage)
 	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
 	p.JSONFlag(cmd, "print the agent as JSON")
 	// It fails only for a flag that is not there.
@@ -126,6 +127,8 @@ const (
 	rerunUsage = "what becomes of a message whose run ended with its node: `again` or ask (a dead letter)"
 	quietUsage = "a span of quiet `HOURS`, such as 22:00-07:00, in which it is not woken, and not run for what agents cause"
 	limitUsage = "what a run may use, as `NAME=VALUE`, such as memory=2GB"
+
+	takeoverUsage = "where several hosts serve the agent: how long this one must be gone before\nanother does its work, a `DURATION` or never (default 10m)"
 
 	acceptsUsage = "whose mail its command is run for: anyone (the default), or verified, what a host\nsigned that serves its author"
 	wakesUsage   = "the `ACTS` that its command is run for, such as hey,tell; see docs/reference/acts.md"

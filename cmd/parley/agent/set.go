@@ -16,7 +16,7 @@ import (
 // agentChange is what the flags of "agent set" hold.
 type agentChange struct {
 	exec, input, profile, open, dir, rerun, wake string
-	accepts                                      string
+	accepts, takeover                            string
 	tiers, env, limits, quiet, wakesOn           []string
 	timeout                                      time.Duration
 	attempts                                     int
@@ -67,6 +67,7 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	f.StringVar(&given.rerun, "rerun", "", rerunUsage)
 	f.StringVar(&given.dir, "dir", "", "the folder it works in")
 	f.BoolVar(&given.answers, "answers", false, "run it on answers to its own messages too (--answers=false: no more)")
+	f.StringVar(&given.takeover, "takeover-after", "", takeoverUsage)
 	f.StringVar(&given.accepts, "accepts", "", acceptsUsage)
 	f.StringSliceVar(&given.wakesOn, "wakes-on", nil, wakesUsage)
 	p.JSONFlag(cmd, "print the agent as JSON")
@@ -79,15 +80,16 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 	r := control.SetAgentRequest{Name: name, Inbox: c.inbox}
 	changed := false
 	for flag, set := range map[string]func() error{
-		"exec":     func() error { r.Exec = &c.exec; return nil },
-		"input":    func() error { r.Input = &c.input; return nil },
-		"profile":  func() error { r.Profile = &c.profile; return nil },
-		"open":     func() error { r.Open = &c.open; return nil },
-		"timeout":  func() error { r.Timeout = &c.timeout; return nil },
-		"attempts": func() error { r.Attempts = &c.attempts; return nil },
-		"rerun":    func() error { r.Rerun = &c.rerun; return nil },
-		"answers":  func() error { r.Answers = &c.answers; return nil },
-		"accepts":  func() error { r.Accepts = &c.accepts; return nil },
+		"exec":           func() error { r.Exec = &c.exec; return nil },
+		"input":          func() error { r.Input = &c.input; return nil },
+		"profile":        func() error { r.Profile = &c.profile; return nil },
+		"open":           func() error { r.Open = &c.open; return nil },
+		"timeout":        func() error { r.Timeout = &c.timeout; return nil },
+		"attempts":       func() error { r.Attempts = &c.attempts; return nil },
+		"rerun":          func() error { r.Rerun = &c.rerun; return nil },
+		"answers":        func() error { r.Answers = &c.answers; return nil },
+		"accepts":        func() error { r.Accepts = &c.accepts; return nil },
+		"takeover-after": func() error { r.TakeoverAfter = &c.takeover; return nil },
 		"wakes-on": func() error {
 			if r.WakesOn = c.wakesOn; len(r.WakesOn) == 0 {
 				r.WakesOn = []string{""}

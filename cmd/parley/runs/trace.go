@@ -172,6 +172,12 @@ func waitsFor(v cli.View, s control.TraceStep) string {
 		return "what was written before it is on the way"
 	case control.WhyReceipt:
 		return "the receipt that may say what it answers is on the way"
+	case control.WhyBudget:
+		return "agents have had it run as often as they may"
+	case control.WhyQuiet:
+		return "it is quiet hours for it"
+	case control.WhyClaim:
+		return "hosts settle which of them does it"
 	case control.WhyHalted:
 		return "its host runs no agent for now"
 	}

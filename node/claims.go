@@ -1,0 +1,531 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
+	affairs "github.com/parleyfleet/parley/fleet/runs"
+	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/agents"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// claims settle with the other hosts who does what one of several is to do (R7): mail that
+// nobody chose an instance for, what a host that is gone was to do, and what this host was
+// to do while others may have taken it for gone. Who has the claim, a ref at the remote,
+// fetches what was said until then and does the work, if it is still to be done. Whatever
+// has a chosen instance, or one host alone to serve it, is run without.
+type claims struct {
+	claimsOptions
+	vigil *vigil
+	wake  chan struct{} // holds a token where there is something to settle
+
+	mu    sync.Mutex // guards what follows
+	works map[work]*claiming
+	order []work // that are to be claimed, as they came
+	moved bool   // somebody serves other agents now
+	tidy  time.Time
+}
+
+// claimsOptions are what claims work with.
+type claimsOptions struct {
+	host   protocol.Name
+	folded folded.State
+	now    func() time.Time
+	log    zerolog.Logger
+	roster *agents.Roster
+	limits func(a configs.Agent) fleet.Limits
+	record interface {
+		Claim(ctx context.Context, name, text string) (bool, error)
+		Unclaim(ctx context.Context, name string) error
+		Claims() ([]gitsync.Claimed, error)
+		Fetch(ctx context.Context) error
+		Status() gitsync.Status
+	}
+	do    func(ctx context.Context, c affair.Command) ([]written, error)
+	older func(a configs.Agent) func(protocol.Path) bool // which mail was there before the agent
+	fill  func()                                         // has the doors look for mail that they do not know
+	nudge func()                                         // has the doors look at what waits
+}
+
+// work is an agent's work on a message, of one epoch.
+type work struct {
+	path  protocol.Path
+	agent string
+	epoch int
+}
+
+func (w work) name() string { return protocol.ClaimName(w.path, w.agent, w.epoch) }
+
+// claiming is how far a claim has come.
+type claiming struct {
+	from    protocol.Name // whose work it is
+	since   time.Time
+	lost    bool  // another host has it
+	trouble error // why nobody knows who has it; it is tried again
+}
+
+const (
+	claimsLook  = 5 * time.Second // between looks at who is there
+	claimsBatch = 64              // claims that share one fetch
+	// claimKept is for how long a claim stays at the remote, for people to see, when
+	// nothing can come of it any more.
+	claimKept = 7 * 24 * time.Hour
+	claimTidy = time.Hour // between looks for such claims
+	lostLong  = time.Minute
+)
+
+func newClaims(o claimsOptions, v *vigil) *claims {
+	return &claims{claimsOptions: o, vigil: v, wake: make(chan struct{}, 1), works: map[work]*claiming{}}
+}
+
+// start settles claims until stop.
+func (c *claims) start() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(claimsLook)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-c.wake:
+				if c.hasMoved() {
+					c.look()
+				}
+			case <-ticker.C:
+				c.look()
+			}
+			c.settle(ctx)
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// due reports whether an agent's work here must be claimed before it is begun, and sees to
+// that. It is asked in a look at the state.
+func (c *claims) due(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
+	who := fleet.Who{Name: a.Name.String(), Host: c.host}
+	if !s.Talk.ClaimDue(it, who) && !c.doubtful(s, it, who, a) {
+		return false
+	}
+	c.want(work{it.Path, who.Name, s.Run(it.Path, who.Name).Retries}, c.host)
+	return true
+}
+
+// settling reports whether an agent's work here is being claimed. It is asked in a look at
+// the state.
+func (c *claims) settling(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.works[work{it.Path, a.Name.String(), s.Run(it.Path, a.Name.String()).Retries}] != nil
+}
+
+// doubtful reports whether another host may have taken this one for gone, and so claimed
+// its work, and nobody here knows.
+func (c *claims) doubtful(s *fleet.State, it *fleet.Item, who fleet.Who, a configs.Agent) bool {
+	after := cmp.Or(a.TakeoverAfter, protocol.DefaultTakeover)
+	if after == protocol.NoTakeover {
+		return false
+	}
+	c.vigil.look()
+	for _, other := range s.Talk.ServedOn(it, who.Name) {
+		if other == c.host || !c.vigil.missed(other, after/2, it.Timestamp) {
+			continue
+		}
+		if _, mayTake := takeover(s, other, who.Name); mayTake {
+			return !s.Talk.Claimed(it, who)
+		}
+	}
+	return false
+}
+
+// takeover is what a host says of the agent's work there, in a look at the state.
+func takeover(s *fleet.State, host protocol.Name, agent string) (after time.Duration, ok bool) {
+	h, joined := s.Keys().Host(host)
+	if !joined {
+		return 0, true
+	}
+	served, serves := h.Serves(agent)
+	if !serves || h.Out() {
+		return 0, true // it has given the agent up: nobody waits for it
+	}
+	return served.Takeover()
+}
+
+// want has work be claimed, if that is not under way.
+func (c *claims) want(w work, from protocol.Name) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.works[w] != nil {
+		return
+	}
+	c.works[w] = &claiming{from: from, since: c.now()}
+	c.order = append(c.order, w)
+	wait.Nudge(c.wake)
+}
+
+// rosterMoved says that a host may serve other agents than before. It may be said in a look
+// at the state.
+func (c *claims) rosterMoved() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.moved = true
+	wait.Nudge(c.wake)
+}
+
+func (c *claims) hasMoved() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.moved
+}
+
+// look wants the work of hosts that are gone, and forgets what is done.
+func (c *claims) look() {
+	c.vigil.look()
+	c.mu.Lock()
+	moved := c.moved
+	c.moved = false
+	c.mu.Unlock()
+	if moved {
+		c.fill() // what another host was to do by the rule may be this one's now
+	}
+	c.forget()
+	for _, a := range c.roster.All() {
+		if a.Door != configs.DoorExec || a.Paused {
+			continue
+		}
+		orphans := c.orphans(a)
+		if len(orphans) == 0 {
+			continue
+		}
+		old := c.older(a)
+		for _, o := range orphans {
+			if o.again || !old(o.work.path) {
+				c.want(o.work, o.from)
+			}
+		}
+	}
+}
+
+// orphan is work of a host that is gone.
+type orphan struct {
+	work  work
+	from  protocol.Name
+	again bool // somebody has it tried again, whatever its age
+}
+
+// orphans are the messages for an agent of this host whose hosts are gone.
+func (c *claims) orphans(a configs.Agent) (all []orphan) {
+	who := fleet.Who{Name: a.Name.String(), Host: c.host}
+	gone := map[protocol.Name]bool{}
+	c.folded(func(s *fleet.State) {
+		if !c.anyGone(s, who, a) {
+			return
+		}
+		for it, host := range s.Talk.Elsewhere(who, c.limits(a)) {
+			is, known := gone[host]
+			if !known {
+				is = c.isGone(s, host, who.Name, a)
+				gone[host] = is
+			}
+			run := s.Run(it.Path, who.Name)
+			if !is || run.Claim != nil && run.Claim.Host == host {
+				continue // what a host has claimed ends by a human's word alone
+			}
+			all = append(all, orphan{work{it.Path, who.Name, run.Retries}, host, run.Again != nil})
+		}
+	})
+	return all
+}
+
+// anyGone reports whether a host is gone at all: as long as none is, nothing is looked
+// through. It is asked in a look at the state.
+func (c *claims) anyGone(s *fleet.State, who fleet.Who, a configs.Agent) bool {
+	return slices.ContainsFunc(c.hostsOnce(s, who.Name), func(h protocol.Name) bool { return c.isGone(s, h, who.Name, a) })
+}
+
+// hostsOnce are the other hosts that have ever served an agent.
+func (c *claims) hostsOnce(s *fleet.State, agent string) (hosts []protocol.Name) {
+	for _, h := range s.Keys().AllHosts() {
+		if h.Alias != c.host && h.Declared(agent) != nil {
+			hosts = append(hosts, h.Alias)
+		}
+	}
+	return hosts
+}
+
+// isGone reports whether an agent's work at a host may be taken over by this one: the host
+// has given the agent up, or was not heard for longer than both of them say. It is asked
+// in a look at the state.
+func (c *claims) isGone(s *fleet.State, host protocol.Name, agent string, a configs.Agent) bool {
+	after, ok := takeover(s, host, agent)
+	switch {
+	case !ok || a.TakeoverAfter == protocol.NoTakeover:
+		return false
+	case after == 0:
+		return true
+	}
+	after = max(after, cmp.Or(a.TakeoverAfter, protocol.DefaultTakeover))
+	var wrote time.Time
+	if last, ok := s.Chains.LastOf(host); ok {
+		wrote = last.Timestamp
+	}
+	return c.vigil.silent(host, wrote) >= after
+}
+
+// forget forgets claims of work that is done, or that has become another host's.
+func (c *claims) forget() {
+	c.mu.Lock()
+	var all []work
+	for w := range c.works {
+		all = append(all, w)
+	}
+	c.mu.Unlock()
+	var over []work
+	c.folded(func(s *fleet.State) {
+		for _, w := range all {
+			if !c.open(s, w) {
+				over = append(over, w)
+			}
+		}
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range over {
+		delete(c.works, w)
+	}
+	c.order = slices.DeleteFunc(c.order, func(w work) bool { return c.works[w] == nil })
+}
+
+// open reports whether work is still to be done, by anybody. It is asked in a look at the
+// state.
+func (c *claims) open(s *fleet.State, w work) bool {
+	it, there := s.Ledger.Item(w.path)
+	who := fleet.Who{Name: w.agent, Host: c.host}
+	run := s.Run(w.path, w.agent)
+	return there && c.roster.Serves(w.agent) && run.Retries == w.epoch && run.Dead == nil &&
+		(run.Claim == nil || run.Claim.Host == c.host) && !s.Talk.ReadBy(it, who) && !s.Talk.Claimed(it, who)
+}
+
+// settle makes the claims that are wanted.
+func (c *claims) settle(ctx context.Context) {
+	for ctx.Err() == nil {
+		batch := c.next()
+		if len(batch) == 0 {
+			break
+		}
+		c.claim(ctx, batch)
+		c.nudge()
+	}
+	c.tidyUp(ctx)
+}
+
+// next are the claims to make now. One about which nobody knows is tried again at the next
+// look.
+func (c *claims) next() []work {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := min(len(c.order), claimsBatch)
+	batch := slices.Clone(c.order[:n])
+	c.order = c.order[n:]
+	return batch
+}
+
+// claim claims work. What is this host's is begun only after what others said until then
+// has been fetched: somebody may have done it before.
+func (c *claims) claim(ctx context.Context, batch []work) {
+	var mine []work
+	for _, w := range batch {
+		got, err := c.record.Claim(ctx, w.name(), protocol.RunClaim.Format(protocol.RunClaimed{Of: w.path, Agent: w.agent, Epoch: w.epoch, From: c.fromOf(w)}))
+		switch {
+		case err != nil:
+			c.failed(w, err)
+		case got:
+			mine = append(mine, w)
+		default:
+			c.lost(w)
+		}
+	}
+	if len(mine) == 0 {
+		return
+	}
+	if err := c.record.Fetch(ctx); err != nil {
+		for _, w := range mine {
+			c.failed(w, err)
+		}
+		return
+	}
+	for _, w := range mine {
+		if err := c.take(ctx, w); err != nil {
+			c.failed(w, err)
+		}
+	}
+}
+
+// take says in the record that this host has claimed the work, if it is still to be done.
+func (c *claims) take(ctx context.Context, w work) error {
+	c.vigil.look()
+	from := c.fromOf(w)
+	open, back := false, false
+	c.folded(func(s *fleet.State) {
+		open = c.open(s, w)
+		a, err := c.roster.Get(w.agent)
+		back = from != c.host && (err != nil || !c.isGone(s, from, w.agent, a))
+	})
+	switch {
+	case !open:
+		c.done(w)
+		return nil
+	case back: // it came back meanwhile, and does its work itself
+		c.done(w)
+		return c.record.Unclaim(ctx, w.name())
+	}
+	_, err := c.do(ctx, affairs.Take(c.host, w.path, w.agent, w.epoch, from))
+	if isRefusal(err) {
+		c.log.Info().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("claimed, and not to be done any more")
+		err = nil
+	}
+	if err == nil {
+		c.done(w)
+		c.log.Info().Str("agent", w.agent).Stringer("path", w.path).Stringer("from", from).Msg("claimed")
+	}
+	return err
+}
+
+func (c *claims) fromOf(w work) protocol.Name {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := c.works[w]; at != nil {
+		return at.from
+	}
+	return c.host
+}
+
+func (c *claims) done(w work) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.works, w)
+}
+
+// lost notes that another host has claimed the work.
+func (c *claims) lost(w work) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := c.works[w]; at != nil {
+		at.lost, at.trouble = true, nil
+	}
+}
+
+// failed notes why nobody knows who has claimed the work. It is tried again.
+func (c *claims) failed(w work, err error) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.works[w]
+	if at == nil {
+		return
+	}
+	if at.trouble == nil {
+		c.log.Warn().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("mail waits for its claim")
+	}
+	at.trouble = err
+	time.AfterFunc(claimsLook, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.works[w] == at && !slices.Contains(c.order, w) {
+			c.order = append(c.order, w)
+			wait.Nudge(c.wake)
+		}
+	})
+}
+
+// tidyUp gives up claims that are of no use any more. Nobody can do that work anew: who
+// claims it then fetches first, and finds that it is done.
+func (c *claims) tidyUp(ctx context.Context) {
+	c.mu.Lock()
+	now := c.now()
+	dueNow := now.Sub(c.tidy) >= claimTidy
+	if dueNow {
+		c.tidy = now
+	}
+	c.mu.Unlock()
+	if !dueNow {
+		return
+	}
+	if r := c.record.Status(); r.Remote == "" || r.Trouble.Kind != gitsync.KindNone || r.Unrecorded+r.Unpushed > 0 {
+		return // what was done may not be known there
+	}
+	all, err := c.record.Claims()
+	if err != nil {
+		c.log.Warn().Err(err).Msg("old claims stay at the remote")
+		return
+	}
+	for _, old := range all {
+		if now.Sub(old.Time) < claimKept || !c.useless(old) {
+			continue
+		}
+		if err := c.record.Unclaim(ctx, old.Name); err != nil {
+			c.log.Debug().Err(err).Msg("an old claim stays at the remote")
+			return
+		}
+	}
+}
+
+// useless reports whether nothing can come of a claim any more: its work is done, or was
+// tried again since.
+func (c *claims) useless(old gitsync.Claimed) (useless bool) {
+	said, err := protocol.RunClaim.Parse(old.Text)
+	if err != nil {
+		return false
+	}
+	c.folded(func(s *fleet.State) {
+		it, there := s.Ledger.Item(said.Of)
+		useless = there && (s.Run(said.Of, said.Agent).Retries > said.Epoch || s.Talk.ReadBy(it, fleet.Who{Name: said.Agent, Host: c.host}))
+	})
+	return useless
+}
+
+// warnings are what status says of mail that waits for a claim.
+func (c *claims) warnings() (all []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waiting, example := map[string]int{}, map[string]error{}
+	for w, at := range c.works {
+		switch {
+		case at.trouble != nil:
+			waiting[w.agent]++
+			example[w.agent] = at.trouble
+		case at.lost && c.now().Sub(at.since) > lostLong:
+			all = append(all, fmt.Sprintf("%s waits: another host has claimed it for %s, and has not said so yet; if that host is gone for good, send it again",
+				w.path, w.agent))
+		}
+	}
+	for agent, n := range waiting {
+		what := "a message"
+		if n > 1 {
+			what = fmt.Sprintf("%d messages", n)
+		}
+		all = append(all, fmt.Sprintf("%s for %s, which several hosts serve, must be claimed before anybody runs it (%v); it is tried again", what, agent, example[agent]))
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,336 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	affairs "github.com/parleyfleet/parley/fleet/runs"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const claimsChannel = "aaaaaaaa-0000-4000-8000-000000000077"
+
+// group is two hosts that serve mawjs, whose commands write the messages into one file.
+type group struct {
+	hub, white           *Node
+	hubClock, whiteClock *clock
+	whiteOptions         Options
+	stopWhite            func()
+	ran                  string
+}
+
+// aGroup makes such hosts. Where they are not linked they meet at the remote alone.
+func aGroup(t *testing.T, linked bool) *group {
+	t.Helper()
+	g := &group{ran: filepath.Join(t.TempDir(), "ran")}
+	g.hub, g.hubClock = aHub(t)
+	g.whiteClock = new(clock)
+	home := initHome(t, func(o *homes.Options) {
+		o.Alias, o.Remote = "white", g.hub.cfg.Remote
+		if linked {
+			o.Hubs = []string{g.hub.currentBus().Addresses().Links}
+		}
+	})
+	fastFetch(t, home)
+	if !linked {
+		changeConfig(t, home, func(c *configs.Config) { c.Bus = configs.Bus{} })
+	}
+	g.whiteOptions = Options{Home: home, Version: "test", Now: g.whiteClock.now}
+	g.startWhite(t)
+	for _, n := range []*Node{g.hub, g.white} {
+		addExec(t, n, "mawjs", g.command(n))
+	}
+	for _, n := range []*Node{g.hub, g.white} {
+		g.awaitServed(t, n, 2)
+	}
+	return g
+}
+
+func (g *group) command(n *Node) string {
+	return fmt.Sprintf("sh -c 'cat >> %s; echo @%s >> %s; echo done'", g.ran, n.cfg.Alias, g.ran)
+}
+
+func (g *group) startWhite(t *testing.T) {
+	t.Helper()
+	g.white, g.stopWhite = runNodeWith(t, g.whiteOptions)
+}
+
+// awaitServed waits until a node knows how many hosts serve mawjs.
+func (g *group) awaitServed(t *testing.T, n *Node, hosts int) {
+	t.Helper()
+	eventually(t, "who serves mawjs is known", func() bool {
+		return n.reading(func() bool { return len(n.state.People.Group("mawjs", "")) == hosts })
+	})
+}
+
+// chosenFor is which host is to act on the messages, as a node sees it.
+func chosenFor(n *Node, p protocol.Path) (host protocol.Name) {
+	n.folded(func(s *fleet.State) {
+		if it, ok := s.Ledger.Item(p); ok {
+			host = s.Talk.ActingHost(it, "mawjs")
+		}
+	})
+	return host
+}
+
+// mail pushes unpinned mail, each with another body.
+func (g *group) mail(t *testing.T, count int) (all []protocol.Path) {
+	t.Helper()
+	clone := cloneOf(t, g.hub.cfg.Remote)
+	for i := range count {
+		all = append(all, plainMail(t, clone, claimsChannel, fmt.Sprintf("20260523T19%02d00000", i), "zoe", "mawjs", fmt.Sprintf("word%d", i)))
+	}
+	push(t, clone)
+	return all
+}
+
+// runs are how often each word was given to a command.
+func (g *group) runs(t *testing.T) map[string]int {
+	t.Helper()
+	runs := map[string]int{}
+	for _, line := range linesOf(t, g.ran) {
+		word, _, _ := strings.Cut(line, "@")
+		runs[word]++
+	}
+	return runs
+}
+
+func (g *group) wantOnce(t *testing.T, count int) {
+	t.Helper()
+	runs := g.runs(t)
+	for i := range count {
+		if word := fmt.Sprintf("word%d", i); runs[word] != 1 {
+			t.Errorf("%s was run %d times, want once: %v", word, runs[word], linesOf(t, g.ran))
+		}
+	}
+}
+
+func refsOf(t *testing.T, remote string) []string {
+	t.Helper()
+	out, err := exec.Command("git", "--git-dir="+remote, "for-each-ref", "--format=%(refname)", "refs/parley").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return strings.Fields(string(out))
+}
+
+// Mail that came by plain git to a name of two hosts is run once, by the one that has
+// claimed it, whether the hosts hear each other or not: two hosts that disagree for a
+// moment about who serves the name ran one paid command twice (crosstalk C15).
+func TestUnpinnedMailOfTwoHostsIsRunOnce(t *testing.T) {
+	t.Parallel()
+	for _, linked := range []bool{true, false} {
+		t.Run(fmt.Sprintf("linked=%v", linked), func(t *testing.T) {
+			t.Parallel()
+			const count = 6
+			g := aGroup(t, linked)
+			all := g.mail(t, count)
+			for _, p := range all {
+				answerTo(t, g.hub, awaitHas(t, g.hub, p))
+				answerTo(t, g.white, awaitHas(t, g.white, p))
+			}
+			g.wantOnce(t, count)
+			if refs := refsOf(t, g.hub.cfg.Remote); len(refs) != count {
+				t.Errorf("the claims are %v", refs)
+			}
+			g.hub.folded(func(s *fleet.State) {
+				for _, p := range all {
+					if c := s.Run(p, "mawjs").Claim; c == nil {
+						t.Errorf("nobody says to have claimed %s", p)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What a host alone serves, or whose instance its sender chose, costs no claim.
+func TestMostMailNeedsNoClaim(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	g.hubClock.forward(20 * time.Second) // after the start nobody can have been taken for gone
+	addExec(t, g.hub, "alone", "echo here")
+	answerTo(t, g.hub, say(t, g.hub, "mawjs", "word0").Path)
+	clone := cloneOf(t, g.hub.cfg.Remote)
+	p := plainMail(t, clone, claimsChannel, "20260523T190000000", "zoe", "alone", "hello")
+	push(t, clone)
+	answerTo(t, g.hub, awaitHas(t, g.hub, p))
+	if refs := refsOf(t, g.hub.cfg.Remote); len(refs) > 0 {
+		t.Errorf("claimed: %v", refs)
+	}
+}
+
+// pass has time pass for a node that is awake.
+func pass(n *Node, c *clock, by time.Duration) {
+	for ; by > 0; by -= 20 * time.Second {
+		c.forward(20 * time.Second)
+		n.claims.look()
+	}
+	wakeClaims(n)
+}
+
+// wakeClaims has what was found be settled.
+func wakeClaims(n *Node) { n.claims.rosterMoved() }
+
+// The work of a host that is gone is taken over after a while, mail that its sender chose
+// that host for as well, and what it finds when it comes back it does not run again.
+func TestAHostThatIsGoneIsTakenOver(t *testing.T) {
+	t.Parallel()
+	const count = 6
+	g := aGroup(t, true)
+	third := homeLinkedTo(t, g.hub, "third")
+	sender, _ := runNode(t, third)
+	g.awaitServed(t, sender, 2)
+	g.stopWhite()
+	var all []protocol.Path
+	for i := range count { // chosen by their paths
+		all = append(all, say(t, sender, "mawjs", fmt.Sprintf("word%d", i)).Path)
+	}
+	var whites []protocol.Path
+	for _, p := range all {
+		awaitHas(t, g.hub, p)
+		if chosenFor(g.hub, p) == "white" {
+			whites = append(whites, p)
+		} else {
+			answerTo(t, g.hub, p)
+		}
+	}
+	pass(g.hub, g.hubClock, 5*time.Minute)
+	for _, p := range whites {
+		if g.hub.reading(func() bool { return len(g.hub.state.Talk.Answers(p)) > 0 }) {
+			t.Errorf("%s was taken over after five minutes", p)
+		}
+	}
+	pass(g.hub, g.hubClock, 6*time.Minute)
+	for _, p := range whites {
+		answerTo(t, g.hub, p)
+		if host := chosenFor(g.hub, p); host != "oracle-world" {
+			t.Errorf("%s is %s's", p, host)
+		}
+	}
+	g.wantOnce(t, count)
+	g.startWhite(t)
+	for _, p := range all {
+		answerTo(t, g.white, awaitHas(t, g.white, p))
+	}
+	answerTo(t, g.white, say(t, g.white, "mawjs", "last").Path) // what waited before it was taken first
+	g.wantOnce(t, count)
+}
+
+// A host that slept while another one took its work over runs nothing twice: it claims what
+// waited before it starts it.
+func TestAHostThatSleptClaimsWhatWaited(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, false) // the hosts do not hear each other
+	if _, err := control.PauseAgent.Ask(t.Context(), g.white, control.PauseRequest{Name: "mawjs", Paused: true}); err != nil {
+		t.Fatal(err)
+	}
+	mine := say(t, g.white, "mawjs", "word0").Path // chosen for the host itself
+	awaitHas(t, g.hub, mine)
+	pass(g.hub, g.hubClock, 11*time.Minute)
+	answerTo(t, g.hub, mine)
+	g.wantOnce(t, 1)
+	// It has not heard of it: it sleeps, and what came meanwhile comes only now.
+	other := say(t, g.white, "mawjs", "word1").Path
+	awaitHas(t, g.hub, other)
+	name := protocol.ClaimName(other, "mawjs", 0)
+	if mine, err := g.hub.record.Claim(t.Context(), name, "x"); err != nil || !mine {
+		t.Fatalf("%v, %v", mine, err)
+	}
+	g.whiteClock.forward(20 * time.Minute)
+	if _, err := control.PauseAgent.Ask(t.Context(), g.white, control.PauseRequest{Name: "mawjs"}); err != nil {
+		t.Fatal(err)
+	}
+	last := say(t, g.white, "mawjs", "word2")
+	answerTo(t, g.white, last.Path) // nobody else has claimed that
+	if runs := g.runs(t); runs["word1"] != 0 || runs["word0"] != 1 {
+		t.Errorf("what another host has claimed was run: %v", linesOf(t, g.ran))
+	}
+	g.whiteClock.forward(2 * lostLong)
+	if warned := strings.Join(g.white.claims.warnings(), "\n"); !strings.Contains(warned, other.String()+" waits: another host has claimed it for mawjs") {
+		t.Errorf("it says %q", warned)
+	}
+}
+
+// Without an answer of the remote nothing is run, and status says why.
+func TestNoClaimNoRun(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	p := g.mail(t, 1)[0]
+	answerTo(t, g.hub, awaitHas(t, g.hub, p))
+	hook := filepath.Join(g.hub.cfg.Remote, "hooks", "update")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\ncase $1 in refs/parley/*) echo no claims here >&2; exit 1;; esac\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	clone := cloneOf(t, g.hub.cfg.Remote)
+	q := plainMail(t, clone, claimsChannel, "20260523T200000000", "zoe", "mawjs", "word1")
+	push(t, clone)
+	awaitHas(t, g.hub, q)
+	awaitHas(t, g.white, q)
+	acting := map[protocol.Name]*Node{g.hub.cfg.Alias: g.hub, g.white.cfg.Alias: g.white}[chosenFor(g.hub, q)]
+	eventually(t, "status says why it waits", func() bool {
+		s, err := control.ShowStatus.Ask(t.Context(), acting)
+		return err == nil && slices.ContainsFunc(s.Warned, func(w string) bool {
+			return strings.Contains(w, "a message for mawjs, which several hosts serve, must be claimed") && strings.Contains(w, "no claims here")
+		})
+	})
+	if runs := g.runs(t); runs["word1"] != 0 {
+		t.Errorf("it was run without a claim: %v", runs)
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, acting, q)
+	g.wantOnce(t, 2)
+}
+
+// What a host has claimed and not done is left alone, until a person has it tried again:
+// then it is another claim.
+func TestAnAbandonedClaimEndsByAPerson(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	if _, err := control.PauseAgent.Ask(t.Context(), g.white, control.PauseRequest{Name: "mawjs", Paused: true}); err != nil {
+		t.Fatal(err)
+	}
+	var p protocol.Path
+	for i := 0; chosenFor(g.hub, p) != "white"; i++ {
+		clone := cloneOf(t, g.hub.cfg.Remote)
+		p = plainMail(t, clone, claimsChannel, fmt.Sprintf("20260523T19%02d00000", i), "zoe", "mawjs", fmt.Sprintf("word%d", i))
+		push(t, clone)
+		awaitHas(t, g.hub, p)
+	}
+	awaitHas(t, g.white, p)
+	if _, err := g.white.decider.do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the hub knows of the claim", func() bool {
+		return g.hub.reading(func() bool { return g.hub.state.Run(p, "mawjs").Claim != nil })
+	})
+	g.stopWhite()
+	pass(g.hub, g.hubClock, 15*time.Minute)
+	if answered := g.hub.reading(func() bool { return len(g.hub.state.Talk.Answers(p)) > 0 }); answered {
+		t.Fatal("what another host has claimed was taken over")
+	}
+	dead, err := control.RetryDead.Ask(t.Context(), g.hub, control.DeadLetterRequest{Message: p.String(), Reason: "white is gone"})
+	if err != nil || dead.Host != "white" || !strings.Contains(dead.Problem, "white has claimed it and not answered") {
+		t.Fatalf("%+v, %v", dead, err)
+	}
+	pass(g.hub, g.hubClock, 20*time.Second)
+	answerTo(t, g.hub, p)
+	if refs := refsOf(t, g.hub.cfg.Remote); !slices.Contains(refs, "refs/parley/claims/"+protocol.ClaimName(p, "mawjs", 1)) {
+		t.Errorf("the claims are %v", refs)
+	}
+}

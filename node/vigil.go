@@ -1,0 +1,118 @@
+package node
+
+import (
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/node/presence"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// vigil knows when this host was asleep, and when it did not hear another one: then that
+// one may have taken it for gone, and begun to do its work (R7).
+type vigil struct {
+	now     func() time.Time
+	live    *presence.Live
+	started time.Time
+
+	mu     sync.Mutex // guards what follows
+	looked time.Time  // the last time
+	woke   time.Time  // when this host last slept no more; its start before that
+	heard  map[protocol.Name]time.Time
+	gaps   map[protocol.Name][]gap // in which a host was not heard; of "" this one slept
+}
+
+// gap is a time in which nothing was heard.
+type gap struct{ from, to time.Time }
+
+const (
+	// gapLeast is what counts as a gap at all: less than half of the shortest time after
+	// which work is taken over.
+	gapLeast = 25 * time.Second
+	// gapMargin is how long after a gap others may not know yet that it is over.
+	gapMargin = presence.Lasts
+	mostGaps  = 32 // of each host that are remembered
+)
+
+func newVigil(now func() time.Time, live *presence.Live, started time.Time) *vigil {
+	return &vigil{
+		now: now, live: live, started: started, looked: started, woke: started, heard: map[protocol.Name]time.Time{},
+		gaps: map[protocol.Name][]gap{"": {{to: started}}}, // whoever started may have been away for long
+	}
+}
+
+// look notes what there was since the last look. The clock of the wall goes on while a
+// machine sleeps.
+func (v *vigil) look() {
+	present := v.live.Present()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now := v.now().Round(0)
+	if v.note("", v.looked, now) {
+		v.woke = now
+	}
+	v.looked = now
+	for _, p := range present {
+		v.note(p.Host, v.lastHeard(p.Host), p.Seen.Round(0))
+		v.heard[p.Host] = p.Seen.Round(0)
+	}
+}
+
+// note notes a gap, and reports whether it is one. The caller holds mu.
+func (v *vigil) note(host protocol.Name, from, to time.Time) bool {
+	if to.Sub(from) < gapLeast {
+		return false
+	}
+	gaps := append(v.gaps[host], gap{from, to})
+	v.gaps[host] = gaps[max(0, len(gaps)-mostGaps):]
+	return true
+}
+
+// lastHeard is when a host was last heard, as far as was looked; the start of this node if
+// it was not. The caller holds mu.
+func (v *vigil) lastHeard(host protocol.Name) time.Time {
+	if at, ok := v.heard[host]; ok {
+		return at
+	}
+	return v.started.Round(0)
+}
+
+// missed reports whether this host slept for longer than that, or did not hear the other
+// one, when or after a message of that time was sent.
+func (v *vigil) missed(host protocol.Name, longer time.Duration, sent time.Time) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.now().Round(0).Sub(v.lastHeard(host)) > longer {
+		return true
+	}
+	for _, of := range []protocol.Name{"", host} {
+		for _, g := range v.gaps[of] {
+			if g.to.Sub(g.from) > longer && !sent.After(g.to.Add(gapMargin)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// silent is for how long a host was not heard, be it by what it wrote: at most since this
+// node started, or woke.
+func (v *vigil) silent(host protocol.Name, wrote time.Time) time.Duration {
+	seen, live := v.live.PresenceOf(host)
+	if live {
+		return 0
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now, last := v.now().Round(0), v.lastHeard(host)
+	if v.woke.After(last) {
+		last = v.woke
+	}
+	if at := seen.Seen.Round(0); at.After(last) {
+		last = at
+	}
+	if wrote.After(last) && !wrote.After(now) {
+		last = wrote
+	}
+	return now.Sub(last)
+}
