@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -18,14 +19,16 @@ import (
 // serving is which agents are served on this host: it is asked for them, and changes them.
 type serving struct {
 	dir       string // of the files of agents
+	host      protocol.Name
 	human     protocol.Name
+	maxHops   int
+	act       func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error) // stores what it decides
 	now       func() time.Time
 	folded    folded.State
 	roster    *agents.Roster
 	doorsteps *agents.Doorsteps
 	doors     *doors
 	kept      bool // commands run beneath keepers
-	host      protocol.Name
 	find      func(message string) (protocol.Path, error)
 	say       func(ctx context.Context, c fleet.Command) error
 	grant     func(agent protocol.Name) error // has nothing count any more that agents have had it run
@@ -126,6 +129,9 @@ func (sv *serving) Remove(ctx context.Context, r control.AgentRequest) (none con
 	}
 	name := protocol.Name(r.Name)
 	sv.doors.close(name)
+	if err := sv.giveUp(ctx, name); err != nil {
+		return none, asError(err)
+	}
 	if err := configs.RemoveAgent(sv.dir, name, sv.now()); err != nil {
 		return none, asError(err)
 	}
@@ -133,6 +139,36 @@ func (sv *serving) Remove(ctx context.Context, r control.AgentRequest) (none con
 	err = sv.publish(ctx)
 	sv.announce()
 	return none, asError(err)
+}
+
+// giveUp tells who waits for an answer of an agent that is removed that there will be none:
+// what waits are dead letters. What another host serves as well that takes over.
+func (sv *serving) giveUp(ctx context.Context, name protocol.Name) error {
+	a, err := sv.roster.Get(name.String())
+	if err != nil || a.Door != configs.DoorExec {
+		return err
+	}
+	who := fleet.Who{Name: name.String(), Host: sv.host}
+	old, again := sv.doors.older(a), map[protocol.Path]bool{}
+	var left []protocol.Path
+	sv.folded(func(s *fleet.State) {
+		for it := range s.Talk.Inbox(who, false) {
+			if len(s.Talk.ServedOn(it, who.Name)) == 1 && s.Talk.Handle(it, who, limitsOf(a, sv.maxHops)) == fleet.Run {
+				left, again[it.Path] = append(left, it.Path), s.Run(it.Path, who.Name).Again != nil
+			}
+		}
+	})
+	f := protocol.Failure{Problem: fmt.Sprintf("%s: it is not served on %s any more", name, sv.host)}
+	for _, p := range left {
+		if old(p) && !again[p] {
+			continue
+		}
+		c := fleet.Answer{As: who, To: p, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true}
+		if _, err := sv.act(ctx, c, p); err != nil && !isRefusal(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Pause answers control.PauseAgent. The decision outlives the node.

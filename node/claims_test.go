@@ -334,3 +334,33 @@ func TestAnAbandonedClaimEndsByAPerson(t *testing.T) {
 		t.Errorf("the claims are %v", refs)
 	}
 }
+
+// What waits for an agent that is removed is done by another host that serves it, else it
+// is a dead letter and its sender told: it waited for ever, and nobody was told.
+func TestMailOfARemovedAgent(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	addExec(t, g.white, "alone", "echo here")
+	for _, name := range []string{"mawjs", "alone"} {
+		if _, err := control.PauseAgent.Ask(t.Context(), g.white, control.PauseRequest{Name: name, Paused: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shared, lonely := say(t, g.white, "mawjs", "word0").Path, say(t, g.white, "alone", "hello").Path
+	awaitHas(t, g.hub, shared)
+	for _, name := range []string{"mawjs", "alone"} {
+		if _, err := control.RemoveAgent.Ask(t.Context(), g.white, control.AgentRequest{Name: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m := answerTo(t, g.white, shared); m.Act == protocol.ActFailed || m.Host != g.hub.cfg.Alias {
+		t.Errorf("answered by %s: %s %q", m.Host, m.Act, m.Body)
+	}
+	g.wantOnce(t, 1)
+	if m := answerTo(t, g.white, lonely); m.Act != protocol.ActFailed || !strings.Contains(m.Body, "alone: it is not served on white any more") {
+		t.Errorf("answered %s %q", m.Act, m.Body)
+	}
+	if dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{}); len(dead) != 1 || dead[0].Message.Path != lonely || dead[0].Attempts != 0 {
+		t.Errorf("the dead letters are %+v", dead)
+	}
+}

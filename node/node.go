@@ -375,7 +375,7 @@ func (n *Node) openDoors() {
 	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, actor: n.actors.actor}
 	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{
-		dir: n.home.Agents(), human: n.cfg.Human, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
+		dir: n.home.Agents(), human: n.cfg.Human, maxHops: n.cfg.MaxHops, act: n.decider.act, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
 		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce, changed: n.attention.look,
 		host: n.cfg.Alias, find: func(message string) (protocol.Path, error) {
 			f, err := n.views.find(message)

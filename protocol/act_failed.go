@@ -11,7 +11,7 @@ import (
 // Failure says why an agent gives no answer, in the body of failed (R16).
 type Failure struct {
 	Problem  string // whose, and what: "mawjs: the command ended with exit code 1"
-	Attempts int    // how often the agent's command was started for the message
+	Attempts int    // how often the agent's command was started for the message; 0 where it never will be
 	Tier     string // of the last attempt
 	Ran      time.Duration
 	Text     string // what else there is to say, such as what it had printed
@@ -51,12 +51,13 @@ func formatFailure(f Failure) string {
 func parseFailure(body string) (Failure, error) {
 	head, text, _ := strings.Cut(body, "\n\n")
 	first, fields, _ := strings.Cut(head, "\n")
-	f := Failure{Problem: strings.TrimPrefix(first, "FAILED | "), Text: text}
+	f, counted := Failure{Problem: strings.TrimPrefix(first, "FAILED | "), Text: text}, false
 	for line := range strings.SplitSeq(fields, "\n") {
 		var err error
 		switch key, value, _ := strings.Cut(line, ": "); key {
 		case "attempts":
 			f.Attempts, err = strconv.Atoi(value)
+			counted = true
 		case "tier":
 			f.Tier = value
 		case "ran":
@@ -66,7 +67,7 @@ func parseFailure(body string) (Failure, error) {
 			return Failure{}, fmt.Errorf("line %q: %w", line, err)
 		}
 	}
-	if f.Attempts < 1 {
+	if !counted || f.Attempts < 0 {
 		return Failure{}, errors.New("it does not say how often the agent's command was started")
 	}
 	return f, nil
