@@ -119,12 +119,10 @@ func (r *Refs) ResetRef(name string, next Hash) error {
 // there is nothing to do; the error is ErrRefMoved if it names something else.
 func (r *Refs) RemoveRef(name string, old Hash) error {
 	path := filepath.Join(r.dir, filepath.FromSlash(name))
-	current, ok, err := r.Ref(name)
-	if err == nil && !ok {
-		return nil
-	}
-	if err != nil {
+	if _, ok, err := r.Ref(name); err != nil {
 		return fmt.Errorf("cannot remove %s: %w", name, err)
+	} else if !ok {
+		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { // that of a ref in packed-refs may be gone
 		return fmt.Errorf("cannot remove %s: %w", name, err)
@@ -133,7 +131,8 @@ func (r *Refs) RemoveRef(name string, old Hash) error {
 	if err != nil {
 		return fmt.Errorf("cannot remove %s: %w", name, err)
 	}
-	if current, _, err = r.Ref(name); err == nil && current != old {
+	current, _, err := r.Ref(name)
+	if err == nil && current != old {
 		err = fmt.Errorf("cannot remove %s: %w: it names %s, not %s", name, ErrRefMoved, current, old)
 	}
 	if err == nil {
