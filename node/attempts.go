@@ -66,6 +66,24 @@ func (w *worker) note(run runlog.Job, e runlog.Entry) {
 	}
 }
 
+// mayHaveRun is the host from which the message was taken over, where that says of the agent
+// that a run which was cut short must not be made anew (R19) and nobody has it tried again;
+// else "".
+func (w *worker) mayHaveRun(j job) (host protocol.Name) {
+	w.folded(func(s *fleet.State) {
+		run := s.Run(j.it.Path, w.queue.who.Name)
+		if run.Claim == nil || run.Claim.From == w.queue.who.Host || run.Again != nil {
+			return
+		}
+		if h, joined := s.Keys().Host(run.Claim.From); joined {
+			if a, _ := h.Serves(w.queue.who.Name); a.AsksRerun {
+				host = run.Claim.From
+			}
+		}
+	})
+	return host
+}
+
 // later has a message wait until then; others go on.
 func (w *worker) later(j job, until time.Time) {
 	w.folded(func(*fleet.State) { w.queue.later(j, until.Sub(w.now())) })

@@ -46,7 +46,7 @@ func (o *ownHost) says() protocol.HostState {
 
 // hosted is what the fleet is told of an agent: never its commands (R12).
 func hosted(a configs.Agent) protocol.HostedAgent {
-	h := protocol.HostedAgent{Name: a.Name, TakeoverAfter: a.TakeoverAfter}
+	h := protocol.HostedAgent{Name: a.Name, TakeoverAfter: a.TakeoverAfter, AsksRerun: a.Rerun == configs.RerunAsk}
 	for _, t := range a.Tiers {
 		h.Tiers = append(h.Tiers, protocol.Tier{Name: t.Name, Count: t.Count})
 	}

@@ -142,6 +142,9 @@ func (w *worker) run(ctx context.Context, j job) {
 		}
 		w.later(j, standing.Next)
 		return
+	case w.mayHaveRun(j) != "":
+		w.giveUp(ctx, j, run, protocol.Failure{Problem: fmt.Sprintf("cut short: %s is gone, and nobody else knows whether its command was started", w.mayHaveRun(j))})
+		return
 	case standing.Attempts >= j.attempts(), j.agent.Rerun == configs.RerunAsk && wasCut(standing):
 		w.giveUp(ctx, j, run, cutShort(standing))
 		return
