@@ -52,6 +52,7 @@ reads standard input):
 	cmd.Flags().StringVar(&file, "set", "", "write it from this `FILE`")
 	p.JSONFlag(cmd, "print the profile as JSON")
 	cmd.ValidArgsFunction = p.CompleteAgents
+	cmd.AddCommand(newBrowseCommand(p), newProfileAddCommand(p), newSyncCommand(p))
 	return cmd
 }
 

@@ -20,7 +20,9 @@ func NewRoot(p *Program, commands ...*cobra.Command) *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	if p.Out.Width > 0 {
-		root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.Out.Width)))
+		template := strings.ReplaceAll(root.UsageTemplate(), "FlagUsages", fmt.Sprintf("FlagUsagesWrapped %d", p.Out.Width))
+		// The names of commands within commands leave no room for more in 80 columns.
+		root.SetUsageTemplate(strings.ReplaceAll(template, "for more information about a command", "for more of one"))
 	}
 	root.PersistentFlags().StringVar(&p.home, "home", "", "folder that holds everything of one node (default $PARLEY_HOME)")
 	root.AddCommand(commands...)
