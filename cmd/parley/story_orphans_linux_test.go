@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +17,7 @@ import (
 // ends, and another beneath that; each notes its number. It leaves its control group
 // where it may.
 const orphanMaker = `cd "$1" || exit 64
+[ "$2" = stop ] && kill -STOP $PPID
 for place in /sys/fs/cgroup /sys/fs/cgroup/unified; do
 	echo $$ 2>/dev/null >"$place/cgroup.procs"
 done 2>/dev/null
@@ -31,18 +33,18 @@ func alive(pid int) bool {
 }
 
 // kill -9 of a node ends what its commands have started, also what is an orphan in another
-// session. Where their keepers are killed with it the next start does, also outside of the
-// control groups of runs, where those went on for ever.
+// session. Where their keepers are killed with it, or were stopped, the next start does, also
+// outside of the control groups of runs, where those went on for ever.
 func TestAKilledNodeLeavesNoOrphans(t *testing.T) {
 	t.Parallel()
-	for _, keepers := range []bool{false, true} {
+	for _, keepers := range []string{"live", "are killed", "stop"} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "orphans"), []byte(orphanMaker), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		h := newStoryHost(t, "white")
 		h.start()
-		h.must("agent", "add", "parent", "--attempts", "1", "--exec", "sh "+dir+"/orphans "+dir)
+		h.must("agent", "add", "parent", "--attempts", "1", "--exec", "sh "+dir+"/orphans "+dir+" "+strings.Fields(keepers)[0])
 		h.must("hey", "parent", "go", "--as", "nat")
 		var pids []int
 		h.until("it has left orphans", func() bool {
@@ -64,19 +66,28 @@ func TestAKilledNodeLeavesNoOrphans(t *testing.T) {
 				}
 			}
 		})
-		if keepers {
-			killWithKeepers(t, h)
+		var kept []int
+		for _, pid := range process.Children(h.up.Process.Pid) {
+			if keeper.Asked(process.Arguments(pid)) {
+				kept = append(kept, pid)
+			}
+		}
+		switch keepers {
+		case "are killed":
+			killWithKeepers(t, h, kept)
+		default:
+			h.kill()
+		}
+		if keepers != "live" {
 			for _, pid := range pids {
 				if !alive(pid) {
 					t.Errorf("process %d ended with the keeper: this shows nothing", pid)
 				}
 			}
 			h.start()
-		} else {
-			h.kill()
 		}
-		h.until("nothing is left", func() bool { return !alive(pids[0]) && !alive(pids[1]) })
-		if !keepers {
+		h.until("nothing is left where the keepers "+keepers, func() bool { return !slices.ContainsFunc(append(pids, kept...), alive) })
+		if keepers == "live" {
 			h.start()
 		}
 		h.until("its sender is told", func() bool { return strings.Contains(h.must("log", "--json", "-n", "0"), `"act":"failed"`) })
@@ -86,23 +97,15 @@ func TestAKilledNodeLeavesNoOrphans(t *testing.T) {
 
 // killWithKeepers is kill -9 of a node and of the keepers of its commands, before one sees
 // that the other is gone.
-func killWithKeepers(t *testing.T, h *storyHost) {
+func killWithKeepers(t *testing.T, h *storyHost, keepers []int) {
 	t.Helper()
-	node := h.up.Process.Pid
-	if err := syscall.Kill(node, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(h.up.Process.Pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	found := 0
-	for _, pid := range process.Children(node) {
-		if keeper.Asked(process.Arguments(pid)) {
-			found++
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
+	for _, pid := range keepers {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if found == 0 {
-		t.Error("the node has no keeper")
 	}
 	h.kill()
 }

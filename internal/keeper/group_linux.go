@@ -123,11 +123,16 @@ func (g *Group) Remove() {
 // leftAfter is how old a group is, at the least, that nobody is about to start a command in.
 const leftAfter = time.Minute
 
-// EndLeft ends what runs in the control groups of commands whose ids begin so, wherever
-// they are, and removes them: their starter was killed, and their keepers too. It also
+// EndLeft ends what a killed starter has left. A keeper that somebody has stopped does not
+// see that its starter is gone; it goes on, whose ever it is, which harms none that has
+// one. What runs in the control groups of commands whose ids begin so, wherever they are, is
+// ended, and they are removed: their starter was killed, and their keepers too. It also
 // removes groups of others beside this process's own in which nothing has run for some
 // time. They take up next to nothing, so what cannot be removed stays.
 func EndLeft(prefix string) {
+	for _, pid := range process.All() {
+		process.Signal(pid, unix.SIGCONT, func() bool { return Asked(process.Arguments(pid)) })
+	}
 	left := map[string]bool{}
 	mine := groupPrefix + prefix
 	own, _ := groupOf("self")

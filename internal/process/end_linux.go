@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,14 +24,14 @@ func Environment(pid int, name string) (value string, ok bool) {
 	return "", false
 }
 
-// Kill ends a process if it is the one that is meant, which is asked once its number can
-// be no later process's. It reports whether it did; where the system has no handles of
-// processes it does not.
-func Kill(pid int, meant func() bool) bool {
+// Signal sends a signal to a process if it is the one that is meant, which is asked once
+// its number can be no later process's. It reports whether it did; where the system has no
+// handles of processes it does not.
+func Signal(pid int, s syscall.Signal, meant func() bool) bool {
 	handle, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
 		return false
 	}
 	defer unix.Close(handle)
-	return meant() && unix.PidfdSendSignal(handle, unix.SIGKILL, nil, 0) == nil
+	return meant() && unix.PidfdSendSignal(handle, s, nil, 0) == nil
 }

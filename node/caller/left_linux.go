@@ -2,6 +2,7 @@ package caller
 
 import (
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/parleyfleet/parley/internal/process"
@@ -26,7 +27,7 @@ func (b *Book) EndLeft() (ended int) {
 				text, ok := process.Environment(pid, tokenVariable)
 				return ok && text != own && b.ofEarlierRun(text)
 			}
-			if left() && process.Kill(pid, left) {
+			if left() && process.Signal(pid, syscall.SIGKILL, left) {
 				ended++
 			}
 		}
