@@ -460,7 +460,7 @@ func (c *chaos) check(all []control.Message) {
 }
 
 // maxChaosMemory bounds what a node may take in all of this, whatever is printed to it.
-const maxChaosMemory = 512 << 20
+const maxChaosMemory = 320 << 20
 
 // end stops the nodes and looks whether anything is left of them.
 func (c *chaos) end() {
