@@ -129,9 +129,9 @@ func newChaos(t *testing.T, size chaosSize) *chaos {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.Replace(string(config), "fetch_interval: 10s", "fetch_interval: 500ms", 1)
-		text = strings.Replace(text, "max_hops: 8", "max_hops: 3", 1)
-		text = strings.Replace(text, "max_commands: auto", "max_commands: 6", 1)
+		// Short conversations, and no budgets: what they hold back would wait for a human.
+		text := strings.NewReplacer("fetch_interval: 10s", "fetch_interval: 500ms", "max_hops: 8", "max_hops: 3", "max_commands: auto", "max_commands: 6",
+			"max_runs: 60", "max_runs: 100000", "max_conversation_runs: 30", "max_conversation_runs: 100000").Replace(string(config))
 		if err := os.WriteFile(h.home.Config(), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
