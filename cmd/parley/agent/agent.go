@@ -215,13 +215,7 @@ func Hindered(paused, inLine bool, over, failing, dead int) string {
 func Table(v cli.View, agents []control.Agent) {
 	t := term.Table{Heading: []string{"AGENT", "DOOR", "STATE", "WAITING", "RUNNING", "INPUT", "COMMAND", "FOLDER"}, Flexible: 6}
 	for _, a := range agents {
-		state, input := Hindered(a.Paused, a.Held, a.Over, a.Failing, a.Dead), ""
-		if a.Door == configs.DoorInbox {
-			state = strings.TrimSuffix(term.Line(string(a.Presence))+", "+state, ", ")
-		}
-		if !a.QuietUntil.IsZero() {
-			state = strings.TrimPrefix(state+", quiet", ", ")
-		}
+		state, input := stateOf(a), ""
 		if a.Input == configs.InputPrompt {
 			input = a.Input
 		}
@@ -231,6 +225,21 @@ func Table(v cli.View, agents []control.Agent) {
 		})
 	}
 	v.Table(t, cli.Squeeze{Column: 6, Least: 13}, cli.Squeeze{Column: 7, Least: 16, Cut: cli.ToEnd}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 7})
+}
+
+// stateOf is what an agent is at, in some words: of one with a command only what hinders it.
+func stateOf(a control.Agent) string {
+	var words []string
+	if a.Door == configs.DoorInbox && a.Presence != "" {
+		words = append(words, term.Line(string(a.Presence)))
+	}
+	if hindered := Hindered(a.Paused, a.Held, a.Over, a.Failing, a.Dead); hindered != "" {
+		words = append(words, hindered)
+	}
+	if !a.QuietUntil.IsZero() {
+		words = append(words, "quiet")
+	}
+	return strings.Join(words, ", ")
 }
 
 // commandsOf is what an agent's messages are run with: one command, or its tiers as

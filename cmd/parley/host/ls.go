@@ -96,7 +96,7 @@ func workOf(one control.Participant) string {
 	switch {
 	case one.Running > 0:
 		words = append(words, fmt.Sprintf("%d running", one.Running))
-	case one.Presence != "":
+	case one.Presence != "" && one.Queued == 0:
 		words = append(words, term.Line(string(one.Presence)))
 	}
 	if one.Queued > 0 {

@@ -17,7 +17,7 @@ func testAgents(s *suite) {
 	dir := s.TempDir()
 	added, err := control.AddAgent.Ask(s.ctx, s.service, control.AddAgentRequest{Name: "mawjs", Inbox: true, Dir: dir})
 	s.must(err)
-	want := control.Agent{Name: "mawjs", Door: "inbox", Dir: dir}
+	want := control.Agent{Name: "mawjs", Door: "inbox", Dir: dir, Presence: control.AgentAway}
 	s.equal("added", want, added)
 	s.wantAgents("mawjs", "volt")
 	people, err := control.List.Ask(s.ctx, s.service, control.HostsRequest{})
