@@ -5,6 +5,6 @@ package bench
 // bench bus too.
 func Dispatch() Suite {
 	return Suite{Name: "dispatch", Measures: []Measure{
-		replyMeasure(), acrossMeasure(), oldMeasure(), rateMeasure(), socketMeasure(), burstMeasure(),
+		replyMeasure(), acrossMeasure(), oldMeasure(), rateMeasure(), claimsMeasure(), socketMeasure(), burstMeasure(),
 	}}
 }

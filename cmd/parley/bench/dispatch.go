@@ -12,8 +12,9 @@ func newDispatchCommand(p *cli.Program) *cobra.Command {
 		Use:   "dispatch",
 		Short: "Measure how soon agents answer, and how much of that a host takes",
 		Long: `Measure how soon a message becomes an agent's work and its answer comes back,
-how many of them a host takes, and how many messages programs can send: whole
-nodes with their records, in one process, and an agent whose command is echo.
+how many of them a host takes, how fast hosts settle which of them does the
+work, and how many messages programs can send: whole nodes with their records,
+in one process, and an agent whose command is echo.
 It takes a few minutes, with --quick about 15 seconds.
 
 ` + form,
