@@ -492,6 +492,10 @@ func (s *story) expect(line string) bool {
 		got = fmt.Sprint(s.state.Ledger.at(s.path(words[1])).Chosen)
 	case words[0] == "answers":
 		got = s.names(s.state.Talk.Answers(s.path(words[1])))
+	case words[0] == "before": // the answer that another host had given before
+		if first, ok := s.state.Talk.AnsweredBefore(s.state.Ledger.at(s.path(words[1]))); ok {
+			got = s.names([]*Item{first})
+		}
 	case words[0] == "to":
 		got = strings.Join(s.state.Ledger.at(s.path(words[1])).Names(), " ")
 	case words[0] == "act":

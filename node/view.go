@@ -31,15 +31,20 @@ type facts struct {
 	stage     protocol.Stage
 	progress  []fleet.Progress
 	channel   string // its name, "" for none
+	second    string // the path of the answer by another host's instance of its author that stands before it
 	direct    bool   // it is the channel that those who take part have in common
 }
 
 // factsOf collects the facts of a message.
 func factsOf(s *fleet.State, it *fleet.Item) facts {
-	return facts{
+	f := facts{
 		item: it, signature: s.Signature(it), stage: s.Talk.Stage(it.Path), progress: s.Talk.Progress(it),
 		channel: s.Channels.Name(it.Path.Channel()), direct: s.Talk.InCommon(it),
 	}
+	if first, ok := s.Talk.AnsweredBefore(it); ok {
+		f.second = first.Path.String()
+	}
+	return f
 }
 
 // factsOfAll collects the facts of several messages.
@@ -86,7 +91,7 @@ func (vs *views) with(f facts, body string) control.Message {
 	m := control.Message{
 		Path: it.Path, Channel: it.Path.Channel(), ChannelName: f.channel, Direct: f.direct, From: it.From, To: it.Names(), Timestamp: it.Timestamp,
 		Type: it.Type, Act: it.Act, Ref: wholePath(it.Ref, it.ReadPath), Re: wholePath(it.Re, it.AnsweredPath), Host: it.Host, Run: it.Run, Seq: it.Seq, Request: it.Request,
-		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Heard: vs.live.Hearers(it.Path), Signature: f.signature, Body: body,
+		Because: wholePath(it.Because, it.CausePath), Unattended: it.Unattended, Second: f.second, Heard: vs.live.Hearers(it.Path), Signature: f.signature, Body: body,
 	}
 	m.Stage = max(f.stage, vs.ownStage(it, m.Heard))
 	for _, p := range f.progress {

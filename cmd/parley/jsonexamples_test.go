@@ -181,6 +181,7 @@ func exampleDirect() control.Message {
 	m.Path, m.Channel, m.ChannelName, m.Direct = p, p.Channel(), "", true
 	m.From, m.To, m.Act, m.Body, m.Addressees = "mawjs", []string{"nat"}, protocol.ActHey, "It is green.", []control.Addressee{{Name: "nat"}}
 	m.Unattended = true
+	m.Second = examplePath("0ddba11e").String()
 	m.Claimed = &control.Claim{By: "process 4711", Until: exampleTime(1)}
 	return m
 }

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"crypto/rand"
 	"os/exec"
 	"testing"
 	"time"
@@ -14,7 +15,9 @@ func TestEndLeft(t *testing.T) {
 	book := func(key string) *Book {
 		return New(Options{Key: []byte(key), Serves: func(protocol.Name) (time.Time, bool) { return time.Time{}, true }})
 	}
-	here, earlier, other := book("key"), book("key"), book("another key")
+	// A key that nobody else on this machine has: what others run is not to be ended.
+	key := rand.Text()
+	here, earlier, other := book(key), book(key), book(rand.Text())
 	run := func(b *Book) string { return b.Begin("mawjs", protocol.Path{}, time.Minute).Token }
 	t.Setenv(tokenVariable, "") // what this test was started with is of no interest
 	for name, c := range map[string]struct {

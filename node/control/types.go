@@ -26,6 +26,7 @@ type Message struct {
 	Run         string          `json:"run"`                  // the start of its host's node that wrote it, eight hex digits
 	Seq         uint64          `json:"seq"`                  // its number within that, from 1
 	Request     string          `json:"request,omitempty"`    // the id that its sender's program gave the request
+	Second      string          `json:"second,omitempty"`     // the path of the answer that another host's instance of its author had given before it
 	Stage       protocol.Stage  `json:"stage"`                // how far it has come: the last that holds, as this node knows
 	Heard       []protocol.Name `json:"heard"`                // hosts known to have fsynced it, by alias
 	// Addressees are those whom it is for, each with how far it has come there:

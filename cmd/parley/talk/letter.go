@@ -25,6 +25,9 @@ func showLetter(v cli.View, m control.Message) {
 	if m.Unattended {
 		field("caller", "unattended: its host could not tell which program wrote it in that name")
 	}
+	if m.Second != "" {
+		field("second", "answer: another host, which also serves "+Sender(m)+", had answered before: "+m.Second)
+	}
 	field("stage", stages(m))
 	if len(m.Addressees) > 1 {
 		field("reach", reachOfEach(m))

@@ -33,6 +33,9 @@ func marks(m control.Message) string {
 	for _, doubt := range doubts(m) {
 		marks += "[" + doubt + "] "
 	}
+	if m.Second != "" {
+		marks += "[second answer] "
+	}
 	return marks
 }
 
