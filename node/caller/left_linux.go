@@ -18,24 +18,25 @@ const (
 // environment tells it, and returns how many processes that were. It is for where a node was
 // killed together with its keepers and there were no control groups (R37): who has cleared
 // the environment too is not found. What this process comes from itself is let be.
-func (b *Book) EndLeft() (ended int) {
+func (b *Book) EndLeft() int {
 	own, _ := process.Environment(os.Getpid(), tokenVariable)
+	ended := map[int]bool{} // one that is about to die is found again
 	for began := time.Now(); time.Since(began) < endLeftWithin; {
-		before := ended
+		before := len(ended)
 		for _, pid := range process.All() {
 			left := func() bool {
 				text, ok := process.Environment(pid, tokenVariable)
 				return ok && text != own && b.ofEarlierRun(text)
 			}
 			if left() && process.Signal(pid, syscall.SIGKILL, left) {
-				ended++
+				ended[pid] = true
 			}
 		}
-		if ended == before { // and nothing was started meanwhile
-			return ended
+		if len(ended) == before { // and nothing was started meanwhile
+			break
 		}
 	}
-	return ended
+	return len(ended)
 }
 
 // ofEarlierRun reports whether a token was given to a run that this node did not begin.
