@@ -288,8 +288,11 @@ func TestHomeOfAnOlder(t *testing.T) {
 			h.json(into, strings.Fields(words)...)
 			seen[words] = fmt.Sprintf("%+v", into)
 		}
-		for _, words := range []string{"channel list", "agent list"} {
-			seen[words] = strings.Split(h.must(strings.Fields(words)...), "\n")
+		seen["channel list"] = strings.Split(h.must("channel", "list"), "\n")
+		var agents []control.Agent
+		h.json(&agents, "agent", "list")
+		for _, a := range agents { // what 0.1.0 knows of one
+			seen["agent "+a.Name.String()] = fmt.Sprint(a.Door, a.Command, a.Dir, a.Paused, a.Queued, a.Running, a.Unread)
 		}
 		return seen
 	}
