@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -270,6 +271,9 @@ func (m *traced) recordedSteps(s *fleet.State) (steps []control.TraceStep) {
 			failed[step.Agent] = true
 			if f, err := protocol.Failed.Parse(a.Body); err == nil {
 				step.Attempt, step.Text = f.Attempts, f.Problem
+			} else { // no dead letter: somebody canceled it
+				first, _, _ := strings.Cut(a.Body, "\n")
+				step.Text = strings.TrimPrefix(first, "FAILED | ")
 			}
 		}
 		add(a, step)

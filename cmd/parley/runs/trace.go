@@ -205,7 +205,7 @@ func outcome(s control.TraceStep) string {
 		return cli.Count(s.Bytes, "byte") + " printed"
 	}
 	text := s.Failure
-	if s.Exit != 0 {
+	if s.Exit > 0 { // -1: it did not come to one
 		text += fmt.Sprintf(" %d", s.Exit)
 	}
 	return text
