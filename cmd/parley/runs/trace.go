@@ -225,9 +225,12 @@ func traceNext(v cli.View, steps []control.TraceStep) {
 	has := func(step string) bool {
 		return slices.ContainsFunc(steps, func(s control.TraceStep) bool { return s.Depth == 0 && s.Step == step })
 	}
+	dead := slices.ContainsFunc(steps, func(s control.TraceStep) bool { // what was canceled is no dead letter
+		return s.Depth == 0 && s.Step == control.TraceFailed && s.Attempt > 0
+	})
 	switch {
 	case has(control.TraceAnswered):
-	case has(control.TraceFailed):
+	case dead:
 		v.Next("parley dlq show "+id, "what the agent failed on")
 	case has(protocol.TraceStarted):
 		v.Next("parley prompt "+id, "what the agent was given")
