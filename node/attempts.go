@@ -93,8 +93,9 @@ func (w *worker) later(j job, until time.Time) {
 func (w *worker) giveUp(ctx context.Context, j job, run runlog.Job, f protocol.Failure) {
 	w.steps.gaveUp(run.Agent, run.Path, f)
 	f.Problem = w.queue.who.Name + ": " + f.Problem
-	w.keep(ctx, j, fleet.Answer{As: w.queue.who, To: j.it.Path, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true})
-	w.note(run, runlog.Entry{Step: runlog.Done})
+	if w.keep(ctx, j, fleet.Answer{As: w.queue.who, To: j.it.Path, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true}) {
+		w.note(run, runlog.Entry{Step: runlog.Done})
+	}
 }
 
 // wasCut reports whether the last attempt was cut short by the end of the node (R19): its

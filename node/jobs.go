@@ -74,8 +74,11 @@ func (w *worker) over(j job) (c *cancellation) {
 
 // tellCanceled stores that somebody has canceled the job.
 func (w *worker) tellCanceled(ctx context.Context, j job, run runlog.Job, c *cancellation, attempts int) {
-	w.keep(ctx, j, w.canceledAnswer(j.it.Path, c, attempts))
-	w.folded(func(*fleet.State) { c.kept = ctx.Err() == nil })
+	over := w.keep(ctx, j, w.canceledAnswer(j.it.Path, c, attempts))
+	w.folded(func(*fleet.State) { c.kept = over })
+	if !over {
+		return
+	}
 	w.note(run, runlog.Entry{Step: runlog.Done})
 	w.steps.canceled(j.agent.Name, j.it.Path, c.by)
 }

@@ -171,7 +171,7 @@ func (q *queue) next(s *fleet.State) (j job, ok bool) {
 	}
 	awaited := q.awaited(s)
 	for p, it := range q.aside {
-		if !q.waits(s, it, awaited) {
+		if q.at[p] == nil && !q.waits(s, it, awaited) { // what is to be tried again is at work until its attempt is put away
 			delete(q.aside, p)
 			q.put(s, it)
 		}

@@ -185,8 +185,9 @@ func (w *worker) run(ctx context.Context, j job) {
 	if result.Truncated {
 		answer.Body += fmt.Sprintf("\n\n[cut by parley: %s printed more than %d bytes]", w.queue.who.Name, len(result.Output))
 	}
-	w.keep(ctx, j, answer)
-	w.note(run, runlog.Entry{Step: runlog.Done})
+	if w.keep(ctx, j, answer) {
+		w.note(run, runlog.Entry{Step: runlog.Done})
+	}
 }
 
 func (w *worker) execute(ctx context.Context, asked *protocol.Message, j job, run runlog.Job, attempt int) door.Result {
@@ -210,30 +211,31 @@ const (
 // keep stores the outcome of handling a message. What an agent said is not
 // thrown away because a disk is full: storing is tried again until it works or
 // the node stops.
-func (w *worker) keep(ctx context.Context, j job, c fleet.Command) {
+// It reports whether that is over: where the node stops before, the next start goes on.
+func (w *worker) keep(ctx context.Context, j job, c fleet.Command) (over bool) {
 	it := j.it
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		ws, err := w.act(ctx, c, it.Path)
 		if err == nil {
 			w.steps.handled(j.agent.Name, it.Path, ws)
-			return
+			return true
 		}
 		if ctx.Err() != nil {
-			return
+			return false
 		}
 		w.log.Error().Err(err).Str("agent", w.queue.who.Name).Stringer("path", it.Path).Msg("cannot store the agent's answer")
 		if isRefusal(err) {
 			// Nothing will make it good; without a receipt the next start would
 			// run the agent again.
 			if _, acknowledged := c.(fleet.Acknowledge); acknowledged {
-				return
+				return true
 			}
 			c = fleet.Acknowledge{As: w.queue.who, Of: it.Path}
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return
+			return false
 		}
 	}
 }
