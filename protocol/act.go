@@ -67,7 +67,12 @@ func Acts() []ActSpec {
 	return []ActSpec{
 		hey, tell, broadcast, note, reply, Failed.ActSpec, read,
 		RunRetry.ActSpec, RunDrop.ActSpec, RunClaim.ActSpec, RunHeld.ActSpec, TalkHeld.ActSpec, Resume.ActSpec,
-		invite, introduction, syncCheck, syncResult, checkpoint, accept, reject, deferAct, revoke, reAccept, validate, statusRequest,
+		invite, introduction, statusRequest,
+		OpenTopic.ActSpec, CloseTopic.ActSpec, RequestJoin.ActSpec,
+		Agree.ActSpec, Accept.ActSpec, Reject.ActSpec, Defer.ActSpec, Revoke.ActSpec, ReAccept.ActSpec, Validate.ActSpec, ObserveTimeout.ActSpec,
+		Ask.ActSpec, Resolve.ActSpec, TeachBack.ActSpec, Disagree.ActSpec,
+		CheckSync.ActSpec, AnswerSync.ActSpec,
+		Sum.ActSpec, Ratify.ActSpec, Amend.ActSpec, RejectSum.ActSpec,
 		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec,
 	}
 }

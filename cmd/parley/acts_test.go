@@ -24,7 +24,7 @@ heading that it begins with: ` + "`SYNC-CHECK | from: mawjs`" + `. Where that is
 whose act is unknown is mail.
 
 Mail is taken to the agents that it is for. A notice is shown to those it is for, and runs nobody. A receipt says that
-a message was read. Words of hosts are the fleet's own book-keeping; only those that a host has signed count.
+a message was read. A deed is mail that changes what is agreed. Words of hosts are the fleet's own book-keeping; only those that a host has signed count.
 
 An agent's command is run for mail whose act wakes it, and for acts that are unknown; other mail is shown to the agent and
 acknowledged. ` + "`wakes_on`" + ` in the agent's file, or ` + "`parley agent set NAME --wakes-on hey,tell`" + `, names other acts of mail.
@@ -43,7 +43,13 @@ acknowledged. ` + "`wakes_on`" + ` in the agent's file, or ` + "`parley agent se
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", a.Act, heading, a.Class, wakes, a.Doc)
 	}
-	b.WriteString("\n## Bodies that have a form\n\nLines that a reader does not know are passed over, so that later versions may say more.\n")
+	b.WriteString(`
+## Bodies that have a form
+
+Lines that a reader does not know are passed over, so that later versions may say more. Bodies of deeds are read as people and
+language models write them too: with words before and after the form, in fences, with bold keys, fields in another order. A field
+goes on in indented lines. An item is named by its label, its text or both; the field ` + "`re`" + ` of the message names it beyond doubt.
+`)
 	for _, a := range acts {
 		if a.Example != "" {
 			fmt.Fprintf(&b, "\n### %s\n\n%s For example:\n\n```\n%s\n```\n", a.Act, a.Doc, strings.TrimSpace(a.Example))

@@ -1,0 +1,219 @@
+package protocol
+
+import (
+	"errors"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// SyncCheck asks the other one of a topic what of it they hold too.
+type SyncCheck struct {
+	FormHead
+	Collaboration string // such as skills-cli↔mawjs
+	Claims        []Claim
+	AnswerBy      time.Time // UTC; zero: the rules have their own
+	// Comments is how many comments the anchored issue had then; 0: none, or not known.
+	Comments int
+}
+
+// Claim is one thing that is put to a check.
+type Claim struct {
+	ItemRef
+	Source string // what it rests on; may be empty
+}
+
+// MaxClaims is how many claims one check may have.
+const MaxClaims = 500
+
+// ActSyncCheck and ActSyncResult are the acts of a SyncCheck and of the answer to it.
+const (
+	ActSyncCheck  Act = "sync-check"
+	ActSyncResult Act = "sync-result"
+)
+
+// CheckSync is the act by which claims are put to the other one.
+var CheckSync = NewAct(ActSpec{
+	Act: ActSyncCheck, Heading: "SYNC-CHECK", Class: ClassDeed, Wakes: true, Doc: "Asks the other one of a topic which of its claims they hold too.",
+}, parseSyncCheck, formatSyncCheck, SyncCheck{
+	FormHead: FormHead{From: "skills-cli", Topic: "tmux design"}, Collaboration: "skills-cli↔mawjs",
+	Claims: []Claim{
+		{ItemRef{Label: "A1", Text: "Heartbeat keys are PROGRESS/STUCK/DONE/ABORT"}, "maw-js#332"},
+		{ItemRef{Label: "A2", Text: "Pane titles include team tag"}, ""},
+		{ItemRef{Label: "P1", Text: "Define scope and goals"}, ""},
+	},
+	AnswerBy: exampleTime.Add(24 * time.Hour),
+})
+
+var sourcePattern = regexp.MustCompile(`^(.*?)\s*\(source: ?([^()]*)\)$`)
+
+func formatSyncCheck(c SyncCheck) string {
+	w := writeForm("SYNC-CHECK", c.FormHead, "collaboration", c.Collaboration)
+	w.line("CLAIMS:")
+	for _, claim := range c.Claims {
+		w.line("- " + claim.String())
+	}
+	if c.Comments > 0 {
+		w.put("COMMENTS", strconv.Itoa(c.Comments))
+	}
+	return w.put("ANSWER-BY", formatInstant(c.AnswerBy)).
+		line("REQUEST: Score each claim 0.0-1.0. ACCEPT or REJECT each. Include EVIDENCE.").
+		line("  0.0 is for what you do not know, 1.0 for what you have evidence of. Answer in this form, a row for each claim:").
+		line("  SYNC-RESULT | from: <you> | timestamp: <now>").
+		line("  SCORES:").
+		line("  - [<id>] SCORE: <0.0-1.0> | <ACCEPT, REJECT or PARTIAL> | EVIDENCE: <where you have it from>").String()
+}
+
+// String is the claim as a check lists it.
+func (c Claim) String() string {
+	text, source := c.ItemRef.String(), strings.Map(func(r rune) rune {
+		switch r {
+		case '(':
+			return '['
+		case ')':
+			return ']'
+		}
+		return r
+	}, flatText(c.Source))
+	if c.Label == "" && !strings.HasPrefix(text, "[] ") {
+		text = "[] " + text
+	}
+	if source != "" || sourcePattern.MatchString(text) {
+		text += " (source: " + source + ")"
+	}
+	return text
+}
+
+func parseSyncCheck(body string) (SyncCheck, error) {
+	f := readForm("SYNC-CHECK", body, "COMMENTS", "ANSWER-BY")
+	c := SyncCheck{FormHead: f.FormHead, Collaboration: f.all["collaboration"]}
+	for _, line := range f.list("CLAIMS") {
+		claim := Claim{}
+		if m := sourcePattern.FindStringSubmatch(line); m != nil {
+			line, claim.Source = m[1], strings.TrimSpace(m[2])
+		}
+		if claim.ItemRef = ParseItemRef(line); claim.ItemRef == (ItemRef{}) {
+			continue
+		}
+		if c.Claims = append(c.Claims, claim); len(c.Claims) > MaxClaims {
+			return SyncCheck{}, errors.New("it claims more than one check may")
+		}
+	}
+	if len(c.Claims) == 0 {
+		return c, errors.New("it claims nothing")
+	}
+	if n, err := strconv.Atoi(f.flat("COMMENTS")); err == nil && n > 0 {
+		c.Comments = n
+	}
+	var err error
+	c.AnswerBy, err = f.instant("ANSWER-BY")
+	return c, err
+}
+
+// SyncResult answers a SyncCheck: what its author holds of each claim.
+type SyncResult struct {
+	FormHead
+	Rows []SyncRow
+}
+
+// SyncRow is what somebody says to one claim.
+type SyncRow struct {
+	Claim    ItemRef // by its label, or by its text where the label is missing
+	Score    Score
+	Decision Decision
+	Evidence string // empty: none
+}
+
+// Score is a number from 0 to 1 in thousandths (R21), or none.
+type Score struct {
+	thousandths int
+	said        bool
+}
+
+// NewScore is that score, to the nearest thousandth; none where it is not between 0 and 1.
+func NewScore(x float64) Score {
+	if !(x >= 0 && x <= 1) {
+		return Score{}
+	}
+	return Score{int(math.Round(x * 1000)), true}
+}
+
+// Value is the score, and whether there is one.
+func (s Score) Value() (x float64, ok bool) { return float64(s.thousandths) / 1000, s.said }
+
+// String is the score as a result writes it: "1.0", "0.625", "-".
+func (s Score) String() string {
+	if !s.said {
+		return "-"
+	}
+	text := strconv.FormatFloat(float64(s.thousandths)/1000, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// Decision is what somebody says to a claim in one word; "" where they do not.
+type Decision string
+
+// The words of a result.
+const (
+	DecisionAccept  Decision = "ACCEPT"
+	DecisionReject  Decision = "REJECT"
+	DecisionPartial Decision = "PARTIAL"
+)
+
+// AnswerSync is the act by which a check is answered. What language models make of the
+// form is read too; see parseSyncResult.
+var AnswerSync = NewAct(ActSpec{
+	Act: ActSyncResult, Heading: "SYNC-RESULT", Class: ClassDeed, Doc: "Says of each claim of a check how far its author holds it, and where that is from.",
+}, parseSyncResult, formatSyncResult, SyncResult{exampleCommit, []SyncRow{
+	{ItemRef{Label: "A1"}, NewScore(1), DecisionAccept, "memory of 2026-04-13"},
+	{ItemRef{Label: "A2"}, NewScore(0), DecisionReject, "never discussed"},
+	{ItemRef{Label: "P1"}, NewScore(0.2), DecisionPartial, "concept known, framing new"},
+}})
+
+func formatSyncResult(r SyncResult) string {
+	w := writeForm("SYNC-RESULT", r.FormHead)
+	w.line("SCORES:")
+	for _, row := range r.Rows {
+		name := flatText(row.Claim.Text)
+		if row.Claim.Label != "" {
+			name = row.Claim.Name()
+		}
+		w.line("- [" + strings.NewReplacer("[", "(", "]", ")").Replace(name) + "] SCORE: " + row.Score.String() +
+			" | " + string(row.Decision) + " | EVIDENCE: " + flatText(row.Evidence))
+	}
+	overall, decision := r.overall()
+	return w.line("OVERALL: " + overall + " | DECISION: " + decision).String()
+}
+
+// overall is the mean of the scores as a whole percent, and all decisions in one. What
+// counts of a result is for the fold to say: this is for those who read it.
+func (r SyncResult) overall() (mean, decision string) {
+	sum, n, accepts, rejects := 0, 0, 0, 0
+	for _, row := range r.Rows {
+		if row.Score.said {
+			sum, n = sum+row.Score.thousandths, n+1
+		}
+		switch row.Decision {
+		case DecisionAccept:
+			accepts++
+		case DecisionReject:
+			rejects++
+		}
+	}
+	mean, decision = "-", "PARTIAL-ACCEPT"
+	if n > 0 {
+		mean = strconv.Itoa((2*sum+10*n)/(20*n)) + "%"
+	}
+	switch len(r.Rows) {
+	case accepts:
+		decision = "ACCEPT"
+	case rejects:
+		decision = "REJECT"
+	}
+	return mean, decision
+}

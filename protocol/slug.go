@@ -1,0 +1,87 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Slug is the short form of a topic's name: file names and channels are made of it. No
+// two topics of one pair have the same (R20). Only SlugOf makes one.
+type Slug string
+
+// Bounds of names of topics, in bytes.
+const (
+	MaxSlug  = 80
+	MaxTopic = 200
+)
+
+// SlugOf is the slug of a topic: its letters and digits of any script in lower case, and
+// one "-" for each run of anything else between them (R20). So no path can be made of it,
+// whatever the topic is called. The error says why there is none.
+func SlugOf(topic string) (Slug, error) {
+	if err := checkTopic(topic); err != nil {
+		return "", fmt.Errorf("%.80q is no name of a topic: %w", topic, err)
+	}
+	var b strings.Builder
+	gap := false
+	for _, r := range norm.NFC.String(strings.ToLower(norm.NFC.String(topic))) {
+		if !unicode.In(r, unicode.L, unicode.N, unicode.M) {
+			gap = b.Len() > 0
+			continue
+		}
+		if gap {
+			b.WriteByte('-')
+			gap = false
+		}
+		b.WriteRune(r)
+	}
+	switch {
+	case b.Len() == 0:
+		return "", fmt.Errorf("%.80q is no name of a topic: it has neither letters nor digits", topic)
+	case b.Len() > MaxSlug:
+		return "", fmt.Errorf("%.80q is no name of a topic: its short form would have %d bytes, and %d is the most", topic, b.Len(), MaxSlug)
+	}
+	return Slug(b.String()), nil
+}
+
+func checkTopic(topic string) error {
+	switch {
+	case len(topic) > MaxTopic:
+		return fmt.Errorf("it has more than %d bytes", MaxTopic)
+	case topic != NormalBody(topic) || strings.ContainsFunc(topic, unicode.IsControl) || topic != strings.ToValidUTF8(topic, ""):
+		return errors.New("it is not one line of text")
+	case strings.Contains(topic, "|"):
+		return errors.New("it has a |, which separates it from what stands behind it in a message")
+	}
+	return nil
+}
+
+// String returns the slug.
+func (s Slug) String() string { return string(s) }
+
+// SameTopic reports whether two names of one slug are the same topic: they differ at most
+// in case and in what stands between words, or one is the slug itself. "C" and "C++" are
+// two topics that have one slug.
+func SameTopic(a, b string) bool {
+	short := func(s string) bool { slug, err := SlugOf(s); return err == nil && slug.String() == s }
+	return short(a) || short(b) || topicKey(a) == topicKey(b)
+}
+
+// topicKey is a name in lower case, with one "-" for blanks and dashes.
+func topicKey(topic string) string {
+	words := strings.FieldsFunc(strings.ToLower(norm.NFC.String(topic)), func(r rune) bool {
+		return unicode.IsSpace(r) || r == '-' || r == '_'
+	})
+	return norm.NFC.String(strings.Join(words, "-"))
+}
+
+// TopicChannel is the channel of a topic between two: both ends make the same from the
+// record's id, their names and the slug, so that two hosts that open a topic at once meet
+// in one. The "@" keeps it apart from the channel that two have without a topic.
+func TopicChannel(recordID, one, other string, slug Slug) ChannelID {
+	return DeriveChannel(recordID, one, other, "@topic "+slug.String())
+}

@@ -1,0 +1,312 @@
+package protocol
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxRows bounds how many rows of an answer are read.
+const maxRows = 2 * MaxClaims
+
+var (
+	strictRow    = regexp.MustCompile(`^- \[([^\[\]]+)\] SCORE: (-|[0-9.]+) \| (ACCEPT|REJECT|PARTIAL|) ?\| EVIDENCE:(?: (.*))?$`)
+	rowLabel     = regexp.MustCompile(`(?i)^(?:(?:claim|item)\s+)?(?:\[((?:[^\[\]/|]{1,80}/)?[aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)\]|([aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)(?:[\s:.)|=–—-]|$))\s*(.*)$`)
+	rowMarks     = regexp.MustCompile(`^(?:[-*•+>#]+\s+|[0-9]{1,3}[.)]\s+)*`)
+	namedScore   = regexp.MustCompile(`(?i)\b(?:score|sync|alignment|confidence)\b\s*[:=]?\s*(\S.*)$`)
+	leadingScore = regexp.MustCompile(`^[~≈\s(]*((?:[0-9]{1,3}(?:[.,][0-9]{1,6})?|\.[0-9]{1,6}))(\s*%|\s*/\s*(?:100|10|1(?:\.0)?)\b)?(.*)$`)
+	range2       = regexp.MustCompile(`^\s*(?:-|–|—|to|\.\.)\s*[0-9.]`)
+	decisionWord = regexp.MustCompile(`(?i)\b(partial(?:ly)?(?:[- ]accept(?:ed)?)?|accept(?:ed|s)?|reject(?:ed|s)?)\b`)
+	evidenceKey  = regexp.MustCompile(`(?i)\b(?:evidence|source|basis|reason|why|notes?)\s*:\s*`)
+	tableRule    = regexp.MustCompile(`^[\s|:+-]+$`)
+	overallLine  = regexp.MustCompile(`(?i)^(?:raw\s+)?overall\b`)
+	noEvidence   = []string{"", "-", "–", "—", "none", "n/a", "na", "no evidence", "nothing", "null", "no", "...", "…", "?", "unknown"}
+)
+
+// parseSyncResult reads an answer to a sync-check as people and language models write
+// it: words before and after, fences, tables, lists, bold labels, percentages, rows in
+// any order and missing ones, a row over several lines. It reads what stands behind the
+// last heading, if there is one. A claim that is scored twice in different ways has no
+// score; a range, a number above 1 without a percent sign and a word are none either:
+// nothing is guessed (R26). The error says that no claim is scored.
+func parseSyncResult(body string) (SyncResult, error) {
+	lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
+	head := FormHead{}
+	for i := len(lines) - 1; i >= 0; i-- {
+		if rest, ok := cutHeading("SYNC-RESULT", lines[i]); ok {
+			f := form{all: map[string]string{}}
+			f.readHead(rest)
+			head, lines = f.FormHead, lines[i+1:]
+			break
+		}
+	}
+	r := rowReader{index: map[string]int{}, both: map[int]bool{}}
+	for _, line := range lines {
+		r.take(line)
+	}
+	result := SyncResult{head, r.rows}
+	if !slices.ContainsFunc(r.rows, func(row SyncRow) bool { return row.Score.said }) {
+		return result, errors.New("no claim is scored")
+	}
+	return result, nil
+}
+
+// rowReader reads rows, a line at a time.
+type rowReader struct {
+	rows    []SyncRow
+	columns []string // of the table that is being read
+	open    int      // 1 + the row that the next lines may belong to
+	index   map[string]int
+	both    map[int]bool // rows that were scored in different ways
+}
+
+func (r *rowReader) take(line string) {
+	if m := strictRow.FindStringSubmatch(line); m != nil {
+		row := SyncRow{Claim: ItemRef{Text: m[1]}, Decision: Decision(m[3]), Evidence: evidence(m[4])}
+		if slug, label, ok := parseName(m[1]); ok {
+			row.Claim = ItemRef{Topic: slug, Label: label}
+		}
+		row.Score, _ = readScore(m[2])
+		r.add(row)
+		return
+	}
+	bare := strings.TrimSpace(line)
+	switch {
+	case bare == "" || strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, ">"): // what is quoted is not said
+		if bare == "" {
+			r.columns = nil
+		}
+		return
+	case strings.Count(bare, "|") >= 2 && r.table(bare):
+		return
+	}
+	text := plainRow(bare)
+	switch m := rowLabel.FindStringSubmatch(text); {
+	case overallLine.MatchString(text):
+		r.open = 0
+	case m != nil:
+		r.labelled(m[1]+m[2], m[3])
+	case r.open > 0:
+		r.more(text)
+	}
+}
+
+// plainRow is a line without the marks of lists and of emphasis.
+func plainRow(line string) string {
+	line = rowMarks.ReplaceAllString(strings.TrimSpace(line), "")
+	return strings.TrimSpace(strings.NewReplacer("**", "", "__", "", "`", "").Replace(line))
+}
+
+// table reads a row of a table whose columns were named, or the row that names them.
+func (r *rowReader) table(line string) bool {
+	cells := splitCells(line)
+	if r.columns == nil {
+		names := make([]string, len(cells))
+		for i, cell := range cells {
+			names[i] = column(cell)
+		}
+		if slices.Contains(names, "score") && slices.Contains(names, "claim") {
+			r.columns, r.open = names, 0
+			return true
+		}
+		return false
+	}
+	if tableRule.MatchString(line) {
+		return true
+	}
+	row := SyncRow{}
+	for i, cell := range cells {
+		if i >= len(r.columns) {
+			break
+		}
+		switch cell = plainRow(cell); r.columns[i] {
+		case "claim":
+			if row.Claim == (ItemRef{}) || row.Claim.Label == "" && ParseItemRef(cell).Label != "" {
+				row.Claim = ParseItemRef(cell)
+			}
+		case "score":
+			row.Score, _ = readScore(cell)
+		case "decision":
+			row.Decision, _ = readDecision(cell)
+		case "evidence":
+			row.Evidence = evidence(cell)
+		}
+	}
+	if row.Claim != (ItemRef{}) && !overallLine.MatchString(row.Claim.Text) {
+		r.add(row)
+	}
+	return true
+}
+
+func splitCells(line string) []string {
+	const bar = "\x00"
+	line = strings.ReplaceAll(line, `\|`, bar)
+	line = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(line), "|"), "|")
+	cells := strings.Split(line, "|")
+	for i := range cells {
+		cells[i] = strings.TrimSpace(strings.ReplaceAll(cells[i], bar, "|"))
+	}
+	return cells
+}
+
+// column is what the heading of a table's column means.
+func column(name string) string {
+	name = strings.ToLower(plainRow(name))
+	for _, c := range []struct{ means, words string }{
+		{"score", "score raw alignment"}, {"decision", "decision verdict status accept/reject"},
+		{"evidence", "evidence source reason notes note basis"}, {"claim", "claim id item # label"},
+	} {
+		for word := range strings.FieldsSeq(c.words) {
+			if name == word || strings.HasPrefix(name, word+" ") || strings.HasSuffix(name, " "+word) {
+				return c.means
+			}
+		}
+	}
+	return ""
+}
+
+// labelled reads a row that begins with a label.
+func (r *rowReader) labelled(name, rest string) {
+	slug, label, ok := parseName(strings.TrimSpace(name))
+	if !ok {
+		return
+	}
+	row := SyncRow{Claim: ItemRef{Topic: slug, Label: label}}
+	readParts(&row, rest)
+	r.add(row)
+}
+
+// more reads a line that goes on with the row before it: SCORE, DECISION and EVIDENCE on
+// lines of their own.
+func (r *rowReader) more(text string) {
+	row := &r.rows[r.open-1]
+	switch key, value, ok := strings.Cut(text, ":"); {
+	case !ok:
+	case strings.EqualFold(key, "score") && !row.Score.said:
+		readParts(row, text)
+	case strings.EqualFold(key, "decision") || strings.EqualFold(key, "verdict"):
+		if d, ok := readDecision(value); ok && row.Decision == "" {
+			row.Decision = d
+		}
+	case evidenceKey.MatchString(key+":") && row.Evidence == "":
+		row.Evidence = evidence(value)
+	}
+}
+
+// readParts reads score, decision and evidence behind a label, in any order and however
+// they are separated.
+func readParts(row *SyncRow, rest string) {
+	said := rest
+	if at := evidenceKey.FindStringIndex(rest); at != nil {
+		said = rest[:at[0]]
+		row.Evidence = evidence(rest[at[1]:])
+	}
+	tail := ""
+	if m := namedScore.FindStringSubmatchIndex(said); m != nil {
+		score, after := readScore(said[m[2]:m[3]])
+		row.Score, tail = score, said[:m[0]]+" "+after
+	} else {
+		score, after := readScore(strings.TrimLeft(said, " -–—:=|(→>"))
+		row.Score, tail = score, after
+		if !score.said {
+			row.Score, tail = scoreInParts(said)
+		}
+	}
+	if d, ok := readDecision(tail); ok && row.Decision == "" {
+		row.Decision = d
+	}
+	if row.Evidence == "" && row.Score.said {
+		row.Evidence = evidence(strings.Trim(decisionOnce(tail), " -–—:;,.|()→>"))
+	}
+}
+
+// scoreInParts looks for the score in the parts of a line: "claim text | 0.8 | ACCEPT".
+func scoreInParts(said string) (Score, string) {
+	parts := strings.FieldsFunc(said, func(r rune) bool { return r == '|' || r == '—' || r == '–' || r == '→' })
+	for i, part := range parts {
+		if score, after := readScore(strings.TrimSpace(part)); score.said && len(parts) > 1 {
+			return score, after + " | " + strings.Join(parts[i+1:], " | ")
+		}
+	}
+	return Score{}, said
+}
+
+// decisionOnce is a text without the first word of decision in it.
+func decisionOnce(text string) string {
+	at := decisionWord.FindStringIndex(text)
+	if at == nil {
+		return text
+	}
+	return text[:at[0]] + text[at[1]:]
+}
+
+// readScore reads the number that a text begins with, and gives what stands behind it.
+func readScore(text string) (Score, string) {
+	m := leadingScore.FindStringSubmatch(text)
+	if m == nil || range2.MatchString(m[3]) || m[3] != "" && strings.ContainsAny(m[3][:1], "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/%") {
+		return Score{}, text
+	}
+	x, err := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64)
+	if err != nil {
+		return Score{}, text
+	}
+	switch unit := strings.Join(strings.Fields(m[2]), ""); unit {
+	case "%", "/100":
+		x /= 100
+	case "/10":
+		x /= 10
+	}
+	return NewScore(x), m[3]
+}
+
+func readDecision(text string) (Decision, bool) {
+	word := strings.ToLower(decisionWord.FindString(text))
+	switch {
+	case strings.HasPrefix(word, "partial"):
+		return DecisionPartial, true
+	case strings.HasPrefix(word, "accept"):
+		return DecisionAccept, true
+	case strings.HasPrefix(word, "reject"):
+		return DecisionReject, true
+	}
+	return "", false
+}
+
+// evidence is a text as evidence; what says that there is none is none.
+func evidence(text string) string {
+	text = flatText(text)
+	for _, none := range noEvidence {
+		if strings.EqualFold(strings.Trim(text, " .*_`()<>"), none) {
+			return ""
+		}
+	}
+	return text
+}
+
+// add takes a row in. One that contradicts an earlier one of the same claim leaves the
+// claim without a score.
+func (r *rowReader) add(row SyncRow) {
+	name := row.Claim.Name()
+	if row.Claim.Label == "" {
+		name = "text " + strings.ToLower(row.Claim.Text)
+	}
+	i, known := r.index[name]
+	if !known {
+		if len(r.rows) < maxRows {
+			r.rows = append(r.rows, row)
+			r.open = len(r.rows)
+			r.index[name] = r.open - 1
+		}
+		return
+	}
+	r.open = i + 1
+	switch {
+	case !row.Score.said || row.Score == r.rows[i].Score || r.both[i]:
+	case r.rows[i].Score.said:
+		r.rows[i].Score, r.both[i] = Score{}, true
+	default:
+		r.rows[i] = row
+	}
+}
