@@ -1,8 +1,10 @@
 package fleet
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -13,27 +15,33 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
 	"github.com/parleyfleet/parley/fleet/testdata/ballot"
+	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// ballots is what a state says of all its ballots, and of each deed of theirs.
+// testKinds are the affairs of these tests.
+func testKinds() []affair.Any { return []affair.Any{ballot.Kind(), topics.Kind(testRecord)} }
+
+// ballots is what a state says of all its affairs, and of each deed of theirs.
 func ballots(s *State) string {
 	var b strings.Builder
-	kind, channels := ballot.Kind(), map[protocol.ChannelID]bool{}
+	affairs := map[affair.ID]bool{}
 	for it := range s.Ledger.All() {
 		if it.affair == (affair.ID{}) {
 			continue
 		}
-		channels[it.Path.Channel()] = true
+		affairs[it.affair] = true
 		fmt.Fprintln(&b, "deed", it.Hash[:8], s.Void(it))
 	}
-	var ids []protocol.ChannelID
-	for c := range channels {
-		ids = append(ids, c)
-	}
-	slices.Sort(ids)
-	for _, c := range ids {
-		fmt.Fprintf(&b, "ballot %+v\n", Value(s, kind, c.String(), time.Date(2026, 5, 23, 19, 0, 30, 0, time.UTC)))
+	now := time.Date(2026, 5, 23, 19, 0, 30, 0, time.UTC)
+	for _, id := range slices.SortedFunc(maps.Keys(affairs), func(a, b affair.ID) int { return strings.Compare(listName(a), listName(b)) }) {
+		switch id.Kind {
+		case "ballot":
+			fmt.Fprintf(&b, "ballot %+v\n", Value(s, ballot.Kind(), id.Name, now))
+		case "topic":
+			text, err := json.MarshalIndent(Value(s, topics.Kind(testRecord), id.Name, now), "", " ")
+			fmt.Fprintf(&b, "topic %s %v\n", text, err)
+		}
 	}
 	return b.String()
 }

@@ -23,7 +23,7 @@ import (
 func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 	for seed := range seeds(160) {
 		c := newChaos(t, uint64(seed))
-		c.ballot = seed%2 == 0
+		c.ballot, c.topic = seed%2 == 0, seed%2 == 1
 		for range 5 + c.IntN(30) {
 			c.step()
 		}
@@ -34,7 +34,7 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 			if snapshot(foldedOf(t, c.anchor, other)) != want {
 				reportOrder(t, seed, c.anchor, c.files, other)
 			}
-			batch := New(c.anchor, ballot.Kind())
+			batch := New(c.anchor, testKinds()...)
 			batch.Batch(func() { fold(t, batch, other) })
 			if diff := cmp.Diff(want, snapshot(batch)); diff != "" {
 				t.Fatalf("case %d: a batch gives another state:\n%s", seed, diff)
@@ -50,7 +50,7 @@ func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 // have changed is the difference, and that no message comes to be judged otherwise in an
 // epoch of its host.
 func (c *chaos) together(files []testFile) *State {
-	s := New(c.anchor, ballot.Kind())
+	s := New(c.anchor, testKinds()...)
 	before := look(s)
 	for len(files) > 0 {
 		n := 1 + c.IntN(min(7, len(files)))
@@ -143,7 +143,7 @@ func folded(t testing.TB, files []testFile) *State {
 
 func foldedOf(t testing.TB, anchor keys.Anchor, files []testFile) *State {
 	t.Helper()
-	s := New(anchor, ballot.Kind())
+	s := New(anchor, testKinds()...)
 	fold(t, s, files)
 	return s
 }
@@ -192,6 +192,7 @@ type chaos struct {
 	files  []testFile
 	later  []protocol.Path // messages that are referred to before they are there
 	ballot bool            // much is about a ballot
+	topic  bool            // much is about a topic
 	opened []protocol.Path
 	dead   []protocol.RunWord // what may have been given up
 }
@@ -226,7 +227,13 @@ func (c *chaos) step() {
 	if strings.HasPrefix(string(d.Message.Act), "ballot") {
 		d.Channel = protocol.DeriveChannel(testRecord, "x") // so that they meet
 	}
+	if c.topic && d.Message.Act.Class() == protocol.ClassDeed {
+		d.Channel = protocol.TopicChannel(testRecord, "nat", "eve", "x")
+	}
 	defer func() {
+		if last := len(c.files) - 1; c.topic && last >= 0 && c.files[last].path.Channel() == d.Channel {
+			c.opened = append(c.opened, c.files[last].path)
+		}
 		if last := len(c.files) - 1; d.Message.Act == ballot.Propose.Act && last >= 0 && c.files[last].path.Channel() == d.Channel {
 			c.opened = append(c.opened, c.files[last].path)
 		}
@@ -395,6 +402,10 @@ func (c *chaos) message() protocol.Message {
 	}
 	if c.ballot && c.IntN(3) > 0 {
 		c.deed(&m, asked)
+		return m
+	}
+	if c.topic && c.IntN(8) > 0 {
+		c.topicDeed(&m, asked)
 		return m
 	}
 	switch c.IntN(7) {

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -47,8 +48,8 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 //	ID: holdtalk WHO@HOST ID2: WHY         agents did too much; also: hold. ID: resume WHO@HOST ID2 AGENT: WHY
 //	runs ID = ID2 N [told]                 what agents did in the conversation that begins with ID2; caused WHO@HOST ID = true|false
 //
-// What is about keys stands in story_keys_test.go, what is about dead letters in
-// story_runs_test.go.
+// What is about keys stands in story_keys_test.go, about dead letters in
+// story_runs_test.go, about topics in story_topics_test.go.
 //
 // Each story is told to a state that keeps everything in memory, and to states that
 // are frozen into an archive, or restarted from one, between its messages.
@@ -65,7 +66,7 @@ func TestStories(t *testing.T) {
 			}
 			for mode, cold := range map[string]*rand.Rand{"loose": nil, "archived": rand.New(rand.NewPCG(1, 1)), "archived otherwise": rand.New(rand.NewPCG(2, 2))} {
 				t.Run(mode, func(t *testing.T) {
-					s := &story{T: t, cold: cold, state: New(keys.Anchor{RecordID: testRecord}), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
+					s := &story{T: t, cold: cold, state: New(keys.Anchor{RecordID: testRecord}, topics.Kind(testRecord)), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
 						hosts: map[protocol.Name]*testHost{}, now: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
 					s.run(string(text))
 				})
@@ -152,7 +153,7 @@ func (s *story) run(text string) {
 			s.last = append(s.last, s.line)
 		}
 	}
-	backwards := New(s.state.anchor)
+	backwards := New(s.state.anchor, topics.Kind(testRecord))
 	for _, f := range slices.Backward(s.files) {
 		if _, err := backwards.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
 			s.Errorf("the other way round, %s is %v", f.path, err)
@@ -196,6 +197,13 @@ func (s *story) tell(line string) {
 		thief := s.forger(protocol.Name(words[1]))
 		s.write("", s.state.hostDraft(protocol.ActHostJoin, s.says(thief, words[2:])), thief)
 		return
+	case "wait":
+		d, err := time.ParseDuration(words[1])
+		if err != nil {
+			s.Fatalf("%s: %v", line, err)
+		}
+		s.now = s.now.Add(d)
+		return
 	case "clock":
 		d, err := time.ParseDuration(words[2])
 		if err != nil {
@@ -216,6 +224,10 @@ func (s *story) tell(line string) {
 	id, rest, ok := strings.Cut(line, ": ")
 	if !ok {
 		s.Fatalf("what is this: %s", line)
+	}
+	if strings.HasPrefix(rest, "hand ") {
+		s.byHand(id, rest)
+		return
 	}
 	if strings.HasPrefix(rest, "plain") {
 		s.plain(id, rest)
@@ -293,6 +305,8 @@ func (s *story) command(line string) (Command, Who) {
 	}
 	who := s.who(words[1])
 	switch words[0] {
+	case "work":
+		return s.topicCommand(words), who
 	case "say", "wormhole":
 		return Say{As: who, To: strings.Split(words[3], ","), Body: text, Cross: words[0] == "wormhole"}, who
 	case "tell", "agenttell":
@@ -541,7 +555,9 @@ func (s *story) expect(line string) bool {
 			break
 		}
 		if got, ok = s.keysNow(words); !ok {
-			return false
+			if got, ok = s.topicNow(words, want); !ok {
+				return false
+			}
 		}
 	}
 	if got != want {

@@ -155,6 +155,9 @@ func (s Score) String() string {
 	return text
 }
 
+// MarshalText returns String.
+func (s Score) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Decision is what somebody says to a claim in one word; "" where they do not.
 type Decision string
 

@@ -1,0 +1,308 @@
+package topics
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Speaker is one of the two of a topic, who does something in it. Its methods are the
+// commands of topics: each gives a deed or more, or a refusal with the reason for which
+// such a deed would be void.
+type Speaker struct {
+	Record string // the record's id
+	Me     string
+	With   string
+	Topic  string // its name, or its slug
+	Human  string // who had it done, where somebody did (R59); may be empty
+}
+
+// Channel is where the topic is.
+func (s Speaker) Channel() (protocol.ChannelID, error) {
+	slug, err := protocol.SlugOf(s.Topic)
+	if err != nil {
+		return "", refusal.New(refusal.Senseless, "", "%s", err)
+	}
+	return protocol.TopicChannel(s.Record, s.Me, s.With, slug), nil
+}
+
+// deed is an act with its words, and what it answers.
+type deed struct {
+	act  protocol.Act
+	re   protocol.Path
+	body string
+}
+
+// command is one that makes deeds of the value of the topic. What would be void is
+// refused: each deed is tried on the value first.
+func (s Speaker) command(make func(t Topic, head protocol.FormHead) ([]deed, error)) affair.Command {
+	kind := Kind(s.Record)
+	channel, err := s.Channel()
+	return kind.Command(channel.String(), func(t Topic, now time.Time) ([]affair.Draft, error) {
+		if err != nil {
+			return nil, err
+		}
+		now = now.UTC().Truncate(time.Millisecond)
+		deeds, err := make(t, protocol.FormHead{From: s.Me, At: now})
+		if err != nil {
+			return nil, err
+		}
+		var drafts []affair.Draft
+		for i, d := range deeds {
+			m := protocol.Message{
+				From: s.Me, To: []protocol.Address{{Name: s.other(t)}}, Type: protocol.TypeText, Act: d.act, Human: s.Human,
+				Body: protocol.NormalBody(d.body), Timestamp: now, Path: protocol.NewPath(channel, now, uint32(i)),
+			}
+			if !d.re.IsZero() {
+				m.Re = protocol.Refer(channel, d.re)
+			}
+			if t, err = kind.Step(t, affair.Deed{Message: &m, Position: affair.Position{Place: now, Path: m.Path}}); err != nil {
+				return nil, refused(err)
+			}
+			m.Timestamp, m.Path = time.Time{}, protocol.Path{} // for whoever writes it to say
+			drafts = append(drafts, affair.Draft{Message: m, Channel: channel})
+		}
+		return drafts, nil
+	})
+}
+
+// other is who is addressed.
+func (s Speaker) other(t Topic) string {
+	if t.Pair[0] != "" && slices.Contains(t.Pair[:], s.Me) {
+		return t.Other(s.Me)
+	}
+	return s.With
+}
+
+// refused is the reason of a void deed as a refusal.
+func refused(err error) error {
+	var r *refusal.Refusal
+	if errors.As(err, &r) {
+		return err
+	}
+	return refusal.New(refusal.Forbidden, "", "%s", err)
+}
+
+// Open opens the topic, or loads it; see Topic.open. The anchor may be empty.
+func (s Speaker) Open(anchor string) affair.Command {
+	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
+		_, closed := t.ClosedBy(s.Me)
+		if !t.Opened.IsZero() && t.Derived && !closed && protocol.SameTopic(t.Name, s.Topic) && (anchor == "" || anchor == t.Anchor) {
+			return nil, nil // it is open: there is nothing to say
+		}
+		head.With, head.Topic = s.With, s.Topic
+		if !t.Opened.IsZero() && protocol.SameTopic(t.Name, s.Topic) {
+			head.Topic = t.Name
+		}
+		return []deed{{act: protocol.ActTopic, body: protocol.OpenTopic.Format(protocol.Opening{FormHead: head, Anchor: anchor})}}, nil
+	})
+}
+
+// Close closes one's side of the topic.
+func (s Speaker) Close(reason string) affair.Command {
+	return s.about(protocol.ActClose, func(_ Topic, head protocol.FormHead) (string, error) {
+		return protocol.CloseTopic.Format(protocol.Closing{FormHead: head, Reason: reason}), nil
+	})
+}
+
+// Join asks the two to take part.
+func (s Speaker) Join(one string, reason string) affair.Command {
+	asker := s.Me
+	s.Me = one // the channel is that of the two
+	channel, _ := s.Channel()
+	return Kind(s.Record).Command(channel.String(), func(t Topic, now time.Time) ([]affair.Draft, error) {
+		now = now.UTC().Truncate(time.Millisecond)
+		m := protocol.Message{From: asker, To: []protocol.Address{{Name: one}, {Name: s.With}}, Type: protocol.TypeText, Act: protocol.ActJoinRequest, Human: s.Human}
+		m.Body = protocol.RequestJoin.Format(protocol.JoinRequest{FormHead: protocol.FormHead{From: asker, Topic: t.Name, At: now}, Reason: reason})
+		if _, err := t.join(affair.Deed{Message: &m}); err != nil {
+			return nil, refused(err)
+		}
+		return []affair.Draft{{Message: m, Channel: channel}}, nil
+	})
+}
+
+// about is a command that makes one deed of that act.
+func (s Speaker) about(act protocol.Act, body func(t Topic, head protocol.FormHead) (string, error)) affair.Command {
+	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
+		head.Topic = t.Name
+		text, err := body(t, head)
+		return []deed{{act: act, body: text}}, err
+	})
+}
+
+// Agree proposes an agreement. Silence is no timeout within the window; zero: the usual
+// one.
+func (s Speaker) Agree(text string, window time.Duration) affair.Command {
+	return s.about(protocol.ActAgree, func(t Topic, head protocol.FormHead) (string, error) {
+		return protocol.Agree.Format(protocol.Proposal{
+			FormHead: head, Item: protocol.ItemRef{Label: t.Next(Agreement), Text: text}, AnswerBy: head.At.Add(cmp.Or(window, Window)),
+		}), nil
+	})
+}
+
+// Ask puts a question on the list.
+func (s Speaker) Ask(text string) affair.Command {
+	return s.about(protocol.ActOpen, func(t Topic, head protocol.FormHead) (string, error) {
+		return protocol.Ask.Format(protocol.OpenQuestion{FormHead: head, Item: protocol.ItemRef{Label: t.Next(Question), Text: text}}), nil
+	})
+}
+
+// Teach says what the speaker learned from the other one.
+func (s Speaker) Teach(learned string) affair.Command {
+	return s.about(protocol.ActTeachBack, func(t Topic, head protocol.FormHead) (string, error) {
+		return protocol.TeachBack.Format(protocol.Lesson{FormHead: head, Label: t.Next(Lesson), Learned: learned}), nil
+	})
+}
+
+// Disagree says what the speaker sees otherwise.
+func (s Speaker) Disagree(position string) affair.Command {
+	return s.about(protocol.ActDisagree, func(t Topic, head protocol.FormHead) (string, error) {
+		return protocol.Disagree.Format(protocol.Dissent{FormHead: head, Label: t.Next(Dissent), Position: position}), nil
+	})
+}
+
+// on is a command about the item that is named so.
+func (s Speaker) on(item string, act protocol.Act, body func(it *Item, head protocol.FormHead) string) affair.Command {
+	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
+		if err := t.partOf(s.Me); err != nil {
+			return nil, err
+		}
+		it, err := t.Find(protocol.ParseItemRef(item))
+		if err != nil {
+			return nil, err
+		}
+		return []deed{{act, it.Path, body(it, head)}}, nil
+	})
+}
+
+// Resolve settles a question.
+func (s Speaker) Resolve(item, outcome string) affair.Command {
+	return s.on(item, protocol.ActResolve, func(it *Item, head protocol.FormHead) string {
+		return protocol.Resolve.Format(protocol.Resolution{FormHead: head, Item: it.Ref(), Outcome: outcome})
+	})
+}
+
+// Accept commits the speaker to an agreement.
+func (s Speaker) Accept(item, commitment string) affair.Command {
+	return s.on(item, protocol.ActAccept, func(it *Item, head protocol.FormHead) string {
+		return protocol.Accept.Format(protocol.Acceptance{FormHead: head, Item: it.Ref(), Commitment: commitment})
+	})
+}
+
+// Reject declines an agreement. It needs a reason.
+func (s Speaker) Reject(item, reason string) affair.Command {
+	return s.on(item, protocol.ActReject, func(it *Item, head protocol.FormHead) string {
+		return protocol.Reject.Format(protocol.Rejection{FormHead: head, Item: it.Ref(), Reason: reason})
+	})
+}
+
+// Defer puts the decision on an item off; on all that await the speaker where none is
+// named. A zero time is a day from now.
+func (s Speaker) Defer(item, reason string, until time.Time) affair.Command {
+	body := func(it *Item, head protocol.FormHead) string {
+		if until.IsZero() {
+			until = head.At.Add(DeferFor)
+		}
+		return protocol.Defer.Format(protocol.Deferral{FormHead: head, Item: it.Ref(), Until: until, Reason: reason})
+	}
+	if item != "" {
+		return s.on(item, protocol.ActDefer, body)
+	}
+	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
+		if err := t.partOf(s.Me); err != nil {
+			return nil, err
+		}
+		var deeds []deed
+		for _, it := range t.Awaiting(s.Me) {
+			deeds = append(deeds, deed{protocol.ActDefer, it.Path, body(it, head)})
+		}
+		if deeds == nil {
+			return nil, refusal.New(refusal.Unknown, "", "no item of %q awaits a decision of %s", t.Name, s.Me)
+		}
+		return deeds, nil
+	})
+}
+
+// Revoke takes a decision back. It needs a reason.
+func (s Speaker) Revoke(item, reason string) affair.Command {
+	return s.on(item, protocol.ActRevoke, func(it *Item, head protocol.FormHead) string {
+		return protocol.Revoke.Format(protocol.Withdrawal{FormHead: head, Item: it.Ref(), Reason: reason})
+	})
+}
+
+// ReAccept commits the speaker anew, to other words where some are given.
+func (s Speaker) ReAccept(item, text, changes string) affair.Command {
+	return s.on(item, protocol.ActReAccept, func(it *Item, head protocol.FormHead) string {
+		return protocol.ReAccept.Format(protocol.Renewal{
+			FormHead: head, Item: protocol.ItemRef{Label: it.Label, Text: cmp.Or(text, it.Text())}, Previous: it.Text(), Changes: changes,
+		})
+	})
+}
+
+// Validate asks the other one whether an item still holds.
+func (s Speaker) Validate(item string, m protocol.Milestone, window time.Duration) affair.Command {
+	return s.on(item, protocol.ActValidate, func(it *Item, head protocol.FormHead) string {
+		return protocol.Validate.Format(protocol.Validation{FormHead: head, Item: it.Ref(), Milestone: m, AnswerBy: head.At.Add(cmp.Or(window, Window))})
+	})
+}
+
+// Check puts all claims of the topic to the other one, and those made for this check
+// alone. Comments is how many the anchored issue has.
+func (s Speaker) Check(extra []string, window time.Duration, comments int) affair.Command {
+	return s.about(protocol.ActSyncCheck, func(t Topic, head protocol.FormHead) (string, error) {
+		claims := t.Claims()
+		for i, text := range extra {
+			claims = append(claims, protocol.Claim{ItemRef: protocol.ItemRef{Label: protocol.Label(ordinal('C', i+1)), Text: text}})
+		}
+		return protocol.CheckSync.Format(protocol.SyncCheck{
+			FormHead: head, Collaboration: s.Me + "↔" + s.other(t), Claims: claims, AnswerBy: head.At.Add(cmp.Or(window, Window)), Comments: comments,
+		}), nil
+	})
+}
+
+// Answer answers a check; the mark is protocol.Mechanical where no agent did.
+func (s Speaker) Answer(check protocol.Path, rows []protocol.SyncRow, mark string) affair.Command {
+	return s.command(func(_ Topic, head protocol.FormHead) ([]deed, error) {
+		head.Mark = mark
+		return []deed{{protocol.ActSyncResult, check, protocol.AnswerSync.Format(protocol.SyncResult{FormHead: head, Rows: rows})}}, nil
+	})
+}
+
+// Checkpoint sums the topic up; the mark is protocol.Mechanical where no agent did.
+func (s Speaker) Checkpoint(summary, mark string) affair.Command {
+	return s.about(protocol.ActCheckpoint, func(_ Topic, head protocol.FormHead) (string, error) {
+		head.Mark = mark
+		return protocol.Sum.Format(protocol.Checkpoint{FormHead: head, Summary: summary}), nil
+	})
+}
+
+// Judge answers a checkpoint of the other one, the last one where the path is zero, by
+// one of the acts ratified, amendment and rejected.
+func (s Speaker) Judge(checkpoint protocol.Path, act protocol.Act, text string) affair.Command {
+	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
+		head.Topic = t.Name
+		says := protocol.Ratify
+		switch act {
+		case protocol.ActAmendment:
+			says = protocol.Amend
+		case protocol.ActRejected:
+			says = protocol.RejectSum
+		}
+		if checkpoint.IsZero() {
+			if i := len(t.Checkpoints) - 1; i >= 0 {
+				checkpoint = t.Checkpoints[i].Path
+			}
+			for _, c := range t.Checkpoints {
+				if c.By != s.Me {
+					checkpoint = c.Path
+				}
+			}
+		}
+		return []deed{{act, checkpoint, says.Format(protocol.Verdict{FormHead: head, Text: text})}}, nil
+	})
+}

@@ -1,0 +1,190 @@
+package topics
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Sort is what an item of a topic is.
+type Sort byte
+
+// The sorts of items, by the letters of their labels.
+const (
+	Agreement Sort = 'A' // each of the two decides on it
+	Question  Sort = 'P' // open until somebody resolves it
+	Lesson    Sort = 'T' // what its author learned from the other one
+	Dissent   Sort = 'D' // what its author sees otherwise
+)
+
+// Item is one thing of a topic, known by the path of the message that brought it (R61).
+// It does not change.
+type Item struct {
+	Path     protocol.Path
+	Sort     Sort
+	Label    protocol.Label // no other item of the term has it
+	Stated   protocol.Label // as its message has it, which another item's may have too
+	By       string
+	At       time.Time
+	Standing affair.Standing
+	Wordings []Wording // the last one stands
+
+	Stands      []Stand       // of an agreement: one of each of the two, in their order
+	Log         []Decision    // what was decided, in the order of the record
+	Validations []*Validation // when it was asked whether it still holds
+	Resolved    *Resolved     // of a question or dissent: nil while it is open
+}
+
+// Wording is a text that an item has or had.
+type Wording struct {
+	Path    protocol.Path // the message that says it
+	By      string
+	At      time.Time
+	Text    string
+	Changes string // what is otherwise than before; may be empty
+}
+
+// Resolved is how a question was settled.
+type Resolved struct {
+	Path    protocol.Path
+	By      string
+	At      time.Time
+	Outcome string
+}
+
+// newItem is an item that a deed brings.
+func newItem(d affair.Deed, sort Sort, stated protocol.Label, text string) *Item {
+	author := d.Author().Name
+	return &Item{
+		Path: d.Message.Path, Sort: sort, Label: stated, Stated: stated, By: author, At: d.Timestamp, Standing: d.Standing,
+		Wordings: []Wording{{Path: d.Message.Path, By: author, At: d.Timestamp, Text: text}},
+	}
+}
+
+// Text is what the item says now.
+func (it *Item) Text() string { return it.Wordings[len(it.Wordings)-1].Text }
+
+// Ref names the item in a message.
+func (it *Item) Ref() protocol.ItemRef { return protocol.ItemRef{Label: it.Label, Text: it.Text()} }
+
+// add is the topic with one more item. A label that stands already gets some digits of
+// the item's path behind it (R61); an item without one, as somebody writes it by hand,
+// the next number.
+func (t Topic) add(it *Item) Topic {
+	if it.Stated == "" || Sort(it.Stated[0]) != it.Sort {
+		it.Label, it.Stated = t.Next(it.Sort), ""
+	}
+	hash := protocol.Hash([]byte(it.Path.String()))
+	for n := 4; t.labelled(it.Label) && n <= len(hash); n++ {
+		it.Label = protocol.Label(firstOf(it.Label) + "-" + hash[:n])
+	}
+	t.Items = added(t.Items, it)
+	return t
+}
+
+func firstOf(l protocol.Label) string {
+	bare, _, _ := strings.Cut(l.String(), "-")
+	return bare
+}
+
+func (t Topic) labelled(l protocol.Label) bool {
+	return slices.ContainsFunc(t.Items, func(it *Item) bool { return it.Label == l })
+}
+
+// Next is the label that the next item of a sort gets.
+func (t Topic) Next(sort Sort) protocol.Label {
+	n := 1
+	for _, it := range t.Items {
+		if it.Sort == sort {
+			m, _ := strconv.Atoi(firstOf(it.Label)[1:])
+			n = max(n, m+1)
+		}
+	}
+	return protocol.Label(ordinal(sort, n))
+}
+
+// Item is the item of that path.
+func (t Topic) Item(p protocol.Path) *Item {
+	for _, it := range t.Items {
+		if it.Path == p {
+			return it
+		}
+	}
+	return nil
+}
+
+// of is the item that a deed is about: the one that its `re` names, be it by a question
+// about it, else the one that its words name.
+func (t Topic) of(d affair.Deed, ref protocol.ItemRef) (*Item, error) {
+	re, _ := d.AnsweredPath()
+	for _, it := range t.Items {
+		asked := slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.Path == re })
+		if it.Path != re && !asked {
+			continue
+		}
+		if ref.Label != "" && ref.Label != it.Label && ref.Label != it.Stated {
+			return nil, refusal.New(refusal.Senseless, "", "it names %s and answers %s", ref.Label, it.Label)
+		}
+		return it, nil
+	}
+	return t.Find(ref)
+}
+
+// Find is the item that is named so: by its label, or by its words. A label that fits two
+// items names none unless the words say which (R61).
+func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
+	if ref.Topic != "" && ref.Topic != t.Slug {
+		return nil, refusal.New(refusal.Senseless, "", "it is about the topic %s", ref.Topic)
+	}
+	var fit []*Item
+	for _, it := range t.Items {
+		switch {
+		case ref.Label == "":
+			if slices.ContainsFunc(it.Wordings, func(w Wording) bool { return ref.Text != "" && sameWords(w.Text, ref.Text) }) {
+				fit = append(fit, it)
+			}
+		case it.Label == ref.Label || it.Stated == ref.Label:
+			fit = append(fit, it)
+		}
+	}
+	if len(fit) > 1 && ref.Label != "" && ref.Text != "" {
+		fit = slices.DeleteFunc(fit, func(it *Item) bool {
+			return !slices.ContainsFunc(it.Wordings, func(w Wording) bool { return sameWords(w.Text, ref.Text) })
+		})
+	}
+	named := cmp.Or(ref.Label.String(), fmt.Sprintf("%.60q", ref.Text))
+	switch {
+	case ref == (protocol.ItemRef{}):
+		return nil, refusal.New(refusal.Senseless, "", "it names no item")
+	case len(fit) == 0:
+		return nil, refusal.New(refusal.Unknown, "", "%q has no item %s", t.Name, named)
+	case len(fit) > 1:
+		return nil, refusal.New(refusal.Senseless, "name it as it is shown, with the digits behind its label", "%s fits more than one item of %q", named, t.Name)
+	}
+	return fit[0], nil
+}
+
+// sameWords reports whether two texts have the same words, whatever stands between them.
+func sameWords(a, b string) bool { return words(a) == words(b) }
+
+func words(s string) string {
+	return strings.ToLower(strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.S)
+	}), " "))
+}
+
+// answerBy is until when an answer is waited for: as a message says, or the usual time.
+func answerBy(d affair.Deed, says time.Time) time.Time {
+	if says.IsZero() {
+		return d.Timestamp.Add(Window)
+	}
+	return says
+}

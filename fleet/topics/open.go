@@ -1,0 +1,103 @@
+package topics
+
+import (
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// scope is the question that every topic begins with (seed, "If topic is new: Create").
+const scope = "Define scope and goals"
+
+// open begins a topic, or a new term of one whose author had closed it. Who opens what is
+// open loads it; its anchor is the last one that was named (R20, R30).
+func (t Topic) open(recordID string, d affair.Deed) (Topic, error) {
+	o, err := protocol.OpenTopic.Parse(d.Body)
+	if err != nil {
+		return t, malformed(err)
+	}
+	next, err := begin(recordID, d, o)
+	if err != nil {
+		return t, err
+	}
+	author := d.Author().Name
+	switch {
+	case t.Opened.IsZero(), next.Derived && !t.Derived:
+		next.Past = t.Past
+		return next, nil
+	case !samePair(t.Pair, next.Pair), t.Slug != next.Slug:
+		return t, refusal.New(refusal.Forbidden, "", "this channel is that of %q, between %s and %s", t.Name, t.Pair[0], t.Pair[1])
+	case !protocol.SameTopic(t.Name, o.Topic):
+		return t, refusal.New(refusal.Forbidden, "give it another name", "the short form of %q is that of %q too, which is open", o.Topic, t.Name)
+	}
+	if _, closed := t.ClosedBy(author); closed {
+		next.Past, t.Past = t.Past, nil
+		if next.Past = added(next.Past, t); next.Anchor == "" {
+			next.Anchor = t.Anchor
+		}
+		return next, nil
+	}
+	if o.Anchor != "" {
+		t.Anchor = o.Anchor
+	}
+	return t, nil
+}
+
+// begin is the topic that an opening begins.
+func begin(recordID string, d affair.Deed, o protocol.Opening) (Topic, error) {
+	slug, err := protocol.SlugOf(o.Topic)
+	if err != nil {
+		return Topic{}, malformed(err)
+	}
+	with := o.With
+	if with == "" && len(d.To) == 1 {
+		with = d.To[0].Name
+	}
+	author := d.Author().Name
+	switch {
+	case with == "" || with == protocol.All || protocol.CheckForeignName(with) != nil:
+		return Topic{}, refusal.New(refusal.Senseless, "", "it does not say with whom")
+	case with == author:
+		return Topic{}, refusal.New(refusal.Senseless, "", "a topic is between two")
+	}
+	t := Topic{
+		Opened: d.Message.Path, Name: o.Topic, Slug: slug, Pair: [2]string{author, with}, Since: d.Timestamp, Anchor: o.Anchor,
+		Derived: protocol.TopicChannel(recordID, author, with, slug) == d.Message.Path.Channel(),
+	}
+	t.Items = []*Item{newItem(d, Question, "P1", scope)}
+	return t, nil
+}
+
+func samePair(a, b [2]string) bool { return a == b || a == [2]string{b[1], b[0]} }
+
+// close ends its author's side.
+func (t Topic) close(d affair.Deed) (Topic, error) {
+	c, err := protocol.CloseTopic.Parse(d.Body)
+	if err != nil {
+		return t, malformed(err)
+	}
+	t.Closed = added(t.Closed, Closed{d.Message.Path, d.Author().Name, d.Timestamp, c.Reason})
+	return t, nil
+}
+
+// join notes that somebody asks to take part.
+func (t Topic) join(d affair.Deed) (Topic, error) {
+	j, err := protocol.RequestJoin.Parse(d.Body)
+	if err != nil {
+		return t, malformed(err)
+	}
+	author := d.Author().Name
+	switch {
+	case t.Opened.IsZero():
+		return t, t.partOf(author)
+	case author == t.Pair[0] || author == t.Pair[1]:
+		return t, refusal.New(refusal.Senseless, "", "%s takes part in %q already", author, t.Name)
+	}
+	for _, other := range t.Joins {
+		if other.By == author {
+			return t, refusal.New(refusal.Senseless, "wait for the answer", "%s has asked to join %q already", author, t.Name)
+		}
+	}
+	t.Joins = added(t.Joins, Join{d.Message.Path, author, d.Timestamp, j.Reason})
+	return t, nil
+}

@@ -1,0 +1,204 @@
+// Package topics is the affair of two who work together on something: what they have
+// agreed on and each one's commitment to it, open questions, what they taught each other,
+// where they differ, how far they were in sync, and the checkpoints that sum it up.
+//
+// A topic lies in a channel that follows from the record, the two and its slug, so that
+// two hosts which open it at once meet in one. Its deeds are the texts of the protocol's
+// acts. Each of the two decides for itself alone. Nothing of a topic is ever removed: what
+// was taken back, reworded or closed stays readable.
+//
+// Values say what the record says. How much an old score is worth now, how far somebody
+// is to be trusted and what should be asked again is computed from values and the time of
+// looking (R21, R22, R29); see Decayed, Trust and DueValidations.
+package topics
+
+import (
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Topic is what two have between them on one subject. It does not change.
+type Topic struct {
+	Opened protocol.Path // the message that opened this term; zero where nothing is open
+	Name   string
+	Slug   protocol.Slug
+	Pair   [2]string // who opened it, and with whom
+	Since  time.Time // when this term was opened
+	Anchor string    // the issue that it hangs on; empty: none
+	// Derived says that the channel follows from pair and slug. Another channel is one
+	// that somebody chose by hand; an opening whose channel follows takes its place.
+	Derived bool
+
+	Items       []*Item       // in the order of the record
+	Checks      []*Check      // in the order of the record
+	Results     []*Result     // the answers to checks, in the order of the record
+	Checkpoints []*Checkpoint // in the order of the record
+	Closed      []Closed      // who has closed their side
+	Joins       []Join        // who asked to take part
+	Past        []Topic       // earlier terms, the first one first; their Past is empty
+}
+
+// Closed is the end of one's side of a topic (R30).
+type Closed struct {
+	Path   protocol.Path
+	By     string
+	At     time.Time
+	Reason string
+}
+
+// Join is somebody's wish to take part (R31).
+type Join struct {
+	Path   protocol.Path
+	By     string
+	At     time.Time
+	Reason string
+}
+
+// Window is how long a decision stays open where its message does not say: that of
+// agents on two hosts. Those of one host, or on an issue, have another one, which whoever
+// asks writes into the message (R25).
+const Window = WindowCrossHost
+
+// The windows of the seed, by the way that a message goes.
+const (
+	WindowSameHost  = 24 * time.Hour
+	WindowCrossHost = 7 * 24 * time.Hour
+	WindowIssue     = 30 * 24 * time.Hour
+)
+
+// Kind is the kind of affair that topics are, in the record with that id: one a channel.
+func Kind(recordID string) *affair.Kind[Topic] {
+	return &affair.Kind[Topic]{
+		Name: "topic",
+		Acts: []protocol.ActSpec{
+			protocol.OpenTopic.ActSpec, protocol.CloseTopic.ActSpec, protocol.RequestJoin.ActSpec,
+			protocol.Agree.ActSpec, protocol.Accept.ActSpec, protocol.Reject.ActSpec, protocol.Defer.ActSpec,
+			protocol.Revoke.ActSpec, protocol.ReAccept.ActSpec, protocol.Validate.ActSpec,
+			protocol.Ask.ActSpec, protocol.Resolve.ActSpec, protocol.TeachBack.ActSpec, protocol.Disagree.ActSpec,
+			protocol.CheckSync.ActSpec, protocol.AnswerSync.ActSpec,
+			protocol.Sum.ActSpec, protocol.Ratify.ActSpec, protocol.Amend.ActSpec, protocol.RejectSum.ActSpec,
+		},
+		Of:    func(m *protocol.Message) (string, bool) { return m.Path.Channel().String(), true },
+		Begin: func(string) Topic { return Topic{} },
+		Step:  func(t Topic, d affair.Deed) (Topic, error) { return t.step(recordID, d) },
+		At:    Topic.at,
+	}
+}
+
+// step is the topic after a deed, or why the deed is void.
+func (t Topic) step(recordID string, d affair.Deed) (Topic, error) {
+	switch d.Act {
+	case protocol.ActTopic:
+		return t.open(recordID, d)
+	case protocol.ActJoinRequest:
+		return t.join(d)
+	}
+	if err := t.partOf(d.Author().Name); err != nil {
+		return t, err
+	}
+	switch d.Act {
+	case protocol.ActAgree:
+		return t.propose(d)
+	case protocol.ActAccept, protocol.ActReject, protocol.ActDefer, protocol.ActRevoke, protocol.ActReAccept:
+		return t.decide(d)
+	case protocol.ActValidate:
+		return t.validate(d)
+	case protocol.ActOpen:
+		return t.ask(d)
+	case protocol.ActResolve:
+		return t.resolve(d)
+	case protocol.ActTeachBack:
+		return t.teach(d)
+	case protocol.ActDisagree:
+		return t.disagree(d)
+	case protocol.ActSyncCheck:
+		return t.check(d)
+	case protocol.ActSyncResult:
+		return t.result(d)
+	case protocol.ActCheckpoint:
+		return t.sum(d)
+	case protocol.ActRatified, protocol.ActAmendment, protocol.ActRejected:
+		return t.answerSum(d)
+	}
+	return t.close(d)
+}
+
+// partOf says why somebody cannot do anything in the topic.
+func (t Topic) partOf(who string) error {
+	switch {
+	case t.Opened.IsZero():
+		return refusal.New(refusal.Unknown, "open it first", "no topic is open in this channel")
+	case !slices.Contains(t.Pair[:], who):
+		return refusal.New(refusal.Forbidden, "ask to join it", "%s takes no part in %q, which is between %s and %s", who, t.Name, t.Pair[0], t.Pair[1])
+	}
+	if c, closed := t.ClosedBy(who); closed {
+		return refusal.New(refusal.Forbidden, "open it again: that begins a new term", "%s has closed %q on %s", who, t.Name, c.At.Format(time.DateOnly))
+	}
+	return nil
+}
+
+// ClosedBy is how somebody closed their side, if they have.
+func (t Topic) ClosedBy(who string) (Closed, bool) {
+	for _, c := range t.Closed {
+		if c.By == who {
+			return c, true
+		}
+	}
+	return Closed{}, false
+}
+
+// Other is the other one of the two.
+func (t Topic) Other(who string) string {
+	if who == t.Pair[0] {
+		return t.Pair[1]
+	}
+	return t.Pair[0]
+}
+
+// at is the topic at a time: what has run out by then is timed out. That is observed by
+// whoever looks and is no answer (R29).
+func (t Topic) at(now time.Time) Topic {
+	t.Items = changed(t.Items, func(it *Item) *Item { return it.at(now) })
+	t.Checks = changed(t.Checks, func(c *Check) *Check { return c.at(now) })
+	return t
+}
+
+// changed is a list with what comes of each of its values; the same list where all stay.
+func changed[T any](list []*T, change func(*T) *T) []*T {
+	var next []*T
+	for i, v := range list {
+		c := change(v)
+		if c != v && next == nil {
+			next = slices.Clone(list)
+		}
+		if next != nil {
+			next[i] = c
+		}
+	}
+	if next == nil {
+		return list
+	}
+	return next
+}
+
+// added is a list with one more, which leaves the list itself as it is.
+func added[T any](list []T, v T) []T { return append(list[:len(list):len(list)], v) }
+
+// put is a list with a value in the place of another one.
+func put[T any](list []*T, old, v *T) []*T {
+	return changed(list, func(x *T) *T {
+		if x == old {
+			return v
+		}
+		return x
+	})
+}
+
+// malformed is why a deed whose words cannot be read is void.
+func malformed(err error) error {
+	return refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
+}
