@@ -1,0 +1,49 @@
+package topics
+
+import "time"
+
+// Sidecar is what a topic's state file says of its agreements (contract of the state
+// sidecar): a view of the fold for other programs, written anew and never read back.
+type Sidecar struct {
+	Topic string                 `json:"topic"`
+	Items map[string]SidecarItem `json:"items"`
+}
+
+// SidecarItem is one agreement, as the least settled of the two has it (R60).
+type SidecarItem struct {
+	Text          string `json:"text"`
+	Phase         Phase  `json:"phase"`
+	DecidedAt     string `json:"decidedAt,omitempty"`
+	DecidedBy     string `json:"decidedBy,omitempty"`
+	Reason        string `json:"reason,omitempty"`
+	DeferredUntil string `json:"deferredUntil,omitempty"`
+	TimeoutAt     string `json:"timeoutAt,omitempty"`
+	PreviousPhase Phase  `json:"previousPhase,omitempty"`
+}
+
+// Sidecar is the state file of the topic.
+func (t Topic) Sidecar() Sidecar {
+	s := Sidecar{Topic: t.Slug.String(), Items: map[string]SidecarItem{}}
+	for _, it := range t.agreements(nil) {
+		stand := it.Shown()
+		item := SidecarItem{
+			Text: it.Text(), Phase: stand.Phase, DecidedAt: iso(stand.DecidedAt), Reason: stand.Reason,
+			TimeoutAt: iso(stand.TimeoutAt), PreviousPhase: stand.Previous,
+		}
+		if !stand.DecidedAt.IsZero() {
+			item.DecidedBy = stand.Who
+		}
+		if stand.Phase == Deferred || stand.Previous == Deferred && stand.Phase == TimedOut {
+			item.DeferredUntil = iso(stand.Until)
+		}
+		s.Items[it.Label.String()] = item
+	}
+	return s
+}
+
+func iso(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
