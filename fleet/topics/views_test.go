@@ -1,0 +1,223 @@
+package topics_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+const record = "0123456789abcdef0123456789abcdef01234567"
+
+// table is a topic to which commands are given, one after the other.
+type table struct {
+	*testing.T
+	now  time.Time
+	t    topics.Topic
+	last protocol.Path
+	n    uint32
+}
+
+func (tb *table) do(c affair.Command) {
+	tb.Helper()
+	kind := topics.Kind(record)
+	tb.now = tb.now.Add(time.Second)
+	drafts, err := c.Decide(kind.At(tb.t, tb.now), tb.now)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, d := range drafts {
+		m := d.Message
+		tb.n++
+		m.Timestamp, m.Path = tb.now, protocol.NewPath(d.Channel, tb.now, tb.n)
+		if tb.t, err = kind.Step(tb.t, affair.Deed{Message: &m, Position: affair.Position{Place: tb.now, Path: m.Path}}); err != nil {
+			tb.Fatal(err)
+		}
+		tb.last = m.Path
+	}
+}
+
+func speakers() (skills, mawjs topics.Speaker) {
+	return topics.Speaker{Record: record, Me: "skills", With: "mawjs", Topic: "tmux design"}, topics.Speaker{Record: record, Me: "mawjs", With: "skills", Topic: "tmux design"}
+}
+
+// P183: it is asked again at the milestones of the seed and at nothing else, and once each.
+func TestDueValidations(t *testing.T) {
+	skills, mawjs := speakers()
+	tb := &table{T: t, now: noon}
+	tb.do(skills.Open(""))
+	tb.do(skills.Agree("Keys are four", 0))
+	tb.do(skills.Agree("Titles have a tag", 0))
+	tb.do(mawjs.Accept("A1", ""))
+	due := func(contacts []topics.Contact, forward bool) string {
+		text := ""
+		for _, d := range tb.t.DueValidations("skills", contacts, tb.now, forward) {
+			text += fmt.Sprint(d.Item.Label, " ", d.Milestone, ";")
+		}
+		return text
+	}
+	sessions := func(n int) (contacts []topics.Contact) {
+		for i := range n {
+			day := noon.Add(time.Duration(i+1) * 24 * time.Hour)
+			contacts = append(contacts, topics.Contact{By: "skills", At: day}, topics.Contact{By: "mawjs", At: day})
+		}
+		return contacts
+	}
+	want := func(what, got, want string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %q is due, want %q", what, got, want)
+		}
+	}
+	want("on the day that it was accepted", due(nil, true), "")
+	tb.now = tb.now.Add(24 * time.Hour)
+	want("in a check", due(nil, false), "")
+	want("in a forward", due(nil, true), "A1 forward;")
+	want("after four sessions", due(sessions(4), false), "")
+	want("after five sessions", due(sessions(5), false), "A1 sessions;")
+	answer := func(score float64, d protocol.Decision) {
+		tb.do(skills.Check(nil, 0, 0))
+		tb.do(mawjs.Answer(tb.last, []protocol.SyncRow{{Claim: protocol.ItemRef{Label: "A1"}, Score: protocol.NewScore(score), Decision: d, Evidence: "x"}}, ""))
+	}
+	answer(0.7, protocol.DecisionPartial)
+	want("at 70%", due(nil, false), "")
+	answer(0.699, protocol.DecisionPartial)
+	want("below 70%", due(nil, false), "A1 score;")
+	answer(0, protocol.DecisionReject)
+	want("after a contradiction", due(sessions(5), true), "A1 contradiction;")
+	tb.do(skills.Validate("A1", protocol.MilestoneContradiction, 0))
+	want("while it is asked", due(sessions(5), true), "")
+	tb.do(mawjs.ReAccept("A1", "", ""))
+	want("once it is answered", due(nil, true), "")
+}
+
+// R60: the state file has the least settled of the two, with what it was before.
+func TestSidecar(t *testing.T) {
+	skills, mawjs := speakers()
+	tb := &table{T: t, now: noon}
+	tb.do(skills.Open(""))
+	for _, text := range []string{"Keys are four", "Titles have a tag", "Panes are three", "Buds are kits"} {
+		tb.do(skills.Agree(text, 24*time.Hour))
+	}
+	tb.do(mawjs.Accept("A1", "so be it"))
+	tb.do(mawjs.Defer("A2", "later", noon.Add(100*time.Hour)))
+	tb.do(mawjs.Reject("A3", "no"))
+	got, err := json.MarshalIndent(topics.Kind(record).At(tb.t, noon.Add(48*time.Hour)).Sidecar(), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{
+  "topic": "tmux-design",
+  "items": {
+    "A1": {
+      "text": "Keys are four",
+      "phase": "accept",
+      "decidedAt": "2026-04-16T12:00:06Z",
+      "decidedBy": "mawjs",
+      "reason": "so be it",
+      "previousPhase": "pending"
+    },
+    "A2": {
+      "text": "Titles have a tag",
+      "phase": "defer",
+      "decidedAt": "2026-04-16T12:00:07Z",
+      "decidedBy": "mawjs",
+      "reason": "later",
+      "deferredUntil": "2026-04-20T16:00:00Z",
+      "previousPhase": "pending"
+    },
+    "A3": {
+      "text": "Panes are three",
+      "phase": "reject",
+      "decidedAt": "2026-04-16T12:00:08Z",
+      "decidedBy": "mawjs",
+      "reason": "no",
+      "previousPhase": "pending"
+    },
+    "A4": {
+      "text": "Buds are kits",
+      "phase": "timeout",
+      "timeoutAt": "2026-04-17T12:00:05Z",
+      "previousPhase": "pending"
+    }
+  }
+}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Error(diff)
+	}
+	// P181: where a fleet has it so, what was put off asks again instead of being timed out.
+	late := topics.Kind(record).At(tb.t, noon.Add(200*time.Hour))
+	phase := func(t topics.Topic) topics.Phase {
+		it, err := t.Find(protocol.ItemRef{Label: "A2"})
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return it.Stand("mawjs").Phase
+	}
+	if a, b, c := phase(late), phase(late.Reprompted()), phase(tb.t); a != topics.TimedOut || b != topics.Pending || c != topics.Deferred {
+		t.Errorf("put off: %s when it has run out, %s where it asks again, %s in the value, which does not change", a, b, c)
+	}
+	// P179: looking twice is looking once.
+	twice := topics.Kind(record).At(late, noon.Add(200*time.Hour))
+	if diff := cmp.Diff(late, twice, cmp.AllowUnexported(protocol.Path{}, protocol.Score{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// M134, M141: the history has a line for each answer with a score, of earlier terms too.
+func TestHistory(t *testing.T) {
+	skills, mawjs := speakers()
+	tb := &table{T: t, now: noon}
+	tb.do(skills.Open(""))
+	for term, score := range []float64{0.5, 0.9} {
+		tb.do(skills.Check(nil, 0, 0))
+		tb.do(mawjs.Answer(tb.last, []protocol.SyncRow{{Claim: protocol.ItemRef{Label: "P1"}, Score: protocol.NewScore(score), Evidence: "x"}}, ""))
+		if term == 0 {
+			tb.do(skills.Close(""))
+			tb.do(skills.Open(""))
+		}
+	}
+	tb.do(skills.Check(nil, 0, 0)) // nobody answers
+	lambda := func(time.Time) topics.Lambda { return topics.Lambda{Value: 0.1} }
+	want := []topics.Sample{
+		{At: noon.Add(3 * time.Second), By: "mawjs", Topic: "tmux-design", Raw: 0.5, Lambda: 0.1},
+		{At: noon.Add(7 * time.Second), By: "mawjs", Topic: "tmux-design", Raw: 0.9, Lambda: 0.1},
+	}
+	if diff := cmp.Diff(want, tb.t.History("mawjs", lambda)); diff != "" {
+		t.Error(diff)
+	}
+	if got := tb.t.History("skills", lambda); len(got) != 0 {
+		t.Errorf("skills answered nothing: %v", got)
+	}
+	tb.do(skills.Teach("one"))
+	tb.do(skills.Teach("two"))
+	tb.do(mawjs.Teach("three"))
+	if given, received := tb.t.TeachBacks("skills"); given != 2 || received != 1 {
+		t.Errorf("%d given, %d received", given, received)
+	}
+}
+
+// What cannot be said is refused before it is written, with a hint where there is one.
+func TestRefused(t *testing.T) {
+	skills, _ := speakers()
+	for name, c := range map[string]affair.Command{
+		"no topic":   skills.Agree("x", 0),
+		"no name":    topics.Speaker{Record: record, Me: "a", With: "b", Topic: "..."}.Open(""),
+		"two lines":  topics.Speaker{Record: record, Me: "a", With: "b", Topic: "a\nb"}.Open(""),
+		"no partner": topics.Speaker{Record: record, Me: "a", Topic: "x"}.Open(""),
+		"no item":    skills.Accept("A1", ""),
+		"no answer":  skills.Judge(protocol.Path{}, protocol.ActRatified, ""),
+	} {
+		if drafts, err := c.Decide(topics.Topic{}, noon); !errors.As(err, new(*refusal.Refusal)) || drafts != nil {
+			t.Errorf("%s: %v, %v", name, drafts, err)
+		}
+	}
+}
