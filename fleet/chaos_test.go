@@ -23,7 +23,7 @@ import (
 func TestMischiefDoesNotDependOnOrder(t *testing.T) {
 	for seed := range seeds(160) {
 		c := newChaos(t, uint64(seed))
-		c.ballot, c.topic = seed%2 == 0, seed%2 == 1
+		c.ballot = seed%2 == 0
 		for range 5 + c.IntN(30) {
 			c.step()
 		}
@@ -192,7 +192,6 @@ type chaos struct {
 	files  []testFile
 	later  []protocol.Path // messages that are referred to before they are there
 	ballot bool            // much is about a ballot
-	topic  bool            // much is about a topic
 	opened []protocol.Path
 	dead   []protocol.RunWord // what may have been given up
 }
@@ -227,13 +226,7 @@ func (c *chaos) step() {
 	if strings.HasPrefix(string(d.Message.Act), "ballot") {
 		d.Channel = protocol.DeriveChannel(testRecord, "x") // so that they meet
 	}
-	if c.topic && d.Message.Act.Class() == protocol.ClassDeed {
-		d.Channel = protocol.TopicChannel(testRecord, "nat", "eve", "x")
-	}
 	defer func() {
-		if last := len(c.files) - 1; c.topic && last >= 0 && c.files[last].path.Channel() == d.Channel {
-			c.opened = append(c.opened, c.files[last].path)
-		}
 		if last := len(c.files) - 1; d.Message.Act == ballot.Propose.Act && last >= 0 && c.files[last].path.Channel() == d.Channel {
 			c.opened = append(c.opened, c.files[last].path)
 		}
@@ -402,10 +395,6 @@ func (c *chaos) message() protocol.Message {
 	}
 	if c.ballot && c.IntN(3) > 0 {
 		c.deed(&m, asked)
-		return m
-	}
-	if c.topic && c.IntN(8) > 0 {
-		c.topicDeed(&m, asked)
 		return m
 	}
 	switch c.IntN(7) {

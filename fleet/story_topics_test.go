@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -340,52 +339,4 @@ func (s *story) messageNow(words []string, t topics.Topic) string {
 		return strings.Join(text, ", ")
 	}
 	return "none"
-}
-
-// topicDeed makes a message a deed of one topic of nat and eve: any act about any item,
-// check or checkpoint, by anybody, now and then with words that make no sense.
-func (c *chaos) topicDeed(m *protocol.Message, otherwise string) {
-	m.From, m.To = []string{"nat", "eve"}[c.IntN(2)], []protocol.Address{{Name: []string{"nat", "eve"}[c.IntN(2)]}}
-	if c.IntN(12) == 0 {
-		m.From = c.name()
-	}
-	if len(c.opened) > 0 && c.IntN(3) > 0 {
-		m.Re = c.opened[c.IntN(len(c.opened))].Rel()
-	} else if c.IntN(4) == 0 {
-		m.Re = otherwise
-	}
-	label := protocol.Label(fmt.Sprintf("%c%d", "APTD"[c.IntN(4)], 1+c.IntN(3)))
-	item := protocol.ItemRef{Label: label}
-	if c.IntN(3) == 0 {
-		item.Label, item.Text = "", []string{"Keys are four", "Titles have none"}[c.IntN(2)]
-	}
-	text := []string{"Keys are four", "Titles have none", "Panes are three"}[c.IntN(3)]
-	says := map[protocol.Act]string{
-		protocol.ActTopic:       protocol.OpenTopic.Format(protocol.Opening{FormHead: protocol.FormHead{With: []string{"nat", "eve"}[c.IntN(2)], Topic: []string{"x", "X"}[c.IntN(2)]}}),
-		protocol.ActAgree:       protocol.Agree.Format(protocol.Proposal{Item: protocol.ItemRef{Label: label, Text: text}, AnswerBy: c.now.Add(time.Duration(c.IntN(20)) * time.Second)}),
-		protocol.ActAccept:      protocol.Accept.Format(protocol.Acceptance{Item: item}),
-		protocol.ActReject:      protocol.Reject.Format(protocol.Rejection{Item: item, Reason: text}),
-		protocol.ActDefer:       protocol.Defer.Format(protocol.Deferral{Item: item, Until: c.now.Add(time.Duration(c.IntN(20)-5) * time.Second)}),
-		protocol.ActRevoke:      protocol.Revoke.Format(protocol.Withdrawal{Item: item, Reason: text}),
-		protocol.ActReAccept:    protocol.ReAccept.Format(protocol.Renewal{Item: protocol.ItemRef{Label: label, Text: text}}),
-		protocol.ActValidate:    protocol.Validate.Format(protocol.Validation{Item: item}),
-		protocol.ActOpen:        protocol.Ask.Format(protocol.OpenQuestion{Item: protocol.ItemRef{Label: label, Text: text}}),
-		protocol.ActResolve:     protocol.Resolve.Format(protocol.Resolution{Item: item}),
-		protocol.ActTeachBack:   protocol.TeachBack.Format(protocol.Lesson{Label: label, Learned: text}),
-		protocol.ActDisagree:    protocol.Disagree.Format(protocol.Dissent{Label: label, Position: text}),
-		protocol.ActSyncCheck:   protocol.CheckSync.Format(protocol.SyncCheck{Claims: []protocol.Claim{{ItemRef: protocol.ItemRef{Label: label, Text: text}}}}),
-		protocol.ActSyncResult:  protocol.AnswerSync.Format(protocol.SyncResult{Rows: []protocol.SyncRow{{Claim: protocol.ItemRef{Label: label}, Score: protocol.NewScore(float64(c.IntN(5)) / 4), Evidence: text}}}),
-		protocol.ActCheckpoint:  protocol.Sum.Format(protocol.Checkpoint{Summary: text}),
-		protocol.ActRatified:    protocol.Ratify.Format(protocol.Verdict{}),
-		protocol.ActAmendment:   protocol.Amend.Format(protocol.Verdict{Text: text}),
-		protocol.ActClose:       protocol.CloseTopic.Format(protocol.Closing{}),
-		protocol.ActJoinRequest: protocol.RequestJoin.Format(protocol.JoinRequest{}),
-	}
-	acts := slices.Sorted(maps.Keys(says))
-	if m.Act = acts[c.IntN(len(acts))]; len(c.opened) == 0 || m.Act == protocol.ActClose && c.IntN(3) > 0 {
-		m.Act = protocol.ActTopic
-	}
-	if m.Body = says[m.Act]; c.IntN(16) == 0 {
-		m.Body = "nonsense"
-	}
 }

@@ -14,8 +14,8 @@ type Label string
 
 var (
 	labelPattern = regexp.MustCompile(`^[APTDC][0-9]{1,6}(-[0-9a-f]{4,64})?$`)
-	itemPattern  = regexp.MustCompile(`^\[([^\[\]]*)\]\s*(.*)$`)
-	shortPattern = regexp.MustCompile(`(?i)^([aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)(?:\s*[:.–—]\s*(.*))?$`)
+	itemPattern  = regexp.MustCompile("^[*`]*\\[([^\\[\\]]*)\\][*`]*\\s*(.*)$")
+	shortPattern = regexp.MustCompile(`(?i)^([aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)(?:(?:\s*[:.–—]\s*|\s+-\s+)(.*))?$`)
 )
 
 // ParseLabel reads a label, in any case.

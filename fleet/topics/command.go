@@ -114,8 +114,11 @@ func (s Speaker) Close(reason string) affair.Command {
 func (s Speaker) Join(one string, reason string) affair.Command {
 	asker := s.Me
 	s.Me = one // the channel is that of the two
-	channel, _ := s.Channel()
+	channel, err := s.Channel()
 	return Kind(s.Record).Command(channel.String(), func(t Topic, now time.Time) ([]affair.Draft, error) {
+		if err != nil {
+			return nil, err
+		}
 		now = now.UTC().Truncate(time.Millisecond)
 		m := protocol.Message{From: asker, To: []protocol.Address{{Name: one}, {Name: s.With}}, Type: protocol.TypeText, Act: protocol.ActJoinRequest, Human: s.Human}
 		m.Body = protocol.RequestJoin.Format(protocol.JoinRequest{FormHead: protocol.FormHead{From: asker, Topic: t.Name, At: now}, Reason: reason})

@@ -173,6 +173,11 @@ func (t Topic) decide(d affair.Deed) (Topic, error) {
 		return t, malformed(err)
 	}
 	it, err := t.of(d, w.item)
+	if err != nil && w.previous != "" { // the seed names it by the words that it had until now
+		if was, found := t.Find(protocol.ItemRef{Text: w.previous}); found == nil {
+			it, err = was, nil
+		}
+	}
 	if err == nil && it.Sort != Agreement {
 		err = refusal.New(refusal.Senseless, "", "%s is nothing to agree on", it.Label)
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -99,14 +98,12 @@ func (t Topic) labelled(l protocol.Label) bool {
 	return slices.ContainsFunc(t.Items, func(it *Item) bool { return it.Label == l })
 }
 
-// Next is the label that the next item of a sort gets.
+// Next is the label that the next item of a sort gets: its number in the order, or a later
+// one where somebody took that. A label far ahead, as one may write by hand, moves no other.
 func (t Topic) Next(sort Sort) protocol.Label {
-	n := 1
-	for _, it := range t.Items {
-		if it.Sort == sort {
-			m, _ := strconv.Atoi(firstOf(it.Label)[1:])
-			n = max(n, m+1)
-		}
+	n := 1 + len(t.Sorted(sort, nil))
+	for t.labelled(protocol.Label(ordinal(sort, n))) {
+		n++
 	}
 	return protocol.Label(ordinal(sort, n))
 }

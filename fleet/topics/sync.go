@@ -214,6 +214,17 @@ func (t Topic) Scored(by string) []*Result {
 	return all
 }
 
+// CommentsAtSync is how many comments the anchored issue had at the last check that says
+// so; 0 where none does.
+func (t Topic) CommentsAtSync() int {
+	for _, c := range slices.Backward(t.Checks) {
+		if c.Comments > 0 {
+			return c.Comments
+		}
+	}
+	return 0
+}
+
 // Claims are what a check of somebody puts to the other one: agreements that nobody has
 // rejected, questions that are open, and what was taught (seed, "Build claims").
 func (t Topic) Claims() []protocol.Claim {

@@ -185,7 +185,11 @@ func TestHistory(t *testing.T) {
 			tb.do(skills.Open(""))
 		}
 	}
-	tb.do(skills.Check(nil, 0, 0)) // nobody answers
+	tb.do(skills.Check(nil, 0, 12)) // nobody answers
+	tb.do(mawjs.Check(nil, 0, 0))
+	if got := tb.t.CommentsAtSync(); got != 12 {
+		t.Errorf("%d comments at the last check", got)
+	}
 	lambda := func(time.Time) topics.Lambda { return topics.Lambda{Value: 0.1} }
 	want := []topics.Sample{
 		{At: noon.Add(3 * time.Second), By: "mawjs", Topic: "tmux-design", Raw: 0.5, Lambda: 0.1},
@@ -220,4 +224,40 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, drafts, err)
 		}
 	}
+}
+
+// Whatever a deed says, the fold takes it in or says why not, and the value that it was
+// given stays as it was.
+func FuzzStep(f *testing.F) {
+	kind := topics.Kind(record)
+	skills, mawjs := speakers()
+	for _, spec := range kind.Acts {
+		f.Add(string(spec.Act), spec.Example, true, "")
+		f.Add(string(spec.Act), "ITEM: A1\nREASON: x", false, "2026/04/16/120002000Z-00000002.md")
+	}
+	f.Fuzz(func(t *testing.T, act, body string, first bool, re string) {
+		tb := &table{T: t, now: noon}
+		tb.do(skills.Open(""))
+		tb.do(skills.Agree("Keys are four", 0))
+		tb.do(skills.Check(nil, 0, 0))
+		tb.do(mawjs.Checkpoint("All is open.", ""))
+		before, err := json.Marshal(tb.t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := protocol.Message{From: "skills", To: []protocol.Address{{Name: "mawjs"}}, Type: protocol.TypeText, Act: protocol.Act(act), Body: body, Re: re, Timestamp: noon.Add(time.Hour)}
+		if !first {
+			m.From = "mawjs"
+		}
+		m.Path = protocol.NewPath(tb.last.Channel(), m.Timestamp, 99)
+		next, err := kind.Step(tb.t, affair.Deed{Message: &m, Position: affair.Position{Place: m.Timestamp, Path: m.Path}})
+		_ = kind.At(next, noon.Add(10000*time.Hour)).Sidecar()
+		after, _ := json.Marshal(tb.t)
+		if string(before) != string(after) {
+			t.Errorf("the value that was given has changed:\n%s", cmp.Diff(string(before), string(after)))
+		}
+		if changed, _ := json.Marshal(next); err != nil && string(changed) != string(before) {
+			t.Errorf("a void deed changes the value: %v", err)
+		}
+	})
 }
