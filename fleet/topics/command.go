@@ -40,7 +40,7 @@ type deed struct {
 
 // command is one that makes deeds of the value of the topic. What would be void is
 // refused: each deed is tried on the value first.
-func (s Speaker) command(make func(t Topic, head protocol.FormHead) ([]deed, error)) affair.Command {
+func (s Speaker) command(decide func(t Topic, head protocol.FormHead) ([]deed, error)) affair.Command {
 	kind := Kind(s.Record)
 	channel, err := s.Channel()
 	return kind.Command(channel.String(), func(t Topic, now time.Time) ([]affair.Draft, error) {
@@ -48,7 +48,7 @@ func (s Speaker) command(make func(t Topic, head protocol.FormHead) ([]deed, err
 			return nil, err
 		}
 		now = now.UTC().Truncate(time.Millisecond)
-		deeds, err := make(t, protocol.FormHead{From: s.Me, At: now})
+		deeds, err := decide(t, protocol.FormHead{From: s.Me, At: now})
 		if err != nil {
 			return nil, err
 		}
