@@ -166,6 +166,11 @@ func (s *State) candidate(it *Item) *affair.Candidate {
 	switch s.Signature(it) {
 	case protocol.SignatureValid:
 		c.Names = false
+		ring := s.Keys()
+		h, joined := ring.Host(it.Host)
+		founder, _ := ring.Founder()
+		c.Human = joined && !it.Unattended && h.EverHuman(it.From)
+		c.Founder = it.Host == founder
 		return c
 	case protocol.SignatureRefused:
 		c.Void = refusal.New(refusal.Forbidden, "", "its signature is refused: %s", s.Keys().Why(&it.File))

@@ -17,6 +17,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -27,6 +28,8 @@ const testRecord = "0123456789abcdef0123456789abcdef01234567"
 // story, or what is to hold then; what holds at the end must hold as well when
 // the same messages arrive the other way round.
 //
+//	ID: rule WHO@HOST KEY VALUE: REASON                a human settles something for the fleet; "_" takes it back
+//	policy KEY = VALUE by WHO                          what holds of it, and who settled it last
 //	join HOST humans=A,B agents=X,Y [at=ADDRESS,…]   a host joins, or says anew who it serves and where it is reached
 //	addresses HOST = ADDRESS…
 //	ID: say WHO@HOST -> TO[,TO]: TEXT      also: wormhole
@@ -66,7 +69,7 @@ func TestStories(t *testing.T) {
 			}
 			for mode, cold := range map[string]*rand.Rand{"loose": nil, "archived": rand.New(rand.NewPCG(1, 1)), "archived otherwise": rand.New(rand.NewPCG(2, 2))} {
 				t.Run(mode, func(t *testing.T) {
-					s := &story{T: t, cold: cold, state: New(keys.Anchor{RecordID: testRecord}, topics.Kind(testRecord)), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
+					s := &story{T: t, cold: cold, state: New(keys.Anchor{RecordID: testRecord}, topics.Kind(testRecord), policy.Kind(testRecord)), ids: map[string]protocol.Path{}, clocks: map[protocol.Name]time.Duration{},
 						hosts: map[protocol.Name]*testHost{}, now: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
 					s.run(string(text))
 				})
@@ -153,7 +156,7 @@ func (s *story) run(text string) {
 			s.last = append(s.last, s.line)
 		}
 	}
-	backwards := New(s.state.anchor, topics.Kind(testRecord))
+	backwards := New(s.state.anchor, topics.Kind(testRecord), policy.Kind(testRecord))
 	for _, f := range slices.Backward(s.files) {
 		if _, err := backwards.Apply(f.path, f.data); err != nil && !errors.Is(err, ErrKnown) {
 			s.Errorf("the other way round, %s is %v", f.path, err)
@@ -307,6 +310,9 @@ func (s *story) command(line string) (Command, Who) {
 	switch words[0] {
 	case "work":
 		return s.topicCommand(words), who
+	case "rule":
+		value := strings.TrimSuffix(words[3], ":")
+		return Do{policy.Set(testRecord, who.Name, who.Host, words[2], strings.Trim(value, "_"), text)}, who
 	case "say", "wormhole":
 		return Say{As: who, To: strings.Split(words[3], ","), Body: text, Cross: words[0] == "wormhole"}, who
 	case "tell", "agenttell":
@@ -546,6 +552,11 @@ func (s *story) expect(line string) bool {
 		got = strings.TrimPrefix(got, " ")
 	case words[0] == "progress":
 		got = s.progress(s.state.Ledger.at(s.path(words[1])))
+	case words[0] == "policy":
+		p := Value(s.state, policy.Kind(testRecord), policy.KindName, s.now)
+		set, _ := p.Settled(words[1])
+		got, _ = p.Value(words[1])
+		got = strings.TrimSuffix(got+" by "+set.By, " by ")
 	case words[0] == "in":
 		got = s.state.Channels.Describe(s.path(words[1]).Channel()).Name
 	case words[0] == "order":

@@ -73,6 +73,7 @@ func Acts() []ActSpec {
 		Ask.ActSpec, Resolve.ActSpec, TeachBack.ActSpec, Disagree.ActSpec,
 		CheckSync.ActSpec, AnswerSync.ActSpec,
 		Sum.ActSpec, Ratify.ActSpec, Amend.ActSpec, RejectSum.ActSpec,
+		SetPolicy.ActSpec,
 		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec,
 	}
 }

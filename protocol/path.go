@@ -66,6 +66,9 @@ func DeriveChannel(recordID string, names ...string) ChannelID {
 // their keys. Its seed begins with "@", which no name can contain.
 func SystemChannel(recordID string) ChannelID { return DeriveChannel(recordID, "@hosts") }
 
+// PolicyChannel is the channel that holds what the fleet has settled for all its hosts.
+func PolicyChannel(recordID string) ChannelID { return DeriveChannel(recordID, "@policy") }
+
 func uuid(b [16]byte) ChannelID {
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80

@@ -29,6 +29,9 @@ type Deed struct {
 	*protocol.Message // with its words, in Body
 	Position
 	Standing Standing
+	// Human says that its author is a human of the host that signed it, who was known to
+	// be the caller; Founder that this host began the record.
+	Human, Founder bool
 }
 
 // Position is where a message stands in the order of the record.

@@ -187,6 +187,13 @@ func (h *History) relearnAll() (turned bool) {
 			turned = h.shift(host, nil) || turned
 		}
 	}
+	was, _ := before.Founder()
+	if is, _ := h.ring.Founder(); was != is {
+		for alias := range h.ring.hosts {
+			h.epochs[alias]++ // what only the founder can decide
+		}
+		h.epochs[was]++
+	}
 	return turned
 }
 
@@ -199,7 +206,7 @@ func (h *History) shift(before, after *Host) (turned bool) {
 		h.ring.version++
 		h.refused.valid = h.refused.valid && !h.suspect(before) && !h.suspect(after)
 	}
-	if alias := cmp.Or(before, after).Alias; turned || !maps.Equal(before.declarations(), after.declarations()) {
+	if alias := cmp.Or(before, after).Alias; turned || !maps.Equal(before.declarations(), after.declarations()) || !maps.Equal(before.humansEver(), after.humansEver()) {
 		h.epochs[alias]++
 		h.epochs[""]++
 	}

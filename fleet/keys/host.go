@@ -21,6 +21,8 @@ type Host struct {
 	rank     int                 // its place by seniority, the founder's being 0, or unranked
 	first    *protocol.HostState // what its join says; nil while only others have named it
 	declared map[string]*File    // whom it has ever declared, with the first word that did
+	// everHuman are those of them that it has ever declared as humans.
+	everHuman map[string]bool
 }
 
 // unranked is the rank of hosts that nobody has vouched for.
@@ -106,6 +108,10 @@ func (h *Host) Announced() bool { return h.first != nil }
 // if it never did, or is not known.
 func (h *Host) Declared(name string) *File { return h.declarations()[name] }
 
+// EverHuman reports whether the host has declared that name as one of its humans, be it
+// long ago: what somebody decided stays decided when they have left.
+func (h *Host) EverHuman(name string) bool { return h != nil && h.everHuman[name] }
+
 func (h *Host) take(word *File, says protocol.HostState) {
 	h.Addresses, h.Humans, h.Agents, h.Unread = says.Addresses, says.Humans, says.Agents, says.Unread
 	if says.Hostname != "" {
@@ -113,6 +119,10 @@ func (h *Host) take(word *File, says protocol.HostState) {
 	}
 	for _, n := range says.Humans {
 		h.declare(n, word)
+		if h.everHuman == nil {
+			h.everHuman = map[string]bool{}
+		}
+		h.everHuman[n.String()] = true
 	}
 	for _, a := range says.Agents {
 		h.declare(a.Name, word)
@@ -131,4 +141,11 @@ func (h *Host) declarations() map[string]*File {
 		return nil
 	}
 	return h.declared
+}
+
+func (h *Host) humansEver() map[string]bool {
+	if h == nil {
+		return nil
+	}
+	return h.everHuman
 }

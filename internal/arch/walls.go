@@ -45,7 +45,7 @@ func walls() []Wall {
 		},
 		{
 			Room:           "fleet",
-			Parley:         []string{"protocol", "fleet/archive", "fleet/keys", "fleet/people", "fleet/runs", "fleet/shelf", "fleet/topics"},
+			Parley:         []string{"protocol", "fleet/archive", "fleet/keys", "fleet/people", "fleet/policy", "fleet/runs", "fleet/shelf", "fleet/topics"},
 			TestThirdParty: []string{nkeys}, // its stories sign their messages
 			Pure:           true,
 			Why:            "fleet folds and decides: the same record must give the same state on every host, and every rule must be testable as a story",
@@ -78,6 +78,12 @@ func walls() []Wall {
 			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
 			Pure:   true,
 			Why:    "an affair is its deeds and its rules; it knows neither the state that folds it nor other affairs",
+		},
+		{
+			Room:   "fleet/policy",
+			Parley: []string{"protocol", "fleet/affair", "fleet/refusal"},
+			Pure:   true,
+			Why:    "what is settled for the whole fleet is an affair of its own, which other affairs are given and never read",
 		},
 		{
 			Room:   "fleet/topics",

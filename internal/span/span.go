@@ -3,6 +3,7 @@ package span
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -39,4 +40,28 @@ func Exact(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
+}
+
+const maxDays = 100_000 // what time.Duration can hold is a little more
+
+// Parse reads what people write: "30s", "1h30m", and days too: "7d", "1d12h".
+func Parse(text string) (time.Duration, error) {
+	wrong := fmt.Errorf("%q is not a length of time: write it with its unit, such as 30s, 5m, 2h or 7d", text)
+	var days uint64
+	rest := text
+	if before, after, found := strings.Cut(text, "d"); found {
+		n, err := strconv.ParseUint(before, 10, 64)
+		if err != nil || n > maxDays {
+			return 0, wrong
+		}
+		days, rest = n, after
+		if rest == "" {
+			rest = "0s"
+		}
+	}
+	d, err := time.ParseDuration(rest)
+	if err != nil || days > 0 && d < 0 {
+		return 0, wrong
+	}
+	return time.Duration(days)*day + d, nil
 }

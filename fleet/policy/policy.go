@@ -1,0 +1,114 @@
+// Package policy is the affair of what is settled for the whole fleet: how long decisions
+// stay open, and the like. The humans of the host that began the record settle it; every
+// host shows what holds, who settled it and when. Nothing is removed: a value that is
+// changed or taken back stays readable in the record.
+//
+// A value is only kept here. What it means is computed by whoever asks, at the time of
+// looking or of writing: no other affair's fold reads it (DESIGN, section 10).
+package policy
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Policy is what the fleet has settled. It does not change.
+type Policy struct {
+	settled map[string]Setting // by key
+}
+
+// Setting is one thing that somebody settled.
+type Setting struct {
+	Key    string
+	Value  string // "" where it was taken back: what holds without one
+	By     string
+	Host   protocol.Name
+	At     time.Time
+	Path   protocol.Path
+	Reason string
+}
+
+// Settled is what was settled of a key last; it is not ok where nothing ever was.
+func (p Policy) Settled(key string) (Setting, bool) {
+	s, ok := p.settled[key]
+	return s, ok
+}
+
+// All is what was settled, by key.
+func (p Policy) All() []Setting {
+	all := make([]Setting, 0, len(p.settled))
+	for _, key := range slices.Sorted(maps.Keys(p.settled)) {
+		all = append(all, p.settled[key])
+	}
+	return all
+}
+
+// KindName is the name of the kind.
+const KindName = "policy"
+
+// maxSettings bounds what a fleet can settle: later versions have keys that this one does
+// not know, but not that many.
+const maxSettings = 256
+
+// Kind is the kind of affair that the policy of the record with that id is: there is one.
+func Kind(recordID string) *affair.Kind[Policy] {
+	channel := protocol.PolicyChannel(recordID)
+	return &affair.Kind[Policy]{
+		Name:  KindName,
+		Acts:  []protocol.ActSpec{protocol.SetPolicy.ActSpec},
+		Of:    func(m *protocol.Message) (string, bool) { return KindName, m.Path.Channel() == channel },
+		Begin: func(string) Policy { return Policy{} },
+		Step:  Policy.step,
+	}
+}
+
+// step settles what a deed says. Keys and values that this version does not know are kept:
+// another one may.
+func (p Policy) step(d affair.Deed) (Policy, error) {
+	r, err := protocol.SetPolicy.Parse(d.Body)
+	switch {
+	case err != nil:
+		return p, refusal.New(refusal.Senseless, "", "it is malformed: %s", err)
+	case d.Standing != affair.Signed || !d.Founder:
+		return p, errors.New("only the host that began the record settles what holds for all")
+	case !d.Human:
+		return p, refusal.New(refusal.Forbidden, "", "%s is no human of %s", d.Author().Name, d.Host)
+	}
+	if _, known := p.settled[r.Key]; !known && len(p.settled) >= maxSettings {
+		return p, errors.New("the fleet has settled as much as it can")
+	}
+	settled := maps.Clone(p.settled)
+	if settled == nil {
+		settled = map[string]Setting{}
+	}
+	settled[r.Key] = Setting{Key: r.Key, Value: r.Value, By: d.Author().Name, Host: d.Host, At: d.Timestamp, Path: d.Message.Path, Reason: r.Reason}
+	return Policy{settled}, nil
+}
+
+// Set has a human settle a key, or take back what was settled where the value is "". What
+// holds already is settled by no new word.
+func Set(recordID, human string, host protocol.Name, key, value, reason string) affair.Command {
+	return Kind(recordID).Command(KindName, func(p Policy, now time.Time) ([]affair.Draft, error) {
+		k, err := Find(key)
+		if err != nil {
+			return nil, err
+		}
+		if err := k.check(value); err != nil {
+			return nil, err
+		}
+		if p.settled[key].Value == value {
+			return nil, nil
+		}
+		head := protocol.FormHead{From: human, At: now.UTC().Truncate(time.Millisecond)}
+		return []affair.Draft{{Channel: protocol.PolicyChannel(recordID), Message: protocol.Message{
+			From: human, To: []protocol.Address{{Name: human, Host: host.String()}}, Type: protocol.TypeText, Act: protocol.ActPolicy, Human: human,
+			Body: protocol.NormalBody(protocol.SetPolicy.Format(protocol.Ruling{FormHead: head, Key: key, Value: value, Reason: reason})),
+		}}}, nil
+	})
+}
