@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -91,7 +92,7 @@ func TestAgents(t *testing.T) {
 		}
 	}
 	wantPrivate(t, filepath.Join(dir, "mawjs.yaml"))
-	for _, name := range []string{".hidden.yaml", tempPrefix + "1", "mawjs.yaml~"} {
+	for _, name := range []string{".hidden.yaml", durable.TempPrefix + "1", "mawjs.yaml~"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("}"), 0o600); err != nil {
 			t.Fatal(err)
 		}

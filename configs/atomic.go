@@ -8,34 +8,13 @@ import (
 	"github.com/parleyfleet/parley/internal/durable"
 )
 
-// tempPrefix begins the names of half-written files, which readers pass over.
-const tempPrefix = ".parley-tmp-"
-
-func isTemp(name string) bool { return strings.HasPrefix(name, tempPrefix) }
+// isTemp reports whether that is the name of a half-written file, which readers pass over.
+func isTemp(name string) bool { return strings.HasPrefix(name, durable.TempPrefix) }
 
 // writeAtomic puts data at path so that after a crash either the old file or
 // the new one is there, whole. The file has mode 0600.
 func writeAtomic(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, tempPrefix+"*") // made with mode 0600
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // nothing is there any more once it was renamed
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closeErr := f.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return err
-	}
-	return durable.Folder(dir)
+	return durable.WriteFile(path, data, privateFile)
 }
 
 // moveToNew moves from to a path that no file had, keeping both folders on disk

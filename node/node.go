@@ -17,6 +17,8 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/internal/keeper"
 	"github.com/parleyfleet/parley/node/agents"
@@ -58,11 +60,11 @@ type Options struct {
 	// Then everything that an agent's command starts is known as that agent's, on Linux.
 	Keeper bool
 
-	anew       bool    // what can be computed is thrown away first
-	acceptLoss bool    // what the disk has lost is given up
-	remote     *string // in place of that of the configuration, and runs of git may take long; nil: that one
-	queueBytes int     // see bus.Options
-	affairs    []affair.Any
+	anew       bool          // what can be computed is thrown away first
+	acceptLoss bool          // what the disk has lost is given up
+	remote     *string       // in place of that of the configuration, and runs of git may take long; nil: that one
+	queueBytes int           // see bus.Options
+	affairs    []affair.Any  // besides those that every node folds
 	retryPause time.Duration // 0: as usual
 	lookTimes  int           // how many times longer than usual a start may look around; 0: once
 }
@@ -122,6 +124,7 @@ type Node struct {
 	mender     *catchup.Mender
 	retryPause time.Duration // see Options
 	dead       *deadLetters
+	policies   *policies
 	workload   *workload
 	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
 	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
@@ -168,7 +171,7 @@ func Open(ctx context.Context, o Options) (_ *Node, err error) {
 	n := &Node{
 		home: o.Home, version: o.Version, log: o.Log, now: o.Now, started: o.Now(),
 		live: presence.NewLive(o.Now, events), lookout: presence.NewLookout(o.Moved, o.lookTimes), held: catchup.NewHeld(o.Now), refusals: catchup.NewRefusals(o.Log, o.Now), queueBytes: o.queueBytes, retryPause: o.retryPause,
-		cache:   statecache.New(o.Home.StateCache(), o.affairs),
+		cache:   statecache.New(o.Home.StateCache(), o.kinds),
 		keys:    newKeyWork(),
 		events:  events,
 		notices: notices.New(o.Log, o.Now, events), sessions: sessions.New(o.Now, nil),
@@ -373,6 +376,7 @@ func (n *Node) openDoors() {
 	})
 	n.attendance.busy, n.attendance.done = n.attention.busy, n.attention.done
 	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, actor: n.actors.actor}
+	n.policies = &policies{recordID: n.record.ID(), host: n.cfg.Alias, folded: n.folded, do: n.decider.do, actor: n.actors.actor}
 	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, maxHops: n.cfg.MaxHops, act: n.decider.act, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
@@ -507,6 +511,11 @@ func (n *Node) fold(ctx context.Context, progress func(done, total int)) error {
 	n.folded(func(s *fleet.State) { n.books.SayUnread(s.Keys().Hosts()...) })
 	n.losses.tell()
 	return n.books.Read()
+}
+
+// kinds are the affairs that a node folds.
+func (o Options) kinds(recordID string) []affair.Any {
+	return append([]affair.Any{topics.Kind(recordID), policy.Kind(recordID)}, o.affairs...)
 }
 
 // anchorOf is where the history of the record's keys begins: what its first commit

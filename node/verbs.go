@@ -50,6 +50,8 @@ func (n *Node) bindings() []control.Binding {
 		control.AddMemory.For(n.shelves.AddMemory),
 		control.Memories.By(n.shelves.Memories),
 		control.ShowMemory.By(n.shelves.Memory),
+		control.ListPolicy.By(n.policies.list),
+		control.SetPolicy.For(n.policies.set),
 		control.Upgrade.By(n.shelves.Upgrade),
 		control.Verify.By(n.audits.Verify),
 		control.VerifyProgress.By(n.audits.VerifyProgress),

@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
+	"github.com/parleyfleet/parley/cmd/parley/skill"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/node/bench"
 	"github.com/parleyfleet/parley/node/control"
@@ -65,6 +66,10 @@ func printedShapes() map[string][]shape {
 		"parley config show":          one(exampleConfig()),
 		"parley cancel":               one([]control.Job{exampleJob()}),
 		"parley queue":                one([]control.Job{exampleJob()}),
+		"parley policy list":          one([]control.PolicySetting{examplePolicy()}),
+		"parley policy set":           one(examplePolicy()),
+		"parley skill install":        one(exampleSkill()),
+		"parley skill list":           one([]skill.SkillFile{exampleSkill()}),
 		"parley dlq drop":             one(exampleDeadLetter()),
 		"parley dlq list":             one([]control.DeadLetter{exampleDeadLetter()}),
 		"parley dlq retry":            one(exampleDeadLetter()),
@@ -266,6 +271,19 @@ func exampleDeadLetter() control.DeadLetter {
 		Message: exampleMessage(), Agent: "mawjs", Host: "white", Time: exampleTime(1), Problem: "mawjs: the command ended with exit code 1: no such model",
 		Text: "It had printed:\nThinking …", Tier: "opus", Ran: exampleSeconds("1.2s"), Attempts: 3, Retries: 1,
 		Dropped: &control.RunWord{By: "nat", Time: exampleTime(2), Reason: "asked by mistake"},
+	}
+}
+
+func examplePolicy() control.PolicySetting {
+	return control.PolicySetting{
+		Key: "window-cross-host", Value: "3d", Default: "7d", Doc: "how long a decision stays open between agents of two hosts", Settled: "3d", By: "nat", Host: "white",
+		Time: exampleTime(0), Reason: "we meet twice a week", Path: examplePath("b2c3d4e5").String(),
+	}
+}
+
+func exampleSkill() skill.SkillFile {
+	return skill.SkillFile{
+		Skill: "work-with", Program: "claude", Path: "/home/nat/.claude/skills/work-with/SKILL.md", State: "replaced", Kept: "/home/nat/.claude/skills/work-with/SKILL.md.b2c3d4e5.old",
 	}
 }
 

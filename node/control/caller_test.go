@@ -50,6 +50,8 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"prompt", `{"path":"b2c3d4e5","as":"volt"}`, "o"},
 		{"profile", `{"name":"sage","file":"x"}`, "o"},
 		{"upgrade", `{}`, "o"},
+		{"policy", `{}`, "oanu"},
+		{"set-policy", `{"key":"reprompt","value":"yes"}`, "o"},
 		{"add-agent", `{"name":"x","exec":"true"}`, "o"},
 		{"remove-agent", `{"name":"x"}`, "o"},
 		{"pause-agent", `{"name":"x","paused":true}`, "o"},

@@ -31,7 +31,7 @@ var errNoCache = errors.New("there is none")
 // that begins with archiveTemp. Whoever uses it holds the home's lock.
 type Cache struct {
 	dir   string
-	kinds []affair.Any // what the state folds
+	kinds Kinds        // what the state folds
 	last  int          // the highest number given
 	path  string       // of the archive in use
 	file  *mapped.File // nil while none is in use
@@ -44,11 +44,16 @@ type stamp struct {
 	Flaws []books.Flaw `json:"flaws,omitempty"`
 }
 
+// Kinds are the affairs that states of the record with that id fold.
+type Kinds func(recordID string) []affair.Any
+
 // New is the cache in a folder, of states that fold these kinds. None of it is in use.
-func New(dir string, kinds []affair.Any) *Cache { return &Cache{dir: dir, kinds: kinds} }
+func New(dir string, kinds Kinds) *Cache { return &Cache{dir: dir, kinds: kinds} }
 
 // Empty is the state that the cache is of, before anything is folded.
-func (c *Cache) Empty(anchor keys.Anchor) *fleet.State { return fleet.New(anchor, c.kinds...) }
+func (c *Cache) Empty(anchor keys.Anchor) *fleet.State {
+	return fleet.New(anchor, c.kinds(anchor.RecordID)...)
+}
 
 // Paths are those of the messages that the newest archive remembers: none where there is no
 // archive that can be read. The error says that it did not close cleanly.
@@ -82,7 +87,7 @@ func (c *Cache) open(recordID string) (*fleet.Archive, stamp, error) {
 	if err != nil {
 		return nil, s, err
 	}
-	a, err := fleet.OpenArchive(recordID, file.Data, c.kinds...)
+	a, err := fleet.OpenArchive(recordID, file.Data, c.kinds(recordID)...)
 	if err == nil {
 		err = json.Unmarshal([]byte(a.Stamp()), &s)
 	}
@@ -160,7 +165,7 @@ func (c *Cache) write(recordID string, sn *fleet.Snapshot, s stamp, lasting bool
 	if made.file, err = mapped.Open(path); err != nil {
 		return archived{}, err
 	}
-	if made.archive, err = fleet.OpenArchive(recordID, made.file.Data, c.kinds...); err != nil {
+	if made.archive, err = fleet.OpenArchive(recordID, made.file.Data, c.kinds(recordID)...); err != nil {
 		return archived{}, errors.Join(err, made.file.Close())
 	}
 	return made, nil

@@ -1,0 +1,134 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// NewPolicyCommand is parley policy and what is below it.
+func NewPolicyCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "policy",
+		Short: "What the fleet has settled for all its hosts",
+		Long: `What the fleet has settled for all its hosts, such as how long decisions stay
+open. The humans of the host that began the record settle it. Every host shows
+what holds, who settled it and when; the record keeps what held before.`,
+		Example: `  parley policy list
+  parley policy set window-cross-host=3d --reason 'we meet twice a week'`,
+		Args: cli.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.UsageErrorf(cmd, "%s needs list or set", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newPolicyListCommand(p), newPolicySetCommand(p))
+	return cmd
+}
+
+func newPolicyListCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List what a fleet can settle, and what holds",
+		Example: `  parley policy list --json`,
+		Args:    cli.Exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runPolicyList(cmd.Context(), client, p.View())
+		},
+	}
+	p.JSONFlag(cmd, "print an array of settings as JSON")
+	return cmd
+}
+
+func runPolicyList(ctx context.Context, client control.Service, v cli.View) error {
+	list, err := control.ListPolicy.Ask(ctx, client, control.PolicyRequest{})
+	switch {
+	case err != nil:
+		return err
+	case v.JSON:
+		return v.WriteJSON(list)
+	}
+	t := term.Table{Heading: []string{"KEY", "VALUE", "SETTLED", "WHAT IT IS"}, Flexible: 3}
+	for _, s := range list {
+		t.Rows = append(t.Rows, []string{s.Key, valueOf(s), settledBy(v, s), term.Line(s.Doc)})
+	}
+	v.Table(t)
+	return nil
+}
+
+// valueOf is what holds; what another version has settled says nothing here.
+func valueOf(s control.PolicySetting) string {
+	switch {
+	case s.Doc == "":
+		return term.Line(s.Settled) + " (unknown to this version)"
+	case s.Settled != "" && s.Settled != s.Value:
+		return fmt.Sprintf("%s (%s cannot be read)", s.Value, term.Line(s.Settled))
+	}
+	return term.Line(s.Value)
+}
+
+// settledBy is who settled it, and when.
+func settledBy(v cli.View, s control.PolicySetting) string {
+	if s.By == "" {
+		return "by default"
+	}
+	text := fmt.Sprintf("by %s@%s, %s", term.Line(s.By), s.Host, v.At(s.Time, cli.TimeForm))
+	if s.Settled == "" {
+		text = "taken back " + text
+	}
+	if s.Reason != "" {
+		text += ": " + term.Line(s.Reason)
+	}
+	return text
+}
+
+func newPolicySetCommand(p *cli.Program) *cobra.Command {
+	var r control.SetPolicyRequest
+	cmd := &cobra.Command{
+		Use:   "set KEY=VALUE",
+		Short: "Settle something for the whole fleet",
+		Long: `Settle something for the whole fleet. Only a human of the host that began the
+record can. KEY= without a value takes back what was settled.`,
+		Example: `  parley policy set reprompt=yes
+  parley policy set window-issue=`,
+		Args: cli.Exactly(1, "KEY=VALUE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, value, ok := strings.Cut(args[0], "=")
+			if !ok || key == "" {
+				return cli.UsageErrorf(cmd, "%q is not of the form KEY=VALUE", args[0])
+			}
+			r.Key, r.Value = key, strings.TrimSpace(value)
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runPolicySet(cmd.Context(), r, client, p.View())
+		},
+	}
+	cmd.Flags().StringVar(&r.Reason, "reason", "", "`WHY`, kept in the record")
+	p.JSONFlag(cmd, "print the setting as JSON")
+	return cmd
+}
+
+func runPolicySet(ctx context.Context, r control.SetPolicyRequest, client control.Service, v cli.View) error {
+	s, err := control.SetPolicy.Ask(ctx, client, r)
+	switch {
+	case err != nil:
+		return err
+	case v.JSON:
+		return v.WriteJSON(s)
+	case s.Settled == "":
+		v.Out.Printf("%s is %s again, as where nothing is settled\n", s.Key, s.Value)
+		return nil
+	}
+	v.Out.Printf("%s is %s for the whole fleet, %s\n", s.Key, s.Value, settledBy(v, s))
+	return nil
+}

@@ -1,0 +1,46 @@
+package control
+
+import (
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// ListPolicy lists what the fleet can settle for all its hosts, and what holds; SetPolicy
+// settles one thing of it (R29).
+var (
+	ListPolicy = NewVerb[PolicyRequest, []PolicySetting](VerbSpec{
+		Name: "policy", Access: Reads, Doing: "list the fleet's policy",
+		Doc: "Lists what the fleet has settled for all its hosts, and what holds where nothing is.",
+	})
+	SetPolicy = NewVerb[SetPolicyRequest, PolicySetting](VerbSpec{
+		Name: "set-policy", Access: Operates, Doing: "set the fleet's policy",
+		Doc: "Settles something for the whole fleet: for a human of the host that began the record.",
+	})
+)
+
+// PolicyRequest asks for one key, or for all.
+type PolicyRequest struct {
+	Key string `json:"key,omitempty"`
+}
+
+// SetPolicyRequest settles a key; an empty value takes back what was settled.
+type SetPolicyRequest struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Reason string `json:"reason,omitempty"` // kept in the record
+}
+
+// PolicySetting is one thing that a fleet can settle.
+type PolicySetting struct {
+	Key     string        `json:"key"`           // what is settled
+	Value   string        `json:"value"`         // what holds
+	Default string        `json:"default"`       // what holds where nothing is settled
+	Doc     string        `json:"doc"`           // what it is; "" where this version does not know the key
+	Settled string        `json:"settled"`       // what was settled last; "" where nothing was, or where that was taken back
+	By      string        `json:"by"`            // who settled it last, or took it back; "" where nobody ever did
+	Host    protocol.Name `json:"host"`          // on which host
+	Time    time.Time     `json:"time,omitzero"` // when, UTC
+	Reason  string        `json:"reason"`        // why; "" where that was not said
+	Path    string        `json:"path"`          // the message that says so
+}

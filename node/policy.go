@@ -1,0 +1,88 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// policies are what the fleet has settled for all its hosts. They answer the verbs about it.
+type policies struct {
+	recordID string
+	host     protocol.Name
+	folded   folded.State
+	do       func(ctx context.Context, c affair.Command) ([]written, error)
+	actor    func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
+}
+
+// now is what is settled, and which host began the record.
+func (p *policies) now() (now policy.Policy, founder protocol.Name) {
+	p.folded(func(s *fleet.State) {
+		now = fleet.Value(s, policy.Kind(p.recordID), policy.KindName, time.Time{})
+		founder, _ = s.Keys().Founder()
+	})
+	return now, founder
+}
+
+// list answers control.ListPolicy: what this version knows, then what others have settled.
+func (p *policies) list(_ context.Context, r control.PolicyRequest) ([]control.PolicySetting, error) {
+	now, _ := p.now()
+	if r.Key != "" {
+		k, err := policy.Find(r.Key)
+		if err != nil {
+			return nil, asError(err)
+		}
+		return []control.PolicySetting{settingOf(now, k)}, nil
+	}
+	list := []control.PolicySetting{}
+	known := map[string]bool{}
+	for _, k := range policy.Keys() {
+		known[k.Name] = true
+		list = append(list, settingOf(now, k))
+	}
+	for _, s := range now.All() {
+		if !known[s.Key] {
+			list = append(list, settingOf(now, policy.Key{Name: s.Key}))
+		}
+	}
+	return list, nil
+}
+
+// settingOf is what holds of a key.
+func settingOf(p policy.Policy, k policy.Key) control.PolicySetting {
+	s, _ := p.Settled(k.Name)
+	value, _ := p.Value(k.Name)
+	view := control.PolicySetting{
+		Key: k.Name, Value: value, Default: k.Default, Doc: k.Doc, Settled: s.Value, By: s.By, Host: s.Host, Time: s.At, Reason: s.Reason,
+	}
+	if !s.Path.IsZero() {
+		view.Path = s.Path.String()
+	}
+	return view
+}
+
+// set answers control.SetPolicy.
+func (p *policies) set(ctx context.Context, by control.Caller, r control.SetPolicyRequest) (control.PolicySetting, error) {
+	who, err := p.actor(by, "")
+	if err != nil {
+		return control.PolicySetting{}, err
+	}
+	if _, founder := p.now(); founder != p.host {
+		return control.PolicySetting{}, control.Errorf(control.KindRefused, "run it on the host "+founder.String()+", which began the record",
+			"cannot settle %s for the fleet: only a human of %s can", r.Key, founder)
+	}
+	if _, err := p.do(ctx, policy.Set(p.recordID, who.Name, p.host, r.Key, r.Value, r.Reason)); err != nil {
+		return control.PolicySetting{}, asError(err)
+	}
+	list, err := p.list(ctx, control.PolicyRequest{Key: r.Key})
+	if err != nil {
+		return control.PolicySetting{}, err
+	}
+	return list[0], nil
+}
