@@ -35,6 +35,9 @@ func (c Answer) decide(s *State, _ time.Time) ([]Draft, error) {
 	d.Message.Re = protocol.Refer(d.Channel, asked.Path)
 	if d.Message.Act == "" {
 		d.Message.Act = protocol.ActReply
+		if act, ok := protocol.ActOfAnswer(asked.Act, body); ok { // in the form that it was asked for (R65)
+			d.Message.Act = act
+		}
 	}
 	if c.ByAgent {
 		d.because(s, asked)

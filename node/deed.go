@@ -6,6 +6,7 @@ import (
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -13,8 +14,21 @@ import (
 // until what was decided is folded, so each is given what came of those before. The
 // error says too why a deed is void: another host may have been faster.
 func (d *decider) do(ctx context.Context, c affair.Command) ([]written, error) {
+	return d.carryOut(ctx, c, fleet.Do{Command: c})
+}
+
+// doFor is do for a caller, with what is known of why it asks (R13).
+func (d *decider) doFor(ctx context.Context, by control.Caller, c affair.Command) (paths []protocol.Path, err error) {
+	deeds, err := d.carryOut(ctx, c, called(by, fleet.Do{Command: c}))
+	for _, w := range deeds {
+		paths = append(paths, w.message.Path)
+	}
+	return paths, err
+}
+
+func (d *decider) carryOut(ctx context.Context, c affair.Command, decided fleet.Command) ([]written, error) {
 	defer d.turns.lock(c.ID)()
-	deeds, err := d.act(ctx, fleet.Do{Command: c}, protocol.Path{})
+	deeds, err := d.act(ctx, decided, protocol.Path{})
 	if err != nil {
 		return nil, err
 	}

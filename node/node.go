@@ -25,6 +25,7 @@ import (
 	"github.com/parleyfleet/parley/node/books"
 	"github.com/parleyfleet/parley/node/caller"
 	"github.com/parleyfleet/parley/node/catchup"
+	"github.com/parleyfleet/parley/node/collab"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
@@ -125,6 +126,7 @@ type Node struct {
 	retryPause time.Duration // see Options
 	dead       *deadLetters
 	policies   *policies
+	collab     *collab.Collab // what agents work on together
 	workload   *workload
 	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
 	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
@@ -377,6 +379,9 @@ func (n *Node) openDoors() {
 	n.attendance.busy, n.attendance.done = n.attention.busy, n.attention.done
 	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, actor: n.actors.actor}
 	n.policies = &policies{recordID: n.record.ID(), host: n.cfg.Alias, folded: n.folded, do: n.decider.do, actor: n.actors.actor}
+	n.collab = collab.New(collab.Options{
+		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
+	})
 	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, maxHops: n.cfg.MaxHops, act: n.decider.act, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,

@@ -59,6 +59,16 @@ func (s Screen) Bold(text string) string { return s.style("1", text) }
 // Warn is text that needs attention.
 func (s Screen) Warn(text string) string { return s.style("33", text) }
 
+// Colour is text in one of the colours of scores: green, amber, cyan, gray; as it is in any
+// other.
+func (s Screen) Colour(name, text string) string {
+	code := map[string]string{"green": "32", "amber": "33", "cyan": "36", "gray": "90"}[name]
+	if code == "" {
+		return text
+	}
+	return s.style(code, text)
+}
+
 func (s Screen) style(code, text string) string {
 	if !s.Color || text == "" {
 		return text

@@ -1,0 +1,136 @@
+package with
+
+import (
+	"context"
+	"strings"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// runDeed does something in a topic.
+func runDeed(ctx context.Context, c *call, a action) error {
+	if err := c.needsPartner(a.flag); err != nil {
+		return err
+	}
+	r := control.TopicDeedRequest{Acting: c.acting, With: c.partner(), Topic: c.topic(), Deed: a.deed, Item: c.item, Reason: c.reason, Text: c.text}
+	value, err := c.value(a)
+	if err != nil {
+		return err
+	}
+	switch a.takes {
+	case "ITEM":
+		r.Item = value
+	case "TEXT":
+		r.Text = value
+	case "REASON":
+		r.Reason = value
+	}
+	if r.Text == "-" {
+		if r.Text, err = c.read([]string{"-"}); err != nil {
+			return err
+		}
+	}
+	if a.deed == protocol.ActDefer {
+		if r.Until, err = parseUntil(c.until, c.view.Zone); err != nil {
+			return control.Errorf(control.KindUsage, "", "%v", err)
+		}
+	}
+	done, err := control.DoInTopic.Ask(ctx, c.client, r)
+	switch {
+	case err != nil:
+		return err
+	case c.view.JSON:
+		return c.view.WriteJSON(done)
+	}
+	c.told(a, done)
+	return nil
+}
+
+// value is what stands behind the flag; "-" is standard input.
+func (c *call) value(a action) (string, error) {
+	if a.takes == "" {
+		return "", nil
+	}
+	value := c.flags[a.flag]
+	if value != "-" {
+		return value, nil
+	}
+	text, err := c.read([]string{"-"})
+	return strings.TrimSpace(text), err
+}
+
+// told says what was done, and what comes next.
+func (c *call) told(a action, done control.TopicDeed) {
+	t, out := done.Topic, c.view.Out
+	items := strings.Join(done.Items, ", ")
+	name := term.Line(t.Name)
+	switch a.deed {
+	case protocol.ActAgree:
+		out.Printf("[%s] is proposed in %q; %s is asked\n", items, name, t.With)
+	case protocol.ActOpen:
+		out.Printf("[%s] is on the list of %q\n", items, name)
+	case protocol.ActResolve:
+		out.Printf("[%s] of %q is settled\n", items, name)
+	case protocol.ActTeachBack:
+		out.Printf("[%s] is noted: what %s learned from %s\n", items, done.Me, t.With)
+	case protocol.ActDisagree:
+		out.Printf("[%s] is kept: where %s sees it otherwise\n", items, done.Me)
+	case protocol.ActAccept:
+		out.Printf("✓ %s accepts %s of %q%s\n", done.Me, items, name, agreedOn(t, done.Items))
+	case protocol.ActReject:
+		out.Printf("%s declines %s of %q\n", done.Me, items, name)
+	case protocol.ActDefer:
+		out.Printf("⏸ %s puts %s of %q off%s\n", done.Me, items, name, c.untilOf(t, done))
+	case protocol.ActRevoke:
+		out.Printf("%s takes the decision on %s of %q back: it is pending again\n", done.Me, items, name)
+	case protocol.ActReAccept:
+		out.Printf("✓ %s commits to %s of %q anew%s\n", done.Me, items, name, agreedOn(t, done.Items))
+	case protocol.ActValidate:
+		out.Printf("%s is asked whether %s of %q still holds\n", t.With, items, name)
+	case protocol.ActRatified:
+		out.Printf("✓ %s ratifies the checkpoint of %q\n", done.Me, name)
+	case protocol.ActAmendment:
+		out.Printf("%s asks for a change of the checkpoint of %q\n", done.Me, name)
+	case protocol.ActRejected:
+		out.Printf("%s rejects the checkpoint of %q\n", done.Me, name)
+	case protocol.ActJoinRequest:
+		out.Printf("%s and %s are asked whether %s may join %q\n", t.Me, t.With, done.Me, name)
+	case protocol.ActClose:
+		out.Printf("📦 %s has closed %q with %s; all of it stays in the record\n", done.Me, name, t.With)
+	}
+	c.because(done.Me, done.Chosen)
+}
+
+// agreedOn says that an item holds for both by now.
+func agreedOn(t control.Topic, items []string) string {
+	for _, it := range t.Items {
+		if len(items) == 1 && it.ID == items[0] && it.Agreed {
+			return ": both have accepted it"
+		}
+	}
+	return ""
+}
+
+// untilOf is until when what was put off waits.
+func (c *call) untilOf(t control.Topic, done control.TopicDeed) string {
+	for _, it := range t.Items {
+		for _, st := range it.Stands {
+			if len(done.Items) > 0 && it.ID == done.Items[0] && st.Who == done.Me && !st.Until.IsZero() {
+				return " until " + c.view.At(st.Until, minuteForm)
+			}
+		}
+	}
+	return ""
+}
+
+// because says for whom something was done where nobody named that one (R59).
+func (c *call) because(me, chosen string) {
+	switch chosen {
+	case "folder":
+		c.view.Note("for " + me + ", in whose folder you are")
+	case "only":
+		c.view.Note("for " + me + ", the only agent of this host")
+	}
+}

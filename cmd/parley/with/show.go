@@ -1,0 +1,278 @@
+package with
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+const minuteForm = "2006-01-02 15:04"
+
+// age is how long ago something was: "5 min ago", "2h ago", "1d ago".
+func (c *call) age(at time.Time) string {
+	d := c.view.Now().Sub(at)
+	switch {
+	case at.IsZero():
+		return "—"
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d/time.Minute))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d/time.Hour))
+	}
+	return fmt.Sprintf("%dd ago", int(d/(24*time.Hour)))
+}
+
+// percent is a score as people read it.
+func percent(score *float64) string {
+	if score == nil {
+		return "—"
+	}
+	return fmt.Sprintf("%d%%", int(math.Round(*score*100)))
+}
+
+// dash is a text, or a dash for none.
+func dash(text string) string {
+	if text == "" {
+		return "—"
+	}
+	return term.Line(text)
+}
+
+// bars are the heights of a sparkline.
+var bars = []rune("▁▂▃▄▅▆▇█")
+
+// sparkline draws scores from 0 to 1.
+func sparkline(scores []float64) string {
+	var line strings.Builder
+	for _, score := range scores {
+		line.WriteRune(bars[min(len(bars)-1, max(0, int(score*float64(len(bars)))))])
+	}
+	return line.String()
+}
+
+// coloured is a text in the colour of a decayed score. Divergence is cyan, never red.
+func (c *call) coloured(colour, text string) string {
+	return c.view.Out.Colour(colour, text)
+}
+
+// runRelation shows what there is with a partner (seed, "Show Relationship").
+func runRelation(ctx context.Context, c *call) error {
+	r, err := control.ShowRelation.Ask(ctx, c.client, control.RelationRequest{Acting: c.acting, With: c.partner()})
+	switch {
+	case err != nil:
+		return err
+	case c.view.JSON:
+		return c.view.WriteJSON(r)
+	}
+	out, with := c.view.Out, term.Line(r.With)
+	if len(r.Topics) == 0 {
+		out.Printf("No active collaborations with %s.\n", with)
+		c.view.Next(fmt.Sprintf("parley work-with %s \"topic\"", with), "start one")
+		c.because(r.Me, r.Chosen)
+		return nil
+	}
+	out.Printf("🤝 Collaborations with %s\n\n", with)
+	c.topicTable(r.Topics, false)
+	out.Printf("\nRelationship:\n")
+	label := func(name, value string) { out.Printf("  %s %s\n", term.Pad(name+":", 12), value) }
+	label("Since", c.view.At(r.Since, time.DateOnly))
+	label("Trust", fmt.Sprintf("%s (%s, %s)", strings.ToUpper(r.Trust), cli.Count(r.Sessions, "session"), cli.Count(r.Messages, "message")))
+	label("Teach-backs", fmt.Sprintf("%d received, %d given", r.TeachReceived, r.TeachGiven))
+	if r.Dissents > 0 {
+		label("Differences", cli.Count(r.Dissents, "difference")+" kept")
+	}
+	label("Reached by", transportText(r))
+	c.because(r.Me, r.Chosen)
+	return nil
+}
+
+func transportText(r control.Relation) string {
+	switch r.Transport {
+	case "wormhole":
+		return "wormhole, on " + r.Host
+	case "hey":
+		return "hey, on this host"
+	}
+	return "the record alone: no host serves it"
+}
+
+// topicTable lists topics as the seed does; with the partner's name where that differs.
+func (c *call) topicTable(list []control.Topic, partner bool) {
+	t := term.Table{Heading: []string{"Topic", "Anchor", "Last Sync", "Raw", "Decay", "λ", "Status"}, Flexible: 0}
+	if partner {
+		t = term.Table{Heading: []string{"Partner", "Topic", "Anchor", "Last Sync", "Raw", "Decay", "λ", "Status"}, Flexible: 1}
+	}
+	t.Style = func(row int, cell string) string { return c.coloured(list[row].Colour, cell) }
+	for _, topic := range list {
+		status := topic.Status
+		if topic.Mechanical {
+			status += " (mechanical)"
+		}
+		row := []string{
+			term.Line(topic.Name), dash(topic.Anchor), c.age(topic.LastSync), percent(topic.Raw), percent(topic.Decayed),
+			fmt.Sprintf("%.2f", topic.Lambda), status,
+		}
+		if partner {
+			row = append([]string{term.Line(topic.With)}, row...)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	c.view.Table(t)
+}
+
+// showTopic shows one topic (seed, "Load or Create Topic").
+func (c *call) showTopic(t control.Topic) error {
+	if c.view.JSON {
+		return c.view.WriteJSON(t)
+	}
+	out := c.view.Out
+	out.Printf("🤝 work-with %s: %q\n\n", term.Line(t.With), term.Line(t.Name))
+	label := func(name, value string) { out.Printf("  %s %s\n", term.Pad(name+":", 11), value) }
+	if t.AnchorURL != "" {
+		label("Anchor", term.Line(t.AnchorURL))
+	} else {
+		label("Anchor", dash(t.Anchor))
+	}
+	label("Last sync", c.age(t.LastSync))
+	label("Score", c.score(t))
+	for _, closed := range t.Closed {
+		label("Closed", strings.TrimSuffix(fmt.Sprintf("by %s, %s: %s", term.Line(closed.By), c.age(closed.Time), term.Line(closed.Text)), ": "))
+	}
+	c.section("Agreements", t.Items, "agreement", func(it control.TopicItem) string {
+		mark := "[spec]"
+		if it.Agreed {
+			mark = "✓ ACCEPTED:"
+		}
+		return fmt.Sprintf("[%s] %s %s%s", it.ID, mark, term.Line(it.Text), c.aside(t, it))
+	})
+	c.section("Pending", t.Items, "question", func(it control.TopicItem) string {
+		if it.Resolved != nil {
+			return ""
+		}
+		return fmt.Sprintf("[%s] %s", it.ID, term.Line(it.Text))
+	})
+	c.waits(t)
+	c.section("Teach-backs", t.Items, "lesson", func(it control.TopicItem) string {
+		return fmt.Sprintf("[%s] %s learned: %s", it.ID, term.Line(it.By), term.Line(it.Text))
+	})
+	c.section("Differences, kept", t.Items, "dissent", func(it control.TopicItem) string {
+		if it.Resolved != nil {
+			return ""
+		}
+		return fmt.Sprintf("[%s] %s: %s", it.ID, term.Line(it.By), term.Line(it.Text))
+	})
+	c.lastCheckpoint(t)
+	if len(t.Void) > 0 {
+		out.Printf("\nDoes not count:\n")
+		for _, v := range t.Void {
+			out.Printf("  %s of %s, %s: %s\n", v.Act, term.Line(v.By), c.age(v.Time), term.Line(v.Why))
+		}
+	}
+	out.Printf("\n")
+	c.view.Next(fmt.Sprintf("parley work-with %s %q --sync", term.Line(t.With), term.Line(t.Name)), "how far you are in sync")
+	return nil
+}
+
+// score is a topic's score with what it is worth now.
+func (c *call) score(t control.Topic) string {
+	if t.Raw == nil {
+		return "— (never synced)"
+	}
+	text := fmt.Sprintf("raw %s → decayed %s (λ=%.2f %s) %s", percent(t.Raw), c.coloured(t.Colour, percent(t.Decayed)), t.Lambda, t.Tier, t.Status)
+	if line := sparkline(t.Sparkline); line != "" {
+		text += "  " + line
+	}
+	if t.Mechanical {
+		text += "  mechanical"
+	}
+	return text
+}
+
+// section lists the items of a sort, as the seed does.
+func (c *call) section(title string, items []control.TopicItem, sort string, line func(control.TopicItem) string) {
+	var lines []string
+	for _, it := range items {
+		if it.Sort == sort {
+			if text := line(it); text != "" {
+				lines = append(lines, text)
+			}
+		}
+	}
+	if len(lines) == 0 {
+		if sort != "agreement" && sort != "question" {
+			return
+		}
+		lines = []string{"(none)"}
+	}
+	c.view.Out.Printf("\n%s:\n", title)
+	for _, text := range lines {
+		c.view.Out.Printf("  - %s\n", text)
+	}
+}
+
+// aside is what else to know of an agreement: who has not accepted it, and who wrote
+// without a key.
+func (c *call) aside(t control.Topic, it control.TopicItem) string {
+	var words []string
+	for _, st := range it.Stands {
+		if st.Phase != "accept" {
+			words = append(words, term.Line(st.Who)+": "+st.Phase)
+		} else if !st.Signed {
+			words = append(words, term.Line(st.Who)+" unverified")
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return c.view.Out.Dim("  (" + strings.Join(words, ", ") + ")")
+}
+
+// waits lists what somebody is waited for.
+func (c *call) waits(t control.Topic) {
+	for _, check := range t.Checks {
+		switch {
+		case check.Answer != "":
+		case check.Prose != "":
+			c.view.Out.Printf("  - answered in prose by %s: its claims stay unanswered\n", term.Line(check.Of))
+		case check.TimedOut:
+			c.view.Out.Printf("  - ⏱ no answer of %s to the sync-check, %s: unknown, not a no\n", term.Line(check.Of), c.age(check.Time))
+		default:
+			c.view.Out.Printf("  - waiting for %s's response on the sync-check, %s\n", term.Line(check.Of), c.age(check.Time))
+		}
+	}
+	for _, join := range t.Joins {
+		c.view.Out.Printf("  - %s asks to take part\n", term.Line(join.By))
+	}
+}
+
+// lastCheckpoint shows the last summary.
+func (c *call) lastCheckpoint(t control.Topic) {
+	if len(t.Checkpoints) == 0 {
+		return
+	}
+	cp := t.Checkpoints[len(t.Checkpoints)-1]
+	state := "partner: " + cp.State
+	if cp.State == "ratified" {
+		state = "ratified, " + c.age(cp.Ratified)
+	}
+	if cp.Mechanical {
+		state += ", mechanical"
+	}
+	c.view.Out.Printf("\nLast checkpoint, by %s, %s (%s):\n", term.Line(cp.By), c.age(cp.Time), state)
+	for line := range strings.Lines(cp.Summary) {
+		c.view.Out.Printf("  %s\n", term.Line(strings.TrimRight(line, "\n")))
+	}
+	for _, said := range cp.Verdicts {
+		if said.Text != "" {
+			c.view.Out.Printf("  %s: %s\n", term.Line(said.By), term.Line(said.Text))
+		}
+	}
+}

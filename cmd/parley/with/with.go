@@ -1,0 +1,253 @@
+// Package with is parley work-with: what agents work on together, remembered.
+package with
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// call is one call of the command: what was typed.
+type call struct {
+	words  []string // partner, topic, and a text where a flag takes one so
+	acting control.Acting
+	flags  map[string]string // those that do something, by name
+
+	anchor, item, reason, until, text string
+
+	client control.Service
+	view   cli.View
+	read   func(words []string) (string, error) // the text that words are, "-" being standard input
+}
+
+// action is a flag that says what to do. Without one the partner or the topic is shown.
+type action struct {
+	flag, takes, help string // takes: what its value is, "" for none
+	deed              protocol.Act
+	run               func(ctx context.Context, c *call) error
+}
+
+// actions are what the command does, in the order of its help.
+func actions() []action {
+	return []action{
+		{flag: "list", help: "all active collaborations", run: runList},
+		{flag: "status", help: "those with one partner, with phases and pending items", run: runStatus},
+		{flag: "state", help: "where each stands on each item of a topic", run: runState},
+		{flag: "pending", help: "items that await my decision", run: runPending},
+		{flag: "deferred", help: "items that I have put off", run: runDeferred},
+		{flag: "agree", takes: "TEXT", help: "propose an agreement", deed: protocol.ActAgree},
+		{flag: "ask", takes: "TEXT", help: "put an open question on the list", deed: protocol.ActOpen},
+		{flag: "resolve", takes: "ITEM", help: "settle a question or a difference (with --text OUTCOME)", deed: protocol.ActResolve},
+		{flag: "teach", takes: "TEXT", help: "say what I learned from the partner", deed: protocol.ActTeachBack},
+		{flag: "disagree", takes: "TEXT", help: "put on record what I see otherwise", deed: protocol.ActDisagree},
+		{flag: "accept", takes: "ITEM", help: "commit to an item (with --text: what changes)", deed: protocol.ActAccept},
+		{flag: "reject", takes: "ITEM", help: "decline an item, with --reason", deed: protocol.ActReject},
+		{flag: "defer", takes: "REASON", help: "put off what awaits me, or --item; --until DATE", deed: protocol.ActDefer},
+		{flag: "revoke", takes: "ITEM", help: "take a decision back, with --reason", deed: protocol.ActRevoke},
+		{flag: "re-accept", takes: "ITEM", help: "commit anew, to other words with --text", deed: protocol.ActReAccept},
+		{flag: "validate", takes: "ITEM", help: "ask whether an agreement still holds", deed: protocol.ActValidate},
+		{flag: "ratify", help: "ratify the partner's last checkpoint", deed: protocol.ActRatified},
+		{flag: "amend", takes: "TEXT", help: "say what is to change in it", deed: protocol.ActAmendment},
+		{flag: "reject-checkpoint", takes: "REASON", help: "reject it", deed: protocol.ActRejected},
+		{flag: "join", help: "ask two others to take part in their topic", deed: protocol.ActJoinRequest},
+		{flag: "close", help: "close my side of a topic; nothing is deleted", deed: protocol.ActClose},
+	}
+}
+
+// NewCommand is parley work-with.
+func NewCommand(p *cli.Program) *cobra.Command {
+	c := &call{flags: map[string]string{}}
+	cmd := &cobra.Command{
+		Use:     "work-with PARTNER [TOPIC]",
+		Aliases: []string{"with"},
+		Short:   "What agents work on together: topics, agreements, how aligned they are",
+		Long: `What agents work on together, remembered: topics with what was agreed, open
+questions and differences, how far the two are in sync, and checkpoints. All of
+it is in the record, so it survives the end of a session, and every host shows
+the same.
+
+Without a flag a partner's collaborations are shown, or one topic, which is
+opened where it is new. Flags and words may stand in any order. Where no topic
+is named, it is the only one that is open with that partner.
+
+An agent acts for itself. A person acts for the agent that --via names, for the
+one in whose folder they are, or for the only one of this host; --via with their
+own name is for themselves. Nobody decides for a partner.`,
+		Example: `  parley work-with mawjs                                  what we have
+  parley work-with mawjs "tmux design" --anchor 332       load or open a topic
+  parley work-with mawjs "tmux design" --agree "Four keys"
+  parley work-with mawjs "tmux design" --accept A1
+  parley work-with mawjs --defer "after the release" --until 2027-04-20
+  parley work-with --pending`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			chosen, err := c.chosen(cmd)
+			if err != nil {
+				return err
+			}
+			c.words, c.view = args, p.View()
+			c.read = func(words []string) (string, error) { return p.Text(cmd, words) }
+			if chosen == nil && len(args) == 0 {
+				return cli.UsageErrorf(cmd, "name a partner, or say what to do, such as --list")
+			}
+			if c.acting.Dir, err = os.Getwd(); err != nil {
+				c.acting.Dir = "" // it is only a hint for whom to act
+			}
+			if c.client, err = p.Client(); err != nil {
+				return err
+			}
+			switch {
+			case chosen == nil:
+				return runShow(cmd.Context(), c)
+			case chosen.run != nil:
+				return chosen.run(cmd.Context(), c)
+			}
+			return runDeed(cmd.Context(), c, *chosen)
+		},
+	}
+	f := cmd.Flags()
+	f.SortFlags = false
+	for _, a := range actions() {
+		if a.takes == "" {
+			f.Bool(a.flag, false, a.help)
+		} else {
+			f.String(a.flag, "", "`"+a.takes+"`: "+a.help)
+		}
+	}
+	f.StringVar(&c.anchor, "anchor", "", "the `ISSUE` that a topic hangs on: 332, repo#332")
+	f.StringVar(&c.item, "item", "", "the `ITEM` that is put off, by its label or its words")
+	f.StringVar(&c.reason, "reason", "", "`WHY`")
+	f.StringVar(&c.text, "text", "", "`TEXT` that goes with it; - for standard input")
+	f.StringVar(&c.until, "until", "", "until which `DATE` it is put off (default: a day)")
+	f.StringVar(&c.acting.As, "via", "", "for which agent, `NAME`")
+	p.JSONFlag(cmd, "print it as JSON")
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var bare *pflag.ValueRequiredError
+		if errors.As(err, &bare) && bare.GetSpecifiedName() == "anchor" {
+			return cli.UsageErrorf(cmd, "--anchor needs an issue: in a shell #332 begins a comment, so write --anchor 332 or --anchor '#332'")
+		}
+		return cmd.Parent().FlagErrorFunc()(cmd, err)
+	})
+	return cmd
+}
+
+// chosen is the one thing that is to be done; nil where something is only shown.
+func (c *call) chosen(cmd *cobra.Command) (chosen *action, err error) {
+	for _, a := range actions() {
+		flag := cmd.Flags().Lookup(a.flag)
+		if !flag.Changed || a.takes == "" && flag.Value.String() != "true" {
+			continue
+		}
+		if chosen != nil {
+			return nil, cli.UsageErrorf(cmd, "--%s and --%s are two things: do one after the other", chosen.flag, a.flag)
+		}
+		c.flags[a.flag] = flag.Value.String()
+		chosen = &a
+	}
+	return chosen, nil
+}
+
+// partner is the first word.
+func (c *call) partner() string {
+	if len(c.words) == 0 {
+		return ""
+	}
+	return c.words[0]
+}
+
+// topic is what follows: one word, as it is quoted.
+func (c *call) topic() string {
+	if len(c.words) < 2 {
+		return ""
+	}
+	return strings.Join(c.words[1:], " ")
+}
+
+// whole refuses what needs a partner where none is named.
+func (c *call) needsPartner(what string) error {
+	if c.partner() == "" {
+		return control.Errorf(control.KindUsage, "such as: parley work-with mawjs --"+what, "--%s needs a partner", what)
+	}
+	return nil
+}
+
+// runShow shows what there is with a partner, or a topic, which it opens where it is new.
+func runShow(ctx context.Context, c *call) error {
+	if c.topic() == "" {
+		if c.anchor != "" {
+			return control.Errorf(control.KindUsage, "name it: parley work-with "+c.partner()+" \"topic\" --anchor "+c.anchor, "--anchor needs a topic")
+		}
+		return runRelation(ctx, c)
+	}
+	before, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic()})
+	isNew := control.AsError(err) != nil && control.AsError(err).Kind == control.KindNotFound
+	switch {
+	case err != nil && !isNew:
+		return err
+	case err == nil && c.anchor == "" && before.Status != "CLOSED":
+		return c.showTopic(before)
+	}
+	r := control.OpenTopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic(), Anchor: c.anchor}
+	if c.anchor != "" {
+		r.Origin = origin(ctx)
+	}
+	after, err := control.OpenTopic.Ask(ctx, c.client, r)
+	if err != nil {
+		return err
+	}
+	if !c.view.JSON {
+		switch {
+		case isNew:
+			c.view.Out.Printf("Opened %q with %s, for %s\n\n", after.Name, after.With, after.Me)
+		case before.Status == "CLOSED":
+			c.view.Out.Printf("Opened %q again: term %d. What was agreed before is history\n\n", after.Name, after.Terms)
+		case before.Anchor != after.Anchor:
+			c.view.Out.Printf("%q hangs on %s now\n\n", after.Name, after.Anchor)
+		}
+	}
+	return c.showTopic(after)
+}
+
+// origin is the repository of the current folder, as owner/repo; "" where it has none.
+func origin(ctx context.Context) string {
+	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "git", "remote", "get-url", "origin")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	parts := strings.FieldsFunc(strings.TrimSuffix(strings.TrimSpace(string(out)), ".git"), func(r rune) bool { return r == '/' || r == ':' })
+	if len(parts) < 2 {
+		return ""
+	}
+	return parts[len(parts)-2] + "/" + parts[len(parts)-1]
+}
+
+// until is the time that --until says: a day is its beginning here.
+func parseUntil(text string, here *time.Location) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range []string{"2006-01-02", "2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if t, err := time.ParseInLocation(layout, text, here); err == nil {
+			return t.UTC(), nil
+		}
+	}
+	t, err := protocol.ParseInstant(text)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("--until: %w", err)
+	}
+	return t, nil
+}

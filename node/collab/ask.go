@@ -1,0 +1,217 @@
+package collab
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// found is a topic and where it is.
+type found struct {
+	channel protocol.ChannelID
+	topic   topics.Topic
+}
+
+// of are the topics of somebody, with one partner where that is named: those that they have
+// not closed, the last one in which something was done first. It is asked in a look at the
+// state.
+func (c *Collab) of(s *fleet.State, me, with string, closed bool) (all []found) {
+	for channel, t := range c.all(s) {
+		_, over := t.ClosedBy(me)
+		if slices.Contains(t.Pair[:], me) && (with == "" || t.Other(me) == with) && (closed || !over) {
+			all = append(all, found{channel, t})
+		}
+	}
+	last := map[protocol.ChannelID]int64{}
+	for _, f := range all {
+		_, _, at := s.Ledger.Said(f.channel)
+		last[f.channel] = at.UnixNano()
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(last[b.channel], last[a.channel]) })
+	return all
+}
+
+// Topics answers control.Topics.
+func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRequest) (control.TopicList, error) {
+	list := control.TopicList{Topics: []control.Topic{}}
+	if !r.Fleet {
+		who, err := c.acts(by, r.Acting)
+		if err != nil {
+			return list, err
+		}
+		list.Me, list.Chosen = who.me, who.chosen
+	}
+	c.Folded(func(s *fleet.State) {
+		if err := c.known(s, r.With); r.With != "" && err != nil {
+			return
+		}
+		pairs := map[pair]between{}
+		add := func(f found, me string) {
+			other := f.topic.Other(me)
+			two := pairOf(me, other)
+			b, known := pairs[two]
+			if !known {
+				b = c.with(s, me, other)
+				pairs[two] = b
+			}
+			v := c.summary(s, f.channel, f.topic, me, b)
+			if r.Items {
+				v.Items = itemsOf(f.topic)
+			}
+			list.Topics = append(list.Topics, v)
+		}
+		if !r.Fleet {
+			for _, f := range c.of(s, list.Me, r.With, r.Closed) {
+				add(f, list.Me)
+			}
+			return
+		}
+		for channel, t := range c.all(s) {
+			if len(t.Closed) < 2 || r.Closed {
+				add(found{channel, t}, t.Pair[0])
+			}
+		}
+	})
+	return list, nil
+}
+
+// known refuses a partner of whom nobody has ever heard.
+func (c *Collab) known(s *fleet.State, with string) error {
+	return problem("look for "+with, s.People.Check(with))
+}
+
+// find is the topic of two that a request names: by its name or short form; where it names
+// none, the only one that is open. It is asked in a look at the state.
+func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
+	if name != "" {
+		speaker := topics.Speaker{Record: c.RecordID, Me: me, With: with, Topic: name}
+		channel, err := speaker.Channel()
+		if err != nil {
+			return found{}, problem("find the topic", err)
+		}
+		if t := c.topic(s, channel.String(), c.policy(s)); !t.Opened.IsZero() {
+			return found{channel, t}, nil
+		}
+	}
+	all := c.of(s, me, with, true)
+	if name != "" {
+		slug, _ := protocol.SlugOf(name)
+		for _, f := range all { // in a channel that somebody chose by hand
+			if f.topic.Slug == slug {
+				return f, nil
+			}
+		}
+		return found{}, control.Errorf(control.KindNotFound, c.hintTopics(all, with), "%s and %s have no topic %q", me, with, name)
+	}
+	all = slices.DeleteFunc(all, func(f found) bool { _, over := f.topic.ClosedBy(me); return over })
+	switch len(all) {
+	case 0:
+		return found{}, control.Errorf(control.KindNotFound, fmt.Sprintf("start one: parley work-with %s \"topic\"", with), "%s has no active collaborations with %s", me, with)
+	case 1:
+		return all[0], nil
+	}
+	return found{}, control.Errorf(control.KindUsage, c.hintTopics(all, with), "%s has %d topics with %s: name the one that you mean", me, len(all), with)
+}
+
+// hintTopics names the topics that there are.
+func (c *Collab) hintTopics(all []found, with string) string {
+	if len(all) == 0 {
+		return fmt.Sprintf("start one: parley work-with %s \"topic\"", with)
+	}
+	var names []string
+	for _, f := range all[:min(len(all), 8)] {
+		names = append(names, fmt.Sprintf("%q", f.topic.Name))
+	}
+	return "they are: " + strings.Join(names, ", ")
+}
+
+// Topic answers control.ShowTopic.
+func (c *Collab) Topic(_ context.Context, by control.Caller, r control.TopicRequest) (v control.Topic, err error) {
+	who, err := c.acts(by, r.Acting)
+	if err != nil {
+		return control.Topic{}, err
+	}
+	c.Folded(func(s *fleet.State) {
+		var f found
+		if f, err = c.find(s, who.me, r.With, r.Topic); err == nil {
+			v = c.whole(s, f.channel, f.topic, who.me, c.with(s, who.me, f.topic.Other(who.me)))
+		}
+	})
+	return v, err
+}
+
+// Relation answers control.ShowRelation.
+func (c *Collab) Relation(_ context.Context, by control.Caller, r control.RelationRequest) (v control.Relation, err error) {
+	who, err := c.acts(by, r.Acting)
+	if err != nil {
+		return control.Relation{}, err
+	}
+	c.Folded(func(s *fleet.State) {
+		if err = c.known(s, r.With); err == nil {
+			v = c.relation(s, who, r.With)
+		}
+	})
+	return v, err
+}
+
+func (c *Collab) relation(s *fleet.State, who acting, with string) control.Relation {
+	b := c.with(s, who.me, with)
+	v := control.Relation{
+		Me: who.me, Chosen: who.chosen, With: with, Host: b.host.String(), Transport: transport(b), Messages: b.messages,
+		Sessions: topics.Sessions(b.contacts, zero), Topics: []control.Topic{},
+	}
+	mine, theirs := c.soul(s, who.me), c.soul(s, with)
+	switch {
+	case mine == "" || theirs == "":
+	case mine == theirs:
+		v.Soul = "same"
+	default:
+		v.Soul = "other"
+	}
+	var results []*topics.Result
+	for _, f := range c.of(s, who.me, with, true) {
+		given, received := f.topic.TeachBacks(who.me)
+		v.TeachGiven, v.TeachReceived = v.TeachGiven+given, v.TeachReceived+received
+		v.Dissents += len(f.topic.Sorted(topics.Dissent, func(it *topics.Item) bool { return it.Resolved == nil }))
+		since := f.topic.Since
+		for _, term := range f.topic.Past {
+			if term.Since.Before(since) {
+				since = term.Since
+			}
+			results = append(results, term.Scored(with)...)
+		}
+		if v.Since.IsZero() || since.Before(v.Since) {
+			v.Since = since
+		}
+		results = append(results, f.topic.Scored(with)...)
+		if _, over := f.topic.ClosedBy(who.me); !over {
+			v.Topics = append(v.Topics, c.summary(s, f.channel, f.topic, who.me, b))
+		}
+	}
+	slices.SortStableFunc(results, func(a, b *topics.Result) int { return a.At.Compare(b.At) })
+	var raws []float64
+	for _, result := range results {
+		raw, _ := result.Raw.Value()
+		raws = append(raws, raw)
+	}
+	v.Trust = string(topics.TrustIn(v.Sessions, v.Messages, raws))
+	return v
+}
+
+// transport is how a message reaches somebody (seed, "Three Sync Transports").
+func transport(b between) string {
+	switch {
+	case b.host == "":
+		return "record"
+	case b.cross:
+		return "wormhole"
+	}
+	return "hey"
+}

@@ -1,0 +1,86 @@
+// Package collab is what a node does for agents that work on topics together: it says what
+// they have agreed on and how far they are in sync, and writes what they decide. What holds
+// follows from the record alone (fleet/topics); here it is only asked for, by and for one of
+// those whom this host serves.
+package collab
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Options is what the part needs of its node.
+type Options struct {
+	RecordID string
+	Host     protocol.Name
+	Human    protocol.Name
+	Now      func() time.Time
+	Folded   folded.State
+	// Agents are those that this host serves.
+	Agents func() []configs.Agent
+	// Do carries out a command as somebody asked for it, and returns what was written. It is
+	// an error too where that does not count.
+	Do func(ctx context.Context, by control.Caller, c affair.Command) ([]protocol.Path, error)
+}
+
+// Collab answers the verbs about topics. Its methods may be called concurrently.
+type Collab struct {
+	Options
+	kind     *affair.Kind[topics.Topic]
+	policies *affair.Kind[policy.Policy]
+	contacts *contacts
+}
+
+// New is the part of a node.
+func New(o Options) *Collab {
+	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts()}
+}
+
+// policy is what the fleet has settled. It is asked in a look at the state.
+func (c *Collab) policy(s *fleet.State) policy.Policy {
+	return fleet.Value(s, c.policies, policy.KindName, time.Time{})
+}
+
+// topic is the one in a channel, as it stands now. It is asked in a look at the state.
+func (c *Collab) topic(s *fleet.State, channel string, p policy.Policy) topics.Topic {
+	t := fleet.Value(s, c.kind, channel, c.Now())
+	if p.Reprompt() {
+		t = t.Reprompted()
+	}
+	return t
+}
+
+// all yields the topics of the record that are open or were, with their channels. It is
+// asked in a look at the state.
+func (c *Collab) all(s *fleet.State) func(yield func(protocol.ChannelID, topics.Topic) bool) {
+	return func(yield func(protocol.ChannelID, topics.Topic) bool) {
+		p := c.policy(s)
+		for _, name := range s.Affairs(c.kind.Name) {
+			if t := c.topic(s, name, p); !t.Opened.IsZero() && !yield(protocol.ChannelID(name), t) {
+				return
+			}
+		}
+	}
+}
+
+// problem is an error of a command as it is told: a refusal says what to try.
+func problem(doing string, err error) error {
+	var r *fleet.Refusal
+	if err == nil || !errors.As(err, &r) {
+		return err
+	}
+	kinds := map[fleet.RefusalKind]control.Kind{
+		fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage,
+	}
+	return control.Errorf(kinds[r.Kind], r.Hint, "cannot %s: %s", doing, r.Reason)
+}

@@ -1,0 +1,261 @@
+package control
+
+import (
+	"time"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Topics lists what an agent works on with others; ShowTopic shows one topic whole, and
+// ShowRelation what an agent has with another one. Nobody is asked for it: all of it
+// follows from the record.
+var (
+	Topics = NewVerb[TopicsRequest, TopicList](VerbSpec{
+		Name: "topics", Access: Reads, Doing: "list topics",
+		Doc: "Lists what an agent works on with others.",
+	})
+	ShowTopic = NewVerb[TopicRequest, Topic](VerbSpec{
+		Name: "topic", Access: Reads, Doing: "show a topic",
+		Doc: "Shows a topic: items, scores, checkpoints, and what does not count.",
+	})
+	ShowRelation = NewVerb[RelationRequest, Relation](VerbSpec{
+		Name: "relation", Access: Reads, Doing: "show a relationship",
+		Doc: "Shows what an agent has with another one.",
+	})
+)
+
+// OpenTopic opens a topic, or loads it where it is open; DoInTopic does something in one,
+// for whom it is asked alone (R59).
+var (
+	OpenTopic = NewVerb[OpenTopicRequest, Topic](VerbSpec{
+		Name: "open-topic", Access: Speaks, Doing: "open a topic",
+		Doc: "Opens a topic between two, or loads it where it is open.",
+	})
+	DoInTopic = NewVerb[TopicDeedRequest, TopicDeed](VerbSpec{
+		Name: "topic-deed", Access: Speaks, Doing: "do that in a topic",
+		Doc: "Does something in a topic: agree, accept, defer, close and so on.",
+	})
+)
+
+// Acting says for whom something is asked (R59): the agent that calls; for a human the one
+// that is named, else the one whose folder holds Dir, else the only one of the host.
+type Acting struct {
+	As  string `json:"as,omitempty"`
+	Dir string `json:"dir,omitempty"` // where it is asked; an absolute path
+}
+
+// TopicsRequest asks for the topics of an agent, of the whole fleet, or with one partner.
+type TopicsRequest struct {
+	Acting
+	With   string `json:"with,omitempty"`   // only those with that one
+	Fleet  bool   `json:"fleet,omitempty"`  // those of all who are in the record
+	Closed bool   `json:"closed,omitempty"` // closed ones too
+	Items  bool   `json:"items,omitempty"`  // with their items
+}
+
+// TopicRequest names a topic: by its name, its short form, or nothing where there is one.
+type TopicRequest struct {
+	Acting
+	With  string `json:"with"`
+	Topic string `json:"topic,omitempty"`
+}
+
+// OpenTopicRequest opens a topic.
+type OpenTopicRequest struct {
+	Acting
+	With   string `json:"with"`
+	Topic  string `json:"topic"`
+	Anchor string `json:"anchor,omitempty"` // an issue: 332, repo#332, owner/repo#332 or its address
+	Origin string `json:"origin,omitempty"` // the repository where it is asked, as owner/repo: what the anchor does not say
+}
+
+// TopicDeedRequest does something in a topic. What each deed needs is said beside it.
+type TopicDeedRequest struct {
+	Acting
+	With    string       `json:"with"`
+	Topic   string       `json:"topic,omitempty"` // "": the only one that is open with that partner
+	Deed    protocol.Act `json:"deed"`            // agree, open, resolve, teach-back, disagree, accept, reject, defer, revoke, re-accept, validate, checkpoint, ratified, amendment, rejected, close, join-request
+	Item    string       `json:"item,omitempty"`  // its label or its words; of defer "" is all that await one's decision
+	Text    string       `json:"text,omitempty"`  // the words of agree, open, teach-back, disagree, checkpoint, amendment; new words of a re-accept; what an acceptance changes; the outcome of resolve
+	Reason  string       `json:"reason,omitempty"`
+	Until   time.Time    `json:"until,omitzero"`    // of defer
+	Partner string       `json:"partner,omitempty"` // of join-request: the other one of the two
+}
+
+// TopicList is some topics, and whose they are.
+type TopicList struct {
+	Me     string  `json:"me"`     // for whom it was asked; "" of the whole fleet
+	Chosen string  `json:"chosen"` // why that one, where nobody named it: "folder" or "only"
+	Topics []Topic `json:"topics"` // those in which something was done last come first
+}
+
+// Topic is what two have between them on one subject.
+type Topic struct {
+	Me          string             `json:"me"`         // whose view it is, one of the two; the opener's where it is neither's
+	With        string             `json:"with"`       // the other one
+	WithHost    string             `json:"with_host"`  // where that one is served; "" where nobody says
+	CrossHost   bool               `json:"cross_host"` // the two are served on different hosts
+	Name        string             `json:"name"`       // what the topic is called
+	Slug        string             `json:"slug"`       // the short form, in file names
+	Channel     protocol.ChannelID `json:"channel"`
+	Opened      string             `json:"opened"`             // the message that opened this term
+	OpenedBy    string             `json:"opened_by"`          // who
+	Since       time.Time          `json:"since,omitzero"`     // UTC
+	Terms       int                `json:"terms"`              // 1, and one more for each time that it was closed and opened again
+	Anchor      string             `json:"anchor"`             // the issue that it hangs on; "" for none
+	AnchorURL   string             `json:"anchor_url"`         // "" where nobody knows the repository
+	Status      string             `json:"status"`             // by the raw score: NEW, SYNCED, PARTIAL, DEGRADED, DESYNC; CLOSED
+	Raw         *float64           `json:"raw"`                // what the other one answered last; null where it never did
+	Decayed     *float64           `json:"decayed"`            // what that is worth now
+	Colour      string             `json:"colour"`             // of the decayed score: green, amber, cyan, gray; "" for none
+	Mechanical  bool               `json:"mechanical"`         // a program compared, no agent answered
+	Lambda      float64            `json:"lambda"`             // what it loses: by e^(-λ) an hour
+	Tier        string             `json:"tier"`               // where λ is from
+	LastSync    time.Time          `json:"last_sync,omitzero"` // of the answer; UTC
+	Sparkline   []float64          `json:"sparkline"`          // what the last seven answers are worth now
+	Items       []TopicItem        `json:"items"`              // in the order of the record; none in lists, unless asked for
+	Awaiting    int                `json:"awaiting"`           // agreements that await my decision
+	Put         int                `json:"deferred"`           // agreements that I have put off
+	Checks      []TopicCheck       `json:"checks"`             // sync-checks, the last ones last; none in lists
+	Checkpoints []TopicCheckpoint  `json:"checkpoints"`        // none in lists
+	Closed      []TopicWord        `json:"closed"`             // who has closed their side
+	Joins       []TopicWord        `json:"joins"`              // who asked to take part
+	Exchanges   []TopicWord        `json:"exchanges"`          // what the two wrote to each other since it was opened, the last ones; none in lists
+	Void        []TopicVoid        `json:"void"`               // what was said in it and does not count; none in lists
+}
+
+// TopicItem is one thing of a topic: an agreement (A1), an open question (P1), a lesson
+// (T1) or a difference (D1).
+type TopicItem struct {
+	ID          string            `json:"id"`      // its label
+	Path        string            `json:"path"`    // the message that brought it, by which it is known
+	Sort        string            `json:"sort"`    // agreement, question, lesson or dissent
+	Text        string            `json:"text"`    // what it says now
+	By          string            `json:"by"`      // who brought it
+	Time        time.Time         `json:"time"`    // UTC
+	Signed      bool              `json:"signed"`  // by a host that declares its author
+	Phase       string            `json:"phase"`   // of an agreement: that of the least settled of the two
+	Agreed      bool              `json:"agreed"`  // both have accepted it
+	Stands      []TopicStand      `json:"stands"`  // of an agreement: where each of the two stands
+	Earlier     []TopicWord       `json:"earlier"` // the words that it had before
+	Resolved    *TopicWord        `json:"resolved,omitempty"`
+	Validations []TopicValidation `json:"validations"` // when it was asked whether it still holds
+}
+
+// TopicStand is where one of the two stands on an agreement.
+type TopicStand struct {
+	Who       string    `json:"who"`
+	Phase     string    `json:"phase"`               // pending, accept, reject, defer or timeout
+	Previous  string    `json:"previous"`            // the phase before; "" for none
+	Decided   time.Time `json:"decided,omitzero"`    // UTC
+	Path      string    `json:"path"`                // the decision; "" while there is none
+	Signed    bool      `json:"signed"`              // by a host that declares its author
+	Reason    string    `json:"reason"`              // why, or what an acceptance changes
+	Until     time.Time `json:"until,omitzero"`      // of a deferral
+	AnswerBy  time.Time `json:"answer_by,omitzero"`  // while it is pending
+	TimeoutAt time.Time `json:"timeout_at,omitzero"` // when the time had run out: observed, and no refusal
+}
+
+// TopicWord is something that somebody said.
+type TopicWord struct {
+	By   string    `json:"by"`
+	Time time.Time `json:"time"` // UTC
+	Text string    `json:"text"` // "" where nothing was said
+	Path string    `json:"path"`
+}
+
+// TopicValidation is a question whether an agreement still holds.
+type TopicValidation struct {
+	By        string    `json:"by"` // who asks
+	Of        string    `json:"of"` // whom
+	Time      time.Time `json:"time"`
+	Milestone string    `json:"milestone"` // why it was asked then
+	Answer    string    `json:"answer"`    // the message; "" while there is none
+	Holds     bool      `json:"holds"`     // it does
+	Stale     bool      `json:"stale"`     // no answer came in time: it is to be revoked or accepted anew
+}
+
+// TopicCheck is a sync-check with its answer.
+type TopicCheck struct {
+	Path       string     `json:"path"`
+	By         string     `json:"by"` // who asks
+	Of         string     `json:"of"` // whom
+	Time       time.Time  `json:"time"`
+	AnswerBy   time.Time  `json:"answer_by"`
+	TimedOut   bool       `json:"timed_out"`         // nothing came in time; that is observed, and no refusal
+	Prose      string     `json:"prose"`             // the message that answered it without the form; "" for none
+	Answer     string     `json:"answer"`            // the message; "" while there is none
+	Answered   time.Time  `json:"answered,omitzero"` // UTC
+	Signed     bool       `json:"signed"`            // the answer, by a host that declares its author
+	Mechanical bool       `json:"mechanical"`        // a program compared, no agent answered
+	Raw        *float64   `json:"raw"`               // the mean of what counts; null where nothing does
+	Counted    int        `json:"counted"`           // how many rows count
+	Groupthink bool       `json:"groupthink"`        // all is agreed on: a yellow flag
+	Rows       []CheckRow `json:"rows"`              // one of each claim
+}
+
+// CheckRow is a claim of a sync-check, and what was answered to it.
+type CheckRow struct {
+	ID       string   `json:"id"`
+	Text     string   `json:"text"`
+	Source   string   `json:"source"`
+	Score    *float64 `json:"score"`    // null while there is none
+	Decision string   `json:"decision"` // ACCEPT, PARTIAL, REJECT; "" for none
+	Evidence string   `json:"evidence"`
+	Flag     string   `json:"flag"` // unanswered, no evidence, contradicts, not in memory; "" for none
+}
+
+// TopicCheckpoint is a summary of a topic.
+type TopicCheckpoint struct {
+	Path       string      `json:"path"`
+	By         string      `json:"by"`
+	Time       time.Time   `json:"time"`
+	Summary    string      `json:"summary"`
+	Mechanical bool        `json:"mechanical"` // a program listed what was decided
+	Agreements int         `json:"agreements"` // that both had accepted then
+	Pending    int         `json:"pending"`    // questions that were open then
+	Score      *float64    `json:"score"`      // of the last check before it; null for none
+	Verdicts   []TopicWord `json:"verdicts"`   // what the other one said; Act says how
+	Ratified   time.Time   `json:"ratified,omitzero"`
+	State      string      `json:"state"` // pending, ratified, amendment or rejected
+}
+
+// TopicVoid is a deed that does not count.
+type TopicVoid struct {
+	TopicWord
+	Act protocol.Act `json:"act"`
+	Why string       `json:"why"`
+}
+
+// TopicDeed is what was done in a topic, and the topic after it.
+type TopicDeed struct {
+	Me       string   `json:"me"`       // for whom
+	Chosen   string   `json:"chosen"`   // why that one, where nobody named it: "folder" or "only"
+	Messages []string `json:"messages"` // what was written; none where nothing was to be said
+	Items    []string `json:"items"`    // the labels of what it was about
+	Topic    Topic    `json:"topic"`
+}
+
+// RelationRequest asks what an agent has with another one.
+type RelationRequest struct {
+	Acting
+	With string `json:"with"`
+}
+
+// Relation is what an agent has with another one.
+type Relation struct {
+	Me            string    `json:"me"`
+	Chosen        string    `json:"chosen"`         // why that one, where nobody named it: "folder" or "only"
+	With          string    `json:"with"`           // the other one
+	Host          string    `json:"host"`           // where that one is served; "" where nobody says
+	Transport     string    `json:"transport"`      // how a message reaches it: hey, wormhole, or record where no host serves it
+	Since         time.Time `json:"since,omitzero"` // when their first topic was opened, UTC
+	Trust         string    `json:"trust"`          // high, medium, initial or uncalibrated
+	Sessions      int       `json:"sessions"`       // days on which both wrote to each other
+	Messages      int       `json:"messages"`       // that they wrote to each other
+	TeachGiven    int       `json:"teach_given"`
+	TeachReceived int       `json:"teach_received"`
+	Dissents      int       `json:"dissents"` // differences that stand
+	Soul          string    `json:"soul"`     // "same", "other", or "" where nobody knows
+	Topics        []Topic   `json:"topics"`
+}
