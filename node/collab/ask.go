@@ -96,8 +96,12 @@ func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 		if err != nil {
 			return found{}, problem("find the topic", err)
 		}
-		if t := c.topic(s, channel.String(), c.policy(s)); !t.Opened.IsZero() {
+		switch t := c.topic(s, channel.String(), c.policy(s)); {
+		case t.Opened.IsZero():
+		case protocol.SameTopic(t.Name, name) || t.Slug.String() == name:
 			return found{channel, t}, nil
+		default:
+			return found{}, control.Errorf(control.KindConflict, "give the new one another name", "the short form of %q is that of %q too, which is open", name, t.Name)
 		}
 	}
 	all := c.of(s, me, with, true)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
@@ -118,7 +119,7 @@ func (c *call) untilOf(t control.Topic, done control.TopicDeed) string {
 	for _, it := range t.Items {
 		for _, st := range it.Stands {
 			if len(done.Items) > 0 && it.ID == done.Items[0] && st.Who == done.Me && !st.Until.IsZero() {
-				return " until " + c.view.At(st.Until, minuteForm)
+				return " until " + c.view.Stamp(st.Until, cli.ShortForm)
 			}
 		}
 	}
@@ -127,10 +128,7 @@ func (c *call) untilOf(t control.Topic, done control.TopicDeed) string {
 
 // because says for whom something was done where nobody named that one (R59).
 func (c *call) because(me, chosen string) {
-	switch chosen {
-	case "folder":
-		c.view.Note("for " + me + ", in whose folder you are")
-	case "only":
-		c.view.Note("for " + me + ", the only agent of this host")
+	if chosen == "only" {
+		c.view.Out.Printf("%s\n", c.view.Out.Dim("for "+term.Line(me)+", the only agent of this host"))
 	}
 }

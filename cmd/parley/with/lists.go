@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
-	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 )
@@ -111,7 +110,7 @@ func runState(ctx context.Context, c *call) error {
 			if i > 0 {
 				id, text = "", ""
 			}
-			t.Rows = append(t.Rows, []string{id, term.Line(st.Who), mark(st.Phase), c.view.AtOrEmpty(st.Decided, minuteForm), term.Line(text)})
+			t.Rows = append(t.Rows, []string{id, term.Line(st.Who), mark(st.Phase), c.view.StampOrEmpty(st.Decided), term.Line(text)})
 			if note := c.noteOf(topic, it, st); note != "" {
 				notes = append(notes, note)
 			}
@@ -141,7 +140,7 @@ func (c *call) noteOf(topic control.Topic, it control.TopicItem, st control.Topi
 	}
 	switch st.Phase {
 	case "defer":
-		return fmt.Sprintf("%suntil %s (%s)%s", head, c.view.At(st.Until, time.DateOnly), span.Text(st.Until.Sub(c.view.Now()).Round(time.Hour)), reason)
+		return fmt.Sprintf("%suntil %s (%s)%s", head, c.view.At(st.Until, time.DateOnly), inDays(st.Until.Sub(c.view.Now())), reason)
 	case "timeout":
 		return fmt.Sprintf("%sUnknown state, not rejection. parley work-with %s %q --sync to revisit.", head, term.Line(topic.With), term.Line(topic.Slug))
 	case "reject":
@@ -152,6 +151,17 @@ func (c *call) noteOf(topic control.Topic, it control.TopicItem, st control.Topi
 		}
 	}
 	return ""
+}
+
+// inDays is how long something lasts yet: "3d", "5h", "20 min".
+func inDays(d time.Duration) string {
+	switch {
+	case d >= 24*time.Hour:
+		return fmt.Sprintf("%dd", int(d/(24*time.Hour)))
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh", int(d/time.Hour))
+	}
+	return fmt.Sprintf("%d min", max(0, int(d/time.Minute)))
 }
 
 // runPending lists what awaits my decision, in all topics (R60: pending means mine).

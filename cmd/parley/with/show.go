@@ -12,8 +12,6 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-const minuteForm = "2006-01-02 15:04"
-
 // age is how long ago something was: "5 min ago", "2h ago", "1d ago".
 func (c *call) age(at time.Time) string {
 	d := c.view.Now().Sub(at)

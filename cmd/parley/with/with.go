@@ -173,7 +173,7 @@ func (c *call) topic() string {
 	return strings.Join(c.words[1:], " ")
 }
 
-// whole refuses what needs a partner where none is named.
+// needsPartner refuses what needs a partner where none is named.
 func (c *call) needsPartner(what string) error {
 	if c.partner() == "" {
 		return control.Errorf(control.KindUsage, "such as: parley work-with mawjs --"+what, "--%s needs a partner", what)
@@ -190,7 +190,7 @@ func runShow(ctx context.Context, c *call) error {
 		return runRelation(ctx, c)
 	}
 	before, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic()})
-	isNew := control.AsError(err) != nil && control.AsError(err).Kind == control.KindNotFound
+	isNew := err != nil && control.AsError(err).Kind == control.KindNotFound
 	switch {
 	case err != nil && !isNew:
 		return err
