@@ -66,6 +66,7 @@ func printedShapes() map[string][]shape {
 		"parley config show":          one(exampleConfig()),
 		"parley cancel":               one([]control.Job{exampleJob()}),
 		"parley queue":                one([]control.Job{exampleJob()}),
+		"parley work-with":            topicShapes(),
 		"parley policy list":          one([]control.PolicySetting{examplePolicy()}),
 		"parley policy set":           one(examplePolicy()),
 		"parley skill install":        one(exampleSkill()),

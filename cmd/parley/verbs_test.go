@@ -76,6 +76,9 @@ the verb does:
 func fieldsOf(request reflect.Type) string {
 	var names []string
 	for _, field := range reflect.VisibleFields(request) {
+		if field.Anonymous { // its fields stand among the others
+			continue
+		}
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 		names = append(names, "`"+name+"`")
 	}

@@ -42,7 +42,7 @@ func (c *Collab) of(s *fleet.State, me, with string, closed bool) (all []found) 
 func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRequest) (control.TopicList, error) {
 	list := control.TopicList{Topics: []control.Topic{}}
 	if !r.Fleet {
-		who, err := c.acts(by, r.Acting)
+		who, err := c.views(by, r.Viewing)
 		if err != nil {
 			return list, err
 		}
@@ -138,7 +138,7 @@ func (c *Collab) hintTopics(all []found, with string) string {
 
 // Topic answers control.ShowTopic.
 func (c *Collab) Topic(_ context.Context, by control.Caller, r control.TopicRequest) (v control.Topic, err error) {
-	who, err := c.acts(by, r.Acting)
+	who, err := c.views(by, r.Viewing)
 	if err != nil {
 		return control.Topic{}, err
 	}
@@ -153,7 +153,7 @@ func (c *Collab) Topic(_ context.Context, by control.Caller, r control.TopicRequ
 
 // Relation answers control.ShowRelation.
 func (c *Collab) Relation(_ context.Context, by control.Caller, r control.RelationRequest) (v control.Relation, err error) {
-	who, err := c.acts(by, r.Acting)
+	who, err := c.views(by, r.Viewing)
 	if err != nil {
 		return control.Relation{}, err
 	}

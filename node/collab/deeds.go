@@ -38,7 +38,7 @@ func (c *Collab) Open(ctx context.Context, by control.Caller, r control.OpenTopi
 	if _, err := c.Do(ctx, by, speaker.Open(anchor)); err != nil {
 		return control.Topic{}, problem("open the topic", err)
 	}
-	return c.Topic(ctx, by, control.TopicRequest{Acting: r.Acting, With: r.With, Topic: r.Topic})
+	return c.Topic(ctx, by, control.TopicRequest{Viewing: control.Viewing{For: who.me}, With: r.With, Topic: r.Topic})
 }
 
 func (c *Collab) speaker(who acting, with, topic string) topics.Speaker {

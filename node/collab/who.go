@@ -69,6 +69,14 @@ func (c *Collab) acts(by control.Caller, a control.Acting) (acting, error) {
 		"nobody can tell for whom: this host serves %s", strings.Join(names, ", "))
 }
 
+// views is whose view a caller asks for. What is in the record everybody may read.
+func (c *Collab) views(by control.Caller, v control.Viewing) (acting, error) {
+	if v.For != "" {
+		return acting{me: v.For}, nil
+	}
+	return c.acts(by, control.Acting{Dir: v.Dir})
+}
+
 // within reports whether a folder is another one or lies in it.
 func within(folder, inner string) bool {
 	if inner == "" {

@@ -44,9 +44,16 @@ type Acting struct {
 	Dir string `json:"dir,omitempty"` // where it is asked; an absolute path
 }
 
+// Viewing says whose view is asked for: that of For, who may be anybody; without it as
+// Acting says it.
+type Viewing struct {
+	For string `json:"for,omitempty"`
+	Dir string `json:"dir,omitempty"` // where it is asked; an absolute path
+}
+
 // TopicsRequest asks for the topics of an agent, of the whole fleet, or with one partner.
 type TopicsRequest struct {
-	Acting
+	Viewing
 	With   string `json:"with,omitempty"`   // only those with that one
 	Fleet  bool   `json:"fleet,omitempty"`  // those of all who are in the record
 	Closed bool   `json:"closed,omitempty"` // closed ones too
@@ -55,7 +62,7 @@ type TopicsRequest struct {
 
 // TopicRequest names a topic: by its name, its short form, or nothing where there is one.
 type TopicRequest struct {
-	Acting
+	Viewing
 	With  string `json:"with"`
 	Topic string `json:"topic,omitempty"`
 }
@@ -91,13 +98,13 @@ type TopicList struct {
 
 // Topic is what two have between them on one subject.
 type Topic struct {
-	Me          string             `json:"me"`         // whose view it is, one of the two; the opener's where it is neither's
-	With        string             `json:"with"`       // the other one
-	WithHost    string             `json:"with_host"`  // where that one is served; "" where nobody says
-	CrossHost   bool               `json:"cross_host"` // the two are served on different hosts
-	Name        string             `json:"name"`       // what the topic is called
-	Slug        string             `json:"slug"`       // the short form, in file names
-	Channel     protocol.ChannelID `json:"channel"`
+	Me          string             `json:"me"`                 // whose view it is, one of the two; the opener's where it is neither's
+	With        string             `json:"with"`               // the other one
+	WithHost    string             `json:"with_host"`          // where that one is served; "" where nobody says
+	CrossHost   bool               `json:"cross_host"`         // the two are served on different hosts
+	Name        string             `json:"name"`               // what the topic is called
+	Slug        string             `json:"slug"`               // the short form, in file names
+	Channel     protocol.ChannelID `json:"channel"`            // where it is
 	Opened      string             `json:"opened"`             // the message that opened this term
 	OpenedBy    string             `json:"opened_by"`          // who
 	Since       time.Time          `json:"since,omitzero"`     // UTC
@@ -127,24 +134,24 @@ type Topic struct {
 // TopicItem is one thing of a topic: an agreement (A1), an open question (P1), a lesson
 // (T1) or a difference (D1).
 type TopicItem struct {
-	ID          string            `json:"id"`      // its label
-	Path        string            `json:"path"`    // the message that brought it, by which it is known
-	Sort        string            `json:"sort"`    // agreement, question, lesson or dissent
-	Text        string            `json:"text"`    // what it says now
-	By          string            `json:"by"`      // who brought it
-	Time        time.Time         `json:"time"`    // UTC
-	Signed      bool              `json:"signed"`  // by a host that declares its author
-	Phase       string            `json:"phase"`   // of an agreement: that of the least settled of the two
-	Agreed      bool              `json:"agreed"`  // both have accepted it
-	Stands      []TopicStand      `json:"stands"`  // of an agreement: where each of the two stands
-	Earlier     []TopicWord       `json:"earlier"` // the words that it had before
-	Resolved    *TopicWord        `json:"resolved,omitempty"`
-	Validations []TopicValidation `json:"validations"` // when it was asked whether it still holds
+	ID          string            `json:"id"`                 // its label
+	Path        string            `json:"path"`               // the message that brought it, by which it is known
+	Sort        string            `json:"sort"`               // agreement, question, lesson or dissent
+	Text        string            `json:"text"`               // what it says now
+	By          string            `json:"by"`                 // who brought it
+	Time        time.Time         `json:"time,omitzero"`      // UTC
+	Signed      bool              `json:"signed"`             // by a host that declares its author
+	Phase       string            `json:"phase"`              // of an agreement: that of the least settled of the two
+	Agreed      bool              `json:"agreed"`             // both have accepted it
+	Stands      []TopicStand      `json:"stands"`             // of an agreement: where each of the two stands
+	Earlier     []TopicWord       `json:"earlier"`            // the words that it had before
+	Resolved    *TopicWord        `json:"resolved,omitempty"` // how it was settled; absent while it is open
+	Validations []TopicValidation `json:"validations"`        // when it was asked whether it still holds
 }
 
 // TopicStand is where one of the two stands on an agreement.
 type TopicStand struct {
-	Who       string    `json:"who"`
+	Who       string    `json:"who"`                 // one of the two
 	Phase     string    `json:"phase"`               // pending, accept, reject, defer or timeout
 	Previous  string    `json:"previous"`            // the phase before; "" for none
 	Decided   time.Time `json:"decided,omitzero"`    // UTC
@@ -158,73 +165,73 @@ type TopicStand struct {
 
 // TopicWord is something that somebody said.
 type TopicWord struct {
-	By   string    `json:"by"`
-	Time time.Time `json:"time"` // UTC
-	Text string    `json:"text"` // "" where nothing was said
-	Path string    `json:"path"`
+	By   string    `json:"by"`            // who
+	Time time.Time `json:"time,omitzero"` // UTC
+	Text string    `json:"text"`          // "" where nothing was said
+	Path string    `json:"path"`          // the message
 }
 
 // TopicValidation is a question whether an agreement still holds.
 type TopicValidation struct {
-	By        string    `json:"by"` // who asks
-	Of        string    `json:"of"` // whom
-	Time      time.Time `json:"time"`
-	Milestone string    `json:"milestone"` // why it was asked then
-	Answer    string    `json:"answer"`    // the message; "" while there is none
-	Holds     bool      `json:"holds"`     // it does
-	Stale     bool      `json:"stale"`     // no answer came in time: it is to be revoked or accepted anew
+	By        string    `json:"by"`            // who asks
+	Of        string    `json:"of"`            // whom
+	Time      time.Time `json:"time,omitzero"` // UTC
+	Milestone string    `json:"milestone"`     // why it was asked then
+	Answer    string    `json:"answer"`        // the message; "" while there is none
+	Holds     bool      `json:"holds"`         // it does
+	Stale     bool      `json:"stale"`         // no answer came in time: it is to be revoked or accepted anew
 }
 
 // TopicCheck is a sync-check with its answer.
 type TopicCheck struct {
-	Path       string     `json:"path"`
-	By         string     `json:"by"` // who asks
-	Of         string     `json:"of"` // whom
-	Time       time.Time  `json:"time"`
-	AnswerBy   time.Time  `json:"answer_by"`
-	TimedOut   bool       `json:"timed_out"`         // nothing came in time; that is observed, and no refusal
-	Prose      string     `json:"prose"`             // the message that answered it without the form; "" for none
-	Answer     string     `json:"answer"`            // the message; "" while there is none
-	Answered   time.Time  `json:"answered,omitzero"` // UTC
-	Signed     bool       `json:"signed"`            // the answer, by a host that declares its author
-	Mechanical bool       `json:"mechanical"`        // a program compared, no agent answered
-	Raw        *float64   `json:"raw"`               // the mean of what counts; null where nothing does
-	Counted    int        `json:"counted"`           // how many rows count
-	Groupthink bool       `json:"groupthink"`        // all is agreed on: a yellow flag
-	Rows       []CheckRow `json:"rows"`              // one of each claim
+	Path       string     `json:"path"`               // the message that asks
+	By         string     `json:"by"`                 // who asks
+	Of         string     `json:"of"`                 // whom
+	Time       time.Time  `json:"time,omitzero"`      // UTC
+	AnswerBy   time.Time  `json:"answer_by,omitzero"` // until when an answer is waited for
+	TimedOut   bool       `json:"timed_out"`          // nothing came in time; that is observed, and no refusal
+	Prose      string     `json:"prose"`              // the message that answered it without the form; "" for none
+	Answer     string     `json:"answer"`             // the message; "" while there is none
+	Answered   time.Time  `json:"answered,omitzero"`  // UTC
+	Signed     bool       `json:"signed"`             // the answer, by a host that declares its author
+	Mechanical bool       `json:"mechanical"`         // a program compared, no agent answered
+	Raw        *float64   `json:"raw"`                // the mean of what counts; null where nothing does
+	Counted    int        `json:"counted"`            // how many rows count
+	Groupthink bool       `json:"groupthink"`         // all is agreed on: a yellow flag
+	Rows       []CheckRow `json:"rows"`               // one of each claim
 }
 
 // CheckRow is a claim of a sync-check, and what was answered to it.
 type CheckRow struct {
-	ID       string   `json:"id"`
-	Text     string   `json:"text"`
-	Source   string   `json:"source"`
+	ID       string   `json:"id"`       // its label
+	Text     string   `json:"text"`     // what is claimed
+	Source   string   `json:"source"`   // where that is from; "" where nobody says
 	Score    *float64 `json:"score"`    // null while there is none
 	Decision string   `json:"decision"` // ACCEPT, PARTIAL, REJECT; "" for none
-	Evidence string   `json:"evidence"`
-	Flag     string   `json:"flag"` // unanswered, no evidence, contradicts, not in memory; "" for none
+	Evidence string   `json:"evidence"` // what that rests on; "" for nothing
+	Flag     string   `json:"flag"`     // unanswered, no evidence, contradicts, not in memory; "" for none
 }
 
 // TopicCheckpoint is a summary of a topic.
 type TopicCheckpoint struct {
-	Path       string      `json:"path"`
-	By         string      `json:"by"`
-	Time       time.Time   `json:"time"`
-	Summary    string      `json:"summary"`
-	Mechanical bool        `json:"mechanical"` // a program listed what was decided
-	Agreements int         `json:"agreements"` // that both had accepted then
-	Pending    int         `json:"pending"`    // questions that were open then
-	Score      *float64    `json:"score"`      // of the last check before it; null for none
-	Verdicts   []TopicWord `json:"verdicts"`   // what the other one said; Act says how
-	Ratified   time.Time   `json:"ratified,omitzero"`
-	State      string      `json:"state"` // pending, ratified, amendment or rejected
+	Path       string      `json:"path"`              // the message
+	By         string      `json:"by"`                // who
+	Time       time.Time   `json:"time,omitzero"`     // UTC
+	Summary    string      `json:"summary"`           // the words
+	Mechanical bool        `json:"mechanical"`        // a program listed what was decided
+	Agreements int         `json:"agreements"`        // that both had accepted then
+	Pending    int         `json:"pending"`           // questions that were open then
+	Score      *float64    `json:"score"`             // of the last check before it; null for none
+	Verdicts   []TopicWord `json:"verdicts"`          // what the other one said
+	Ratified   time.Time   `json:"ratified,omitzero"` // UTC
+	State      string      `json:"state"`             // pending, ratified, amendment or rejected
 }
 
 // TopicVoid is a deed that does not count.
 type TopicVoid struct {
 	TopicWord
-	Act protocol.Act `json:"act"`
-	Why string       `json:"why"`
+	Act protocol.Act `json:"act"` // what it was to do
+	Why string       `json:"why"` // why it does not count
 }
 
 // TopicDeed is what was done in a topic, and the topic after it.
@@ -233,18 +240,18 @@ type TopicDeed struct {
 	Chosen   string   `json:"chosen"`   // why that one, where nobody named it: "folder" or "only"
 	Messages []string `json:"messages"` // what was written; none where nothing was to be said
 	Items    []string `json:"items"`    // the labels of what it was about
-	Topic    Topic    `json:"topic"`
+	Topic    Topic    `json:"topic"`    // as it is now
 }
 
 // RelationRequest asks what an agent has with another one.
 type RelationRequest struct {
-	Acting
+	Viewing
 	With string `json:"with"`
 }
 
 // Relation is what an agent has with another one.
 type Relation struct {
-	Me            string    `json:"me"`
+	Me            string    `json:"me"`             // for whom it was asked
 	Chosen        string    `json:"chosen"`         // why that one, where nobody named it: "folder" or "only"
 	With          string    `json:"with"`           // the other one
 	Host          string    `json:"host"`           // where that one is served; "" where nobody says
@@ -253,9 +260,9 @@ type Relation struct {
 	Trust         string    `json:"trust"`          // high, medium, initial or uncalibrated
 	Sessions      int       `json:"sessions"`       // days on which both wrote to each other
 	Messages      int       `json:"messages"`       // that they wrote to each other
-	TeachGiven    int       `json:"teach_given"`
-	TeachReceived int       `json:"teach_received"`
-	Dissents      int       `json:"dissents"` // differences that stand
-	Soul          string    `json:"soul"`     // "same", "other", or "" where nobody knows
-	Topics        []Topic   `json:"topics"`
+	TeachGiven    int       `json:"teach_given"`    // lessons that I said back
+	TeachReceived int       `json:"teach_received"` // that the other one did
+	Dissents      int       `json:"dissents"`       // differences that stand
+	Soul          string    `json:"soul"`           // "same", "other", or "" where nobody knows
+	Topics        []Topic   `json:"topics"`         // those that I have not closed
 }

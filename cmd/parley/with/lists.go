@@ -39,7 +39,7 @@ func runList(ctx context.Context, c *call) error {
 
 // topics are those that a list is of.
 func (c *call) topics(ctx context.Context, items bool) (control.TopicList, error) {
-	return control.Topics.Ask(ctx, c.client, control.TopicsRequest{Acting: c.acting, With: c.partner(), Items: items})
+	return control.Topics.Ask(ctx, c.client, control.TopicsRequest{Viewing: c.viewing(), With: c.partner(), Items: items})
 }
 
 // runStatus lists a partner's topics with phases and pending items (R32).
@@ -90,7 +90,7 @@ func runState(ctx context.Context, c *call) error {
 	if err := c.needsPartner("state"); err != nil {
 		return err
 	}
-	topic, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic()})
+	topic, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: c.partner(), Topic: c.topic()})
 	switch {
 	case err != nil:
 		return err

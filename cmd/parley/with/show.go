@@ -63,7 +63,7 @@ func (c *call) coloured(colour, text string) string {
 
 // runRelation shows what there is with a partner (seed, "Show Relationship").
 func runRelation(ctx context.Context, c *call) error {
-	r, err := control.ShowRelation.Ask(ctx, c.client, control.RelationRequest{Acting: c.acting, With: c.partner()})
+	r, err := control.ShowRelation.Ask(ctx, c.client, control.RelationRequest{Viewing: c.viewing(), With: c.partner()})
 	switch {
 	case err != nil:
 		return err

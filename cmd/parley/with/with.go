@@ -70,7 +70,7 @@ func NewCommand(p *cli.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "work-with PARTNER [TOPIC]",
 		Aliases: []string{"with"},
-		Short:   "What agents work on together: topics, agreements, how aligned they are",
+		Short:   "What agents work on together: topics, agreements, scores",
 		Long: `What agents work on together, remembered: topics with what was agreed, open
 questions and differences, how far the two are in sync, and checkpoints. All of
 it is in the record, so it survives the end of a session, and every host shows
@@ -157,6 +157,11 @@ func (c *call) chosen(cmd *cobra.Command) (chosen *action, err error) {
 	return chosen, nil
 }
 
+// viewing is whose view is asked for.
+func (c *call) viewing() control.Viewing {
+	return control.Viewing{For: c.acting.As, Dir: c.acting.Dir}
+}
+
 // partner is the first word.
 func (c *call) partner() string {
 	if len(c.words) == 0 {
@@ -189,7 +194,7 @@ func runShow(ctx context.Context, c *call) error {
 		}
 		return runRelation(ctx, c)
 	}
-	before, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic()})
+	before, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: c.partner(), Topic: c.topic()})
 	isNew := err != nil && control.AsError(err).Kind == control.KindNotFound
 	switch {
 	case err != nil && !isNew:
