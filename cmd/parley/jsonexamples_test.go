@@ -8,6 +8,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/host"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
+	"github.com/parleyfleet/parley/cmd/parley/schema"
 	"github.com/parleyfleet/parley/cmd/parley/skill"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/node/bench"
@@ -69,6 +70,8 @@ func printedShapes() map[string][]shape {
 		"parley work-with":            topicShapes(),
 		"parley policy list":          one([]control.PolicySetting{examplePolicy()}),
 		"parley policy set":           one(examplePolicy()),
+		"parley schema check":         one([]schema.Checked{{File: "parties/tmux.json", Schema: "party", Valid: true, Problems: []string{"members/0/trust: value must be one of 'high'"}}}),
+		"parley schema list":          one([]schema.SchemaInfo{{Name: "party", Of: "parties/*.json"}}),
 		"parley skill install":        one(exampleSkill()),
 		"parley skill list":           one([]skill.SkillFile{exampleSkill()}),
 		"parley dlq drop":             one(exampleDeadLetter()),

@@ -9,6 +9,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/cmd/parley/runs"
+	"github.com/parleyfleet/parley/cmd/parley/schema"
 	"github.com/parleyfleet/parley/cmd/parley/skill"
 	"github.com/parleyfleet/parley/cmd/parley/talk"
 	"github.com/parleyfleet/parley/cmd/parley/with"
@@ -63,7 +64,7 @@ the home), NO_COLOR.`
 	root.SetHelpCommandGroupID(groupFleet)
 	root.SetHelpCommand(newHelpCommand())
 	addGroup(root, groupFleet, "The fleet:", host.NewLsCommand(p), host.NewCommand(p), talk.NewChannelCommand(p), talk.NewMemoryCommand(p), host.NewPolicyCommand(p),
-		record.NewCommand(p), skill.NewCommand(p), bench.NewCommand(p), demo.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
+		record.NewCommand(p), skill.NewCommand(p), schema.NewCommand(p), bench.NewCommand(p), demo.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
 	root.AddCommand(demo.NewAgentCommand(p))
 	return root
 }

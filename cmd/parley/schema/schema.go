@@ -1,0 +1,256 @@
+// Package schema is parley schema: the forms of the files that other programs read, and
+// whether files have them. No node is needed.
+package schema
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/schemas"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/spf13/cobra"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// SchemaInfo is a schema as --json prints it.
+type SchemaInfo struct {
+	Name string `json:"name"` // for "schema show" and --as
+	Of   string `json:"of"`   // which files it is of
+}
+
+// Checked is what was found of a file.
+type Checked struct {
+	File     string   `json:"file"`     // as it was named
+	Schema   string   `json:"schema"`   // which it was checked against
+	Valid    bool     `json:"valid"`    // it has that form
+	Problems []string `json:"problems"` // where it has not, and why
+}
+
+// NewCommand is parley schema and what is below it.
+func NewCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "schema",
+		Short: "The forms of the files that other programs read",
+		Long: `The forms of the files that other programs read, as JSON Schemas: parties, the
+history of scores, and where the agreements of a topic stand.`,
+		Example: `  parley schema list
+  parley schema check ψ/memory/collaborations/*/topics/*.state.json`,
+		Args: cli.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.UsageErrorf(cmd, "%s needs list, show or check", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newListCommand(p), newShowCommand(p), newCheckCommand(p))
+	return cmd
+}
+
+func newListCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the schemas",
+		Example: `  parley schema list`,
+		Args:    cli.Exactly(0, "nothing"),
+		RunE: func(*cobra.Command, []string) error {
+			v := p.View()
+			infos := []SchemaInfo{}
+			t := term.Table{Heading: []string{"NAME", "FILES"}}
+			for _, s := range schemas.All() {
+				infos = append(infos, SchemaInfo{s.Name, s.Of})
+				t.Rows = append(t.Rows, []string{s.Name, s.Of})
+			}
+			if v.JSON {
+				return v.WriteJSON(infos)
+			}
+			v.Table(t)
+			return nil
+		},
+	}
+	p.JSONFlag(cmd, "print an array of schemas as JSON")
+	return cmd
+}
+
+func newShowCommand(p *cli.Program) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show NAME",
+		Short:   "Print a schema",
+		Example: `  parley schema show party > party.schema.json`,
+		Args:    cli.Exactly(1, "the name of a schema"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := find(args[0])
+			if err != nil {
+				return err
+			}
+			p.View().Out.Printf("%s", s.Text)
+			return nil
+		},
+	}
+}
+
+// find is the schema of that name.
+func find(name string) (schemas.Schema, error) {
+	s, err := schemas.Find(name)
+	if err != nil {
+		return s, control.Errorf(control.KindNotFound, "parley schema list", "%v", err)
+	}
+	return s, nil
+}
+
+func newCheckCommand(p *cli.Program) *cobra.Command {
+	as := ""
+	cmd := &cobra.Command{
+		Use:   "check FILE…",
+		Short: "Check whether files have the form that they should",
+		Long: `Check whether files have the form that they should. Which form that is, is told
+by a file's name, or by --as. A file that has not is named with the place and
+the reason, and the exit code is 1.`,
+		Example: `  parley schema check parties/tmux-triage.json
+  parley schema check --as sync-history lines.txt`,
+		Args: cli.AtLeast(1, "files"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return runCheck(args, as, p.View())
+		},
+	}
+	cmd.Flags().StringVar(&as, "as", "", "the `NAME` of the schema")
+	p.JSONFlag(cmd, "print an array of what was found as JSON")
+	return cmd
+}
+
+func runCheck(files []string, as string, v cli.View) error {
+	found := []Checked{}
+	wrong := 0
+	for _, file := range files {
+		c, err := check(file, as)
+		if err != nil {
+			return err
+		}
+		if !c.Valid {
+			wrong++
+		}
+		found = append(found, c)
+	}
+	if v.JSON {
+		if err := v.WriteJSON(found); err != nil {
+			return err
+		}
+	} else {
+		for _, c := range found {
+			if c.Valid {
+				v.Out.Printf("%s: valid (%s)\n", term.Line(c.File), c.Schema)
+			}
+			for _, problem := range c.Problems {
+				v.Out.Printf("%s: %s\n", term.Line(c.File), term.Line(problem))
+			}
+		}
+	}
+	if wrong > 0 {
+		return control.Errorf(control.KindFailed, "", "%d of %s%s not valid", wrong, cli.Count(len(files), "file"), is(wrong))
+	}
+	return nil
+}
+
+func is(n int) string {
+	if n == 1 {
+		return " is"
+	}
+	return " are"
+}
+
+// check looks at one file.
+func check(file, as string) (Checked, error) {
+	s, known := schemas.For(file)
+	if as != "" {
+		var err error
+		if s, err = find(as); err != nil {
+			return Checked{}, err
+		}
+	} else if !known {
+		return Checked{}, control.Errorf(control.KindUsage, "name it: --as NAME; parley schema list shows them", "nobody can tell by its name which schema %s should have", file)
+	}
+	compiled, err := compile(s)
+	if err != nil {
+		return Checked{}, err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return Checked{}, fmt.Errorf("cannot check a file: %w", err)
+	}
+	c := Checked{File: file, Schema: s.Name, Problems: []string{}}
+	if !s.Lines {
+		c.Problems = append(c.Problems, problems(compiled, data, "")...)
+	} else {
+		lines := bufio.NewScanner(bytes.NewReader(data))
+		lines.Buffer(nil, 1<<20)
+		for n := 1; lines.Scan(); n++ {
+			if len(bytes.TrimSpace(lines.Bytes())) > 0 {
+				c.Problems = append(c.Problems, problems(compiled, lines.Bytes(), fmt.Sprintf("line %d: ", n))...)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			c.Problems = append(c.Problems, err.Error())
+		}
+	}
+	c.Valid = len(c.Problems) == 0
+	return c, nil
+}
+
+// compile is a schema that can be asked. Formats such as date-time are asserted.
+func compile(s schemas.Schema) (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.Text))
+	if err != nil {
+		return nil, fmt.Errorf("the schema %s cannot be read: %w", s.Name, err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource(s.Name, doc); err != nil {
+		return nil, fmt.Errorf("the schema %s cannot be used: %w", s.Name, err)
+	}
+	return compiler.Compile(s.Name)
+}
+
+// problems are why a value has not that form, each with its place.
+func problems(s *jsonschema.Schema, data []byte, where string) []string {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
+	switch {
+	case errors.Is(err, io.EOF):
+		return []string{where + "it is empty"}
+	case err != nil:
+		return []string{where + "it is no JSON: " + err.Error()}
+	}
+	err = s.Validate(value)
+	var invalid *jsonschema.ValidationError
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &invalid):
+		return []string{where + err.Error()}
+	}
+	var list []string
+	english := message.NewPrinter(language.English)
+	var leaves func(e *jsonschema.ValidationError)
+	leaves = func(e *jsonschema.ValidationError) {
+		for _, cause := range e.Causes {
+			leaves(cause)
+		}
+		if len(e.Causes) > 0 {
+			return
+		}
+		place := strings.Join(e.InstanceLocation, "/")
+		if place != "" {
+			place += ": "
+		}
+		list = append(list, where+place+e.ErrorKind.LocalizedString(english))
+	}
+	leaves(invalid)
+	slices.Sort(list)
+	return list
+}
