@@ -157,10 +157,8 @@ func lastFailure(s runlog.Standing) string {
 		return ""
 	case wasCut(s):
 		return "cut short"
-	case s.Last.Exit > 0:
-		return fmt.Sprintf("exit code %d", s.Last.Exit)
 	}
-	return s.Last.Failure
+	return control.FailureText(s.Last.Failure, s.Last.Exit)
 }
 
 // why is what a message waits for that is in the queue, as next decides it.

@@ -194,16 +194,16 @@ func runList(ctx context.Context, client control.Service, v cli.View) error {
 func Hindered(paused, inLine bool, over, failing, dead int) string {
 	var words []string
 	if paused {
-		words = append(words, "paused")
+		words = append(words, cli.Waiting(control.WhyPaused))
 	}
 	if over > 0 { // agents have caused too many runs
-		words = append(words, "over budget")
+		words = append(words, cli.Waiting(control.WhyBudget))
 	}
 	if inLine { // the host runs no more commands at once
-		words = append(words, "in line")
+		words = append(words, cli.Waiting(control.WhySlots))
 	}
 	if failing > 0 {
-		words = append(words, "failing")
+		words = append(words, cli.Waiting(control.WhyRetry))
 	}
 	if dead > 0 {
 		words = append(words, cli.Count(dead, "dead letter"))
@@ -237,7 +237,7 @@ func stateOf(a control.Agent) string {
 		words = append(words, hindered)
 	}
 	if !a.QuietUntil.IsZero() {
-		words = append(words, "quiet")
+		words = append(words, cli.Waiting(control.WhyQuiet))
 	}
 	return strings.Join(words, ", ")
 }
