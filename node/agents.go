@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -172,26 +173,34 @@ func (sv *serving) giveUp(ctx context.Context, name protocol.Name) error {
 }
 
 // Pause answers control.PauseAgent. The decision outlives the node.
-func (sv *serving) Pause(ctx context.Context, r control.PauseRequest) (control.Agent, error) {
+func (sv *serving) Pause(ctx context.Context, r control.PauseRequest) (done control.ChangedAgent, err error) {
 	sv.roster.Serving.Lock()
 	defer sv.roster.Serving.Unlock()
 	if err := sv.checkPause(r); err != nil {
-		return control.Agent{}, err
+		return done, err
 	}
+	over := 0
 	if !r.Paused {
-		if err := sv.resume(ctx, r); err != nil {
-			return control.Agent{}, err
+		if over, err = sv.resume(ctx, r); err != nil {
+			return done, err
 		}
 	}
-	a, err := sv.roster.Get(r.Name)
-	if err != nil || r.Conversation != "" {
-		return sv.view(a), err
+	was, err := sv.roster.Get(r.Name)
+	if err != nil {
+		return done, err
 	}
-	a.Paused = r.Paused
-	if err := configs.WriteAgent(sv.dir, a); err != nil {
-		return control.Agent{}, asError(err)
+	a := was
+	if r.Conversation == "" {
+		a.Paused = r.Paused
+		if err := configs.WriteAgent(sv.dir, a); err != nil {
+			return done, asError(err)
+		}
+		sv.roster.Put(a)
+		sv.doors.pause(a.Name, r.Paused)
 	}
-	sv.roster.Put(a)
-	sv.doors.pause(a.Name, r.Paused)
-	return sv.view(a), nil
+	done = control.ChangedAgent{Agent: sv.view(a), Changed: agents.Differences(was, a)}
+	if over > 0 {
+		done.Changed = append(done.Changed, control.SettingChange{Name: "over", Was: strconv.Itoa(over), Now: "0"})
+	}
+	return done, nil
 }

@@ -159,6 +159,33 @@ func (d *doors) look(agent protocol.Name) {
 	})
 }
 
+// overHour is how many messages wait because agents have had the agent run too often within
+// an hour.
+func (d *doors) overHour(agent protocol.Name) (count int) {
+	d.folded(func(*fleet.State) {
+		if w := d.workers[agent]; w != nil {
+			count = len(w.queue.over.hour)
+		}
+	})
+	return count
+}
+
+// overTalk is how many messages wait, for all agents here, because agents have had each
+// other run too often in the conversation of a message.
+func (d *doors) overTalk(p protocol.Path) (count int) {
+	d.folded(func(s *fleet.State) {
+		it, there := s.Ledger.Item(p)
+		if !there {
+			return
+		}
+		root := s.Talk.Root(it)
+		for _, w := range d.workers {
+			count += len(w.queue.over.talks[root])
+		}
+	})
+	return count
+}
+
 // fillAll queues what waits for the agent, or with "" for all agents, and is not queued yet.
 func (d *doors) fillAll(agent string) {
 	var queues []*queue

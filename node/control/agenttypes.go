@@ -121,10 +121,23 @@ type AddAgentRequest struct {
 
 // SetAgent changes how an agent is served here. Its mail goes on; commands that
 // run end as they began.
-var SetAgent = NewVerb[SetAgentRequest, Agent](VerbSpec{
+var SetAgent = NewVerb[SetAgentRequest, ChangedAgent](VerbSpec{
 	Name: "set-agent", Access: Operates,
 	Doc: "Changes how an agent is served here.",
 })
+
+// ChangedAgent is an agent as it is served now, with what was changed for that.
+type ChangedAgent struct {
+	Agent
+	Changed []SettingChange `json:"changed"` // [] where nothing was to be changed
+}
+
+// SettingChange is a change of what holds for an agent.
+type SettingChange struct {
+	Name string `json:"name"` // of the setting, as its flag is called; or "over": how many messages waited because agents had it run too often
+	Was  string `json:"was"`  // before the change; "" for none
+	Now  string `json:"now"`  // since; likewise
+}
 
 // SetAgentRequest changes how an agent is served; what is left out stays. It is given
 // Exec, for an agent with one command, or Tiers, or Inbox.
@@ -184,7 +197,7 @@ type AgentToken struct {
 }
 
 // PauseAgent has an agent's mail wait, or go on.
-var PauseAgent = NewVerb[PauseRequest, Agent](VerbSpec{
+var PauseAgent = NewVerb[PauseRequest, ChangedAgent](VerbSpec{
 	Name: "pause-agent", Access: Operates,
 	Doc: "Has an agent's mail wait, or go on.",
 })

@@ -56,6 +56,7 @@ next: parley agent test claude   see whether it answers; nothing of it is kept
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
 			r.Agents, r.Agent = clitest.ServedHere(), control.Agent{Name: "mawjs", Paused: true, Queued: 1}
+			r.Changed = []control.SettingChange{{Name: "paused", Was: "false", Now: "true"}}
 			r.Profile = control.Profile{
 				Name: "sage", Alias: "S\x1bage", Path: "local/actors/sage.md", Body: "You are Sage.\x1b[2J",
 				Description: "Knows the code of this project, all of it, and says so briefly.",
@@ -65,9 +66,23 @@ next: parley agent test claude   see whether it answers; nothing of it is kept
 	}
 }
 
+// A change was answered with a table that did not show what was changed.
+func TestAChangeSaysWhatItChanged(t *testing.T) {
+	for want, changed := range map[string][]control.SettingChange{
+		"bo is served so already: nothing was changed\n":    {},
+		"bo: attempts 3 → 5\nbo: wake none → sh -c ␛ding\n": {{Name: "attempts", Was: "3", Now: "5"}, {Name: "wake", Now: "sh -c \x1bding"}},
+	} {
+		r := newRun(t)
+		r.Changed = changed
+		if code := r.Do("agent", "set", "bo", "--attempts", "5"); code != cli.ExitDone || r.Out.String() != want {
+			t.Errorf("exit %d, printed %q, want %q", code, r.Out.String(), want)
+		}
+	}
+}
+
 func TestResumed(t *testing.T) {
 	r := newRun(t)
-	r.Agent = control.Agent{Name: "mawjs", Queued: 2}
+	r.Agent, r.Changed = control.Agent{Name: "mawjs", Queued: 2}, []control.SettingChange{{Name: "paused", Was: "true", Now: "false"}}
 	if code := r.Do("agent", "resume", "mawjs"); code != cli.ExitDone || r.Out.String() != "mawjs goes on, 2 messages waiting\n" {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}

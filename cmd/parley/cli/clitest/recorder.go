@@ -33,6 +33,7 @@ type Recorder struct {
 	Memory   control.Memory
 	Memories []control.Memory
 	Agent    control.Agent
+	Changed  []control.SettingChange // of an agent that is changed, paused or resumed
 	Tested   control.TestResult
 	Profile  control.Profile
 	Prompt   control.Prompt
@@ -148,14 +149,14 @@ func (r *Recorder) answerAddAgent(_ context.Context, q control.AddAgentRequest) 
 	return control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, r.Failure
 }
 
-func (r *Recorder) answerSetAgent(_ context.Context, q control.SetAgentRequest) (control.Agent, error) {
+func (r *Recorder) answerSetAgent(_ context.Context, q control.SetAgentRequest) (control.ChangedAgent, error) {
 	r.Note("set", q)
-	return control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, r.Failure
+	return control.ChangedAgent{Agent: control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, Changed: r.Changed}, r.Failure
 }
 
-func (r *Recorder) answerPauseAgent(_ context.Context, q control.PauseRequest) (control.Agent, error) {
+func (r *Recorder) answerPauseAgent(_ context.Context, q control.PauseRequest) (control.ChangedAgent, error) {
 	r.Note("pause", q)
-	return r.Agent, r.Failure
+	return control.ChangedAgent{Agent: r.Agent, Changed: r.Changed}, r.Failure
 }
 
 func (r *Recorder) answerTestAgent(_ context.Context, q control.TestRequest) (control.TestResult, error) {
