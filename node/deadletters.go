@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -109,6 +110,20 @@ func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.R
 	return all
 }
 
+// triedAgain is who has had a message tried again that an agent, "" for any, had failed on
+// and has not given up since; "" where nobody has.
+func (d *deadLetters) triedAgain(of protocol.Path, agent string) (text string) {
+	d.folded(func(s *fleet.State) {
+		for _, name := range s.Affairs(affairs.KindName) {
+			run := fleet.Value(s, affairs.Kind(), name, time.Time{})
+			if run.Message == of && run.Dead == nil && run.Again != nil && (agent == "" || run.Agent == agent) {
+				text = fmt.Sprintf(" any more: %s has had %s try it again already", run.Again.By, run.Agent)
+			}
+		}
+	})
+	return text
+}
+
 // say says something about the dead letter that a request names, and returns it as it was.
 // With claimed, what a host has claimed and not done is one too.
 func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.DeadLetterRequest, claimed bool,
@@ -126,17 +141,18 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 	if len(dead) == 0 && claimed {
 		dead = d.abandoned(f.item.Path, r.Agent)
 	}
+	short := f.item.Path.Short()
 	switch {
 	case len(dead) == 0 && r.Agent != "":
-		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s", f.item.Path, r.Agent)
+		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s%s", short, r.Agent, d.triedAgain(f.item.Path, r.Agent))
 	case len(dead) == 0:
-		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter", f.item.Path)
+		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter%s", short, d.triedAgain(f.item.Path, ""))
 	case len(dead) > 1:
 		var agents []string
 		for _, run := range dead {
 			agents = append(agents, run.Agent)
 		}
-		return control.DeadLetter{}, control.Errorf(control.KindRefused, "name one with --agent", "%s is a dead letter of several agents: %s", f.item.Path, strings.Join(agents, ", "))
+		return control.DeadLetter{}, control.Errorf(control.KindRefused, "name one with --agent", "%s is a dead letter of several agents: %s", short, strings.Join(agents, ", "))
 	}
 	view, err := d.view(dead[0])
 	if err != nil {

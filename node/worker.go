@@ -176,6 +176,7 @@ func (w *worker) run(ctx context.Context, j job) {
 		next := w.now().Add(pauseAfter(w.pause, attempt))
 		w.note(run, runlog.Entry{Step: runlog.Again, Attempt: attempt, Next: next})
 		w.later(j, next)
+		w.runner.again(j, attempt, next, result)
 		return
 	case result.Failure != door.None:
 		w.giveUp(ctx, j, run, protocol.Failure{Problem: result.Problem(), Attempts: attempt, Tier: j.tier.Name, Ran: result.Elapsed.Round(time.Millisecond), Text: printed(result)})

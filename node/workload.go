@@ -112,9 +112,18 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 		ended = append(ended, jobs...)
 	}
 	if len(ended) == 0 {
-		return nil, control.Errorf(control.KindNotFound, "parley queue shows what they have to do", "no agent of this host has to work on %s", f.item.Path)
+		return nil, control.Errorf(control.KindNotFound, "parley trace "+f.item.Path.Short()+" shows what came of it, parley queue what there is to do",
+			"cannot cancel %s: %s has to work on it", f.item.Path.Short(), noAgent(r.Agent))
 	}
 	return ended, nil
+}
+
+// noAgent is which agents have nothing to do with a message: the one named, or all.
+func noAgent(name string) string {
+	if name == "" {
+		return "no agent of this host"
+	}
+	return "not " + name
 }
 
 // cancel ends the agent's work on a message, and returns it as it stood, nothing where

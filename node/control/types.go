@@ -274,6 +274,7 @@ type Participant struct {
 	Paused  bool          `json:"paused"`         // likewise
 	Queued  int           `json:"queued"`         // as in Agent; 0 of those of other hosts
 	Running int           `json:"running"`        // likewise
+	Unread  int           `json:"unread"`         // likewise
 	Over    int           `json:"over"`           // likewise
 	Failing int           `json:"failing"`        // likewise
 	Dead    int           `json:"dead"`           // likewise

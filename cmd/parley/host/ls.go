@@ -30,8 +30,8 @@ mail last did so since this node runs. ADDRESS is that of the link to the host,
 or one that the host states; ROUND TRIP the last that is known. Nobody is asked
 for this. Beside the state of its host stands what an agent is at: running,
 idle, waiting (for a human) or away. Of one of this host it also says how many
-messages run and wait, that it is paused, over budget, "in line" (max_commands
-run already) or failing (an attempt failed and is made again), and how many dead
+messages run, wait, and are unread in its inbox, that it is paused, over budget,
+in line or failing, as parley queue --help has these words, and how many dead
 letters it has. Hosts that are out of the fleet are left out, unless --all is
 given.`,
 		Example: `  parley ls
@@ -101,6 +101,9 @@ func workOf(one control.Participant) string {
 	}
 	if one.Queued > 0 {
 		words = append(words, fmt.Sprintf("%d waiting", one.Queued))
+	}
+	if one.Unread > 0 {
+		words = append(words, fmt.Sprintf("%d unread", one.Unread))
 	}
 	if hindered := agent.Hindered(one.Paused, one.Held, one.Over, one.Failing, one.Dead); hindered != "" {
 		words = append(words, hindered)

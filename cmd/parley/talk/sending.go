@@ -153,8 +153,9 @@ func showExchange(ctx context.Context, question, answer control.Message, err err
 
 // awaitReply waits for the answer to a message; as is whom the command was told to act as.
 func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) (control.Message, error) {
-	done := v.Busy("waiting for an answer")
+	done, retries := v.Busy("waiting for an answer"), tellRetries(ctx, r.Re, client, v)
 	reply, err := control.Wait.Ask(ctx, client, r)
+	retries.end()
 	done()
 	asked := v.Named(r.Re)
 	hint := "it may still come: parley wait --re " + cli.ShellWord(asked) + cli.SayAs(as)
