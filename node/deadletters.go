@@ -40,6 +40,11 @@ func (d *deadLetters) list(_ context.Context, r control.DeadLettersRequest) ([]c
 		}
 		list = append(list, view)
 	}
+	if len(list) == 0 && r.Agent != "" { // a slip would look as if all were well
+		var err error
+		d.folded(func(s *fleet.State) { err = s.People.Check(r.Agent) })
+		return list, asError(err)
+	}
 	return list, nil
 }
 

@@ -113,17 +113,17 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 	}
 	if len(ended) == 0 {
 		return nil, control.Errorf(control.KindNotFound, "parley trace "+f.item.Path.Short()+" shows what came of it, parley queue what there is to do",
-			"cannot cancel %s: %s has to work on it", f.item.Path.Short(), noAgent(r.Agent))
+			"cannot cancel %s: %s", f.item.Path.Short(), noWork(r.Agent))
 	}
 	return ended, nil
 }
 
-// noAgent is which agents have nothing to do with a message: the one named, or all.
-func noAgent(name string) string {
-	if name == "" {
-		return "no agent of this host"
+// noWork is that the agent named, or with "" any, has nothing to do for a message.
+func noWork(agent string) string {
+	if agent == "" {
+		return "no agent of this host has to work on it"
 	}
-	return "not " + name
+	return agent + " has no work on it"
 }
 
 // cancel ends the agent's work on a message, and returns it as it stood, nothing where

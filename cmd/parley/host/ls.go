@@ -81,7 +81,7 @@ func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 		})
 	}
 	v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
-		cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7})
+		cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3, Least: 16})
 	if whom := someoneElse(all); whom != "" {
 		v.Next("parley hey "+whom+" hello", "say something")
 	} else {

@@ -87,7 +87,8 @@ func runDLQList(ctx context.Context, r control.DeadLettersRequest, client contro
 		t.Rows = append(t.Rows, []string{
 			v.Stamp(d.Time, v.LineForm()), term.Line(agentOf(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
 	}
-	v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 16}, cli.Squeeze{Column: 4, Least: 6})
+	v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
+		cli.Squeeze{Column: 2}, cli.Squeeze{Column: 0})
 	v.Next("parley dlq show "+v.ID(dead[0].Message.Path), "what happened")
 	return nil
 }
@@ -126,6 +127,8 @@ func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client contro
 	switch {
 	case err != nil:
 		return err
+	case len(dead) == 0 && r.Agent != "":
+		return control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s", v.Named(r.Message), r.Agent)
 	case len(dead) == 0:
 		return control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter", v.Named(r.Message))
 	case v.JSON:

@@ -36,7 +36,7 @@ ends; attempts it keeps longer. With --json the steps of all messages are told,
 of 64 at most; a last step "more" counts the others.`,
 		Example: `  parley trace b2c3d4e5
   parley trace b2c3d4e5 --here --json`,
-		Args: cli.Exactly(1, "the path of a message"),
+		Args: cli.Exactly(1, "the id or path of a message"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if most < 0 {
 				return cli.UsageErrorf(cmd, "-n needs a number that is not negative")
@@ -95,30 +95,58 @@ type traceLines struct {
 
 // show shows a line: when and where a step was, and what is said of it.
 func (l *traceLines) show(s control.TraceStep, text string, warns bool) {
-	v, form := l.v, traceTime
+	v := l.v
 	if v.Out.Terminal {
-		form = traceClock
 		l.tellDay(s.Time)
 	}
-	head := v.Out.Dim(term.Pad(v.AtOrEmpty(s.Time, form), len(v.At(v.Now(), form)))) + "  " + term.Pad(term.Cut(hostOf(s), l.host), l.host) + "  "
-	line := strings.Repeat("  ", s.Depth) + term.Line(text)
-	if v.Out.Width > 0 {
-		line = term.Cut(line, max(20, v.Out.Width-term.Width(head)))
+	when, left := l.columns()
+	head := v.Out.Dim(term.Pad(v.AtOrEmpty(s.Time, when), left-l.host-4)) + "  " + term.Pad(term.Cut(hostOf(s), l.host), l.host) + "  "
+	indent := strings.Repeat("  ", s.Depth)
+	for i, line := range l.fit(term.Line(text), v.Out.Width-left-len(indent)) {
+		if i > 0 {
+			head, line = strings.Repeat(" ", left), "  "+line
+		}
+		if warns {
+			line = v.Out.Warn(line)
+		}
+		v.Out.Printf("%s%s%s\n", head, indent, line)
 	}
-	if warns {
-		line = v.Out.Warn(line)
+}
+
+// columns is the form of the time that a line begins with, and how wide that is with the
+// host.
+func (l *traceLines) columns() (form string, width int) {
+	if form = traceTime; l.v.Out.Terminal {
+		form = traceClock
 	}
-	v.Out.Printf("%s%s\n", head, line)
+	return form, len(l.v.At(l.v.Now(), form)) + l.host + 4
+}
+
+// mostLines is how many lines one step takes at most.
+const mostLines = 3
+
+// fit breaks a text into lines for a terminal, those but the first two columns narrower.
+func (l *traceLines) fit(text string, width int) []string {
+	if l.v.Out.Width < 1 {
+		return []string{text}
+	}
+	width = max(20, width)
+	if term.Width(text) <= width {
+		return []string{text}
+	}
+	lines := cli.WrapWords(text, width-2)
+	lines = append(lines[:min(len(lines), mostLines-1)], strings.Join(lines[min(len(lines), mostLines-1):], " "))
+	for i := range lines {
+		lines[i] = term.Cut(lines[i], width-2)
+	}
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
 // showCommand shows a line that has no time and ends in a command, which is not cut: where
 // there is no room beneath the others it stands further to the left.
 func (l *traceLines) showCommand(depth int, text string) {
-	form := traceTime
-	if l.v.Out.Terminal {
-		form = traceClock
-	}
-	left := len(l.v.At(l.v.Now(), form)) + l.host + 4 + 2*depth
+	_, left := l.columns()
+	left += 2 * depth
 	if width := l.v.Out.Width; width > 0 {
 		left = max(2, min(left, width-term.Width(text)))
 	}

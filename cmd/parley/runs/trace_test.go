@@ -173,9 +173,12 @@ func TestTraceOfALongConversationIsShort(t *testing.T) {
 21:01:00.000  here  00000000 written: hey from nat to ping
 21:01:00.000  here  answered by ping: 00000001
                     sent because of it:
-21:01:01.000  here    00000001 ping → pong · answered by po…
+21:01:01.000  here    00000001 ping → pong · answered by
+                        pong
                       … 38 more below: parley trace 00000001
-21:01:10.000  here    0000000a pong → ping · given up: ping…
+21:01:10.000  here    0000000a pong → ping · given up:
+                        ping: the command ended with exit
+                        code 1
                       … 30 more below: parley trace 0000000a
 `)
 	r = tracing(t)
