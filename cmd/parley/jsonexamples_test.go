@@ -41,6 +41,7 @@ func printedShapes() map[string][]shape {
 		everyCommand:                  one(control.Error{Message: `nobody is called "mawj"`, Kind: control.KindNotFound, Hint: "did you mean mawjs? see: parley ls"}),
 		"parley agent add":            one(served),
 		"parley agent list":           one([]control.Agent{served}),
+		"parley agent show":           one(control.AgentSettings{Agent: served, Settings: []control.Setting{{Name: "attempts", Value: "3"}}}),
 		"parley agent pause":          one(control.ChangedAgent{Agent: served, Changed: []control.SettingChange{{Name: "paused", Was: "false", Now: "true"}}}),
 		"parley agent resume":         one(control.ChangedAgent{Agent: served, Changed: []control.SettingChange{{Name: "paused", Was: "true", Now: "false"}, {Name: "over", Was: "3", Now: "0"}}}),
 		"parley agent set":            one(control.ChangedAgent{Agent: served, Changed: []control.SettingChange{{Name: "attempts", Was: "3", Now: "5"}}}),

@@ -18,24 +18,27 @@ func Differences(was, now configs.Agent) []control.SettingChange {
 	changed := []control.SettingChange{}
 	before, after := settings(was), settings(now)
 	for i, s := range after {
-		if before[i].value != s.value {
-			changed = append(changed, control.SettingChange{Name: s.name, Was: before[i].value, Now: s.value})
-		} else if s.name == "env" && !slices.Equal(was.Env, now.Env) {
-			changed = append(changed, control.SettingChange{Name: s.name, Was: s.value, Now: s.value + " (other values)"})
+		if before[i].Value != s.Value {
+			changed = append(changed, control.SettingChange{Name: s.Name, Was: before[i].Value, Now: s.Value})
+		} else if s.Name == "env" && !slices.Equal(was.Env, now.Env) {
+			changed = append(changed, control.SettingChange{Name: s.Name, Was: s.Value, Now: s.Value + " (other values)"})
 		}
 	}
 	return changed
 }
 
-// setting is one of an agent, called as its flag is.
-type setting struct{ name, value string }
+// Settings are those of an agent that have a value, as people read them. Values of
+// environment variables are left out, as in Differences.
+func Settings(a configs.Agent) []control.Setting {
+	return slices.DeleteFunc(settings(a), func(s control.Setting) bool { return s.Value == "" })
+}
 
-// settings are all that a change can change, with what holds where an agent has none.
-func settings(a configs.Agent) []setting {
-	all := []setting{
-		{"door", a.Door}, {"exec", execOf(a)}, {"tier", tiersOf(a)}, {"wake", a.Wake}, {"open", a.Open}, {"dir", cmp.Or(a.Dir, "where the node runs")},
-		{"profile", cmp.Or(a.Profile.String(), "that of its name")}, {"env", cmp.Or(strings.Join(a.Env.WithoutValues(), " "), "all")},
-		{"limit", strings.Join(a.Limits.Texts(), " ")}, {"quiet", strings.Join(a.Quiet.Texts(), " ")}, {"paused", strconv.FormatBool(a.Paused)},
+// settings are all that there are, with what holds where an agent has none.
+func settings(a configs.Agent) []control.Setting {
+	all := []control.Setting{
+		{Name: "door", Value: a.Door}, {Name: "preset", Value: a.Preset}, {Name: "exec", Value: execOf(a)}, {Name: "tier", Value: tiersOf(a)}, {Name: "wake", Value: a.Wake}, {Name: "open", Value: a.Open}, {Name: "dir", Value: cmp.Or(a.Dir, "where the node runs")},
+		{Name: "profile", Value: cmp.Or(a.Profile.String(), "that of its name")}, {Name: "env", Value: cmp.Or(strings.Join(a.Env.WithoutValues(), " "), "all")},
+		{Name: "limit", Value: strings.Join(a.Limits.Texts(), " ")}, {Name: "quiet", Value: strings.Join(a.Quiet.Texts(), " ")}, {Name: "run-as", Value: a.RunAs}, {Name: "paused", Value: strconv.FormatBool(a.Paused)},
 	}
 	timeout, attempts, rerun, accepts, wakes, takeover, answers := "", "", "", "", "", "", "" // an inbox has none of these
 	if a.Door == configs.DoorExec {
@@ -46,9 +49,9 @@ func settings(a configs.Agent) []setting {
 	if a.Timeout > 0 {
 		timeout = span.Text(a.Timeout)
 	}
-	return append(all, []setting{
-		{"input", InputOf(a)}, {"timeout", timeout}, {"attempts", attempts}, {"rerun", rerun}, {"accepts", accepts}, {"wakes-on", wakes},
-		{"takeover-after", takeover}, {"answers", answers},
+	return append(all, []control.Setting{
+		{Name: "input", Value: InputOf(a)}, {Name: "timeout", Value: timeout}, {Name: "attempts", Value: attempts}, {Name: "rerun", Value: rerun}, {Name: "accepts", Value: accepts}, {Name: "wakes-on", Value: wakes},
+		{Name: "takeover-after", Value: takeover}, {Name: "answers", Value: answers},
 	}...)
 }
 

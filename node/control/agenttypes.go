@@ -119,6 +119,24 @@ type AddAgentRequest struct {
 	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long the host must be gone before another one does the agent's work, such as "10m", or "never"; empty: 10m
 }
 
+// ShowAgent returns how an agent is served here, with all that can be set.
+var ShowAgent = NewVerb[AgentRequest, AgentSettings](VerbSpec{
+	Name: "show-agent", Access: Reads,
+	Doc: "Returns how an agent is served here, with all that can be set.",
+})
+
+// AgentSettings is an agent with its settings.
+type AgentSettings struct {
+	Agent
+	Settings []Setting `json:"settings"` // those that it has, and what holds where nothing is said
+}
+
+// Setting is what holds for an agent.
+type Setting struct {
+	Name  string `json:"name"`  // as the flag is called that sets it
+	Value string `json:"value"` // as people read it
+}
+
 // SetAgent changes how an agent is served here. Its mail goes on; commands that
 // run end as they began.
 var SetAgent = NewVerb[SetAgentRequest, ChangedAgent](VerbSpec{

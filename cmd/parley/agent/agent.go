@@ -25,10 +25,10 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley agent add calc --exec 'bc -l'`,
 		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs add, list, set, presets, profile, test, token, pause, resume or remove", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs add, list, show, set, presets, profile, test, token, pause, resume or remove", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newAddCommand(p), newListCommand(p), newSetCommand(p), newPresetsCommand(p), newProfileCommand(p),
+	cmd.AddCommand(newAddCommand(p), newListCommand(p), newShowCommand(p), newSetCommand(p), newPresetsCommand(p), newProfileCommand(p),
 		newTestCommand(p), newTokenCommand(p), newPauseCommand(p), newResumeCommand(p), newRemoveCommand(p))
 	return cmd
 }

@@ -44,6 +44,12 @@ file:        local/actors/sage.md
 
 You are Sage.␛[2J
 `},
+		{"show", "agent show mawjs", 60, `
+agent:    mawjs
+state:    0 running, 1 waiting, paused
+exec:     sh -c ␛ding
+attempts: 3
+`},
 		{"set a profile", "agent profile sage --set agents_test.go", 80, `
 sage is recorded as local/actors/sage.md
 next: parley agent add sage --preset claude   serve an agent with it
@@ -57,6 +63,7 @@ next: parley agent test claude   see whether it answers; nothing of it is kept
 			r := newRun(t)
 			r.Agents, r.Agent = clitest.ServedHere(), control.Agent{Name: "mawjs", Paused: true, Queued: 1}
 			r.Changed = []control.SettingChange{{Name: "paused", Was: "false", Now: "true"}}
+			r.Settings = []control.Setting{{Name: "exec", Value: "sh -c \x1bding"}, {Name: "attempts", Value: "3"}}
 			r.Profile = control.Profile{
 				Name: "sage", Alias: "S\x1bage", Path: "local/actors/sage.md", Body: "You are Sage.\x1b[2J",
 				Description: "Knows the code of this project, all of it, and says so briefly.",
