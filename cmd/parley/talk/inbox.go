@@ -94,6 +94,13 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 	if v.JSON {
 		return v.WriteJSON(mail)
 	}
+	if len(mail) == 0 && r.Claim { // what others have taken waits still
+		if v.Out.Terminal {
+			v.Out.Printf("Nothing is waiting that is not taken.\n")
+		}
+		v.Next("parley inbox"+cli.SayAs(r.As), "what is taken, and by whom")
+		return nil
+	}
 	if len(mail) == 0 {
 		if v.Out.Terminal {
 			v.Out.Printf("Nothing is waiting.\n")

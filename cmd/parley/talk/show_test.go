@@ -134,6 +134,11 @@ TIME                       FROM         CHANNEL  ID        TEXT
 2026-05-23T21:01:00+02:00  mawjs@white  direct   b2c3d4e5  [taken by left␛] taken
 `)
 	r = newRun(t)
+	r.WantPrinted(t, 80, []string{"inbox", "--claim"}, `
+Nothing is waiting that is not taken.
+next: parley inbox   what is taken, and by whom
+`)
+	r = newRun(t)
 	r.Mail = []control.Message{taken} // by the session that asks
 	r.WantPrinted(t, 0, []string{"inbox", "--claim"}, `
 TIME                       FROM         CHANNEL  ID        TEXT
