@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -253,5 +254,17 @@ func TestTraceOfALongConversation(t *testing.T) {
 	}
 	if left := more(steps, deepest); left != "10" || depth != mostTraced-1 {
 		t.Errorf("%q more below the last of depth %d, want 10 below %d", left, depth, mostTraced-1)
+	}
+}
+
+// A trace, a queue and who waits call a failure by the same words, a new one too.
+func TestEveryFailureHasWords(t *testing.T) {
+	for f := door.NotStarted; f <= door.Limited; f++ {
+		if text := control.FailureText(f.String(), 3); text == f.String() {
+			t.Errorf("%s has no words in control.FailureText", f)
+		}
+	}
+	if next := door.Limited + 1; !strings.HasPrefix(next.String(), "failure(") {
+		t.Errorf("%s is not looked at here", next)
 	}
 }
