@@ -20,12 +20,14 @@ type budgets struct {
 	begun   map[fleet.Work]*fleet.Item // work that agents caused and that is under way
 	started map[fleet.Work]bool        // of it, what the log of runs counts
 	telling map[protocol.Path]bool     // conversations of which it is being told
+	waiting map[*queue]bool            // that have messages wait for what is under way
 }
 
 func newBudgets(hourly, inTalk int, runs *runlog.Log, now func() time.Time) *budgets {
 	return &budgets{
 		hourly: hourly, inTalk: inTalk, runs: runs, now: now,
 		begun: map[fleet.Work]*fleet.Item{}, started: map[fleet.Work]bool{}, telling: map[protocol.Path]bool{},
+		waiting: map[*queue]bool{},
 	}
 }
 
@@ -37,6 +39,16 @@ func (b *budgets) end(who fleet.Who, it *fleet.Item) {
 	w := fleet.Work{Who: who, For: it.Path}
 	delete(b.begun, w)
 	delete(b.started, w)
+	b.wake()
+}
+
+// wake has the agents look again whose messages wait for what is under way: in a
+// conversation that is what any of them does.
+func (b *budgets) wake() {
+	for q := range b.waiting {
+		q.nudge()
+	}
+	clear(b.waiting)
 }
 
 // noted says that the log of runs counts that work.
@@ -177,10 +189,21 @@ func (q *queue) hold(spent *overspent, it *fleet.Item) (tell bool) {
 func (q *queue) waitsIn(root protocol.Path) string { return q.who.Name + " in " + root.String() }
 func (q *queue) waitsAnHour() string               { return "the runs of " + q.who.Name }
 
-// reopened has conversations looked at that wait for a human, where one may have spoken.
+// reopened has messages looked at whose conversation has room again, because a human has
+// spoken in it. Its first message may have come since they began to wait.
 func (q *queue) reopened(s *fleet.State, it *fleet.Item) {
-	if len(q.over.talks) > 0 && it.Type == protocol.TypeText && q.over.talks[s.Talk.Root(it)] != nil {
-		q.look()
+	if len(q.over.talks)+len(q.over.soon) == 0 || it.Type != protocol.TypeText || s.Talk.Conversation(it).Runs >= q.budgets.inTalk {
+		return
+	}
+	root := s.Talk.Root(it)
+	inIt := func(held *fleet.Item) bool { return s.Talk.Root(held) == root }
+	if slices.ContainsFunc(q.over.soon, inIt) {
+		q.nudge()
+	}
+	for _, talk := range q.over.talks {
+		if len(talk) > 0 && inIt(talk[0]) {
+			q.look()
+		}
 	}
 }
 
@@ -222,6 +245,7 @@ func (q *queue) goOn(s *fleet.State, all []*fleet.Item) {
 
 // forget takes the warnings back of a queue that is no more.
 func (q *queue) forget() {
+	delete(q.budgets.waiting, q)
 	q.notices.Mended(q.waitsAnHour())
 	for root := range q.over.talks {
 		q.notices.Mended(q.waitsIn(root))

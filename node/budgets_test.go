@@ -152,6 +152,60 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 	waits(t, n, "worker", 0)
 }
 
+// soon waits until so many messages of an agent wait for what is under way.
+func soon(t *testing.T, n *Node, agent protocol.Name, count int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d messages of %s wait for what is under way", count, agent), func() bool {
+		return n.reading(func() bool { return len(n.doors.workers[agent].queue.over.soon) == count })
+	})
+}
+
+// What waits for another agent's run in its conversation goes on when that is over, or a
+// human speaks: nobody told its agent, so it waited until that was asked something else.
+func TestABudgetThatFreesUpWakesEveryAgent(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	configured(t, home, "max_conversation_runs: 30", "max_conversation_runs: 2")
+	n, _, _ := guarded(t, home, nil)
+	begun, goOn := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "go-on")
+	addExec(t, n, "slow", counting(begun, "until test -e "+goOn+"; do sleep 0.01; done; cat"))
+	talk := func(starts int) (re, slow, waiting protocol.Path) {
+		t.Helper()
+		re = say(t, n, "boss", "begin").Path
+		answerTo(t, n, asks(t, n, re, "the first of two"))
+		m, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "boss", To: []string{"slow"}, Re: re.String(), Body: "take your time"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the second one runs", func() bool { return startsIn(t, begun) == starts })
+		waiting = asks(t, n, re, "one too many")
+		soon(t, n, "worker", 1)
+		return re, m.Path, waiting
+	}
+
+	_, slow, waiting := talk(1)
+	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: slow.String()}); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, waiting) // what somebody has canceled is not counted
+
+	re, slow, waiting := talk(2)
+	if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{Re: re.String(), Body: "go on"}); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, waiting) // beside the run that is under way
+	asks(t, n, re, "one too many again")
+	soon(t, n, "worker", 1)
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, slow)
+	waits(t, n, "worker", 1)
+	if !warned(t, n, "max_conversation_runs is 2") {
+		t.Error("status does not say it")
+	}
+}
+
 // Agents go on in a conversation for so long and no longer without a human, who is told
 // once and lets it go on by a word (R13).
 func TestConversationsOfAgentsWaitForAHuman(t *testing.T) {

@@ -224,7 +224,7 @@ func (d *doors) older(a configs.Agent) func(protocol.Path) bool {
 func (d *doors) nudge() {
 	d.folded(func(*fleet.State) {
 		for _, w := range d.workers {
-			w.queue.nudge()
+			w.queue.look()
 		}
 	})
 }

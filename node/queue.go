@@ -203,6 +203,7 @@ func (q *queue) next(s *fleet.State) (j job, ok bool) {
 		case spent.only:
 			l.Take()
 			q.over.soon = append(q.over.soon, it)
+			q.budgets.waiting[q] = true
 		default:
 			l.Take()
 			if q.hold(spent, it) {
