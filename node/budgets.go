@@ -247,6 +247,7 @@ func (q *queue) goOn(s *fleet.State, all []*fleet.Item) {
 func (q *queue) forget() {
 	delete(q.budgets.waiting, q)
 	q.notices.Mended(q.waitsAnHour())
+	q.notices.Mended(q.stalls())
 	for root := range q.over.talks {
 		q.notices.Mended(q.waitsIn(root))
 	}

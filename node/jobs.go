@@ -172,6 +172,8 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 	switch {
 	case q.paused:
 		return control.WhyPaused
+	case q.stalled.tries > 0:
+		return control.WhyStalled
 	case now.Before(q.pauses[it.Path]):
 		return control.WhyRetry
 	case waits && it.Path.Compare(first) >= 0:

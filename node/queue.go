@@ -31,6 +31,7 @@ type queue struct {
 	expects map[protocol.Path]time.Time // until when, for the receipt that says what it answers
 	pauses  map[protocol.Path]time.Time // until when, because an attempt failed
 	paused  bool
+	stalled stall
 	quiet   time.Time // when it is nudged because quiet hours end; zero for never
 }
 
@@ -166,7 +167,7 @@ func byPlace(a, b *fleet.Item) int {
 // next is the message that is to be handled next: its author has the turn, and its tier
 // a free worker. While the agent is paused its mail waits.
 func (q *queue) next(s *fleet.State) (j job, ok bool) {
-	if q.paused {
+	if q.paused || q.isStalled() {
 		return job{}, false
 	}
 	awaited := q.awaited(s)
@@ -308,7 +309,7 @@ func (q *queue) later(j job, pause time.Duration) {
 
 // end lets go of a message that was handled.
 func (q *queue) end(j job) {
-	if _, again := q.pauses[j.it.Path]; !again {
+	if q.aside[j.it.Path] == nil { // else it was put back
 		delete(q.held, j.it.Path)
 	}
 	q.running[j.tier.Name]--

@@ -149,7 +149,7 @@ func (w *worker) run(ctx context.Context, j job) {
 		w.giveUp(ctx, j, run, cutShort(standing))
 		return
 	}
-	attempt, err := w.begin(ctx, j, run)
+	attempt, err := w.begin(j, run)
 	if err != nil {
 		return
 	}

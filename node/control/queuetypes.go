@@ -38,6 +38,7 @@ const (
 	WhyBusy    JobWhy = "busy"    // the agent works on as many messages as its tier may
 	WhySlots   JobWhy = "slots"   // the host runs as many commands as it may (max_commands)
 	WhyPaused  JobWhy = "paused"  // somebody has paused the agent
+	WhyStalled JobWhy = "stalled" // the disk does not take that the agent's command starts; status says why. It is tried again
 	WhyRetry   JobWhy = "retry"   // its last attempt failed, and the pause before the next one is not over
 	WhyQuiet   JobWhy = "quiet"   // an agent caused it, and it is quiet hours for the one that is to run
 	WhyOrder   JobWhy = "order"   // what its host wrote before it is on the way
