@@ -10,6 +10,8 @@ func Waiting(why control.JobWhy) string {
 		return "next"
 	case control.WhySlots:
 		return "in line"
+	case control.WhyStalled:
+		return "cannot start"
 	case control.WhyRetry:
 		return "failing"
 	case control.WhyBudget:
@@ -29,6 +31,8 @@ func WaitsFor(why control.JobWhy) string {
 		return "its host runs as many commands as it may"
 	case control.WhyPaused:
 		return "somebody has paused it"
+	case control.WhyStalled:
+		return "the disk does not take the note that it starts"
 	case control.WhyRetry:
 		return "an attempt failed"
 	case control.WhyOrder:

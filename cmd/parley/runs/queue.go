@@ -32,6 +32,7 @@ as in parley ls, status, agent list and trace:
   busy         the agent works on as many messages as it may
   in line      this host runs as many commands as it may (max_commands)
   failing      an attempt failed, and NEXT TRY has not come
+  cannot start the disk does not take the note that it starts; it is tried again
   paused       somebody has paused the agent: parley agent resume
   over budget  agents have had it run too often (max_runs,
                max_conversation_runs): parley status says how it goes on
@@ -42,8 +43,8 @@ as in parley ls, status, agent list and trace:
   halted       this host runs no agent for now: parley status says why
 
 What was answered or has failed for good is not shown; parley dlq list has the
-latter. --json has "slots" for in line, "retry" for failing and "budget" for
-over budget.`,
+latter. --json has "slots" for in line, "stalled" for cannot start, "retry" for
+failing and "budget" for over budget.`,
 		Example: `  parley queue
   parley queue mawjs --json`,
 		Args: cli.Between(0, 1, "the name of an agent"),
