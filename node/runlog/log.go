@@ -78,17 +78,27 @@ type Log struct {
 	file string
 	now  func() time.Time
 
-	mu      sync.Mutex // guards all below
+	reading sync.Mutex // held while the file is looked through: who asks for much keeps one processor busy
+
+	mu      sync.Mutex // guards the file, and is held while the disk is waited for
 	out     *os.File
 	size    int64
 	kept    int64 // of it, what is from the log before
-	open    map[Job]*Standing
 	written error // why the file takes nothing any more
 
-	// A look at budgets is not to wait for the disk.
-	budgets sync.Mutex                    // guards what follows; taken after mu
-	starts  map[protocol.Name][]time.Time // of runs that agents caused, in the last hour
-	held    map[protocol.Name]time.Time   // when it was last told that there were too many
+	// A look at jobs and budgets is not to wait for the disk: it is made in looks at the
+	// state, for which all of the node waits.
+	known  sync.Mutex // guards what follows; taken after mu
+	open   map[Job]*openJob
+	starts map[protocol.Name][]time.Time // of runs that agents caused, in the last hour
+	held   map[protocol.Name]time.Time   // when it was last told that there were too many
+}
+
+// openJob is a job that is not done.
+type openJob struct {
+	Standing
+	begun bool      // its command was started by this process, which will note its end
+	heard time.Time // when it took its last step
 }
 
 const (
@@ -96,6 +106,10 @@ const (
 	rotateAt = 4 << 20
 	// keepFor is for how long a job that nothing is heard of any more is kept.
 	keepFor = 30 * 24 * time.Hour
+	// keepCut is for how long one is whose attempt was cut short by the end of its node. It
+	// must not be made anew unasked (R19), however long its agent is paused; where the agent
+	// was removed nobody will ever say that it is done.
+	keepCut = 365 * 24 * time.Hour
 	// budgetTime is for how long starts are counted.
 	budgetTime = time.Hour
 )
@@ -103,7 +117,7 @@ const (
 // Open opens the log in that file, or begins one. Half a line at its end, left by a power
 // cut, is cut off; a line that makes no sense is passed over.
 func Open(file string, now func() time.Time) (*Log, error) {
-	l := &Log{file: file, now: now, open: map[Job]*Standing{}, starts: map[protocol.Name][]time.Time{}, held: map[protocol.Name]time.Time{}}
+	l := &Log{file: file, now: now, open: map[Job]*openJob{}, starts: map[protocol.Name][]time.Time{}, held: map[protocol.Name]time.Time{}}
 	if err := l.begin(); err != nil {
 		return nil, fmt.Errorf("cannot open the log of runs: %w", err)
 	}
@@ -142,12 +156,12 @@ func (l *Log) Close() error {
 	return l.out.Close()
 }
 
-// Standing is how far a job has come.
+// Standing is how far a job has come. It does not wait for the disk.
 func (l *Log) Standing(j Job) Standing {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if s := l.open[j]; s != nil {
-		return *s
+	l.known.Lock()
+	defer l.known.Unlock()
+	if at := l.open[j]; at != nil {
+		return at.Standing
 	}
 	return Standing{}
 }
@@ -157,10 +171,7 @@ func (l *Log) Standing(j Job) Standing {
 func (l *Log) Start(j Job, tier string, caused bool) (attempt int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	attempt = 1
-	if s := l.open[j]; s != nil {
-		attempt = s.Attempts + 1
-	}
+	attempt = l.Standing(j).Attempts + 1
 	err = l.write(Entry{Step: Started, Attempt: attempt, Tier: tier, Caused: caused}, j)
 	if err == nil {
 		err = l.out.Sync()
@@ -169,6 +180,9 @@ func (l *Log) Start(j Job, tier string, caused bool) (attempt int, err error) {
 		l.written = err // what a failed sync has lost is not known
 		return 0, fmt.Errorf("cannot note that %s is started: %w", j.Agent, err)
 	}
+	l.known.Lock()
+	defer l.known.Unlock()
+	l.open[j].begun = true
 	return attempt, nil
 }
 
@@ -189,8 +203,8 @@ type Budget struct {
 // Budget is that of an agent. It does not wait for the disk.
 func (l *Log) Budget(agent protocol.Name) (b Budget) {
 	hour := l.now().Add(-budgetTime)
-	l.budgets.Lock()
-	defer l.budgets.Unlock()
+	l.known.Lock()
+	defer l.known.Unlock()
 	starts := l.starts[agent]
 	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i].After(hour) }):]
 	if b.Starts = len(starts); b.Starts > 0 {
@@ -248,6 +262,8 @@ func (l *Log) write(e Entry, j Job) error {
 
 // take keeps what an entry says. The caller holds mu, or is alone.
 func (l *Log) take(e Entry) {
+	l.known.Lock()
+	defer l.known.Unlock()
 	if l.count(e); e.Step == Held || e.Step == Granted {
 		return
 	}
@@ -257,14 +273,15 @@ func (l *Log) take(e Entry) {
 	}
 	s := l.open[j]
 	if s == nil {
-		s = &Standing{}
+		s = &openJob{}
 		l.open[j] = s
 	}
+	s.heard = e.Time
 	switch e.Step {
 	case Started:
 		s.Attempts, s.Running, s.Tier, s.Next = e.Attempt, true, e.Tier, time.Time{}
 	case Ended:
-		s.Running, s.Last = false, e
+		s.Running, s.begun, s.Last = false, false, e
 	case Again:
 		s.Next = e.Next
 	case Done:
@@ -272,10 +289,8 @@ func (l *Log) take(e Entry) {
 	}
 }
 
-// count keeps what an entry says of what agents have caused.
+// count keeps what an entry says of what agents have caused. The caller holds known.
 func (l *Log) count(e Entry) {
-	l.budgets.Lock()
-	defer l.budgets.Unlock()
 	switch {
 	case e.Step == Started && e.Caused:
 		hour := e.Time.Add(-budgetTime)

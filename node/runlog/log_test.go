@@ -202,7 +202,41 @@ func TestTheLogIsPutAside(t *testing.T) {
 		t.Errorf("kept for ever: %+v", s)
 	}
 	if s := l.Standing(job(2)); !s.Running {
+		t.Errorf("what was cut short was forgotten: %+v", s)
+	}
+
+	// Its agent is here no more: nobody ever notes that it is done.
+	c.Time = c.Add(keepCut)
+	if err := l.rotate(); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.Standing(job(2)); s.Attempts != 0 {
+		t.Errorf("what was cut short is kept for ever: %+v", s)
+	}
+	if s := l.Standing(job(3)); !s.Running {
 		t.Errorf("what runs was forgotten: %+v", s)
+	}
+}
+
+// How far jobs are is told while the disk is waited for. It prevents: that a look at the
+// state, and so the whole node, waits for an fsync of this log.
+func TestLooksDoNotWaitForTheDisk(t *testing.T) {
+	l, _, _ := begin(t)
+	start(t, l, job(1), 1)
+	l.mu.Lock() // as Start does while it syncs
+	defer l.mu.Unlock()
+	looked := make(chan Standing)
+	go func() {
+		l.Budget("mawjs")
+		looked <- l.Standing(job(1))
+	}()
+	select {
+	case s := <-looked:
+		if s.Attempts != 1 || !s.Running {
+			t.Errorf("%+v", s)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a look at a job waits for the disk")
 	}
 }
 
