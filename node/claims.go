@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -37,6 +38,14 @@ type claims struct {
 	order []work // that are to be claimed, as they came
 	moved bool   // somebody serves other agents now
 	tidy  time.Time
+	vain  map[protocol.Name]orphanSearch // by agent
+}
+
+// orphanSearch is for what work of hosts that are gone an agent's mail was looked through.
+type orphanSearch struct {
+	gone     []protocol.Name
+	agent    configs.Agent
+	messages int // that the record had
 }
 
 // claimsOptions are what claims work with.
@@ -200,28 +209,36 @@ func (c *claims) hasMoved() bool {
 func (c *claims) look() {
 	c.vigil.look()
 	c.mu.Lock()
-	moved := c.moved
+	moved, before := c.moved, c.vain
 	c.moved = false
 	c.mu.Unlock()
 	if moved {
 		c.fill() // what another host was to do by the rule may be this one's now
 	}
 	c.forget()
+	vain := map[protocol.Name]orphanSearch{}
 	for _, a := range c.roster.All() {
 		if a.Door != configs.DoorExec || a.Paused {
 			continue
 		}
-		orphans := c.orphans(a)
-		if len(orphans) == 0 {
-			continue
+		orphans, looked := c.orphans(a, before[a.Name])
+		old, wanted := func(protocol.Path) bool { return true }, false
+		if len(orphans) > 0 {
+			old = c.older(a)
 		}
-		old := c.older(a)
 		for _, o := range orphans {
 			if o.again || !old(o.work.path) {
 				c.want(o.work, o.from)
+				wanted = true
 			}
 		}
+		if !wanted {
+			vain[a.Name] = looked
+		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.vain = vain
 }
 
 // orphan is work of a host that is gone.
@@ -231,14 +248,17 @@ type orphan struct {
 	again bool // somebody has it tried again, whatever its age
 }
 
-// orphans are the messages for an agent of this host whose hosts are gone.
-func (c *claims) orphans(a configs.Agent) (all []orphan) {
+// orphans are the messages for an agent of this host whose hosts are gone, and for what it
+// was looked. As long as no host is gone nothing is looked through, and nothing twice where
+// that was in vain: a host that was removed is gone for ever.
+func (c *claims) orphans(a configs.Agent, vain orphanSearch) (all []orphan, looked orphanSearch) {
 	who := fleet.Who{Name: a.Name.String(), Host: c.host}
-	gone := map[protocol.Name]bool{}
 	c.folded(func(s *fleet.State) {
-		if !c.anyGone(s, who, a) {
+		looked = orphanSearch{c.goneHosts(s, who, a), a, s.Ledger.Len()}
+		if len(looked.gone) == 0 || reflect.DeepEqual(vain, looked) {
 			return
 		}
+		gone := map[protocol.Name]bool{}
 		for it, host := range s.Talk.Elsewhere(who, c.limits(a)) {
 			is, known := gone[host]
 			if !known {
@@ -252,13 +272,13 @@ func (c *claims) orphans(a configs.Agent) (all []orphan) {
 			all = append(all, orphan{work{it.Path, who.Name, run.Retries}, host, run.Again != nil})
 		}
 	})
-	return all
+	return all, looked
 }
 
-// anyGone reports whether a host is gone at all: as long as none is, nothing is looked
-// through. It is asked in a look at the state.
-func (c *claims) anyGone(s *fleet.State, who fleet.Who, a configs.Agent) bool {
-	return slices.ContainsFunc(c.hostsOnce(s, who.Name), func(h protocol.Name) bool { return c.isGone(s, h, who.Name, a) })
+// goneHosts are the hosts that have ever served an agent and are gone. It is asked in a look
+// at the state.
+func (c *claims) goneHosts(s *fleet.State, who fleet.Who, a configs.Agent) []protocol.Name {
+	return slices.DeleteFunc(c.hostsOnce(s, who.Name), func(h protocol.Name) bool { return !c.isGone(s, h, who.Name, a) })
 }
 
 // hostsOnce are the other hosts that have ever served an agent.
