@@ -25,12 +25,12 @@ func testQuietHoursEndWhileTheHostSleeps(t *testing.T) {
 		t.Fatalf("%s is not in quiet hours", now())
 	}
 	slept = 9*time.Hour + time.Minute
-	time.Sleep(clockLook)
+	time.Sleep(time.Minute)
 	synctest.Wait()
 	select {
 	case <-q.wake:
 	default:
-		t.Errorf("nobody looks again %s after the host slept past their end", clockLook)
+		t.Error("nobody looks again a minute after the host slept past their end")
 	}
 	if q.isQuiet() {
 		t.Errorf("%s is in quiet hours", now())
