@@ -25,7 +25,7 @@ func TestNobodySendsWhatANodeSays(t *testing.T) {
 		protocol.ActRunDrop:    protocol.RunDrop.Format(protocol.RunWord{Of: asked.Path, Agent: "volt"}),
 		protocol.ActRunClaim:   protocol.RunClaim.Format(protocol.RunClaimed{Of: asked.Path, Agent: "volt", From: host}),
 		protocol.ActTalkHeld:   "TALK-HELD", protocol.ActRead: "read", protocol.ActHostRevoke: "HOST-REVOKE", protocol.ActHostRotate: "HOST-ROTATE",
-		protocol.ActHostVouch:  "HOST-VOUCH",
+		protocol.ActHostVouch: "HOST-VOUCH",
 	}
 	for act, body := range words {
 		for _, by := range []control.Caller{agent, human} {

@@ -162,16 +162,15 @@ func (t *tracer) histories(paths []protocol.Path) [][]runlog.Entry {
 func (d *doors) standing(p protocol.Path, now time.Time) (steps []protocol.TraceStep) {
 	d.folded(func(s *fleet.State) {
 		for _, w := range d.workers {
-			if !w.queue.held[p] {
-				continue // looking through the whole queue takes longer
+			job, some := w.jobOn(s, p)
+			if !some {
+				continue
 			}
-			for _, job := range w.jobs(s, p) {
-				step := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: job.Agent, Attempt: job.Attempt}
-				if job.State == control.JobWaiting {
-					step.Step, step.By, step.Next = protocol.TraceWaits, string(job.Why), job.Next
-				}
-				steps = append(steps, step)
+			step := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: job.Agent, Attempt: job.Attempt}
+			if job.State == control.JobWaiting {
+				step.Step, step.By, step.Next = protocol.TraceWaits, string(job.Why), job.Next
 			}
+			steps = append(steps, step)
 		}
 	})
 	return steps
