@@ -129,7 +129,7 @@ func (l *Log) rotate() error {
 			continue
 		}
 		j, err := e.job()
-		counted := (e.Step == Done || e.Step == Held || e.Step == Granted || e.Caused) && now.Sub(e.Time) < budgetTime
+		counted := (e.Step == Done || e.Step == Held || e.Step == Granted || e.Caused) && counts(e.Time, now)
 		if (err != nil || !l.isOpen(j)) && !counted {
 			continue
 		}

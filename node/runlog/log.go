@@ -14,7 +14,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -202,18 +202,27 @@ type Budget struct {
 
 // Budget is that of an agent. It does not wait for the disk.
 func (l *Log) Budget(agent protocol.Name) (b Budget) {
-	hour := l.now().Add(-budgetTime)
+	now := l.now()
 	l.known.Lock()
 	defer l.known.Unlock()
-	starts := l.starts[agent]
-	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i].After(hour) }):]
-	if b.Starts = len(starts); b.Starts > 0 {
-		b.First = starts[0]
+	for _, start := range l.starts[agent] {
+		if !counts(start, now) {
+			continue
+		}
+		if b.Starts++; b.Starts == 1 {
+			b.First = start
+		}
 	}
-	if told := l.held[agent]; told.After(hour) {
+	if told := l.held[agent]; counts(told, now) {
 		b.Told = told
 	}
 	return b
+}
+
+// counts reports whether what was at that time is of the last hour. What is far ahead was
+// noted before the clock was set back: it would hold an agent up until that day.
+func counts(at, now time.Time) bool {
+	return at.After(now.Add(-budgetTime)) && at.Before(now.Add(budgetTime))
 }
 
 // Grant has nothing count any more that agents have had one run.
@@ -293,11 +302,7 @@ func (l *Log) take(e Entry) {
 func (l *Log) count(e Entry) {
 	switch {
 	case e.Step == Started && e.Caused:
-		hour := e.Time.Add(-budgetTime)
-		starts := l.starts[e.Agent]
-		for len(starts) > 0 && starts[0].Before(hour) {
-			starts = starts[1:]
-		}
+		starts := slices.DeleteFunc(l.starts[e.Agent], func(at time.Time) bool { return !counts(at, e.Time) })
 		l.starts[e.Agent] = append(starts, e.Time)
 	case e.Step == Held:
 		l.held[e.Agent] = e.Time

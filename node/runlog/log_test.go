@@ -154,6 +154,33 @@ func TestStartsOfTheLastHour(t *testing.T) {
 	}
 }
 
+// Runs that were noted while the clock was ahead count no more once it is set back. It
+// prevents: that an agent is held up until the day that the clock showed.
+func TestTheClockIsSetBack(t *testing.T) {
+	l, file, c := begin(t)
+	c.Time = c.AddDate(1, 0, 0)
+	for n := range uint32(3) {
+		start(t, l, job(n), 1)
+	}
+	note(t, l, job(3), Entry{Step: Held})
+	c.Time = c.AddDate(-1, 0, 0)
+	for range 2 { // the log itself, and what is read of it again
+		if got := l.Budget("mawjs"); got != (Budget{}) {
+			t.Errorf("got %+v", got)
+		}
+		l = reopen(t, file, c)
+	}
+	begun := c.Time
+	start(t, l, job(4), 1)
+	c.Time = c.Add(-10 * time.Minute)
+	if got, want := l.Budget("mawjs"), (Budget{Starts: 1, First: begun}); got != want {
+		t.Errorf("set back by some minutes: got %+v, want %+v", got, want)
+	}
+	if n := len(l.starts["mawjs"]); n != 1 {
+		t.Errorf("%d starts are kept", n)
+	}
+}
+
 // The file stays of a size, keeps what is open, and tells of what was before for a while.
 func TestTheLogIsPutAside(t *testing.T) {
 	l, file, c := begin(t)
