@@ -248,6 +248,9 @@ func (q *queue) forget() {
 	delete(q.budgets.waiting, q)
 	q.notices.Mended(q.waitsAnHour())
 	q.notices.Mended(q.stalls())
+	for p := range q.unread {
+		q.notices.Mended(q.textOf(p))
+	}
 	for root := range q.over.talks {
 		q.notices.Mended(q.waitsIn(root))
 	}

@@ -66,12 +66,13 @@ func (d *deadLetters) view(run affairs.Run) (control.DeadLetter, error) {
 	if f.item == nil {
 		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "", "there is no message %s", run.Message)
 	}
+	text := strings.TrimSpace(run.Dead.Failure.Text)
 	m, err := d.views.of(f)
-	if err != nil {
-		return control.DeadLetter{}, asError(err)
+	if err != nil { // it may be a dead letter because of that
+		m, text = d.views.with(f, ""), strings.TrimSpace(text+"\n\nThe message "+cannotRead+": "+err.Error())
 	}
 	view := control.DeadLetter{
-		Message: m, Agent: run.Agent, Host: run.Dead.Host, Time: run.Dead.Time, Problem: run.Dead.Failure.Problem, Text: strings.TrimSpace(run.Dead.Failure.Text),
+		Message: m, Agent: run.Agent, Host: run.Dead.Host, Time: run.Dead.Time, Problem: run.Dead.Failure.Problem, Text: text,
 		Tier: run.Dead.Failure.Tier, Ran: control.Seconds(run.Dead.Failure.Ran), Attempts: run.Attempts, Retries: run.Retries,
 	}
 	if w := run.Dropped; w != nil {

@@ -144,9 +144,13 @@ func (w *worker) running(at *atWork) control.Job {
 func (w *worker) waiting(s *fleet.State, it *fleet.Item) control.Job {
 	q := w.queue
 	standing := w.runs.Standing(w.job(s, it.Path))
+	problem := lastFailure(standing)
+	if q.unread[it.Path] > 0 {
+		problem = cannotRead
+	}
 	return control.Job{
 		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
-		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: lastFailure(standing),
+		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem,
 	}
 }
 
@@ -219,6 +223,7 @@ func (q *queue) gone(p protocol.Path) {
 	delete(q.at, p)
 	delete(q.held, p)
 	delete(q.pauses, p)
+	q.readable(p)
 	q.look()
 }
 

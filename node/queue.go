@@ -30,6 +30,7 @@ type queue struct {
 	holes   map[protocol.Path]time.Time // until when, for what its host wrote before it
 	expects map[protocol.Path]time.Time // until when, for the receipt that says what it answers
 	pauses  map[protocol.Path]time.Time // until when, because an attempt failed
+	unread  map[protocol.Path]int       // how often the text of what waits could not be read
 	paused  bool
 	stalled stall
 	quiet   time.Time // when it is nudged because quiet hours end; zero for never
@@ -79,7 +80,7 @@ func newQueue(o queueOptions, who fleet.Who, a configs.Agent) *queue {
 		queueOptions: o, who: who, agent: a, wake: make(chan struct{}, 1), paused: a.Paused,
 		lines: map[string]*line{}, aside: map[protocol.Path]*fleet.Item{}, over: newHeldBack(),
 		held: map[protocol.Path]bool{}, running: map[string]int{}, holes: map[protocol.Path]time.Time{}, expects: map[protocol.Path]time.Time{},
-		pauses: map[protocol.Path]time.Time{}, at: map[protocol.Path]*atWork{},
+		pauses: map[protocol.Path]time.Time{}, unread: map[protocol.Path]int{}, at: map[protocol.Path]*atWork{},
 	}
 }
 

@@ -60,8 +60,9 @@ func (wl *workload) list(_ context.Context, r control.QueueRequest) ([]control.J
 			continue
 		}
 		m, err := wl.views.load(it)
-		if err != nil {
-			return nil, asError(err)
+		if err != nil { // the others are to be seen all the same
+			jobs[i].Problem = cannotRead
+			continue
 		}
 		jobs[i].Text = beginning(m.Body)
 	}

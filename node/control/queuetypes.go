@@ -61,7 +61,7 @@ type Job struct {
 	Attempt int           `json:"attempt"`        // which one runs, or ran last; 0 where none did
 	Of      int           `json:"of"`             // how many there may be
 	Next    time.Time     `json:"next,omitzero"`  // when it is tried again, UTC
-	Problem string        `json:"problem"`        // how the last attempt failed, in a word or two
+	Problem string        `json:"problem"`        // how the last attempt failed, in a word or two, or that the message cannot be read
 	Text    string        `json:"text"`           // the first line of the message; "" behind the first 100 jobs
 }
 
