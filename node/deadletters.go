@@ -115,6 +115,9 @@ func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.R
 func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.DeadLetterRequest, claimed bool,
 	word func(by string, p protocol.Path, agent, reason string) affair.Command,
 ) (control.DeadLetter, error) {
+	if err := checkReason("do that about a dead letter", r.Reason); err != nil {
+		return control.DeadLetter{}, err
+	}
 	who, err := d.actor(by, "")
 	if err != nil {
 		return control.DeadLetter{}, err

@@ -77,5 +77,5 @@ var Cancel = NewVerb[CancelRequest, []Job](VerbSpec{
 type CancelRequest struct {
 	Message string `json:"message"`
 	Agent   string `json:"agent,omitempty"`
-	Reason  string `json:"reason,omitempty"` // told to the sender, in one line
+	Reason  string `json:"reason,omitempty"` // told to the sender, in one line; 2,000 bytes at most
 }

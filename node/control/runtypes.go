@@ -60,5 +60,5 @@ var (
 type DeadLetterRequest struct {
 	Message string `json:"message"`
 	Agent   string `json:"agent,omitempty"`
-	Reason  string `json:"reason,omitempty"` // kept in the record, in one line
+	Reason  string `json:"reason,omitempty"` // kept in the record, in one line; 2,000 bytes at most
 }
