@@ -95,6 +95,8 @@ type heldBack struct {
 	talks  map[protocol.Path][]*fleet.Item // for that of a conversation, by its root
 	spent  map[protocol.Path]bool          // those of hour and talks
 	looked bool                            // nothing has come since that could make room in conversations
+	warned bool                            // status says that messages wait for the agent's budget
+	again  *time.Timer                     // when that is looked at again; nil: never
 }
 
 func newHeldBack() heldBack {
@@ -176,13 +178,32 @@ func (q *queue) hold(spent *overspent, it *fleet.Item) (tell bool) {
 		return !spent.told
 	}
 	q.over.hour = append(q.over.hour, it)
-	if len(q.over.hour) > 1 {
+	if q.over.warned {
 		return false
 	}
+	q.over.warned = true
 	q.notices.Wrong(q.waitsAnHour(), "%s waits: %s", q.agent.Name, spent.why)
-	first := q.budgets.runs.Budget(q.agent.Name).First
-	time.AfterFunc(first.Add(time.Hour).Sub(q.budgets.now()), q.nudge)
+	q.lookInTime()
 	return !spent.told
+}
+
+// lookInTime has it be looked again when the first run that counts against the agent's
+// budget counts no more. A clock that was put back makes that later than it seemed.
+func (q *queue) lookInTime() {
+	if q.over.again != nil {
+		q.over.again.Stop()
+	}
+	first := q.budgets.runs.Budget(q.agent.Name).First
+	q.over.again = time.AfterFunc(max(first.Add(time.Hour).Sub(q.budgets.now()), firstPause), q.nudge)
+}
+
+// hourOver takes the warning back where nothing waits for the agent's budget any more.
+func (q *queue) hourOver() {
+	if q.over.warned && len(q.over.hour) == 0 {
+		q.over.warned = false
+		q.over.again.Stop()
+		q.notices.Mended(q.waitsAnHour())
+	}
 }
 
 // waitsIn and waitsAnHour are what warnings are about.
@@ -217,11 +238,15 @@ func (q *queue) look() {
 func (q *queue) reopen(s *fleet.State) {
 	q.goOn(s, q.over.soon)
 	q.over.soon = nil
-	if len(q.over.hour) > 0 && q.budgets.runs.Budget(q.agent.Name).Starts < q.budgets.hourly {
+	switch {
+	case len(q.over.hour) == 0:
+	case q.budgets.runs.Budget(q.agent.Name).Starts < q.budgets.hourly:
 		q.goOn(s, q.over.hour)
 		q.over.hour = nil
-		q.notices.Mended(q.waitsAnHour())
+	default:
+		q.lookInTime()
 	}
+	q.hourOver()
 	if !q.over.looked {
 		for root, talk := range q.over.talks {
 			if len(talk) > 0 && s.Talk.Conversation(talk[0]).Runs >= q.budgets.inTalk {

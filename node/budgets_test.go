@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -150,6 +151,57 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 	}
 	answerTo(t, n, late)
 	waits(t, n, "worker", 0)
+}
+
+// What waits for an agent's budget goes on an hour after the first run that counts, also
+// where the clock was put back meanwhile; and when the last of it is canceled, status warns
+// of it no more. It waited for ever, and status warned for ever.
+func TestWhatWaitsForAnHourIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	configured(t, home, "max_runs: 60", "max_runs: 1")
+	c := new(clock)
+	n, _, _ := guarded(t, home, c.now)
+	q := say(t, n, "boss", "begin").Path
+	answerTo(t, n, asks(t, n, q, "the one that there may be"))
+	canceled := asks(t, n, q, "never mind")
+	waits(t, n, "worker", 1)
+	if !warned(t, n, "max_runs is 1") {
+		t.Error("status does not say it")
+	}
+	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: canceled.String()}); err != nil {
+		t.Fatal(err)
+	}
+	if warned(t, n, "max_runs is 1") {
+		t.Error("nothing waits, and status warns")
+	}
+
+	c.forward(time.Hour - time.Second)
+	late := asks(t, n, q, "an hour later")
+	waits(t, n, "worker", 1)
+	c.forward(-time.Second)
+	answerTo(t, n, late)
+	if warned(t, n, "max_runs is 1") {
+		t.Error("it has gone on, and status warns")
+	}
+}
+
+// A message that is canceled while the receipt is awaited which may say what it answers
+// leaves nothing behind.
+func TestACanceledMessageAwaitsNoReceipt(t *testing.T) {
+	t.Parallel()
+	n, _ := runNode(t, initHome(t, nil))
+	addExec(t, n, "mawjs", "cat")
+	pause(t, n, "mawjs", true)
+	m := say(t, n, "mawjs", "hello").Path
+	q := n.doors.of("mawjs").queue
+	n.folded(func(*fleet.State) { q.expects[m] = time.Now().Add(time.Hour) }) // as for the unsigned answer of another program
+	wantCanceled(t, n, m, "mawjs", control.JobWaiting)
+	n.folded(func(*fleet.State) {
+		if len(q.expects) > 0 {
+			t.Errorf("it awaits %v", q.expects)
+		}
+	})
 }
 
 // soon waits until so many messages of an agent wait for what is under way.

@@ -223,7 +223,9 @@ func (q *queue) gone(p protocol.Path) {
 	delete(q.at, p)
 	delete(q.held, p)
 	delete(q.pauses, p)
+	delete(q.expects, p)
 	q.readable(p)
+	q.hourOver()
 	q.look()
 }
 
