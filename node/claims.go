@@ -73,8 +73,11 @@ func (w work) name() string { return protocol.ClaimName(w.path, w.agent, w.epoch
 type claiming struct {
 	from    protocol.Name // whose work it is
 	since   time.Time
-	lost    bool  // another host has it
-	trouble error // why nobody knows who has it; it is tried again
+	queued  bool      // it is among those that are to be claimed
+	asked   time.Time // when that was tried last
+	failed  bool      // nobody knows who has it; it is tried again
+	trouble error     // why, where that is any trouble
+	lost    bool      // another host has it
 }
 
 const (
@@ -176,9 +179,23 @@ func (c *claims) want(w work, from protocol.Name) {
 	if c.works[w] != nil {
 		return
 	}
-	c.works[w] = &claiming{from: from, since: c.now()}
+	c.works[w] = &claiming{from: from, since: c.now(), queued: true}
 	c.order = append(c.order, w)
 	wait.Nudge(c.wake)
+}
+
+// again has claims tried again about which nobody knows and, now and then, those that
+// another host had: it may have given them up.
+func (c *claims) again() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for w, at := range c.works {
+		if !at.queued && (at.failed || at.lost && c.now().Sub(at.asked) >= lostLong) {
+			at.queued = true
+			c.order = append(c.order, w)
+			wait.Nudge(c.wake)
+		}
+	}
 }
 
 // rosterMoved says that a host may serve other agents than before. It may be said in a look
@@ -207,6 +224,7 @@ func (c *claims) look() {
 		c.fill() // what another host was to do by the rule may be this one's now
 	}
 	c.forget()
+	c.again()
 	for _, a := range c.roster.All() {
 		if a.Door != configs.DoorExec || a.Paused {
 			continue
@@ -343,7 +361,13 @@ func (c *claims) next() []work {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := min(len(c.order), claimsBatch)
-	batch := slices.Clone(c.order[:n])
+	var batch []work
+	for _, w := range c.order[:n] {
+		if at := c.works[w]; at != nil {
+			at.queued, at.failed, at.asked = false, false, c.now()
+			batch = append(batch, w)
+		}
+	}
 	c.order = c.order[n:]
 	return batch
 }
@@ -429,33 +453,26 @@ func (c *claims) lost(w work) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if at := c.works[w]; at != nil {
-		at.lost, at.trouble = true, nil
+		at.lost, at.trouble = true, nil // until it is asked for again
 	}
 }
 
-// failed notes why nobody knows who has claimed the work. It is tried again.
+// failed notes why nobody knows who has claimed the work. It is tried again at the next look.
 func (c *claims) failed(w work, err error) {
-	if errors.Is(err, context.Canceled) {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.works[w]
 	if at == nil {
 		return
 	}
+	at.failed = true
+	if errors.Is(err, context.Canceled) {
+		return // somebody ended the asking, be it because the node stops
+	}
 	if at.trouble == nil {
 		c.log.Warn().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("mail waits for its claim")
 	}
 	at.trouble = err
-	time.AfterFunc(claimsLook, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.works[w] == at && !slices.Contains(c.order, w) {
-			c.order = append(c.order, w)
-			wait.Nudge(c.wake)
-		}
-	})
 }
 
 // tidyUp gives up claims that are of no use any more. Nobody can do that work anew: who
