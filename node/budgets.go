@@ -68,7 +68,9 @@ func (b *budgets) starting(who fleet.Who) (n int) {
 	return n
 }
 
-// pending is how much work is under way in a conversation that the record does not tell of.
+// pending is how much work is under way here in a conversation that the record does not tell
+// of. What is under way on other hosts nobody knows here: it counts once the record has a
+// word that came of it (R13), so several hosts can each begin the last run that there may be.
 func (b *budgets) pending(s *fleet.State, root protocol.Path) (n int) {
 	for w, it := range b.begun {
 		if s.Talk.Root(it) == root && !s.Talk.Counted(it, w) {

@@ -13,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -151,6 +152,54 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 	}
 	answerTo(t, n, late)
 	waits(t, n, "worker", 0)
+}
+
+// What is under way on another host is not counted, and all that has come of runs there is:
+// two hosts may each begin the last run of a conversation, and none begins one more (R13).
+func TestAConversationOverTwoHostsIsCountedFromTheRecord(t *testing.T) {
+	t.Parallel()
+	one := func(home configs.Home) configs.Home {
+		fastFetch(t, home)
+		changeConfig(t, home, func(c *configs.Config) { c.MaxConversationRuns = 1 })
+		return home
+	}
+	hub, _ := runNode(t, one(initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })))
+	white, _ := runNode(t, one(homeLinkedTo(t, hub, "white")))
+	begun, goOn := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "go-on")
+	for agent, n := range map[string]*Node{"here": hub, "there": white} {
+		addExec(t, n, agent, counting(begun, "until test -e "+goOn+"; do sleep 0.01; done; cat"))
+	}
+	if _, err := control.AddAgent.Ask(t.Context(), hub, control.AddAgentRequest{Name: "boss", Inbox: true}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "both are known", func() bool {
+		return hub.reading(func() bool { return len(hub.state.People.Group("there", "")) == 1 })
+	})
+	q := say(t, hub, "boss", "begin").Path
+	ask := func(agent string) protocol.Path {
+		t.Helper()
+		m, err := control.Send.Ask(t.Context(), hub, control.SendRequest{As: "boss", To: []string{agent}, Re: q.String(), Body: "your part"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Path
+	}
+	asked := []protocol.Path{ask("here"), ask("there")}
+	eventually(t, "both run", func() bool { return startsIn(t, begun) == 2 })
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range asked {
+		answerTo(t, hub, p)
+		answerTo(t, white, p)
+	}
+	ask("here")
+	ask("there")
+	waits(t, hub, "here", 1)
+	waits(t, white, "there", 1)
+	if starts := startsIn(t, begun); starts != 2 {
+		t.Errorf("%d runs were begun, want 2", starts)
+	}
 }
 
 // What waits for an agent's budget goes on an hour after the first run that counts, also

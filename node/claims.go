@@ -36,6 +36,7 @@ type claims struct {
 	works map[work]*claiming
 	order []work // that are to be claimed, as they came
 	moved bool   // somebody serves other agents now
+	left  []abandonment
 	tidy  time.Time
 }
 
@@ -87,7 +88,10 @@ const (
 	// nothing can come of it any more.
 	claimKept = 7 * 24 * time.Hour
 	claimTidy = time.Hour // between looks for such claims
-	lostLong  = time.Minute
+	// claimTidyAgain is when it is looked again where the remote did not take that one is
+	// given up, or it could not be told what may be.
+	claimTidyAgain = time.Minute
+	lostLong       = time.Minute
 )
 
 func newClaims(o claimsOptions, v *vigil) *claims {
@@ -128,7 +132,9 @@ func (c *claims) due(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
 	if !s.Talk.ClaimDue(it, who) && !c.doubtful(s, it, who, a) {
 		return false
 	}
-	c.want(work{it.Path, who.Name, s.Run(it.Path, who.Name).Retries}, c.host)
+	if run := s.Run(it.Path, who.Name); run.Claim == nil || run.Claim.Host == c.host { // else that is not to be had
+		c.want(work{it.Path, who.Name, run.Retries}, c.host)
+	}
 	return true
 }
 
@@ -225,11 +231,14 @@ func (c *claims) look() {
 	}
 	c.forget()
 	c.again()
+	var left []abandonment
+	defer func() { c.leave(left) }()
 	for _, a := range c.roster.All() {
 		if a.Door != configs.DoorExec || a.Paused {
 			continue
 		}
-		orphans := c.orphans(a)
+		orphans, claimed := c.orphans(a)
+		left = append(left, claimed...)
 		if len(orphans) == 0 {
 			continue
 		}
@@ -249,14 +258,16 @@ type orphan struct {
 	again bool // somebody has it tried again, whatever its age
 }
 
-// orphans are the messages for an agent of this host whose hosts are gone.
-func (c *claims) orphans(a configs.Agent) (all []orphan) {
+// orphans are the messages for an agent of this host whose hosts are gone. What such a host
+// has claimed is nobody's to take over.
+func (c *claims) orphans(a configs.Agent) (all []orphan, claimed []abandonment) {
 	who := fleet.Who{Name: a.Name.String(), Host: c.host}
 	gone := map[protocol.Name]bool{}
 	c.folded(func(s *fleet.State) {
 		if !c.anyGone(s, who, a) {
 			return
 		}
+		claimed = c.unservedClaims(s, who, a)
 		for it, host := range s.Talk.Elsewhere(who, c.limits(a)) {
 			is, known := gone[host]
 			if !known {
@@ -264,13 +275,16 @@ func (c *claims) orphans(a configs.Agent) (all []orphan) {
 				gone[host] = is
 			}
 			run := s.Run(it.Path, who.Name)
+			if is && run.Claim != nil && run.Claim.Host == host {
+				claimed = append(claimed, claimedBy(run))
+			}
 			if !is || run.Claim != nil && run.Claim.Host == host {
 				continue // what a host has claimed ends by a human's word alone
 			}
 			all = append(all, orphan{work{it.Path, who.Name, run.Retries}, host, run.Again != nil})
 		}
 	})
-	return all
+	return all, claimed
 }
 
 // anyGone reports whether a host is gone at all: as long as none is, nothing is looked
@@ -335,11 +349,15 @@ func (c *claims) forget() {
 // open reports whether work is still to be done, by anybody. It is asked in a look at the
 // state.
 func (c *claims) open(s *fleet.State, w work) bool {
+	return c.roster.Serves(w.agent) && c.unsaid(s, w)
+}
+
+// unsaid reports whether work is still to be done and no host says to have claimed it. It
+// is asked in a look at the state.
+func (c *claims) unsaid(s *fleet.State, w work) bool {
 	it, there := s.Ledger.Item(w.path)
-	who := fleet.Who{Name: w.agent, Host: c.host}
 	run := s.Run(w.path, w.agent)
-	return there && c.roster.Serves(w.agent) && run.Retries == w.epoch && run.Dead == nil &&
-		(run.Claim == nil || run.Claim.Host == c.host) && !s.Talk.ReadBy(it, who) && !s.Talk.Claimed(it, who)
+	return there && run.Retries == w.epoch && run.Dead == nil && run.Claim == nil && !s.Talk.ReadBy(it, fleet.Who{Name: w.agent, Host: c.host})
 }
 
 // settle makes the claims that are wanted.
@@ -407,19 +425,21 @@ func (c *claims) claim(ctx context.Context, batch []work) {
 func (c *claims) take(ctx context.Context, w work) error {
 	c.vigil.look()
 	from := c.fromOf(w)
-	open, back := false, false
+	unsaid, others := false, false
 	c.folded(func(s *fleet.State) {
-		open = c.open(s, w)
+		unsaid = c.unsaid(s, w)
 		a, err := c.roster.Get(w.agent)
-		back = from != c.host && (err != nil || !c.isGone(s, from, w.agent, a))
+		// Its host came back meanwhile, or the agent is not served here any more.
+		others = err != nil || from != c.host && !c.isGone(s, from, w.agent, a)
 	})
 	switch {
-	case !open:
+	case !unsaid:
 		c.done(w)
 		return nil
-	case back: // it came back meanwhile, and does its work itself
+	case others:
 		c.done(w)
-		return c.record.Unclaim(ctx, w.name())
+		c.giveBack(ctx, w)
+		return nil
 	}
 	_, err := c.do(ctx, affairs.Take(c.host, w.path, w.agent, w.epoch, from))
 	if isRefusal(err) {
@@ -431,6 +451,15 @@ func (c *claims) take(ctx context.Context, w work) error {
 		c.log.Info().Str("agent", w.agent).Stringer("path", w.path).Stringer("from", from).Msg("claimed")
 	}
 	return err
+}
+
+// giveBack gives up a claim of work that is others' to do. Where the remote does not take
+// that, it is looked for again.
+func (c *claims) giveBack(ctx context.Context, w work) {
+	if err := c.record.Unclaim(ctx, w.name()); err != nil {
+		c.log.Info().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("a claim of what others are to do stays at the remote for now")
+		c.tidySoon()
+	}
 }
 
 func (c *claims) fromOf(w work) protocol.Name {
@@ -475,8 +504,9 @@ func (c *claims) failed(w work, err error) {
 	at.trouble = err
 }
 
-// tidyUp gives up claims that are of no use any more. Nobody can do that work anew: who
-// claims it then fetches first, and finds that it is done.
+// tidyUp gives up claims that are of no use any more: of what others are to do and this
+// host kept from them, and old ones. Nobody can do that work anew: who claims it then
+// fetches first, and finds what was done.
 func (c *claims) tidyUp(ctx context.Context) {
 	c.mu.Lock()
 	now := c.now()
@@ -489,7 +519,8 @@ func (c *claims) tidyUp(ctx context.Context) {
 		return
 	}
 	if r := c.record.Status(); r.Remote == "" || r.Trouble.Kind != gitsync.KindNone || r.Unrecorded+r.Unpushed > 0 {
-		return // what was done may not be known there
+		c.tidySoon() // what was done may not be known there
+		return
 	}
 	all, err := c.record.Claims()
 	if err != nil {
@@ -497,14 +528,37 @@ func (c *claims) tidyUp(ctx context.Context) {
 		return
 	}
 	for _, old := range all {
-		if now.Sub(old.Time) < claimKept || !c.useless(old) {
+		age := now.Sub(old.Time)
+		if !(age >= lostLong && c.leftOver(old) || age >= claimKept && c.useless(old)) {
 			continue
 		}
 		if err := c.record.Unclaim(ctx, old.Name); err != nil {
 			c.log.Debug().Err(err).Msg("an old claim stays at the remote")
+			c.tidySoon()
 			return
 		}
 	}
+}
+
+// tidySoon has claims of no use be looked for again in a while.
+func (c *claims) tidySoon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tidy = c.now().Add(claimTidyAgain - claimTidy)
+}
+
+// leftOver reports whether a claim is of work that nobody says to have and that this host
+// is not about to take: it could not give the claim up, or ended before it had.
+func (c *claims) leftOver(old gitsync.Claimed) (left bool) {
+	said, err := protocol.RunClaim.Parse(old.Text)
+	if err != nil {
+		return false
+	}
+	w := work{said.Of, said.Agent, said.Epoch}
+	c.folded(func(s *fleet.State) { left = c.unsaid(s, w) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return left && c.works[w] == nil
 }
 
 // useless reports whether nothing can come of a claim any more: its work is done, or was
@@ -523,6 +577,11 @@ func (c *claims) useless(old gitsync.Claimed) (useless bool) {
 
 // warnings are what status says of mail that waits for a claim.
 func (c *claims) warnings() (all []string) {
+	all = c.abandonedWarnings()
+	given := map[work]bool{}
+	for _, a := range c.abandoned() {
+		given[a.work] = true
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	waiting, example := map[string]int{}, map[string]error{}
@@ -531,9 +590,8 @@ func (c *claims) warnings() (all []string) {
 		case at.trouble != nil:
 			waiting[w.agent]++
 			example[w.agent] = at.trouble
-		case at.lost && c.now().Sub(at.since) > lostLong:
-			all = append(all, fmt.Sprintf("%s waits: another host has claimed it for %s, and has not said so yet; if that host is gone for good, send it again",
-				w.path, w.agent))
+		case at.lost && c.now().Sub(at.since) > lostLong && !given[w]:
+			all = append(all, fmt.Sprintf("%s waits: another host has claimed it for %s, and has not said so yet", w.path, w.agent))
 		}
 	}
 	for agent, n := range waiting {

@@ -126,10 +126,10 @@ func TestAReasonThatIsTooLong(t *testing.T) {
 	m := say(t, n, "busy", "go")
 	eventually(t, "it runs", func() bool { return startsIn(t, starts) == 1 })
 	long := strings.Repeat("x", 1<<20)
-	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: m.Path.String(), Reason: long}); control.AsError(err).Kind != control.KindUsage {
+	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: m.Path.String(), Reason: long}); err == nil || control.AsError(err).Kind != control.KindUsage {
 		t.Errorf("canceled with a reason of a megabyte: %v", err)
 	}
-	if _, err := control.DropDead.Ask(t.Context(), n, control.DeadLetterRequest{Message: m.Path.String(), Reason: long}); control.AsError(err).Kind != control.KindUsage {
+	if _, err := control.DropDead.Ask(t.Context(), n, control.DeadLetterRequest{Message: m.Path.String(), Reason: long}); err == nil || control.AsError(err).Kind != control.KindUsage {
 		t.Errorf("dropped with a reason of a megabyte: %v", err)
 	}
 	if jobs := queueOf(t, n, control.QueueRequest{}); len(jobs) != 1 || jobs[0].State != control.JobRunning {
