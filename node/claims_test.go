@@ -548,6 +548,26 @@ func (c *claims) wants(w work) bool {
 	return c.works[w] != nil
 }
 
+// What a host has claimed and not begun goes to another one when the agent is removed
+// there: the claim kept everybody else from it.
+func TestWhatARemovedAgentHadClaimed(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	pause(t, g.white, "mawjs", true)
+	p := say(t, g.white, "mawjs", "word0").Path // chosen for white
+	if _, err := g.white.decider.do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
+		t.Fatal(err)
+	}
+	awaitHas(t, g.hub, p)
+	if _, err := control.RemoveAgent.Ask(t.Context(), g.white, control.AgentRequest{Name: "mawjs"}); err != nil {
+		t.Fatal(err)
+	}
+	if m := answerTo(t, g.hub, p); m.Host != g.hub.cfg.Alias {
+		t.Errorf("answered by %s: %s %q", m.Host, m.Act, m.Body)
+	}
+	g.wantOnce(t, 1)
+}
+
 // What waits for an agent that is removed is done by another host that serves it, else it
 // is a dead letter and its sender told: it waited for ever, and nobody was told.
 func TestMailOfARemovedAgent(t *testing.T) {

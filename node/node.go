@@ -386,7 +386,7 @@ func (n *Node) openDoors() {
 			}
 			return f.item.Path, nil
 		},
-		say: n.decider.say, grant: n.runs.Grant,
+		say: n.decider.say, do: n.decider.do, grant: n.runs.Grant,
 	}
 }
 
