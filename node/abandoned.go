@@ -90,9 +90,9 @@ func (c *claims) unservedClaims(s *fleet.State, who fleet.Who, a configs.Agent) 
 }
 
 // abandonedWarnings are what status says of abandoned work, a line for each agent.
-func (c *claims) abandonedWarnings() (all []string) {
+func (c *claims) abandonedWarnings(of []abandonment) (all []string) {
 	count, first := map[string]int{}, map[string]abandonment{}
-	for _, a := range c.abandoned() {
+	for _, a := range of {
 		if count[a.agent]++; count[a.agent] == 1 {
 			first[a.agent] = a
 		}

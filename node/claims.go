@@ -577,9 +577,10 @@ func (c *claims) useless(old gitsync.Claimed) (useless bool) {
 
 // warnings are what status says of mail that waits for a claim.
 func (c *claims) warnings() (all []string) {
-	all = c.abandonedWarnings()
+	abandoned := c.abandoned()
+	all = c.abandonedWarnings(abandoned)
 	given := map[work]bool{}
-	for _, a := range c.abandoned() {
+	for _, a := range abandoned {
 		given[a.work] = true
 	}
 	c.mu.Lock()
