@@ -18,7 +18,9 @@ type deadLetters struct {
 	folded folded.State
 	views  *views
 	do     func(ctx context.Context, c affair.Command) ([]written, error)
+	act    func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error)
 	actor  func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
+	claims *claims
 }
 
 // list answers control.DeadLetters.
@@ -39,7 +41,32 @@ func (d *deadLetters) list(_ context.Context, r control.DeadLettersRequest) ([]c
 		}
 		list = append(list, view)
 	}
+	for _, run := range d.left(of, r.Agent) {
+		view, err := d.view(run)
+		if err != nil {
+			return nil, err
+		}
+		view.Claimed = true
+		list = append(list, view)
+	}
 	return list, nil
+}
+
+// left are the works of an agent, "" for all, on a message, zero for all, that a host has
+// claimed and does not do, as the dead letters that they may be.
+func (d *deadLetters) left(of protocol.Path, agent string) (all []affairs.Run) {
+	now := d.claims.now()
+	left := d.claims.abandoned()
+	d.folded(func(s *fleet.State) {
+		for _, a := range left {
+			if (agent == "" || a.agent == agent) && (of.IsZero() || a.path == of) {
+				run := s.Run(a.path, a.agent)
+				run.Dead = &affairs.Letter{Time: a.since, Host: a.host, Failure: protocol.Failure{Problem: a.problem(now)}}
+				all = append(all, run)
+			}
+		}
+	})
+	return all
 }
 
 // dead are the dead letters of an agent, "" for all, and of a message, zero for all, whose
@@ -66,12 +93,13 @@ func (d *deadLetters) view(run affairs.Run) (control.DeadLetter, error) {
 	if f.item == nil {
 		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "", "there is no message %s", run.Message)
 	}
+	text := strings.TrimSpace(run.Dead.Failure.Text)
 	m, err := d.views.of(f)
-	if err != nil {
-		return control.DeadLetter{}, asError(err)
+	if err != nil { // it may be a dead letter because of that
+		m, text = d.views.with(f, ""), strings.TrimSpace(text+"\n\nThe message "+cannotRead+": "+err.Error())
 	}
 	view := control.DeadLetter{
-		Message: m, Agent: run.Agent, Host: run.Dead.Host, Time: run.Dead.Time, Problem: run.Dead.Failure.Problem, Text: strings.TrimSpace(run.Dead.Failure.Text),
+		Message: m, Agent: run.Agent, Host: run.Dead.Host, Time: run.Dead.Time, Problem: run.Dead.Failure.Problem, Text: text,
 		Tier: run.Dead.Failure.Tier, Ran: control.Seconds(run.Dead.Failure.Ran), Attempts: run.Attempts, Retries: run.Retries,
 	}
 	if w := run.Dropped; w != nil {
@@ -102,7 +130,7 @@ func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.R
 				continue
 			}
 			run.Dead = &affairs.Letter{Position: run.Claim.Position, Time: run.Claim.Time, Host: run.Claim.Host, Failure: protocol.Failure{
-				Problem: run.Claim.Host.String() + " has claimed it and not answered"}}
+				Problem: claimedBy(run).problem(run.Claim.Time)}}
 			all = append(all, run)
 		}
 	})
@@ -114,6 +142,9 @@ func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.R
 func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.DeadLetterRequest, claimed bool,
 	word func(by string, p protocol.Path, agent, reason string) affair.Command,
 ) (control.DeadLetter, error) {
+	if err := checkReason("do that about a dead letter", r.Reason); err != nil {
+		return control.DeadLetter{}, err
+	}
 	who, err := d.actor(by, "")
 	if err != nil {
 		return control.DeadLetter{}, err
@@ -125,6 +156,9 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 	dead := d.dead(f.item.Path, r.Agent, true)
 	if len(dead) == 0 && claimed {
 		dead = d.abandoned(f.item.Path, r.Agent)
+	}
+	if len(dead) == 0 && claimed {
+		dead = d.left(f.item.Path, r.Agent)
 	}
 	switch {
 	case len(dead) == 0 && r.Agent != "":
@@ -142,8 +176,26 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 	if err != nil {
 		return control.DeadLetter{}, err
 	}
+	if err := d.giveUpUnsaid(ctx, dead[0]); err != nil {
+		return control.DeadLetter{}, asError(err)
+	}
 	if _, err := d.do(ctx, word(who.Name, f.item.Path, dead[0].Agent, r.Reason)); err != nil {
 		return control.DeadLetter{}, asError(err)
 	}
 	return view, nil
+}
+
+// giveUpUnsaid makes a dead letter of work that a host has claimed without a word in the
+// record. Then what somebody says about it counts everywhere, and if that host is still
+// there it leaves the work alone.
+func (d *deadLetters) giveUpUnsaid(ctx context.Context, run affairs.Run) error {
+	if run.Dead.Host != "" || !run.Dead.Path.IsZero() {
+		return nil // the record tells of it
+	}
+	f := protocol.Failure{Problem: run.Agent + ": " + run.Dead.Failure.Problem + "; nobody else knows whether its command was started"}
+	c := fleet.Answer{
+		As: fleet.Who{Name: run.Agent, Host: d.claims.host}, To: run.Message, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true,
+	}
+	_, err := d.act(ctx, c, run.Message)
+	return err
 }

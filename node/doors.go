@@ -224,7 +224,7 @@ func (d *doors) older(a configs.Agent) func(protocol.Path) bool {
 func (d *doors) nudge() {
 	d.folded(func(*fleet.State) {
 		for _, w := range d.workers {
-			w.queue.nudge()
+			w.queue.look()
 		}
 	})
 }
@@ -247,6 +247,7 @@ func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	if w := d.workers[a.Name]; w != nil {
 		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.queue.wake)
 		v.Over, v.Failing = len(w.queue.over.spent), len(w.queue.pauses)
+		v.Stalled = w.queue.stalled.why
 	}
 	v.Dead = s.DeadCount(fleet.Who{Name: a.Name.String(), Host: d.host})
 	if a.Door == configs.DoorInbox {

@@ -152,9 +152,13 @@ func (w *worker) running(at *atWork) control.Job {
 func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited map[protocol.Name]protocol.Path) control.Job {
 	q := w.queue
 	standing := w.runs.Standing(w.job(s, it.Path))
+	problem := lastFailure(standing)
+	if q.unread[it.Path] > 0 {
+		problem = cannotRead
+	}
 	job := control.Job{
 		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
-		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: lastFailure(standing),
+		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem,
 	}
 	if job.Why = q.why(s, it, awaited); halted {
 		job.Why = control.WhyHalted
@@ -190,6 +194,8 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 	switch {
 	case q.paused:
 		return control.WhyPaused
+	case q.stalled.tries > 0:
+		return control.WhyStalled
 	case now.Before(q.pauses[it.Path]):
 		return control.WhyRetry
 	case waits && it.Path.Compare(first) >= 0:
@@ -235,6 +241,9 @@ func (q *queue) gone(p protocol.Path) {
 	delete(q.at, p)
 	delete(q.held, p)
 	delete(q.pauses, p)
+	delete(q.expects, p)
+	q.readable(p)
+	q.hourOver()
 	q.look()
 }
 

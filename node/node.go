@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,8 +64,9 @@ type Options struct {
 	remote     *string // in place of that of the configuration, and runs of git may take long; nil: that one
 	queueBytes int     // see bus.Options
 	affairs    []affair.Any
-	retryPause time.Duration // 0: as usual
-	lookTimes  int           // how many times longer than usual a start may look around; 0: once
+	retryPause time.Duration        // 0: as usual
+	syncRuns   func(*os.File) error // has the log of runs outlast a power cut; nil: (*os.File).Sync
+	lookTimes  int                  // how many times longer than usual a start may look around; 0: once
 }
 
 // Node is one host of a fleet.
@@ -289,7 +291,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if o.Keeper {
 		n.keepers = &keeper.Pool{}
 	}
-	if n.runs, err = runlog.Open(n.home.Runs(), n.now); err != nil {
+	if n.runs, err = runlog.Open(n.home.Runs(), n.now, o.syncRuns); err != nil {
 		return nil, err
 	}
 	if n.given, err = promptlog.Open(n.home.Prompts(), n.now); err != nil {
@@ -372,7 +374,7 @@ func (n *Node) openDoors() {
 		halted: n.doors.worker.halted, maxHops: n.cfg.MaxHops, load: n.views.load, runner: commands, notices: n.notices, now: n.now, log: n.log,
 	})
 	n.attendance.busy, n.attendance.done = n.attention.busy, n.attention.done
-	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, actor: n.actors.actor}
+	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, act: n.decider.act, actor: n.actors.actor, claims: n.claims}
 	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, maxHops: n.cfg.MaxHops, act: n.decider.act, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
@@ -384,7 +386,7 @@ func (n *Node) openDoors() {
 			}
 			return f.item.Path, nil
 		},
-		say: n.decider.say, grant: n.runs.Grant,
+		say: n.decider.say, do: n.decider.do, grant: n.runs.Grant,
 	}
 }
 

@@ -136,6 +136,27 @@ func TestQueueAndCancel(t *testing.T) {
 	}
 }
 
+// A reason that no message has room for is refused before anything is ended: the run was
+// ended, and its sender never told.
+func TestAReasonThatIsTooLong(t *testing.T) {
+	n, _ := trying(t, initHome(t, nil))
+	starts := filepath.Join(t.TempDir(), "starts")
+	addExec(t, n, "busy", counting(starts, "exec sleep 300"))
+	m := say(t, n, "busy", "go")
+	eventually(t, "it runs", func() bool { return startsIn(t, starts) == 1 })
+	long := strings.Repeat("x", 1<<20)
+	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: m.Path.String(), Reason: long}); err == nil || control.AsError(err).Kind != control.KindUsage {
+		t.Errorf("canceled with a reason of a megabyte: %v", err)
+	}
+	if _, err := control.DropDead.Ask(t.Context(), n, control.DeadLetterRequest{Message: m.Path.String(), Reason: long}); err == nil || control.AsError(err).Kind != control.KindUsage {
+		t.Errorf("dropped with a reason of a megabyte: %v", err)
+	}
+	if jobs := queueOf(t, n, control.QueueRequest{}); len(jobs) != 1 || jobs[0].State != control.JobRunning {
+		t.Errorf("the queue is %+v", jobs)
+	}
+	wantCanceled(t, n, m.Path, "busy", control.JobRunning)
+}
+
 // What is canceled stays so when the node starts anew.
 func TestCanceledForGood(t *testing.T) {
 	home := initHome(t, nil)

@@ -248,7 +248,7 @@ func exampleEvents() [2]control.Event {
 
 func exampleAgent() control.Agent {
 	return control.Agent{
-		Name: "mawjs", Door: "exec", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
+		Name: "mawjs", Door: "exec", Stalled: "cannot note that mawjs is started: input/output error", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
 		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Wake: "./wake.sh", Quiet: []string{"22:00-07:00"}, QuietUntil: exampleTime(12), TakeoverAfter: "1h", Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true, Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
 	}
 }
@@ -264,7 +264,7 @@ func exampleJob() control.Job {
 func exampleDeadLetter() control.DeadLetter {
 	return control.DeadLetter{
 		Message: exampleMessage(), Agent: "mawjs", Host: "white", Time: exampleTime(1), Problem: "mawjs: the command ended with exit code 1: no such model",
-		Text: "It had printed:\nThinking …", Tier: "opus", Ran: exampleSeconds("1.2s"), Attempts: 3, Retries: 1,
+		Text: "It had printed:\nThinking …", Tier: "opus", Ran: exampleSeconds("1.2s"), Attempts: 3, Retries: 1, Claimed: true,
 		Dropped: &control.RunWord{By: "nat", Time: exampleTime(2), Reason: "asked by mistake"},
 	}
 }
@@ -316,6 +316,7 @@ func exampleParticipant() control.Participant {
 	return control.Participant{
 		Name: "mawjs", Kind: "agent", Host: "laptop", Live: true, Here: true, State: control.HostHere, Since: exampleTime(0), Address: "192.0.2.7:4223",
 		RTT: exampleSeconds("412µs"), Held: true, Paused: true, Queued: 2, Running: 1, Over: 1, Failing: 1, Dead: 1, Door: "inbox", Asked: exampleTime(2), Presence: control.AgentIdle,
+		Stalled: "cannot note that mawjs is started: input/output error",
 	}
 }
 

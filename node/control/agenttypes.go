@@ -38,6 +38,9 @@ type Agent struct {
 	Failing       int           `json:"failing"`                  // of those waiting, messages that an attempt failed on and that are tried again
 	Dead          int           `json:"dead"`                     // messages that it failed on for good here, and that nobody has put away (parley dlq)
 	Held          bool          `json:"held"`                     // its messages wait because the host runs no more commands at once (max_commands)
+	// Stalled is why its command cannot be started at the moment, as long as that is tried
+	// again; absent where it can.
+	Stalled string `json:"stalled,omitempty"`
 	// Presence is what it is at: running, idle, waiting (for a human) or away.
 	Presence AgentState `json:"presence"`
 	Since    time.Time  `json:"since,omitzero"` // inbox door: since when that is so

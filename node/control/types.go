@@ -277,6 +277,8 @@ type Participant struct {
 	Over    int           `json:"over"`           // likewise
 	Failing int           `json:"failing"`        // likewise
 	Dead    int           `json:"dead"`           // likewise
+	// Stalled is as in Agent; absent of those of other hosts.
+	Stalled string `json:"stalled,omitempty"`
 	// Door is by which door an agent of this host gets its mail, "exec" or "inbox"; of
 	// others it is not known.
 	Door string `json:"door,omitempty"`

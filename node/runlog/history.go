@@ -117,12 +117,7 @@ func (l *Log) rotate() error {
 	}
 	now := l.now()
 	l.forget(now)
-	next := l.file + ".new"
-	out, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	size := int64(0)
+	var kept bytes.Buffer
 	for line := range bytes.Lines(data) {
 		var e Entry
 		if json.Unmarshal(line, &e) != nil {
@@ -130,39 +125,57 @@ func (l *Log) rotate() error {
 		}
 		j, err := e.job()
 		counted := (e.Step == Done || e.Step == Held || e.Step == Granted || e.Caused) && counts(e.Time, now)
-		if (err != nil || !l.isOpen(j)) && !counted {
-			continue
+		if err == nil && l.isOpen(j) || counted {
+			kept.Write(line)
 		}
-		n, err := out.Write(line)
-		if err != nil {
-			return errors.Join(err, out.Close())
-		}
-		size += int64(n)
 	}
-	if err := out.Sync(); err != nil {
-		return errors.Join(err, out.Close())
-	}
-	// The name of the log is never without a file. What was before is copied: there are file
-	// systems, such as those of memory cards, in which a file cannot have two names.
+	// Not every file system has links by which a file could keep two names for a moment.
 	if err := os.WriteFile(l.aside(), data, 0o600); err != nil {
-		return errors.Join(err, out.Close())
-	}
-	if err := errors.Join(out.Close(), l.out.Close()); err != nil {
-		l.written = err
 		return err
 	}
-	if err := os.Rename(next, l.file); err != nil {
-		l.written = err
+	if err := l.replace(kept.Bytes()); err != nil {
 		return err
 	}
-	if l.out, err = os.OpenFile(l.file, os.O_RDWR, 0o600); err != nil {
-		l.written = err
+	l.kept = l.size
+	return nil
+}
+
+// renew begins another file with all that the log has to say: what the disk is known to
+// have, and what this process remembers of the rest. The caller holds mu.
+func (l *Log) renew() error {
+	data, err := os.ReadFile(l.file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, err := l.out.Seek(0, io.SeekEnd); err != nil {
-		l.written = err
+	return l.replace(append(data[:min(l.sure, int64(len(data)))], l.owed...))
+}
+
+// replace puts a file with these lines, which are on the disk by then, in the place of the
+// log. Its name is never without a file. The caller holds mu.
+func (l *Log) replace(lines []byte) error {
+	next := l.file + ".new"
+	out, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
 		return err
 	}
-	l.size, l.kept = size, size
-	return durable.Folder(filepath.Dir(l.file))
+	if _, err = out.Write(lines); err == nil {
+		err = l.fsync(out)
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	_ = l.out.Close() // Windows renames over no file that is open; what it was given last is among the lines
+	if err = os.Rename(next, l.file); err != nil {
+		l.failed = err
+		return err
+	}
+	l.size, l.sure, l.owed = int64(len(lines)), int64(len(lines)), nil
+	if err = durable.Folder(filepath.Dir(l.file)); err == nil {
+		l.out, err = os.OpenFile(l.file, os.O_RDWR, 0o600)
+	}
+	if err == nil {
+		_, err = l.out.Seek(l.size, io.SeekStart)
+	}
+	l.failed = err
+	return err
 }

@@ -2,8 +2,11 @@ package runlog
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,7 +26,7 @@ func begin(t *testing.T) (l *Log, file string, c *clock) {
 
 func reopen(t *testing.T, file string, c *clock) *Log {
 	t.Helper()
-	l, err := Open(file, c.now)
+	l, err := Open(file, c.now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,6 +281,64 @@ func TestAFullDisk(t *testing.T) {
 	}
 	if s := l.Standing(job(1)); s.Attempts != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// After a failed fsync nothing is started that is not counted, and that file is trusted no
+// more; but once the disk takes another file it all goes on, with what was noted meanwhile.
+// One failed fsync kept every agent of a host from being run until its node was started anew.
+func TestAFailedFsyncIsNotForGood(t *testing.T) {
+	file, c := filepath.Join(t.TempDir(), "runs.log"), &clock{time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
+	var fails error
+	l, err := Open(file, c.now, func(f *os.File) error { return cmp.Or(fails, f.Sync()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	before, err := l.out.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, l, job(1), 1)
+	note(t, l, job(1), Entry{Step: Ended, Failure: "exit"})
+	fails = syscall.EIO
+	for range 3 {
+		if n, err := l.Start(job(2), "opus", true); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("attempt %d was started, %v", n, err)
+		}
+	}
+	if s, b := l.Standing(job(2)), l.Budget("mawjs"); s != (Standing{}) || b.Starts != 1 {
+		t.Errorf("what was not started counts: %+v, %+v", s, b)
+	}
+	if s := reopen(t, file, c).Standing(job(2)); s != (Standing{}) {
+		t.Errorf("what was not started counts at the next start: %+v", s)
+	}
+	if err := l.Note(job(1), Entry{Step: Again, Next: c.Time}); !errors.Is(err, syscall.EIO) {
+		t.Errorf("noted on a disk that fails: %v", err)
+	}
+	if err := l.Grant("codex"); !errors.Is(err, syscall.EIO) {
+		t.Errorf("granted on a disk that fails: %v", err)
+	}
+	if s := l.Standing(job(1)); !s.Next.Equal(c.Time) {
+		t.Errorf("what was noted is not known: %+v", s)
+	}
+	fails = nil
+	start(t, l, job(2), 1)
+	after := reopen(t, file, c)
+	for _, l := range []*Log{l, after} {
+		if s := l.Standing(job(1)); s.Attempts != 1 || s.Running || !s.Next.Equal(c.Time) {
+			t.Errorf("%+v", s)
+		}
+		if s, b := l.Standing(job(2)), l.Budget("mawjs"); s.Attempts != 1 || !s.Running || b.Starts != 2 {
+			t.Errorf("%+v, %+v", s, b)
+		}
+	}
+	if is, err := after.out.Stat(); err != nil || os.SameFile(before, is) {
+		t.Errorf("the file that failed is still in use, %v", err)
 	}
 }
 

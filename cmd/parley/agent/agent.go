@@ -191,10 +191,13 @@ func runList(ctx context.Context, client control.Service, v cli.View) error {
 
 // Hindered says in some words why an agent's messages wait longer than for their turn, and
 // that it has failed on some; "" where there is nothing to say.
-func Hindered(paused, inLine bool, over, failing, dead int) string {
+func Hindered(paused, stalled, inLine bool, over, failing, dead int) string {
 	var words []string
 	if paused {
 		words = append(words, "paused")
+	}
+	if stalled { // the disk does not take that its command starts
+		words = append(words, "cannot start")
 	}
 	if over > 0 { // agents have caused too many runs
 		words = append(words, "over budget")
@@ -233,7 +236,7 @@ func stateOf(a control.Agent) string {
 	if a.Door == configs.DoorInbox && a.Presence != "" {
 		words = append(words, term.Line(string(a.Presence)))
 	}
-	if hindered := Hindered(a.Paused, a.Held, a.Over, a.Failing, a.Dead); hindered != "" {
+	if hindered := Hindered(a.Paused, a.Stalled != "", a.Held, a.Over, a.Failing, a.Dead); hindered != "" {
 		words = append(words, hindered)
 	}
 	if !a.QuietUntil.IsZero() {

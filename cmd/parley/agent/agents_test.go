@@ -14,6 +14,16 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
+// What keeps an agent from its mail is said in the words that ls, status and agent list share.
+func TestHindered(t *testing.T) {
+	if got := Hindered(true, true, true, 1, 1, 2); got != "paused, cannot start, over budget, in line, failing, 2 dead letters" {
+		t.Errorf("hindered: %s", got)
+	}
+	if got := Hindered(false, false, false, 0, 0, 0); got != "" {
+		t.Errorf("hindered by nothing: %s", got)
+	}
+}
+
 func TestAgentsForPeople(t *testing.T) {
 	for _, test := range []struct {
 		name  string

@@ -31,9 +31,9 @@ or one that the host states; ROUND TRIP the last that is known. Nobody is asked
 for this. Beside the state of its host stands what an agent is at: running,
 idle, waiting (for a human) or away. Of one of this host it also says how many
 messages run and wait, that it is paused, over budget, "in line" (max_commands
-run already) or failing (an attempt failed and is made again), and how many dead
-letters it has. Hosts that are out of the fleet are left out, unless --all is
-given.`,
+run already), failing (an attempt failed and is made again) or cannot start (the
+disk does not take the note of it), and how many dead letters it has. Hosts that
+are out of the fleet are left out, unless --all is given.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,
 		Args: cli.Exactly(0, "nothing"),
@@ -102,7 +102,7 @@ func workOf(one control.Participant) string {
 	if one.Queued > 0 {
 		words = append(words, fmt.Sprintf("%d waiting", one.Queued))
 	}
-	if hindered := agent.Hindered(one.Paused, one.Held, one.Over, one.Failing, one.Dead); hindered != "" {
+	if hindered := agent.Hindered(one.Paused, one.Stalled != "", one.Held, one.Over, one.Failing, one.Dead); hindered != "" {
 		words = append(words, hindered)
 	}
 	return strings.Join(words, ", ")

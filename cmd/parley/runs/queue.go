@@ -24,7 +24,8 @@ func NewQueueCommand(p *cli.Program) *cobra.Command {
 		Long: `Show what the agents of this host have to do: what runs and since when, then
 what waits, in its order, and why: the agent is busy or paused, the host runs as
 many commands as it may (slots), an attempt failed and is tried again at a time,
-or something that belongs before the message is on the way (order, receipt).
+the disk does not take that a command starts (stalled), or something that
+belongs before the message is on the way (order, receipt).
 TRIED is how often its command was started and how often it may be.
 What was answered or has failed for good is not shown; parley dlq list has the
 latter.`,

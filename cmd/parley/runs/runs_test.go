@@ -75,6 +75,31 @@ b2c3d4e5 is put away; mawjs@white does not try it again
 	}
 }
 
+// What another host has claimed and does not do is listed as that, and not as tried.
+func TestAbandonedClaimsForPeople(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{"dlq list", `
+TIME   AGENT  TRIED  ID        FROM   PROBLEM
+05-23  mawjs  0      b2c3d4e5  mawjs  [claimed] another host has claimed it
+next: parley dlq show b2c3d4e5   what happened
+`},
+		{"dlq show b2c3d4e5", `
+message:  adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md
+from:     mawjs
+agent:    mawjs
+claimed:  2026-05-23 21:01:00 +02:00
+problem:  another host has claimed it
+
+translate␛[2J this, which is long enough to be cut at the edge
+next: parley dlq retry b2c3d4e5   have it tried again
+`},
+	} {
+		r := newRun(t)
+		r.Dead[0] = control.DeadLetter{Message: r.Dead[0].Message, Agent: "mawjs", Time: r.Dead[0].Time, Problem: "another host has claimed it", Claimed: true}
+		r.WantPrinted(t, 80, strings.Fields(test.line), test.want)
+	}
+}
+
 // What the command line says is what the node is asked.
 func TestWorkAsked(t *testing.T) {
 	for _, test := range []struct{ line, want string }{

@@ -166,6 +166,8 @@ func waitsFor(v cli.View, s control.TraceStep) string {
 		return "its host runs as many commands as it may"
 	case control.WhyPaused:
 		return "it is paused"
+	case control.WhyStalled:
+		return "the disk does not take that it starts"
 	case control.WhyRetry:
 		return "an attempt failed, the next one is due at " + v.At(s.Next, traceClock)
 	case control.WhyOrder:

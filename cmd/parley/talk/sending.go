@@ -117,6 +117,8 @@ func delay(a control.Agent) string {
 	switch {
 	case a.Paused:
 		return fmt.Sprintf("is paused: its mail waits until parley agent resume %s", a.Name)
+	case a.Stalled != "":
+		return fmt.Sprintf("cannot be run at the moment (%s): its mail waits, and it is tried again", term.Line(a.Stalled))
 	case a.Failing > 0:
 		return fmt.Sprintf("is failing: %s to be tried again; see parley queue %s", cli.Count(a.Failing, "message"), a.Name)
 	case a.Held:
