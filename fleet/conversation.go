@@ -50,7 +50,8 @@ func (t *Talk) Caused(it *Item, who Who) bool {
 }
 
 // maxRooted bounds of how many messages it is kept in which conversation they are; they
-// are looked at again where there are more.
+// are looked at again where there are more. One conversation that is as long is kept all the
+// same: else each message of it would have all others be gone through.
 const maxRooted = 1 << 17
 
 // conversations are those that were asked for, kept so that each is gone through once:
@@ -59,6 +60,7 @@ type conversations struct {
 	roots  map[protocol.Path]protocol.Path // of the messages that were looked at
 	found  map[protocol.Path]*conversation // by root
 	judged int                             // the turn of the keys when it was looked
+	most   int                             // of roots; see maxRooted
 }
 
 // conversation is one, from its first message on. It follows what messages say of
@@ -77,7 +79,7 @@ type run struct {
 }
 
 func newConversations() conversations {
-	return conversations{roots: map[protocol.Path]protocol.Path{}, found: map[protocol.Path]*conversation{}}
+	return conversations{roots: map[protocol.Path]protocol.Path{}, found: map[protocol.Path]*conversation{}, most: maxRooted}
 }
 
 func (c *conversations) clear() {
@@ -87,7 +89,7 @@ func (c *conversations) clear() {
 
 // renew forgets what may not be so any more, and what has become too much.
 func (c *conversations) renew(t *Talk) {
-	if judged := t.judged(); judged != c.judged || len(c.roots) > maxRooted {
+	if judged := t.judged(); judged != c.judged || len(c.roots) > c.most {
 		c.clear()
 		c.judged = judged
 	}
@@ -114,6 +116,7 @@ func (c *conversations) of(t *Talk, it *Item) *conversation {
 				}
 			}
 		}
+		c.has(len(seen))
 	}
 	return found
 }
@@ -140,8 +143,12 @@ func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 	for p := range way {
 		c.roots[p] = root
 	}
+	c.has(len(way))
 	return root
 }
+
+// has makes room for a conversation of so many messages beside others.
+func (c *conversations) has(messages int) { c.most = max(c.most, 2*messages) }
 
 // follow takes in what has changed in the order of the record.
 func (c *conversations) follow(t *Talk, changes Changes) {

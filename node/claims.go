@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -38,6 +39,21 @@ type claims struct {
 	moved bool   // somebody serves other agents now
 	left  []abandonment
 	tidy  time.Time
+	vain  map[protocol.Name]orphanSearch // by agent
+}
+
+// orphanSearch is for what work of hosts that are gone an agent's mail was looked through.
+type orphanSearch struct {
+	gone     []protocol.Name
+	agent    configs.Agent
+	messages int // that the record had
+
+	claimed []abandonment // what others had claimed of it
+}
+
+// repeats reports whether a search can find no more than one before.
+func (s orphanSearch) repeats(before orphanSearch) bool {
+	return s.messages == before.messages && slices.Equal(s.gone, before.gone) && reflect.DeepEqual(s.agent, before.agent)
 }
 
 // claimsOptions are what claims work with.
@@ -223,7 +239,7 @@ func (c *claims) hasMoved() bool {
 func (c *claims) look() {
 	c.vigil.look()
 	c.mu.Lock()
-	moved := c.moved
+	moved, before := c.moved, c.vain
 	c.moved = false
 	c.mu.Unlock()
 	if moved {
@@ -231,24 +247,32 @@ func (c *claims) look() {
 	}
 	c.forget()
 	c.again()
+	vain := map[protocol.Name]orphanSearch{}
 	var left []abandonment
 	defer func() { c.leave(left) }()
 	for _, a := range c.roster.All() {
 		if a.Door != configs.DoorExec || a.Paused {
 			continue
 		}
-		orphans, claimed := c.orphans(a)
-		left = append(left, claimed...)
-		if len(orphans) == 0 {
-			continue
+		orphans, looked := c.orphans(a, before[a.Name])
+		left = append(left, looked.claimed...)
+		old, wanted := func(protocol.Path) bool { return true }, false
+		if len(orphans) > 0 {
+			old = c.older(a)
 		}
-		old := c.older(a)
 		for _, o := range orphans {
 			if o.again || !old(o.work.path) {
 				c.want(o.work, o.from)
+				wanted = true
 			}
 		}
+		if !wanted {
+			vain[a.Name] = looked
+		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.vain = vain
 }
 
 // orphan is work of a host that is gone.
@@ -258,16 +282,23 @@ type orphan struct {
 	again bool // somebody has it tried again, whatever its age
 }
 
-// orphans are the messages for an agent of this host whose hosts are gone. What such a host
-// has claimed is nobody's to take over.
-func (c *claims) orphans(a configs.Agent) (all []orphan, claimed []abandonment) {
+// orphans are the messages for an agent of this host whose hosts are gone, and for what it
+// was looked. What such a host has claimed is nobody's to take over. As long as no host is
+// gone nothing is looked through, and nothing twice where that was in vain: a host that was
+// removed is gone for ever.
+func (c *claims) orphans(a configs.Agent, vain orphanSearch) (all []orphan, looked orphanSearch) {
 	who := fleet.Who{Name: a.Name.String(), Host: c.host}
-	gone := map[protocol.Name]bool{}
 	c.folded(func(s *fleet.State) {
-		if !c.anyGone(s, who, a) {
+		looked = orphanSearch{gone: c.goneHosts(s, who, a), agent: a, messages: s.Ledger.Len()}
+		switch {
+		case len(looked.gone) == 0:
+			return
+		case looked.repeats(vain):
+			looked.claimed = vain.claimed
 			return
 		}
-		claimed = c.unservedClaims(s, who, a)
+		looked.claimed = c.unservedClaims(s, who, a)
+		gone := map[protocol.Name]bool{}
 		for it, host := range s.Talk.Elsewhere(who, c.limits(a)) {
 			is, known := gone[host]
 			if !known {
@@ -276,7 +307,7 @@ func (c *claims) orphans(a configs.Agent) (all []orphan, claimed []abandonment) 
 			}
 			run := s.Run(it.Path, who.Name)
 			if is && run.Claim != nil && run.Claim.Host == host {
-				claimed = append(claimed, claimedBy(run))
+				looked.claimed = append(looked.claimed, claimedBy(run))
 			}
 			if !is || run.Claim != nil && run.Claim.Host == host {
 				continue // what a host has claimed ends by a human's word alone
@@ -284,13 +315,13 @@ func (c *claims) orphans(a configs.Agent) (all []orphan, claimed []abandonment) 
 			all = append(all, orphan{work{it.Path, who.Name, run.Retries}, host, run.Again != nil})
 		}
 	})
-	return all, claimed
+	return all, looked
 }
 
-// anyGone reports whether a host is gone at all: as long as none is, nothing is looked
-// through. It is asked in a look at the state.
-func (c *claims) anyGone(s *fleet.State, who fleet.Who, a configs.Agent) bool {
-	return slices.ContainsFunc(c.hostsOnce(s, who.Name), func(h protocol.Name) bool { return c.isGone(s, h, who.Name, a) })
+// goneHosts are the hosts that have ever served an agent and are gone. It is asked in a look
+// at the state.
+func (c *claims) goneHosts(s *fleet.State, who fleet.Who, a configs.Agent) []protocol.Name {
+	return slices.DeleteFunc(c.hostsOnce(s, who.Name), func(h protocol.Name) bool { return !c.isGone(s, h, who.Name, a) })
 }
 
 // hostsOnce are the other hosts that have ever served an agent.

@@ -597,3 +597,45 @@ func TestMailOfARemovedAgent(t *testing.T) {
 		t.Errorf("the dead letters are %+v", dead)
 	}
 }
+
+// Mail is looked through for what hosts that are gone left undone only where that may be
+// more than the last time. It prevents: that all mail of an agent is gone through every five
+// seconds for ever, with the whole node waiting, once any host has left the fleet.
+func TestMailIsNotLookedThroughInVain(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	if _, err := control.PauseAgent.Ask(t.Context(), g.white, control.PauseRequest{Name: "mawjs", Paused: true}); err != nil {
+		t.Fatal(err)
+	}
+	old := say(t, g.white, "mawjs", "word0").Path
+	awaitHas(t, g.hub, old)
+	eventually(t, "the message is recorded", func() bool { return g.hub.record.Place(old) >= gitsync.Recorded })
+	if _, err := control.RemoveAgent.Ask(t.Context(), g.hub, control.AgentRequest{Name: "mawjs"}); err != nil {
+		t.Fatal(err)
+	}
+	addExec(t, g.hub, "mawjs", g.command(g.hub)) // what the record has by now is not its to do
+	g.awaitServed(t, g.hub, 2)
+	g.stopWhite()
+	pass(g.hub, g.hubClock, 11*time.Minute)
+	a, err := g.hub.roster.Get("mawjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := func() int {
+		g.hub.claims.mu.Lock()
+		vain := g.hub.claims.vain["mawjs"]
+		g.hub.claims.mu.Unlock()
+		all, looked := g.hub.claims.orphans(a, vain)
+		if !slices.Equal(looked.gone, []protocol.Name{"white"}) {
+			t.Errorf("gone are %v", looked.gone)
+		}
+		return len(all)
+	}
+	if n := found(); n != 0 {
+		t.Errorf("%d messages were found once more", n)
+	}
+	say(t, g.hub, "nat", "something new")
+	if n := found(); n != 1 {
+		t.Errorf("%d messages were found when something had come, want 1", n)
+	}
+}

@@ -44,10 +44,6 @@ type tracer struct {
 	trail     *trail.Trail
 	runs      *runlog.Log
 	doors     *doors
-
-	// reading is held while the log of runs is looked through, so that who asks for
-	// much keeps no more than one processor busy.
-	reading sync.Mutex
 }
 
 // Trace answers control.Trace.
@@ -170,8 +166,6 @@ func (t *tracer) known(paths []protocol.Path) []protocol.Trace {
 }
 
 func (t *tracer) histories(paths []protocol.Path) [][]runlog.Entry {
-	t.reading.Lock()
-	defer t.reading.Unlock()
 	histories, err := t.runs.Histories(paths)
 	if err != nil {
 		t.log.Warn().Err(err).Msg("the runs of traced messages are not told")
@@ -184,16 +178,15 @@ func (t *tracer) histories(paths []protocol.Path) [][]runlog.Entry {
 func (d *doors) standing(p protocol.Path, now time.Time) (steps []protocol.TraceStep) {
 	d.folded(func(s *fleet.State) {
 		for _, w := range d.workers {
-			if !w.queue.held[p] {
-				continue // looking through the whole queue takes longer
+			job, some := w.jobOn(s, p)
+			if !some {
+				continue
 			}
-			for _, job := range w.jobs(s, p) {
-				step := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: job.Agent, Attempt: job.Attempt}
-				if job.State == control.JobWaiting {
-					step.Step, step.By, step.Next = protocol.TraceWaits, string(job.Why), job.Next
-				}
-				steps = append(steps, step)
+			step := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: job.Agent, Attempt: job.Attempt}
+			if job.State == control.JobWaiting {
+				step.Step, step.By, step.Next = protocol.TraceWaits, string(job.Why), job.Next
 			}
+			steps = append(steps, step)
 		}
 	})
 	return steps
@@ -218,9 +211,20 @@ func (m *traced) each(visit func(*traced)) {
 	}
 }
 
+// oursToTell are the steps that this node tells by what the record says or by who answers:
+// who is asked does not say them.
+var oursToTell = map[string]bool{
+	control.TraceWritten: true, control.TraceSent: true, control.TraceBecause: true, control.TraceAnswers: true, control.TraceRead: true,
+	control.TraceAnswered: true, control.TraceFailed: true, control.TraceRetried: true, control.TraceDropped: true, control.TraceMore: true,
+	control.TraceNotAsked: true, control.TraceNoAnswer: true,
+}
+
 // add adds what a host knows.
 func (m *traced) add(host protocol.Name, steps []protocol.TraceStep) {
 	for _, s := range steps {
+		if oursToTell[s.Step] {
+			continue
+		}
 		m.steps = append(m.steps, control.TraceStep{
 			Time: s.Time, Host: host, Path: m.it.Path, Depth: m.depth, Step: s.Step, Agent: s.Agent.String(), By: s.By, Retry: s.Retry, Attempt: s.Attempt,
 			Tier: s.Tier, Failure: s.Failure, Exit: s.Exit, Ran: control.Seconds(s.Ran), Bytes: s.Bytes, Next: s.Next,

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/protocol"
@@ -29,6 +30,8 @@ func (l *Log) History(p protocol.Path) ([]Entry, error) {
 
 // Histories is History for several messages, in their order.
 func (l *Log) Histories(of []protocol.Path) ([][]Entry, error) {
+	l.reading.Lock()
+	defer l.reading.Unlock()
 	steps := make([][]Entry, len(of))
 	for _, file := range []string{l.aside(), l.file} {
 		data, err := os.ReadFile(file)
@@ -86,6 +89,26 @@ func entries(data []byte) iter.Seq[Entry] {
 // aside is where the log before this one lies.
 func (l *Log) aside() string { return l.file + ".1" }
 
+// forget forgets the jobs that nothing was heard of for too long, but for those whose
+// command this process has started: it notes their end.
+func (l *Log) forget(now time.Time) {
+	l.known.Lock()
+	defer l.known.Unlock()
+	maps.DeleteFunc(l.open, func(_ Job, at *openJob) bool {
+		kept := keepFor
+		if at.Running {
+			kept = keepCut
+		}
+		return !at.begun && now.Sub(at.heard) > kept
+	})
+}
+
+func (l *Log) isOpen(j Job) bool {
+	l.known.Lock()
+	defer l.known.Unlock()
+	return l.open[j] != nil
+}
+
 // rotate puts the log aside and begins one with what is still open. The caller holds mu.
 func (l *Log) rotate() error {
 	data, err := os.ReadFile(l.file)
@@ -93,7 +116,7 @@ func (l *Log) rotate() error {
 		return err
 	}
 	now := l.now()
-	maps.DeleteFunc(l.open, func(_ Job, s *Standing) bool { return !s.Running && now.Sub(s.Last.Time) > keepFor })
+	l.forget(now)
 	var kept bytes.Buffer
 	for line := range bytes.Lines(data) {
 		var e Entry
@@ -101,8 +124,8 @@ func (l *Log) rotate() error {
 			continue
 		}
 		j, err := e.job()
-		counted := (e.Step == Done || e.Step == Held || e.Step == Granted || e.Caused) && now.Sub(e.Time) < budgetTime
-		if err == nil && l.open[j] != nil || counted {
+		counted := (e.Step == Done || e.Step == Held || e.Step == Granted || e.Caused) && counts(e.Time, now)
+		if err == nil && l.isOpen(j) || counted {
 			kept.Write(line)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sort"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,20 +80,30 @@ type Log struct {
 	now   func() time.Time
 	fsync func(*os.File) error
 
-	mu     sync.Mutex // guards all below
+	reading sync.Mutex // held while the file is looked through: who asks for much keeps one processor busy
+
+	mu     sync.Mutex // guards the file, and is held while the disk is waited for
 	out    *os.File
 	size   int64
 	kept   int64  // of it, what is from the log before
 	sure   int64  // of it, what is known to be on the disk, as far as this process has written it
 	owed   []byte // the lines behind that, and those that the file did not take
-	open   map[Job]*Standing
-	failed error // why the file is trusted no more, nil where it is
+	failed error  // why the file is trusted no more, nil where it is
 	closed bool
 
-	// A look at budgets is not to wait for the disk.
-	budgets sync.Mutex                    // guards what follows; taken after mu
-	starts  map[protocol.Name][]time.Time // of runs that agents caused, in the last hour
-	held    map[protocol.Name]time.Time   // when it was last told that there were too many
+	// A look at jobs and budgets is not to wait for the disk: it is made in looks at the
+	// state, for which all of the node waits.
+	known  sync.Mutex // guards what follows; taken after mu
+	open   map[Job]*openJob
+	starts map[protocol.Name][]time.Time // of runs that agents caused, in the last hour
+	held   map[protocol.Name]time.Time   // when it was last told that there were too many
+}
+
+// openJob is a job that is not done.
+type openJob struct {
+	Standing
+	begun bool      // its command was started by this process, which will note its end
+	heard time.Time // when it took its last step
 }
 
 const (
@@ -101,6 +111,10 @@ const (
 	rotateAt = 4 << 20
 	// keepFor is for how long a job that nothing is heard of any more is kept.
 	keepFor = 30 * 24 * time.Hour
+	// keepCut is for how long one is whose attempt was cut short by the end of its node. It
+	// must not be made anew unasked (R19), however long its agent is paused; where the agent
+	// was removed nobody will ever say that it is done.
+	keepCut = 365 * 24 * time.Hour
 	// budgetTime is for how long starts are counted.
 	budgetTime = time.Hour
 )
@@ -112,7 +126,7 @@ func Open(file string, now func() time.Time, fsync func(*os.File) error) (*Log, 
 	if fsync == nil {
 		fsync = (*os.File).Sync
 	}
-	l := &Log{file: file, now: now, fsync: fsync, open: map[Job]*Standing{}, starts: map[protocol.Name][]time.Time{}, held: map[protocol.Name]time.Time{}}
+	l := &Log{file: file, now: now, fsync: fsync, open: map[Job]*openJob{}, starts: map[protocol.Name][]time.Time{}, held: map[protocol.Name]time.Time{}}
 	if err := l.begin(); err != nil {
 		return nil, fmt.Errorf("cannot open the log of runs: %w", err)
 	}
@@ -154,12 +168,12 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// Standing is how far a job has come.
+// Standing is how far a job has come. It does not wait for the disk.
 func (l *Log) Standing(j Job) Standing {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if s := l.open[j]; s != nil {
-		return *s
+	l.known.Lock()
+	defer l.known.Unlock()
+	if at := l.open[j]; at != nil {
+		return at.Standing
 	}
 	return Standing{}
 }
@@ -169,10 +183,7 @@ func (l *Log) Standing(j Job) Standing {
 func (l *Log) Start(j Job, tier string, caused bool) (attempt int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	attempt = 1
-	if s := l.open[j]; s != nil {
-		attempt = s.Attempts + 1
-	}
+	attempt = l.Standing(j).Attempts + 1
 	e, line, err := l.entry(Entry{Step: Started, Attempt: attempt, Tier: tier, Caused: caused}, j)
 	if err == nil {
 		err = l.append(line)
@@ -188,6 +199,9 @@ func (l *Log) Start(j Job, tier string, caused bool) (attempt int, err error) {
 	}
 	l.sure, l.owed = l.size, nil
 	l.take(e)
+	l.known.Lock()
+	defer l.known.Unlock()
+	l.open[j].begun = true
 	return attempt, nil
 }
 
@@ -218,18 +232,27 @@ type Budget struct {
 
 // Budget is that of an agent. It does not wait for the disk.
 func (l *Log) Budget(agent protocol.Name) (b Budget) {
-	hour := l.now().Add(-budgetTime)
-	l.budgets.Lock()
-	defer l.budgets.Unlock()
-	starts := l.starts[agent]
-	starts = starts[sort.Search(len(starts), func(i int) bool { return starts[i].After(hour) }):]
-	if b.Starts = len(starts); b.Starts > 0 {
-		b.First = starts[0]
+	now := l.now()
+	l.known.Lock()
+	defer l.known.Unlock()
+	for _, start := range l.starts[agent] {
+		if !counts(start, now) {
+			continue
+		}
+		if b.Starts++; b.Starts == 1 {
+			b.First = start
+		}
 	}
-	if told := l.held[agent]; told.After(hour) {
+	if told := l.held[agent]; counts(told, now) {
 		b.Told = told
 	}
 	return b
+}
+
+// counts reports whether what was at that time is of the last hour. What is far ahead was
+// noted before the clock was set back: it would hold an agent up until that day.
+func counts(at, now time.Time) bool {
+	return at.After(now.Add(-budgetTime)) && at.Before(now.Add(budgetTime))
 }
 
 // Grant has nothing count any more that agents have had one run.
@@ -288,6 +311,8 @@ func (l *Log) append(line []byte) error {
 
 // take keeps what an entry says. The caller holds mu, or is alone.
 func (l *Log) take(e Entry) {
+	l.known.Lock()
+	defer l.known.Unlock()
 	if l.count(e); e.Step == Held || e.Step == Granted {
 		return
 	}
@@ -297,14 +322,15 @@ func (l *Log) take(e Entry) {
 	}
 	s := l.open[j]
 	if s == nil {
-		s = &Standing{}
+		s = &openJob{}
 		l.open[j] = s
 	}
+	s.heard = e.Time
 	switch e.Step {
 	case Started:
 		s.Attempts, s.Running, s.Tier, s.Next = e.Attempt, true, e.Tier, time.Time{}
 	case Ended:
-		s.Running, s.Last = false, e
+		s.Running, s.begun, s.Last = false, false, e
 	case Again:
 		s.Next = e.Next
 	case Done:
@@ -312,17 +338,11 @@ func (l *Log) take(e Entry) {
 	}
 }
 
-// count keeps what an entry says of what agents have caused.
+// count keeps what an entry says of what agents have caused. The caller holds known.
 func (l *Log) count(e Entry) {
-	l.budgets.Lock()
-	defer l.budgets.Unlock()
 	switch {
 	case e.Step == Started && e.Caused:
-		hour := e.Time.Add(-budgetTime)
-		starts := l.starts[e.Agent]
-		for len(starts) > 0 && starts[0].Before(hour) {
-			starts = starts[1:]
-		}
+		starts := slices.DeleteFunc(l.starts[e.Agent], func(at time.Time) bool { return !counts(at, e.Time) })
 		l.starts[e.Agent] = append(starts, e.Time)
 	case e.Step == Held:
 		l.held[e.Agent] = e.Time

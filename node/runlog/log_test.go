@@ -157,6 +157,33 @@ func TestStartsOfTheLastHour(t *testing.T) {
 	}
 }
 
+// Runs that were noted while the clock was ahead count no more once it is set back. It
+// prevents: that an agent is held up until the day that the clock showed.
+func TestTheClockIsSetBack(t *testing.T) {
+	l, file, c := begin(t)
+	c.Time = c.AddDate(1, 0, 0)
+	for n := range uint32(3) {
+		start(t, l, job(n), 1)
+	}
+	note(t, l, job(3), Entry{Step: Held})
+	c.Time = c.AddDate(-1, 0, 0)
+	for range 2 { // the log itself, and what is read of it again
+		if got := l.Budget("mawjs"); got != (Budget{}) {
+			t.Errorf("got %+v", got)
+		}
+		l = reopen(t, file, c)
+	}
+	begun := c.Time
+	start(t, l, job(4), 1)
+	c.Time = c.Add(-10 * time.Minute)
+	if got, want := l.Budget("mawjs"), (Budget{Starts: 1, First: begun}); got != want {
+		t.Errorf("set back by some minutes: got %+v, want %+v", got, want)
+	}
+	if n := len(l.starts["mawjs"]); n != 1 {
+		t.Errorf("%d starts are kept", n)
+	}
+}
+
 // The file stays of a size, keeps what is open, and tells of what was before for a while.
 func TestTheLogIsPutAside(t *testing.T) {
 	l, file, c := begin(t)
@@ -205,7 +232,41 @@ func TestTheLogIsPutAside(t *testing.T) {
 		t.Errorf("kept for ever: %+v", s)
 	}
 	if s := l.Standing(job(2)); !s.Running {
+		t.Errorf("what was cut short was forgotten: %+v", s)
+	}
+
+	// Its agent is here no more: nobody ever notes that it is done.
+	c.Time = c.Add(keepCut)
+	if err := l.rotate(); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.Standing(job(2)); s.Attempts != 0 {
+		t.Errorf("what was cut short is kept for ever: %+v", s)
+	}
+	if s := l.Standing(job(3)); !s.Running {
 		t.Errorf("what runs was forgotten: %+v", s)
+	}
+}
+
+// How far jobs are is told while the disk is waited for. It prevents: that a look at the
+// state, and so the whole node, waits for an fsync of this log.
+func TestLooksDoNotWaitForTheDisk(t *testing.T) {
+	l, _, _ := begin(t)
+	start(t, l, job(1), 1)
+	l.mu.Lock() // as Start does while it syncs
+	defer l.mu.Unlock()
+	looked := make(chan Standing)
+	go func() {
+		l.Budget("mawjs")
+		looked <- l.Standing(job(1))
+	}()
+	select {
+	case s := <-looked:
+		if s.Attempts != 1 || !s.Running {
+			t.Errorf("%+v", s)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a look at a job waits for the disk")
 	}
 }
 
