@@ -72,7 +72,6 @@ func (g *garbler) spit() {
 // A host with a key that sends garbage on every kind of subject is counted; it ends
 // nothing, takes no memory, and keeps nobody from talking.
 func TestGarbageOfAHostWithAKey(t *testing.T) {
-	t.Parallel()
 	// Beside no other test: what they keep would count as what garbage takes.
 	const pieces = 2000
 	hub, white := linkedPair(t)
