@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/internal/scratch"
 )
 
 // TestMain lets this test binary be the keeper of agents' commands. Nodes wait for each other,
@@ -20,5 +21,5 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	os.Exit(scratch.InMemory(m).Run())
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"parley": main, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
+	testscript.Main(scratch.InMemory(m), map[string]func(){"parley": main, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
 }
 
 // The scripts tell the command line's stories end to end: real nodes, real git,
