@@ -27,10 +27,13 @@ const scriptPatience = time.Minute
 
 // TestMain lets this test binary play parley, so that scripts run real daemons. These wait for
 // each other, for git and for the clock most of the time: so twice as many tests run at a
-// time as there are processors, unless -parallel says otherwise.
+// time as there are processors, unless -parallel says otherwise, or the race detector keeps
+// the processors busy.
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
-		panic(err)
+	if !raced {
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
 	}
 	testscript.Main(scratch.InMemory(m), map[string]func(){"parley": main, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
 }
