@@ -46,6 +46,7 @@ func linesOfTrace(steps []control.TraceStep) (lines []string) {
 // A person asked why there was no answer, and had to look into the logs of two machines:
 // the trace says what each host knows, in one order, and what was sent because of it.
 func TestTraceAcrossTheFleet(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	home := homeLinkedTo(t, hub, "white")
 	white, stopWhite := trying(t, home)
