@@ -453,6 +453,7 @@ func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	pass(g.hub, g.hubClock, 2*time.Minute)
+	eventually(t, "the hub has given the claim up", func() bool { return !slices.Contains(refsOf(t, g.hub.cfg.Remote), ref) })
 	pass(g.white, g.whiteClock, 2*time.Minute)
 	if m := answerTo(t, g.white, p); m.Host != "white" {
 		t.Errorf("answered by %s", m.Host)
