@@ -21,7 +21,7 @@ import (
 // joins of one alias, files that claim the path of another, references to
 // anything), the order in which its files arrive makes no difference.
 func TestMischiefDoesNotDependOnOrder(t *testing.T) {
-	for seed := range seeds(160) {
+	for seed := range seeds(100) {
 		c := newChaos(t, uint64(seed))
 		c.ballot = seed%2 == 0
 		for range 5 + c.IntN(30) {

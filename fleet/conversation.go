@@ -24,7 +24,8 @@ type Conversation struct {
 }
 
 // Conversation is that of a message. What is counted stands in the record, so every host
-// that has the same messages counts the same; of what is under way nothing is known yet.
+// that has the same messages counts the same; of what is under way nothing is known yet: a
+// run counts by the first word that came of it.
 func (t *Talk) Conversation(it *Item) Conversation {
 	c := t.conversations.of(t, it)
 	return Conversation{Root: c.root, Runs: c.count(), Told: c.human.Before(c.held)}
@@ -49,7 +50,8 @@ func (t *Talk) Caused(it *Item, who Who) bool {
 }
 
 // maxRooted bounds of how many messages it is kept in which conversation they are; they
-// are looked at again where there are more.
+// are looked at again where there are more. One conversation that is as long is kept all the
+// same: else each message of it would have all others be gone through.
 const maxRooted = 1 << 17
 
 // conversations are those that were asked for, kept so that each is gone through once:
@@ -58,6 +60,7 @@ type conversations struct {
 	roots  map[protocol.Path]protocol.Path // of the messages that were looked at
 	found  map[protocol.Path]*conversation // by root
 	judged int                             // the turn of the keys when it was looked
+	most   int                             // of roots; see maxRooted
 }
 
 // conversation is one, from its first message on. It follows what messages say of
@@ -76,7 +79,7 @@ type run struct {
 }
 
 func newConversations() conversations {
-	return conversations{roots: map[protocol.Path]protocol.Path{}, found: map[protocol.Path]*conversation{}}
+	return conversations{roots: map[protocol.Path]protocol.Path{}, found: map[protocol.Path]*conversation{}, most: maxRooted}
 }
 
 func (c *conversations) clear() {
@@ -86,7 +89,7 @@ func (c *conversations) clear() {
 
 // renew forgets what may not be so any more, and what has become too much.
 func (c *conversations) renew(t *Talk) {
-	if judged := t.judged(); judged != c.judged || len(c.roots) > maxRooted {
+	if judged := t.judged(); judged != c.judged || len(c.roots) > c.most {
 		c.clear()
 		c.judged = judged
 	}
@@ -113,6 +116,7 @@ func (c *conversations) of(t *Talk, it *Item) *conversation {
 				}
 			}
 		}
+		c.has(len(seen))
 	}
 	return found
 }
@@ -139,8 +143,12 @@ func (c *conversations) root(t *Talk, it *Item) protocol.Path {
 	for p := range way {
 		c.roots[p] = root
 	}
+	c.has(len(way))
 	return root
 }
+
+// has makes room for a conversation of so many messages beside others.
+func (c *conversations) has(messages int) { c.most = max(c.most, 2*messages) }
 
 // follow takes in what has changed in the order of the record.
 func (c *conversations) follow(t *Talk, changes Changes) {

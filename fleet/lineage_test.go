@@ -180,7 +180,7 @@ func answered(s *State) []string {
 // What revocations leave in is the same in whatever order and groups the files come,
 // some of them never, and wherever the state is frozen or begun again in between.
 func TestRevocationsLeaveInTheSameInEveryOrder(t *testing.T) {
-	for seed := range uint64(seeds(60)) {
+	for seed := range uint64(seeds(40)) {
 		p := newPens(t, seed)
 		if p.IntN(2) == 0 { // some never come
 			p.files = slices.DeleteFunc(p.files, func(testFile) bool { return p.IntN(6) == 0 })
@@ -199,8 +199,8 @@ func TestRevocationsLeaveInTheSameInEveryOrder(t *testing.T) {
 				if diff := cmp.Diff(whole.Keys(), s.Keys(), histories()); diff != "" {
 					t.Fatalf("seed %d: %s gives another history of keys:\n%s", seed, name, diff)
 				}
-				if diff := cmp.Diff(want, answered(s)); diff != "" {
-					t.Fatalf("seed %d: %s gives another state:\n%s", seed, name, diff)
+				if got := answered(s); !slices.Equal(want, got) {
+					t.Fatalf("seed %d: %s gives another state:\n%s", seed, name, cmp.Diff(want, got))
 				}
 			}
 		}

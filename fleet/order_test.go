@@ -120,9 +120,14 @@ func randomDrafts(t *testing.T, r *rand.Rand, s *State, h *testHost, names []str
 // snapshot is all that the state answers.
 func snapshot(s *State) string {
 	var b strings.Builder
+	told := map[protocol.ChannelID]bool{} // whose messages were listed
 	for it := range s.Ledger.All() {
+		if id := it.Path.Channel(); !told[id] {
+			told[id] = true
+			fmt.Fprintln(&b, "channel", hashes(slices.Collect(s.Ledger.Channel(id))))
+		}
 		fmt.Fprintln(&b, it.Place, it.Path, it.Hash, s.Signature(it), s.Talk.Stage(it.Path))
-		fmt.Fprintln(&b, "  answers", hashes(s.Talk.Answers(it.Path)), s.Talk.Hops(it), "channel", hashes(slices.Collect(s.Ledger.Channel(it.Path.Channel()))))
+		fmt.Fprintln(&b, "  answers", hashes(s.Talk.Answers(it.Path)), s.Talk.Hops(it))
 		fmt.Fprintln(&b, "  conversation", s.Talk.Conversation(it))
 		fmt.Fprintln(&b, "  progress", s.Talk.Progress(it), s.Talk.AuthorOf(it, "a"), s.Talk.Answerable(it))
 		for _, in := range s.Talk.Thread(it.Path) {

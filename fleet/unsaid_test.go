@@ -94,7 +94,7 @@ func unsaid(s *State, channel protocol.ChannelID) map[string]string {
 // arrival, wherever the messages lie, from both ends, and as the rule has it.
 func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
 	found := 0
-	for seed := range seeds(20) {
+	for seed := range seeds(15) {
 		w := &silence{Rand: rand.New(rand.NewPCG(uint64(seed), 15)), t: t, channel: protocol.DeriveChannel(testRecord, "x"),
 			at: time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC), host: newTestHost(t, "a", "a")}
 		w.says("nat")
@@ -107,10 +107,11 @@ func TestUnsaidAnswersAreTheSameInEveryOrder(t *testing.T) {
 		want := ""
 		for range 3 {
 			s := foldedIcily(t, keys.Anchor{RecordID: testRecord}, w.files, w.Rand)
-			if diff := cmp.Diff(want, snapshot(s)); want != "" && diff != "" {
-				t.Fatalf("case %d: another order gives another state:\n%s", seed, diff)
+			now := snapshot(s)
+			if want != "" && now != want {
+				t.Fatalf("case %d: another order gives another state:\n%s", seed, cmp.Diff(want, now))
 			}
-			want = snapshot(s)
+			want = now
 			rule := unsaid(s, w.channel)
 			found += len(rule)
 			for it := range s.Ledger.Channel(w.channel) {

@@ -77,6 +77,7 @@ func isMixed(t testing.TB) bool { return strings.Contains(t.Name(), "/mixed") }
 // Records of both kinds share one remote: whatever races, each message is there
 // once, and git finds nothing wrong.
 func TestCarriersOfBothKinds(t *testing.T) {
+	t.Parallel()
 	t.Run("mixed/filled at once", TestTwoHostsFillOneRemoteAtOnce)
 	t.Run("mixed/pushed at once", func(t *testing.T) {
 		const letters = 10

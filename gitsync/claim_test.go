@@ -75,6 +75,7 @@ func raceForClaims(t *testing.T, hosts []*home, names int) {
 
 // Of hosts that race for claims one gets each, by either carrier and by both at once.
 func TestOneOfManyGetsAClaim(t *testing.T) {
+	t.Parallel()
 	for name, builtin := range map[string]func(int) bool{
 		"git program": func(int) bool { return false },
 		"go-git":      func(int) bool { return true },
@@ -83,7 +84,7 @@ func TestOneOfManyGetsAClaim(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			remote := bareRemote(t)
 			hosts := claimants(t, 8, func(i int) (string, bool) { return remote, builtin(i) })
-			raceForClaims(t, hosts, 50)
+			raceForClaims(t, hosts, 15)
 			gitOut(t, remote, "fsck", "--strict")
 			if heads := gitOut(t, remote, "for-each-ref", "--format=%(refname)", "refs/heads"); heads != "refs/heads/main" {
 				t.Errorf("the branches are %q", heads)

@@ -208,6 +208,7 @@ func TestPushesKeepTheirInterval(t *testing.T) {
 // hearing each other, they need few pushes and none comes second; on their own they
 // get in each other's way and lose nothing. The clock counts pauses only.
 func TestEightHosts(t *testing.T) {
+	t.Parallel()
 	const hosts, each = 8, 100
 	for _, c := range []struct {
 		name     string

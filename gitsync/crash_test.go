@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	ownMounts()
-	os.Exit(m.Run())
+	os.Exit(scratch.InMemory(m).Run())
 }
 
 func crashOptions(dir, remote string) Options {

@@ -77,7 +77,7 @@ type arrival struct {
 type teller struct {
 	events Events
 	queue  eventQueue
-	store  blobs // where messages that came with main are read
+	store  *objects.Store // where messages that came with main are read
 	log    zerolog.Logger
 	untold atomic.Bool // a message that came with main could not be told
 
@@ -118,14 +118,17 @@ func (t *teller) arriving(more bool) {
 }
 
 // loadArrivals reads messages that came with main, until they take arrivedBytes; rest
-// are the others.
+// are the others. It has a reader that leaves packs open: to open one for each message takes
+// longer than to read it.
 func (t *teller) loadArrivals(arrivals []arrival) (letters []Letter, rest []arrival) {
+	reader := t.store.Reader()
+	defer reader.Close()
 	size := 0
 	for i, a := range arrivals {
 		if size >= arrivedBytes {
 			return letters, arrivals[i:]
 		}
-		data, err := letterData(t.store, a.blob)
+		data, err := letterData(reader, a.blob)
 		if err != nil {
 			t.log.Error().Err(err).Stringer("path", a.path).Msg("cannot read a message that arrived")
 			t.untold.Store(true)

@@ -13,7 +13,7 @@ import (
 	"github.com/parleyfleet/parley/gitsync/objects"
 )
 
-const flipLetters = 12
+const flipLetters = 6
 
 // flipHome is a closed home with letters of several commits: as parley packs them,
 // or as the git program does, with deltas.
@@ -133,6 +133,7 @@ func readAll(t *testing.T, h *home) error {
 // TestFlippedBit prevents: a bit that a disk turned over makes a message another
 // one, or a record unusable that has a remote.
 func TestFlippedBit(t *testing.T) {
+	t.Parallel()
 	for _, repacked := range []bool{false, true} {
 		for _, shared := range []bool{true, false} {
 			t.Run(fmt.Sprintf("repacked=%v/shared=%v", repacked, shared), func(t *testing.T) {
@@ -217,6 +218,7 @@ func wantSaid(t *testing.T, text string) {
 // It prevents: a letter that is in the journal alone and comes back with other bytes,
 // or takes others with it.
 func TestFlippedBitInTheJournal(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	for n := range flipLetters {
 		h.append(t, testLetter(1, n))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/parleyfleet/parley/gitsync/carrier"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -86,7 +87,20 @@ func severalPacks(t *testing.T, remote string) *home {
 	return h
 }
 
-// lettersOf wants letters from to to-1 to be readable from what is on the disk now.
+// movedTo is an open copy of a closed home, whose remote is a copy of that home's.
+func movedTo(t *testing.T, h *home, remote string) *home {
+	t.Helper()
+	c := copied(t, h)
+	c.opts.Remote = remote
+	if err := carrier.SetRemote(c.repo(), remote); err != nil {
+		t.Fatal(err)
+	}
+	c.open(t)
+	t.Cleanup(func() { c.close(t) })
+	return c
+}
+
+// wantLetters wants letters from to to-1 to be readable from what is on the disk now.
 func wantLetters(t *testing.T, h *home, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
@@ -246,13 +260,19 @@ func TestABackupOfPacksBringsMainBack(t *testing.T) {
 // from its remote, or lost what was only in its journal, although everything is on the
 // remote or in the journal.
 func TestHalfARecordWithARemote(t *testing.T) {
+	whole := bareRemote(t)
+	a, b := severalPacks(t, whole), newHome(t, "b", whole)
+	a.close(t)
+	b.close(t)
 	for _, running := range []bool{true, false} {
 		for name, breaks := range halves() {
 			t.Run(fmt.Sprintf("running=%v/%s", running, name), func(t *testing.T) {
 				t.Parallel()
-				remote := bareRemote(t)
-				h := severalPacks(t, remote)
-				other := newHome(t, "b", remote)
+				remote := filepath.Join(t.TempDir(), "remote.git")
+				if err := os.CopyFS(remote, os.DirFS(whole)); err != nil {
+					t.Fatal(err)
+				}
+				h, other := movedTo(t, a, remote), movedTo(t, b, remote)
 				if err := os.Rename(remote, remote+".away"); err != nil {
 					t.Fatal(err)
 				}
@@ -355,6 +375,7 @@ func lostWhileAway(t *testing.T) (h *home, back func()) {
 // It prevents: what was lost while the remote could not be reached counts as back before
 // what the remote has is in main, and agents answer once more what they have answered.
 func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
+	t.Parallel()
 	h, back := lostWhileAway(t)
 	if len(h.Lost()) == 0 {
 		t.Fatal("nothing is said to be lost")
@@ -379,6 +400,7 @@ func TestLossLastsUntilTheRemoteIsTakenIn(t *testing.T) {
 // It prevents: a host whose record was put together anew removes from the remote what
 // others have pushed since it looked last.
 func TestWhatIsPutTogetherRemovesNothing(t *testing.T) {
+	t.Parallel()
 	for _, running := range []bool{true, false} {
 		t.Run(fmt.Sprintf("running=%v", running), func(t *testing.T) {
 			remote := bareRemote(t)
@@ -535,6 +557,7 @@ func TestAnEmptyListOfPacksSaysNothing(t *testing.T) {
 // It prevents: a message that is known to be lost is forgotten because the remote, which
 // does not have it, was fetched anew.
 func TestWhatTheRemoteLacksStaysLost(t *testing.T) {
+	t.Parallel()
 	h, back := lostWhileAway(t)
 	never := testLetter(3, 1).Path // as one that an operator committed here, not pushed yet
 	if err := h.NameLost([]protocol.Path{testLetter(1, 1).Path, never}); err != nil {

@@ -36,16 +36,22 @@ func fakeGit(t *testing.T, script string) {
 func hangAt(t *testing.T, verb string) (pid func() int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pid")
-	fakeGit(t, fmt.Sprintf(`case " $* " in
-*" %s "*) trap '' TERM; sleep 1000 & echo $! >%s.new; mv %s.new %s; wait; sleep 1000;;
-esac
+	fakeGit(t, `case " $* " in *" `+verb+` "*) `+hang(file)+`;; esac
 exec $REAL "$@"
-`, verb, file, file, file))
-	return func() int {
-		data, _ := os.ReadFile(file)
-		n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
-		return n
-	}
+`)
+	return func() int { return pidIn(file) }
+}
+
+// hang is what a script does that hangs with a helper, whose number stands in a file.
+func hang(file string) string {
+	return fmt.Sprintf("trap '' TERM; sleep 1000 & echo $! >%s.new; mv %s.new %s; wait; sleep 1000", file, file, file)
+}
+
+// pidIn is the number in a file, 0 while there is none.
+func pidIn(file string) int {
+	data, _ := os.ReadFile(file)
+	n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
+	return n
 }
 
 // endsSoon wants something to be done within the time that a node may take to stop: 4.5 s
@@ -69,11 +75,22 @@ func endsSoon(t *testing.T, what string, done <-chan error) {
 // or a helper of it that keeps its output open, holds up the end of the node. None of
 // them is left behind.
 func TestHangingGitIsGivenUp(t *testing.T) {
-	for _, verb := range []string{"config", "fetch", "push"} {
+	verbs, dir := []string{"config", "fetch", "push"}, t.TempDir()
+	homes := map[string]*home{} // that of a verb has its name
+	for _, verb := range verbs {
+		h := newHome(t, verb, bareRemote(t))
+		h.close(t)
+		homes[verb] = h
+	}
+	fakeGit(t, `for verb in config fetch push; do
+	case " $* " in *"/$verb/`+repoName+` "*" $verb "*) `+hang(filepath.Join(dir, "$verb"))+`;; esac
+done
+exec $REAL "$@"
+`)
+	for _, verb := range verbs {
 		t.Run(verb, func(t *testing.T) {
-			h := newHome(t, "a", bareRemote(t))
-			h.close(t)
-			pid := hangAt(t, verb)
+			t.Parallel()
+			h, pid := homes[verb], func() int { return pidIn(filepath.Join(dir, verb)) }
 			h.open(t) // with a git program that has answered nothing yet
 			h.append(t, testLetter(1, 1))
 			ctx, cancel := context.WithCancel(t.Context())

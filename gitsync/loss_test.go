@@ -44,6 +44,7 @@ func (v *vandal) remove(path string) {
 // its path and with its bytes, though two hosts notice at the same time; and both
 // are told what was done. It prevents: loss by the right to push.
 func TestWhateverIsDoneToTheRemote(t *testing.T) {
+	t.Parallel()
 	t.Run("builtin", testWhateverIsDoneToTheRemote)
 	testWhateverIsDoneToTheRemote(t)
 }

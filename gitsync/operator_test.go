@@ -199,6 +199,7 @@ func TestOpenRefusesWhatItCannotKeep(t *testing.T) {
 // A crash of the system can leave the ref of main empty, or naming what was never
 // written. It is put back to what it named; nothing is lost.
 func TestOpenHealsMain(t *testing.T) {
+	t.Parallel()
 	for name, breaks := range map[string]func(t *testing.T, h *home, ref string){
 		"empty":   func(t *testing.T, _ *home, ref string) { writeFile(t, ref, "") },
 		"garbage": func(t *testing.T, _ *home, ref string) { writeFile(t, ref, "\x00\x00\x00\x00") },

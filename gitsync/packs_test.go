@@ -8,12 +8,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // mostPacks is the bound that holds for a record under any load of its own.
 const mostPacks = 50
 
-// watchPacks looks at the pack folder all the time until stop, which returns how
+// watchPacks looks at the pack folder again and again until stop, which returns how
 // many packs it saw at most.
 func watchPacks(t *testing.T, repo string) (stop func() int) {
 	t.Helper()
@@ -28,6 +29,7 @@ func watchPacks(t *testing.T, repo string) (stop func() int) {
 				return
 			}
 			most = max(most, len(names))
+			<-time.After(time.Millisecond) // spares the processor only
 		}
 	})
 	return func() int {
@@ -40,6 +42,7 @@ func watchPacks(t *testing.T, repo string) (stop func() int) {
 // Each commit writes a new pack. It prevents: hundreds of replaced ones that wait
 // for their removal.
 func TestFewPacksUnderManyCommits(t *testing.T) {
+	t.Parallel()
 	a := newHome(t, "a", "")
 	stop := a.run(t)
 	packs := watchPacks(t, a.repo())
@@ -63,10 +66,11 @@ func TestFewPacksUnderManyCommits(t *testing.T) {
 
 // Every fetch of the git program leaves a pack.
 func TestFewPacksAfterManyFetches(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	a, b := newHome(t, "a", remote), newHome(t, "b", remote)
 	packs := watchPacks(t, b.repo())
-	for n := range 30 {
+	for n := range 20 {
 		a.append(t, testLetter(1, n))
 		a.sync(t)
 		b.sync(t)
@@ -81,7 +85,7 @@ func TestFewPacksAfterManyFetches(t *testing.T) {
 	if _, left := repoSize(t, b.repo()); left > 12 {
 		t.Errorf("%d packs are left", left)
 	}
-	if got := len(messages(t, b.repo(), "main")); got != 30 {
+	if got := len(messages(t, b.repo(), "main")); got != 20 {
 		t.Errorf("%d messages", got)
 	}
 	wantClean(t, b.repo())
@@ -89,6 +93,7 @@ func TestFewPacksAfterManyFetches(t *testing.T) {
 
 // A remote that is pushed to without the git program has nobody else to tidy it up.
 func TestFewPacksInAnotherFolder(t *testing.T) {
+	t.Parallel()
 	t.Run("builtin", func(t *testing.T) {
 		remote := bareRemote(t)
 		a := newHome(t, "a", remote)
@@ -110,15 +115,17 @@ func TestFewPacksInAnotherFolder(t *testing.T) {
 // What others push into the record, a pack each, is joined as well. How many there are
 // meanwhile is up to how fast they push.
 func TestFewPacksAfterManyPushes(t *testing.T) {
+	t.Parallel()
 	a := newHome(t, "a", "")
 	stop := a.run(t)
 	gitOut(t, a.repo(), "config", "receive.unpackLimit", "1")
 	clone := filepath.Join(t.TempDir(), "clone")
 	gitOut(t, t.TempDir(), "clone", "--quiet", "--no-local", a.repo(), clone)
+	writeFile(t, filepath.Join(clone, "note.md"), "a note")
+	gitOut(t, clone, "add", "-A")
 	for n := range 60 {
 		writeFile(t, filepath.Join(clone, "note.md"), fmt.Sprint(n))
-		gitOut(t, clone, "add", "-A")
-		gitOut(t, clone, "commit", "-qm", "note")
+		gitOut(t, clone, "commit", "-qam", "note")
 		gitOut(t, clone, "push", "-q", "origin", "HEAD:main")
 	}
 	eventually(t, "there were few packs", func() bool {
@@ -131,6 +138,7 @@ func TestFewPacksAfterManyPushes(t *testing.T) {
 
 // Clones while packs are written, replaced and joined find all that they need.
 func TestClonesDuringJoins(t *testing.T) {
+	t.Parallel()
 	clones := 6
 	if os.Getenv("PARLEY_SOAK") != "" {
 		clones = 150

@@ -188,6 +188,7 @@ func TestRunCommitsAndDrains(t *testing.T) {
 }
 
 func TestManyCommitsSealAndStayReadable(t *testing.T) {
+	t.Parallel()
 	h := newHome(t, "a", "")
 	var all []Letter
 	for n := range 150 {

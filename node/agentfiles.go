@@ -56,28 +56,29 @@ func (f *AgentFiles) find(name string) (configs.Agent, error) {
 
 // SetAgent changes how an agent is served, as serving.Set does. Whether its profile is
 // there is seen when the node runs.
-func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (control.Agent, error) {
+func (f *AgentFiles) SetAgent(r control.SetAgentRequest) (none control.ChangedAgent, err error) {
 	was, err := f.find(r.Name)
 	if err != nil {
-		return control.Agent{}, err
+		return none, err
 	}
 	a, err := agents.Changed(was, r)
 	if err != nil {
-		return control.Agent{}, err
+		return none, err
 	}
 	if err := agents.CheckLimits(true, a); err != nil { // whoever starts a node keeps its runs
-		return control.Agent{}, err
+		return none, err
 	}
 	if a.Door == configs.DoorExec && was.Door != configs.DoorExec {
-		return control.Agent{}, control.Errorf(control.KindUnavailable, "parley up", "cannot change the agent %s: "+
+		return none, control.Errorf(control.KindUnavailable, "parley up", "cannot change the agent %s: "+
 			"only a running node knows which of the mail in its inbox is not for a command", a.Name)
 	}
-	return f.write(a)
+	return f.write(was, a)
 }
 
 // PauseAgent has an agent's mail wait, or go on.
-func (f *AgentFiles) PauseAgent(r control.PauseRequest) (control.Agent, error) {
-	a, err := f.find(r.Name)
+func (f *AgentFiles) PauseAgent(r control.PauseRequest) (none control.ChangedAgent, err error) {
+	was, err := f.find(r.Name)
+	a := was
 	if err == nil {
 		err = agents.MayPause(a)
 	}
@@ -85,10 +86,10 @@ func (f *AgentFiles) PauseAgent(r control.PauseRequest) (control.Agent, error) {
 		err = control.Errorf(control.KindUnavailable, "parley up", "cannot let %s go on in a conversation: only a running node can speak there", a.Name)
 	}
 	if err != nil {
-		return control.Agent{}, err
+		return none, err
 	}
 	a.Paused = r.Paused
-	return f.write(a)
+	return f.write(was, a)
 }
 
 // RemoveAgent stops serving an agent.
@@ -104,12 +105,12 @@ func (f *AgentFiles) RemoveAgent(r control.AgentRequest) error {
 	return nil
 }
 
-func (f *AgentFiles) write(a configs.Agent) (control.Agent, error) {
+func (f *AgentFiles) write(was, a configs.Agent) (none control.ChangedAgent, err error) {
 	if err := configs.WriteAgent(f.home.Agents(), a); err != nil {
-		return control.Agent{}, asError(err)
+		return none, asError(err)
 	}
 	f.agents = replaced(f.agents, a)
-	return agents.View(a), nil
+	return control.ChangedAgent{Agent: agents.View(a), Changed: agents.Differences(was, a)}, nil
 }
 
 // replaced are the agents with one of them as it is now.

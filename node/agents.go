@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/affair"
+	affairs "github.com/parleyfleet/parley/fleet/runs"
 	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/control"
@@ -31,6 +34,7 @@ type serving struct {
 	kept      bool // commands run beneath keepers
 	find      func(message string) (protocol.Path, error)
 	say       func(ctx context.Context, c fleet.Command) error
+	do        func(ctx context.Context, c affair.Command) ([]written, error)
 	grant     func(agent protocol.Name) error // has nothing count any more that agents have had it run
 	record    interface {
 		Tip() string
@@ -142,7 +146,8 @@ func (sv *serving) Remove(ctx context.Context, r control.AgentRequest) (none con
 }
 
 // giveUp tells who waits for an answer of an agent that is removed that there will be none:
-// what waits are dead letters. What another host serves as well that takes over.
+// what waits are dead letters. What another host serves as well that takes over, also what
+// this one has claimed: its claim is ended by who removes the agent.
 func (sv *serving) giveUp(ctx context.Context, name protocol.Name) error {
 	a, err := sv.roster.Get(name.String())
 	if err != nil || a.Door != configs.DoorExec {
@@ -150,14 +155,24 @@ func (sv *serving) giveUp(ctx context.Context, name protocol.Name) error {
 	}
 	who := fleet.Who{Name: name.String(), Host: sv.host}
 	old, again := sv.doors.older(a), map[protocol.Path]bool{}
-	var left []protocol.Path
+	var left, claimed []protocol.Path
 	sv.folded(func(s *fleet.State) {
 		for it := range s.Talk.Inbox(who, false) {
-			if len(s.Talk.ServedOn(it, who.Name)) == 1 && s.Talk.Handle(it, who, limitsOf(a, sv.maxHops)) == fleet.Run {
+			switch {
+			case s.Talk.Handle(it, who, limitsOf(a, sv.maxHops)) != fleet.Run:
+			case len(s.Talk.ServedOn(it, who.Name)) == 1:
 				left, again[it.Path] = append(left, it.Path), s.Run(it.Path, who.Name).Again != nil
+			case s.Talk.Claimed(it, who):
+				claimed = append(claimed, it.Path)
 			}
 		}
 	})
+	for _, p := range claimed {
+		why := fmt.Sprintf("it is not served on %s any more", sv.host)
+		if _, err := sv.do(ctx, affairs.Retry(sv.human.String(), p, who.Name, why)); err != nil && !isRefusal(err) {
+			return err
+		}
+	}
 	f := protocol.Failure{Problem: fmt.Sprintf("%s: it is not served on %s any more", name, sv.host)}
 	for _, p := range left {
 		if old(p) && !again[p] {
@@ -172,26 +187,34 @@ func (sv *serving) giveUp(ctx context.Context, name protocol.Name) error {
 }
 
 // Pause answers control.PauseAgent. The decision outlives the node.
-func (sv *serving) Pause(ctx context.Context, r control.PauseRequest) (control.Agent, error) {
+func (sv *serving) Pause(ctx context.Context, r control.PauseRequest) (done control.ChangedAgent, err error) {
 	sv.roster.Serving.Lock()
 	defer sv.roster.Serving.Unlock()
 	if err := sv.checkPause(r); err != nil {
-		return control.Agent{}, err
+		return done, err
 	}
+	over := 0
 	if !r.Paused {
-		if err := sv.resume(ctx, r); err != nil {
-			return control.Agent{}, err
+		if over, err = sv.resume(ctx, r); err != nil {
+			return done, err
 		}
 	}
-	a, err := sv.roster.Get(r.Name)
-	if err != nil || r.Conversation != "" {
-		return sv.view(a), err
+	was, err := sv.roster.Get(r.Name)
+	if err != nil {
+		return done, err
 	}
-	a.Paused = r.Paused
-	if err := configs.WriteAgent(sv.dir, a); err != nil {
-		return control.Agent{}, asError(err)
+	a := was
+	if r.Conversation == "" {
+		a.Paused = r.Paused
+		if err := configs.WriteAgent(sv.dir, a); err != nil {
+			return done, asError(err)
+		}
+		sv.roster.Put(a)
+		sv.doors.pause(a.Name, r.Paused)
 	}
-	sv.roster.Put(a)
-	sv.doors.pause(a.Name, r.Paused)
-	return sv.view(a), nil
+	done = control.ChangedAgent{Agent: sv.view(a), Changed: agents.Differences(was, a)}
+	if over > 0 {
+		done.Changed = append(done.Changed, control.SettingChange{Name: "over", Was: strconv.Itoa(over), Now: "0"})
+	}
+	return done, nil
 }

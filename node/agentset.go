@@ -10,28 +10,28 @@ import (
 
 // Set answers control.SetAgent. What waits for the agent is handled as it is
 // served from now on; a command that runs ends as it began.
-func (sv *serving) Set(ctx context.Context, r control.SetAgentRequest) (control.Agent, error) {
+func (sv *serving) Set(ctx context.Context, r control.SetAgentRequest) (none control.ChangedAgent, err error) {
 	sv.roster.Serving.Lock()
 	defer sv.roster.Serving.Unlock()
 	was, err := sv.roster.Get(r.Name)
 	if err != nil {
-		return control.Agent{}, err
+		return none, err
 	}
 	a, err := agents.Changed(was, r)
 	if err != nil {
-		return control.Agent{}, err
+		return none, err
 	}
 	if a.Door == configs.DoorExec && was.Door != configs.DoorExec {
 		a.DispatchSince = sv.record.Tip() // what waits in its inbox was not meant for a command (R8)
 	}
 	if err := agents.CheckLimits(sv.kept, a); err != nil {
-		return control.Agent{}, err
+		return none, err
 	}
 	if err := sv.checkProfile("change", a); err != nil {
-		return control.Agent{}, err
+		return none, err
 	}
 	if err := configs.WriteAgent(sv.dir, a); err != nil {
-		return control.Agent{}, asError(err)
+		return none, asError(err)
 	}
 	if a.Door != was.Door {
 		sv.doors.close(a.Name)
@@ -41,5 +41,5 @@ func (sv *serving) Set(ctx context.Context, r control.SetAgentRequest) (control.
 	sv.changed()
 	err = sv.publish(ctx)
 	sv.announce()
-	return sv.view(a), asError(err)
+	return control.ChangedAgent{Agent: sv.view(a), Changed: agents.Differences(was, a)}, asError(err)
 }

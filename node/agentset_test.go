@@ -21,7 +21,7 @@ func TestAnAgentIsChangedWhileItWorks(t *testing.T) {
 	n, _ := runNode(t, home)
 	work := t.TempDir()
 	released := filepath.Join(work, "released")
-	a, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{
+	_, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{
 		Name: "sage", Dir: work, Timeout: time.Hour, Exec: "sh -c 'while [ ! -e released ]; do sleep 0.02; done; echo before'"})
 	if err != nil {
 		t.Fatal(err)
@@ -53,9 +53,12 @@ func TestAnAgentIsChangedWhileItWorks(t *testing.T) {
 	if got := readAgents(t, home)[0]; got.Tiers[0] != before.Tiers[0] {
 		t.Errorf("what was refused has changed the file: %+v", got)
 	}
-	a, err = control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Exec: given("sh -c 'echo after'"), Answers: given(true)})
-	if err != nil || a.Command != "sh -c 'echo after'" || a.Queued != 1 || a.Running != 1 {
-		t.Fatalf("it is %+v, %v; want one that waits and one that is worked on", a, err)
+	changed, err := control.SetAgent.Ask(t.Context(), n, control.SetAgentRequest{Name: "sage", Exec: given("sh -c 'echo after'"), Answers: given(true)})
+	if err != nil || changed.Command != "sh -c 'echo after'" || changed.Queued != 1 || changed.Running != 1 {
+		t.Fatalf("it is %+v, %v; want one that waits and one that is worked on", changed, err)
+	}
+	if c := changed.Changed; len(c) != 2 || c[0].Name != "exec" || c[0].Now != "sh -c 'echo after'" || c[1] != (control.SettingChange{Name: "answers", Was: "false", Now: "true"}) {
+		t.Errorf("it says that %+v was changed", c)
 	}
 	want := before
 	want.Tiers = []configs.Tier{{Name: before.Tiers[0].Name, Count: 1, Exec: "sh -c 'echo after'"}}

@@ -35,25 +35,23 @@ func (w *worker) job(s *fleet.State, p protocol.Path) runlog.Job {
 	return runlog.Job{Path: p, Agent: w.queue.agent.Name, Again: s.Run(p, w.queue.who.Name).Retries}
 }
 
-// begin has it noted that an attempt is about to start, and returns its number. While the
-// disk takes no note nothing is started: what cannot be counted could be tried for ever.
-// The error says that the node stops.
-func (w *worker) begin(ctx context.Context, j job, run runlog.Job) (attempt int, err error) {
-	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		attempt, err = w.runs.Start(run, j.tier.Name, j.caused)
-		if err == nil {
-			if j.caused {
-				w.folded(func(*fleet.State) { w.queue.budgets.noted(w.queue.who, j.it); w.queue.nudge() })
-			}
-			return attempt, nil
+// begin has it noted that an attempt is about to start, and returns its number. What cannot
+// be counted could be tried for ever: without the note nothing is started, and the agent's
+// messages wait until it is tried again.
+func (w *worker) begin(j job, run runlog.Job) (attempt int, err error) {
+	attempt, err = w.runs.Start(run, j.tier.Name, j.caused)
+	w.folded(func(*fleet.State) {
+		if err != nil {
+			w.queue.stall(j, err)
+			return
 		}
-		w.log.Error().Err(err).Str("agent", w.queue.who.Name).Stringer("path", j.it.Path).Msg("an agent's command waits")
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return 0, ctx.Err()
+		w.queue.stalledNoMore()
+		if j.caused {
+			w.queue.budgets.noted(w.queue.who, j.it)
+			w.queue.nudge()
 		}
-	}
+	})
+	return attempt, err
 }
 
 // note notes what became of a run. Without it an attempt counts as cut short.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -141,5 +143,62 @@ func TestAPauseHoldsUpNoOtherMessage(t *testing.T) {
 	}
 	if answers, err := control.Replies.Ask(t.Context(), n, control.ThreadRequest{Path: bad.Path.String()}); err != nil || len(answers) != 0 {
 		t.Errorf("answered before it was given up: %+v, %v", answers, err)
+	}
+}
+
+// Where the disk does not take that a command starts, none is started; the agent says why,
+// what waits for it can be canceled and the agent removed, and it all goes on once the disk
+// is well. One failed fsync hung all that until the node was started anew.
+func TestADiskThatTakesNoNoteOfStarts(t *testing.T) {
+	var fails atomic.Bool
+	n, _ := runNodeWith(t, Options{Home: initHome(t, nil), syncRuns: func(f *os.File) error {
+		if fails.Load() {
+			return syscall.EIO
+		}
+		return f.Sync()
+	}})
+	starts := filepath.Join(t.TempDir(), "starts")
+	addExec(t, n, "mawjs", counting(starts, "cat"))
+	fails.Store(true)
+	first, second := say(t, n, "mawjs", "first"), say(t, n, "mawjs", "second")
+	stalled := func() (why string) {
+		all, err := control.Agents.Ask(t.Context(), n)
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		return all[0].Stalled
+	}
+	eventually(t, "it cannot be started", func() bool { return strings.Contains(stalled(), syscall.EIO.Error()) })
+	if !warned(t, n, "mawjs is not run: cannot note that mawjs is started") {
+		t.Error("status does not say it")
+	}
+	eventually(t, "the queue says it, and no slot is held", func() bool {
+		jobs := queueOf(t, n, control.QueueRequest{})
+		running, _, _ := n.slots.Usage()
+		return len(jobs) == 2 && jobs[0].Why == control.WhyStalled && jobs[1].Why == control.WhyStalled && running == 0
+	})
+	wantCanceled(t, n, second.Path, "mawjs", control.JobWaiting)
+	fails.Store(false)
+	if answer := answerTo(t, n, first.Path); strings.TrimSpace(answer.Body) != "first" {
+		t.Errorf("answered %q", answer.Body)
+	}
+	if got := startsIn(t, starts); got != 1 {
+		t.Errorf("started %d times, want once", got)
+	}
+	if why := stalled(); why != "" || warned(t, n, "mawjs is not run") {
+		t.Errorf("started, and still: %q", why)
+	}
+
+	fails.Store(true)
+	third := say(t, n, "mawjs", "third")
+	eventually(t, "it cannot be started again", func() bool { return stalled() != "" })
+	if _, err := control.RemoveAgent.Ask(t.Context(), n, control.AgentRequest{Name: "mawjs"}); err != nil {
+		t.Fatal(err)
+	}
+	if answer := answerTo(t, n, third.Path); answer.Act != protocol.ActFailed || !strings.Contains(answer.Body, "not served") {
+		t.Errorf("answered %s %q", answer.Act, answer.Body)
+	}
+	if warned(t, n, "mawjs is not run") {
+		t.Error("status warns of an agent that is no more")
 	}
 }

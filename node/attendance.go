@@ -56,6 +56,9 @@ func (at *attendance) say(_ context.Context, by control.Caller, r control.Presen
 	if !slices.Contains(control.AgentStates(), r.State) {
 		return p, control.Errorf(control.KindUsage, "", "cannot say what an agent is at: %q is none of running, idle, waiting and away", r.State)
 	}
+	if err := sessions.CheckName(r.Session); err != nil {
+		return p, control.Errorf(control.KindUsage, "", "cannot say what an agent is at: %v", err)
+	}
 	who, err := at.actors.actor(by, r.As)
 	if err != nil {
 		return p, err

@@ -78,6 +78,7 @@ func TestPresenceOfAnAgent(t *testing.T) {
 
 // An agent whose command runs is running.
 func TestPresenceOfACommand(t *testing.T) {
+	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "calc", `sh -c "read line; until [ -e go ]; do sleep 0.01; done; echo done"`)
 	wantPresence(t, n, "calc", control.AgentIdle)
@@ -87,6 +88,7 @@ func TestPresenceOfACommand(t *testing.T) {
 
 // The other hosts learn what an agent is at when it says so, not seconds later.
 func TestPresenceTravels(t *testing.T) {
+	t.Parallel()
 	here, _ := aHub(t)
 	there, _, _ := linkedTo(t, here, "white")
 	addInbox(t, here, "mawjs")

@@ -109,7 +109,7 @@ func (at *attention) watch(ctx context.Context) {
 		turned := at.sessions.Turned()
 		timer.Stop()
 		if next := at.wakeAll(ctx); !next.IsZero() {
-			timer.Reset(max(0, next.Sub(at.now())))
+			timer.Reset(pauseUntil(next, at.now()))
 		}
 		select {
 		case <-came.Wake():
@@ -135,14 +135,14 @@ func (at *attention) lookAtAll() {
 	}
 }
 
-// lookAt has the mail be looked at of those for whom something came. A word of a host may
+// lookAt has the mail be looked at of those for whom something came, or of all where it may
 // make older mail count.
 func (at *attention) lookAt(paths []protocol.Path, missed int) {
 	all := missed > 0
 	at.folded(func(s *fleet.State) {
 		for _, p := range paths {
 			it, there := s.Ledger.Item(p)
-			if all = all || !there || it.Act.HostWord(); all {
+			if all = all || !there || makesMail(it); all {
 				return
 			}
 			for _, a := range at.roster.All() {

@@ -20,12 +20,14 @@ type budgets struct {
 	begun   map[fleet.Work]*fleet.Item // work that agents caused and that is under way
 	started map[fleet.Work]bool        // of it, what the log of runs counts
 	telling map[protocol.Path]bool     // conversations of which it is being told
+	waiting map[*queue]bool            // that have messages wait for what is under way
 }
 
 func newBudgets(hourly, inTalk int, runs *runlog.Log, now func() time.Time) *budgets {
 	return &budgets{
 		hourly: hourly, inTalk: inTalk, runs: runs, now: now,
 		begun: map[fleet.Work]*fleet.Item{}, started: map[fleet.Work]bool{}, telling: map[protocol.Path]bool{},
+		waiting: map[*queue]bool{},
 	}
 }
 
@@ -37,6 +39,16 @@ func (b *budgets) end(who fleet.Who, it *fleet.Item) {
 	w := fleet.Work{Who: who, For: it.Path}
 	delete(b.begun, w)
 	delete(b.started, w)
+	b.wake()
+}
+
+// wake has the agents look again whose messages wait for what is under way: in a
+// conversation that is what any of them does.
+func (b *budgets) wake() {
+	for q := range b.waiting {
+		q.nudge()
+	}
+	clear(b.waiting)
 }
 
 // noted says that the log of runs counts that work.
@@ -56,7 +68,9 @@ func (b *budgets) starting(who fleet.Who) (n int) {
 	return n
 }
 
-// pending is how much work is under way in a conversation that the record does not tell of.
+// pending is how much work is under way here in a conversation that the record does not tell
+// of. What is under way on other hosts nobody knows here: it counts once the record has a
+// word that came of it (R13), so several hosts can each begin the last run that there may be.
 func (b *budgets) pending(s *fleet.State, root protocol.Path) (n int) {
 	for w, it := range b.begun {
 		if s.Talk.Root(it) == root && !s.Talk.Counted(it, w) {
@@ -83,6 +97,8 @@ type heldBack struct {
 	talks  map[protocol.Path][]*fleet.Item // for that of a conversation, by its root
 	spent  map[protocol.Path]bool          // those of hour and talks
 	looked bool                            // nothing has come since that could make room in conversations
+	warned bool                            // status says that messages wait for the agent's budget
+	again  *time.Timer                     // when that is looked at again; nil: never
 }
 
 func newHeldBack() heldBack {
@@ -164,23 +180,53 @@ func (q *queue) hold(spent *overspent, it *fleet.Item) (tell bool) {
 		return !spent.told
 	}
 	q.over.hour = append(q.over.hour, it)
-	if len(q.over.hour) > 1 {
+	if q.over.warned {
 		return false
 	}
+	q.over.warned = true
 	q.notices.Wrong(q.waitsAnHour(), "%s waits: %s", q.agent.Name, spent.why)
-	first := q.budgets.runs.Budget(q.agent.Name).First
-	time.AfterFunc(first.Add(time.Hour).Sub(q.budgets.now()), q.nudge)
+	q.lookInTime()
 	return !spent.told
+}
+
+// lookInTime has it be looked again when the first run that counts against the agent's
+// budget counts no more. A clock that was put back makes that later than it seemed.
+func (q *queue) lookInTime() {
+	if q.over.again != nil {
+		q.over.again.Stop()
+	}
+	first := q.budgets.runs.Budget(q.agent.Name).First
+	q.over.again = time.AfterFunc(max(first.Add(time.Hour).Sub(q.budgets.now()), firstPause), q.nudge)
+}
+
+// hourOver takes the warning back where nothing waits for the agent's budget any more.
+func (q *queue) hourOver() {
+	if q.over.warned && len(q.over.hour) == 0 {
+		q.over.warned = false
+		q.over.again.Stop()
+		q.notices.Mended(q.waitsAnHour())
+	}
 }
 
 // waitsIn and waitsAnHour are what warnings are about.
 func (q *queue) waitsIn(root protocol.Path) string { return q.who.Name + " in " + root.String() }
 func (q *queue) waitsAnHour() string               { return "the runs of " + q.who.Name }
 
-// reopened has conversations looked at that wait for a human, where one may have spoken.
+// reopened has messages looked at whose conversation has room again, because a human has
+// spoken in it. Its first message may have come since they began to wait.
 func (q *queue) reopened(s *fleet.State, it *fleet.Item) {
-	if len(q.over.talks) > 0 && it.Type == protocol.TypeText && q.over.talks[s.Talk.Root(it)] != nil {
-		q.look()
+	if len(q.over.talks)+len(q.over.soon) == 0 || it.Type != protocol.TypeText || s.Talk.Conversation(it).Runs >= q.budgets.inTalk {
+		return
+	}
+	root := s.Talk.Root(it)
+	inIt := func(held *fleet.Item) bool { return s.Talk.Root(held) == root }
+	if slices.ContainsFunc(q.over.soon, inIt) {
+		q.nudge()
+	}
+	for _, talk := range q.over.talks {
+		if len(talk) > 0 && inIt(talk[0]) {
+			q.look()
+		}
 	}
 }
 
@@ -194,11 +240,15 @@ func (q *queue) look() {
 func (q *queue) reopen(s *fleet.State) {
 	q.goOn(s, q.over.soon)
 	q.over.soon = nil
-	if len(q.over.hour) > 0 && q.budgets.runs.Budget(q.agent.Name).Starts < q.budgets.hourly {
+	switch {
+	case len(q.over.hour) == 0:
+	case q.budgets.runs.Budget(q.agent.Name).Starts < q.budgets.hourly:
 		q.goOn(s, q.over.hour)
 		q.over.hour = nil
-		q.notices.Mended(q.waitsAnHour())
+	default:
+		q.lookInTime()
 	}
+	q.hourOver()
 	if !q.over.looked {
 		for root, talk := range q.over.talks {
 			if len(talk) > 0 && s.Talk.Conversation(talk[0]).Runs >= q.budgets.inTalk {
@@ -222,7 +272,12 @@ func (q *queue) goOn(s *fleet.State, all []*fleet.Item) {
 
 // forget takes the warnings back of a queue that is no more.
 func (q *queue) forget() {
+	delete(q.budgets.waiting, q)
 	q.notices.Mended(q.waitsAnHour())
+	q.notices.Mended(q.stalls())
+	for p := range q.unread {
+		q.notices.Mended(q.textOf(p))
+	}
 	for root := range q.over.talks {
 		q.notices.Mended(q.waitsIn(root))
 	}

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -150,6 +152,170 @@ func TestRunsThatAgentsCauseAreBounded(t *testing.T) {
 	}
 	answerTo(t, n, late)
 	waits(t, n, "worker", 0)
+}
+
+// What is under way on another host is not counted, and all that has come of runs there is:
+// two hosts may each begin the last run of a conversation, and none begins one more (R13).
+func TestAConversationOverTwoHostsIsCountedFromTheRecord(t *testing.T) {
+	t.Parallel()
+	one := func(home configs.Home) configs.Home {
+		fastFetch(t, home)
+		changeConfig(t, home, func(c *configs.Config) { c.MaxConversationRuns = 1 })
+		return home
+	}
+	hub, _ := runNode(t, one(initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" })))
+	white, _ := runNode(t, one(homeLinkedTo(t, hub, "white")))
+	begun, goOn := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "go-on")
+	for agent, n := range map[string]*Node{"here": hub, "there": white} {
+		addExec(t, n, agent, counting(begun, "until test -e "+goOn+"; do sleep 0.01; done; cat"))
+	}
+	if _, err := control.AddAgent.Ask(t.Context(), hub, control.AddAgentRequest{Name: "boss", Inbox: true}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "both are known", func() bool {
+		return hub.reading(func() bool { return len(hub.state.People.Group("there", "")) == 1 })
+	})
+	q := say(t, hub, "boss", "begin").Path
+	ask := func(agent string) protocol.Path {
+		t.Helper()
+		m, err := control.Send.Ask(t.Context(), hub, control.SendRequest{As: "boss", To: []string{agent}, Re: q.String(), Body: "your part"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Path
+	}
+	asked := []protocol.Path{ask("here"), ask("there")}
+	eventually(t, "both run", func() bool { return startsIn(t, begun) == 2 })
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range asked {
+		answerTo(t, hub, p)
+		answerTo(t, white, p)
+	}
+	ask("here")
+	ask("there")
+	waits(t, hub, "here", 1)
+	waits(t, white, "there", 1)
+	if starts := startsIn(t, begun); starts != 2 {
+		t.Errorf("%d runs were begun, want 2", starts)
+	}
+}
+
+// What waits for an agent's budget goes on an hour after the first run that counts, also
+// where the clock was put back meanwhile; and when the last of it is canceled, status warns
+// of it no more. It waited for ever, and status warned for ever.
+func TestWhatWaitsForAnHourIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	configured(t, home, "max_runs: 60", "max_runs: 1")
+	c := new(clock)
+	n, _, _ := guarded(t, home, c.now)
+	q := say(t, n, "boss", "begin").Path
+	answerTo(t, n, asks(t, n, q, "the one that there may be"))
+	canceled := asks(t, n, q, "never mind")
+	waits(t, n, "worker", 1)
+	if !warned(t, n, "max_runs is 1") {
+		t.Error("status does not say it")
+	}
+	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: canceled.String()}); err != nil {
+		t.Fatal(err)
+	}
+	if warned(t, n, "max_runs is 1") {
+		t.Error("nothing waits, and status warns")
+	}
+
+	late := asks(t, n, q, "an hour later")
+	waits(t, n, "worker", 1)
+	queue, again := n.doors.of("worker").queue, false
+	n.folded(func(s *fleet.State) {
+		queue.over.again.Stop() // as where it came too early, because the clock was put back
+		queue.reopen(s)
+		again = queue.over.again.Stop()
+	})
+	if !again {
+		t.Error("it was looked too early, and nobody looks again")
+	}
+	c.forward(time.Hour)
+	if _, err := control.Wake.Ask(t.Context(), n, control.WakeRequest{Agent: "worker"}); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, late)
+	if warned(t, n, "max_runs is 1") {
+		t.Error("it has gone on, and status warns")
+	}
+}
+
+// A message that is canceled while the receipt is awaited which may say what it answers
+// leaves nothing behind.
+func TestACanceledMessageAwaitsNoReceipt(t *testing.T) {
+	t.Parallel()
+	n, _ := runNode(t, initHome(t, nil))
+	addExec(t, n, "mawjs", "cat")
+	pause(t, n, "mawjs", true)
+	m := say(t, n, "mawjs", "hello").Path
+	q := n.doors.of("mawjs").queue
+	n.folded(func(*fleet.State) { q.expects[m] = time.Now().Add(time.Hour) }) // as for the unsigned answer of another program
+	wantCanceled(t, n, m, "mawjs", control.JobWaiting)
+	n.folded(func(*fleet.State) {
+		if len(q.expects) > 0 {
+			t.Errorf("it awaits %v", q.expects)
+		}
+	})
+}
+
+// soon waits until so many messages of an agent wait for what is under way.
+func soon(t *testing.T, n *Node, agent protocol.Name, count int) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d messages of %s wait for what is under way", count, agent), func() bool {
+		return n.reading(func() bool { return len(n.doors.workers[agent].queue.over.soon) == count })
+	})
+}
+
+// What waits for another agent's run in its conversation goes on when that is over, or a
+// human speaks: nobody told its agent, so it waited until that was asked something else.
+func TestABudgetThatFreesUpWakesEveryAgent(t *testing.T) {
+	t.Parallel()
+	home := initHome(t, nil)
+	configured(t, home, "max_conversation_runs: 30", "max_conversation_runs: 2")
+	n, _, _ := guarded(t, home, nil)
+	begun, goOn := filepath.Join(t.TempDir(), "begun"), filepath.Join(t.TempDir(), "go-on")
+	addExec(t, n, "slow", counting(begun, "until test -e "+goOn+"; do sleep 0.01; done; cat"))
+	talk := func(starts int) (re, slow, waiting protocol.Path) {
+		t.Helper()
+		re = say(t, n, "boss", "begin").Path
+		answerTo(t, n, asks(t, n, re, "the first of two"))
+		m, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "boss", To: []string{"slow"}, Re: re.String(), Body: "take your time"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the second one runs", func() bool { return startsIn(t, begun) == starts })
+		waiting = asks(t, n, re, "one too many")
+		soon(t, n, "worker", 1)
+		return re, m.Path, waiting
+	}
+
+	_, slow, waiting := talk(1)
+	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: slow.String()}); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, waiting) // what somebody has canceled is not counted
+
+	re, slow, waiting := talk(2)
+	if _, err := control.Send.Ask(t.Context(), n, control.SendRequest{Re: re.String(), Body: "go on"}); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, waiting) // beside the run that is under way
+	asks(t, n, re, "one too many again")
+	soon(t, n, "worker", 1)
+	if err := os.WriteFile(goOn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	answerTo(t, n, slow)
+	waits(t, n, "worker", 1)
+	if !warned(t, n, "max_conversation_runs is 2") {
+		t.Error("status does not say it")
+	}
 }
 
 // Agents go on in a conversation for so long and no longer without a human, who is told

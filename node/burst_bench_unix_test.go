@@ -41,9 +41,16 @@ func BenchmarkBurst(b *testing.B) {
 
 // processorTime is what this process has used.
 func processorTime(b *testing.B) time.Duration {
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+	used, err := usedTime()
+	if err != nil {
 		b.Fatal(err)
 	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	return used
+}
+
+// usedTime is what this process has used of the processors.
+func usedTime() (time.Duration, error) {
+	var used syscall.Rusage
+	err := syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()), err
 }

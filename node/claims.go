@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -36,7 +37,23 @@ type claims struct {
 	works map[work]*claiming
 	order []work // that are to be claimed, as they came
 	moved bool   // somebody serves other agents now
+	left  []abandonment
 	tidy  time.Time
+	vain  map[protocol.Name]orphanSearch // by agent
+}
+
+// orphanSearch is for what work of hosts that are gone an agent's mail was looked through.
+type orphanSearch struct {
+	gone     []protocol.Name
+	agent    configs.Agent
+	messages int // that the record had
+
+	claimed []abandonment // what others had claimed of it
+}
+
+// repeats reports whether a search can find no more than one before.
+func (s orphanSearch) repeats(before orphanSearch) bool {
+	return s.messages == before.messages && slices.Equal(s.gone, before.gone) && reflect.DeepEqual(s.agent, before.agent)
 }
 
 // claimsOptions are what claims work with.
@@ -73,8 +90,11 @@ func (w work) name() string { return protocol.ClaimName(w.path, w.agent, w.epoch
 type claiming struct {
 	from    protocol.Name // whose work it is
 	since   time.Time
-	lost    bool  // another host has it
-	trouble error // why nobody knows who has it; it is tried again
+	queued  bool      // it is among those that are to be claimed
+	asked   time.Time // when that was tried last
+	failed  bool      // nobody knows who has it; it is tried again
+	trouble error     // why, where that is any trouble
+	lost    bool      // another host has it
 }
 
 const (
@@ -84,7 +104,10 @@ const (
 	// nothing can come of it any more.
 	claimKept = 7 * 24 * time.Hour
 	claimTidy = time.Hour // between looks for such claims
-	lostLong  = time.Minute
+	// claimTidyAgain is when it is looked again where the remote did not take that one is
+	// given up, or it could not be told what may be.
+	claimTidyAgain = time.Minute
+	lostLong       = time.Minute
 )
 
 func newClaims(o claimsOptions, v *vigil) *claims {
@@ -125,7 +148,9 @@ func (c *claims) due(s *fleet.State, it *fleet.Item, a configs.Agent) bool {
 	if !s.Talk.ClaimDue(it, who) && !c.doubtful(s, it, who, a) {
 		return false
 	}
-	c.want(work{it.Path, who.Name, s.Run(it.Path, who.Name).Retries}, c.host)
+	if run := s.Run(it.Path, who.Name); run.Claim == nil || run.Claim.Host == c.host { // else that is not to be had
+		c.want(work{it.Path, who.Name, run.Retries}, c.host)
+	}
 	return true
 }
 
@@ -176,9 +201,23 @@ func (c *claims) want(w work, from protocol.Name) {
 	if c.works[w] != nil {
 		return
 	}
-	c.works[w] = &claiming{from: from, since: c.now()}
+	c.works[w] = &claiming{from: from, since: c.now(), queued: true}
 	c.order = append(c.order, w)
 	wait.Nudge(c.wake)
+}
+
+// again has claims tried again about which nobody knows and, now and then, those that
+// another host had: it may have given them up.
+func (c *claims) again() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for w, at := range c.works {
+		if !at.queued && (at.failed || at.lost && c.now().Sub(at.asked) >= lostLong) {
+			at.queued = true
+			c.order = append(c.order, w)
+			wait.Nudge(c.wake)
+		}
+	}
 }
 
 // rosterMoved says that a host may serve other agents than before. It may be said in a look
@@ -200,28 +239,40 @@ func (c *claims) hasMoved() bool {
 func (c *claims) look() {
 	c.vigil.look()
 	c.mu.Lock()
-	moved := c.moved
+	moved, before := c.moved, c.vain
 	c.moved = false
 	c.mu.Unlock()
 	if moved {
 		c.fill() // what another host was to do by the rule may be this one's now
 	}
 	c.forget()
+	c.again()
+	vain := map[protocol.Name]orphanSearch{}
+	var left []abandonment
+	defer func() { c.leave(left) }()
 	for _, a := range c.roster.All() {
 		if a.Door != configs.DoorExec || a.Paused {
 			continue
 		}
-		orphans := c.orphans(a)
-		if len(orphans) == 0 {
-			continue
+		orphans, looked := c.orphans(a, before[a.Name])
+		left = append(left, looked.claimed...)
+		old, wanted := func(protocol.Path) bool { return true }, false
+		if len(orphans) > 0 {
+			old = c.older(a)
 		}
-		old := c.older(a)
 		for _, o := range orphans {
 			if o.again || !old(o.work.path) {
 				c.want(o.work, o.from)
+				wanted = true
 			}
 		}
+		if !wanted {
+			vain[a.Name] = looked
+		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.vain = vain
 }
 
 // orphan is work of a host that is gone.
@@ -231,14 +282,23 @@ type orphan struct {
 	again bool // somebody has it tried again, whatever its age
 }
 
-// orphans are the messages for an agent of this host whose hosts are gone.
-func (c *claims) orphans(a configs.Agent) (all []orphan) {
+// orphans are the messages for an agent of this host whose hosts are gone, and for what it
+// was looked. What such a host has claimed is nobody's to take over. As long as no host is
+// gone nothing is looked through, and nothing twice where that was in vain: a host that was
+// removed is gone for ever.
+func (c *claims) orphans(a configs.Agent, vain orphanSearch) (all []orphan, looked orphanSearch) {
 	who := fleet.Who{Name: a.Name.String(), Host: c.host}
-	gone := map[protocol.Name]bool{}
 	c.folded(func(s *fleet.State) {
-		if !c.anyGone(s, who, a) {
+		looked = orphanSearch{gone: c.goneHosts(s, who, a), agent: a, messages: s.Ledger.Len()}
+		switch {
+		case len(looked.gone) == 0:
+			return
+		case looked.repeats(vain):
+			looked.claimed = vain.claimed
 			return
 		}
+		looked.claimed = c.unservedClaims(s, who, a)
+		gone := map[protocol.Name]bool{}
 		for it, host := range s.Talk.Elsewhere(who, c.limits(a)) {
 			is, known := gone[host]
 			if !known {
@@ -246,19 +306,22 @@ func (c *claims) orphans(a configs.Agent) (all []orphan) {
 				gone[host] = is
 			}
 			run := s.Run(it.Path, who.Name)
+			if is && run.Claim != nil && run.Claim.Host == host {
+				looked.claimed = append(looked.claimed, claimedBy(run))
+			}
 			if !is || run.Claim != nil && run.Claim.Host == host {
 				continue // what a host has claimed ends by a human's word alone
 			}
 			all = append(all, orphan{work{it.Path, who.Name, run.Retries}, host, run.Again != nil})
 		}
 	})
-	return all
+	return all, looked
 }
 
-// anyGone reports whether a host is gone at all: as long as none is, nothing is looked
-// through. It is asked in a look at the state.
-func (c *claims) anyGone(s *fleet.State, who fleet.Who, a configs.Agent) bool {
-	return slices.ContainsFunc(c.hostsOnce(s, who.Name), func(h protocol.Name) bool { return c.isGone(s, h, who.Name, a) })
+// goneHosts are the hosts that have ever served an agent and are gone. It is asked in a look
+// at the state.
+func (c *claims) goneHosts(s *fleet.State, who fleet.Who, a configs.Agent) []protocol.Name {
+	return slices.DeleteFunc(c.hostsOnce(s, who.Name), func(h protocol.Name) bool { return !c.isGone(s, h, who.Name, a) })
 }
 
 // hostsOnce are the other hosts that have ever served an agent.
@@ -317,11 +380,15 @@ func (c *claims) forget() {
 // open reports whether work is still to be done, by anybody. It is asked in a look at the
 // state.
 func (c *claims) open(s *fleet.State, w work) bool {
+	return c.roster.Serves(w.agent) && c.unsaid(s, w)
+}
+
+// unsaid reports whether work is still to be done and no host says to have claimed it. It
+// is asked in a look at the state.
+func (c *claims) unsaid(s *fleet.State, w work) bool {
 	it, there := s.Ledger.Item(w.path)
-	who := fleet.Who{Name: w.agent, Host: c.host}
 	run := s.Run(w.path, w.agent)
-	return there && c.roster.Serves(w.agent) && run.Retries == w.epoch && run.Dead == nil &&
-		(run.Claim == nil || run.Claim.Host == c.host) && !s.Talk.ReadBy(it, who) && !s.Talk.Claimed(it, who)
+	return there && run.Retries == w.epoch && run.Dead == nil && run.Claim == nil && !s.Talk.ReadBy(it, fleet.Who{Name: w.agent, Host: c.host})
 }
 
 // settle makes the claims that are wanted.
@@ -343,7 +410,13 @@ func (c *claims) next() []work {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := min(len(c.order), claimsBatch)
-	batch := slices.Clone(c.order[:n])
+	var batch []work
+	for _, w := range c.order[:n] {
+		if at := c.works[w]; at != nil {
+			at.queued, at.failed, at.asked = false, false, c.now()
+			batch = append(batch, w)
+		}
+	}
 	c.order = c.order[n:]
 	return batch
 }
@@ -383,19 +456,21 @@ func (c *claims) claim(ctx context.Context, batch []work) {
 func (c *claims) take(ctx context.Context, w work) error {
 	c.vigil.look()
 	from := c.fromOf(w)
-	open, back := false, false
+	unsaid, others := false, false
 	c.folded(func(s *fleet.State) {
-		open = c.open(s, w)
+		unsaid = c.unsaid(s, w)
 		a, err := c.roster.Get(w.agent)
-		back = from != c.host && (err != nil || !c.isGone(s, from, w.agent, a))
+		// Its host came back meanwhile, or the agent is not served here any more.
+		others = err != nil || from != c.host && !c.isGone(s, from, w.agent, a)
 	})
 	switch {
-	case !open:
+	case !unsaid:
 		c.done(w)
 		return nil
-	case back: // it came back meanwhile, and does its work itself
+	case others:
 		c.done(w)
-		return c.record.Unclaim(ctx, w.name())
+		c.giveBack(ctx, w)
+		return nil
 	}
 	_, err := c.do(ctx, affairs.Take(c.host, w.path, w.agent, w.epoch, from))
 	if isRefusal(err) {
@@ -407,6 +482,15 @@ func (c *claims) take(ctx context.Context, w work) error {
 		c.log.Info().Str("agent", w.agent).Stringer("path", w.path).Stringer("from", from).Msg("claimed")
 	}
 	return err
+}
+
+// giveBack gives up a claim of work that is others' to do. Where the remote does not take
+// that, it is looked for again.
+func (c *claims) giveBack(ctx context.Context, w work) {
+	if err := c.record.Unclaim(ctx, w.name()); err != nil {
+		c.log.Info().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("a claim of what others are to do stays at the remote for now")
+		c.tidySoon()
+	}
 }
 
 func (c *claims) fromOf(w work) protocol.Name {
@@ -429,37 +513,31 @@ func (c *claims) lost(w work) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if at := c.works[w]; at != nil {
-		at.lost, at.trouble = true, nil
+		at.lost, at.trouble = true, nil // until it is asked for again
 	}
 }
 
-// failed notes why nobody knows who has claimed the work. It is tried again.
+// failed notes why nobody knows who has claimed the work. It is tried again at the next look.
 func (c *claims) failed(w work, err error) {
-	if errors.Is(err, context.Canceled) {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := c.works[w]
 	if at == nil {
 		return
 	}
+	at.failed = true
+	if errors.Is(err, context.Canceled) {
+		return // somebody ended the asking, be it because the node stops
+	}
 	if at.trouble == nil {
 		c.log.Warn().Err(err).Str("agent", w.agent).Stringer("path", w.path).Msg("mail waits for its claim")
 	}
 	at.trouble = err
-	time.AfterFunc(claimsLook, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.works[w] == at && !slices.Contains(c.order, w) {
-			c.order = append(c.order, w)
-			wait.Nudge(c.wake)
-		}
-	})
 }
 
-// tidyUp gives up claims that are of no use any more. Nobody can do that work anew: who
-// claims it then fetches first, and finds that it is done.
+// tidyUp gives up claims that are of no use any more: of what others are to do and this
+// host kept from them, and old ones. Nobody can do that work anew: who claims it then
+// fetches first, and finds what was done.
 func (c *claims) tidyUp(ctx context.Context) {
 	c.mu.Lock()
 	now := c.now()
@@ -472,7 +550,8 @@ func (c *claims) tidyUp(ctx context.Context) {
 		return
 	}
 	if r := c.record.Status(); r.Remote == "" || r.Trouble.Kind != gitsync.KindNone || r.Unrecorded+r.Unpushed > 0 {
-		return // what was done may not be known there
+		c.tidySoon() // what was done may not be known there
+		return
 	}
 	all, err := c.record.Claims()
 	if err != nil {
@@ -480,14 +559,37 @@ func (c *claims) tidyUp(ctx context.Context) {
 		return
 	}
 	for _, old := range all {
-		if now.Sub(old.Time) < claimKept || !c.useless(old) {
+		age := now.Sub(old.Time)
+		if !(age >= lostLong && c.leftOver(old) || age >= claimKept && c.useless(old)) {
 			continue
 		}
 		if err := c.record.Unclaim(ctx, old.Name); err != nil {
 			c.log.Debug().Err(err).Msg("an old claim stays at the remote")
+			c.tidySoon()
 			return
 		}
 	}
+}
+
+// tidySoon has claims of no use be looked for again in a while.
+func (c *claims) tidySoon() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.tidy = c.now().Add(claimTidyAgain - claimTidy)
+}
+
+// leftOver reports whether a claim is of work that nobody says to have and that this host
+// is not about to take: it could not give the claim up, or ended before it had.
+func (c *claims) leftOver(old gitsync.Claimed) (left bool) {
+	said, err := protocol.RunClaim.Parse(old.Text)
+	if err != nil {
+		return false
+	}
+	w := work{said.Of, said.Agent, said.Epoch}
+	c.folded(func(s *fleet.State) { left = c.unsaid(s, w) })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return left && c.works[w] == nil
 }
 
 // useless reports whether nothing can come of a claim any more: its work is done, or was
@@ -506,6 +608,12 @@ func (c *claims) useless(old gitsync.Claimed) (useless bool) {
 
 // warnings are what status says of mail that waits for a claim.
 func (c *claims) warnings() (all []string) {
+	abandoned := c.abandoned()
+	all = c.abandonedWarnings(abandoned)
+	given := map[work]bool{}
+	for _, a := range abandoned {
+		given[a.work] = true
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	waiting, example := map[string]int{}, map[string]error{}
@@ -514,9 +622,8 @@ func (c *claims) warnings() (all []string) {
 		case at.trouble != nil:
 			waiting[w.agent]++
 			example[w.agent] = at.trouble
-		case at.lost && c.now().Sub(at.since) > lostLong:
-			all = append(all, fmt.Sprintf("%s waits: another host has claimed it for %s, and has not said so yet; if that host is gone for good, send it again",
-				w.path, w.agent))
+		case at.lost && c.now().Sub(at.since) > lostLong && !given[w]:
+			all = append(all, fmt.Sprintf("%s waits: another host has claimed it for %s, and has not said so yet", w.path, w.agent))
 		}
 	}
 	for agent, n := range waiting {

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet"
 	affairs "github.com/parleyfleet/parley/fleet/runs"
+	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
@@ -27,6 +29,7 @@ type group struct {
 	whiteOptions         Options
 	stopWhite            func()
 	ran                  string
+	sent                 int // messages of mailFor
 }
 
 // aGroup makes such hosts. Where they are not linked they meet at the remote alone.
@@ -305,14 +308,7 @@ func TestAnAbandonedClaimEndsByAPerson(t *testing.T) {
 	if _, err := control.PauseAgent.Ask(t.Context(), g.white, control.PauseRequest{Name: "mawjs", Paused: true}); err != nil {
 		t.Fatal(err)
 	}
-	var p protocol.Path
-	for i := 0; chosenFor(g.hub, p) != "white"; i++ {
-		clone := cloneOf(t, g.hub.cfg.Remote)
-		p = plainMail(t, clone, claimsChannel, fmt.Sprintf("20260523T19%02d00000", i), "zoe", "mawjs", fmt.Sprintf("word%d", i))
-		push(t, clone)
-		awaitHas(t, g.hub, p)
-	}
-	awaitHas(t, g.white, p)
+	p := g.mailFor(t, "white")
 	if _, err := g.white.decider.do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
 		t.Fatal(err)
 	}
@@ -333,6 +329,244 @@ func TestAnAbandonedClaimEndsByAPerson(t *testing.T) {
 	if refs := refsOf(t, g.hub.cfg.Remote); !slices.Contains(refs, "refs/parley/claims/"+protocol.ClaimName(p, "mawjs", 1)) {
 		t.Errorf("the claims are %v", refs)
 	}
+}
+
+// mailFor pushes unpinned mail until there is one on which that host is to act.
+func (g *group) mailFor(t *testing.T, host protocol.Name) (p protocol.Path) {
+	t.Helper()
+	for ; p.IsZero() || chosenFor(g.hub, p) != host; g.sent++ {
+		clone := cloneOf(t, g.hub.cfg.Remote)
+		p = plainMail(t, clone, claimsChannel, fmt.Sprintf("20260523T19%02d00000", g.sent), "zoe", "mawjs", fmt.Sprintf("word%d", g.sent))
+		push(t, clone)
+		awaitHas(t, g.hub, p)
+	}
+	return awaitHas(t, g.white, p)
+}
+
+func (g *group) pause(t *testing.T, paused bool) {
+	t.Helper()
+	pause(t, g.hub, "mawjs", paused)
+	pause(t, g.white, "mawjs", paused)
+}
+
+// claimAs has a node get the claim of a message and say nothing of it.
+func claimAs(t *testing.T, n *Node, p protocol.Path) work {
+	t.Helper()
+	w := work{p, "mawjs", 0}
+	said := protocol.RunClaim.Format(protocol.RunClaimed{Of: p, Agent: w.agent, From: n.cfg.Alias})
+	if mine, err := n.record.Claim(t.Context(), w.name(), said); err != nil || !mine {
+		t.Fatalf("%v, %v", mine, err)
+	}
+	return w
+}
+
+// What a host has claimed and never told of, because it was destroyed before, is listed by
+// the others after a while with the command that ends the claim, and that command works: it
+// waited for ever, and status said to send it again.
+func TestAClaimThatNobodyTellsOf(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	g.pause(t, true)
+	p := g.mailFor(t, g.hub.cfg.Alias)
+	claimAs(t, g.white, p)
+	g.stopWhite() // for good
+	pause(t, g.hub, "mawjs", false)
+	eventually(t, "the hub knows that somebody has it", func() bool { return g.hub.claims.isLost(work{p, "mawjs", 0}) })
+	retry := control.DeadLetterRequest{Message: p.String()}
+	if _, err := control.RetryDead.Ask(t.Context(), g.hub, retry); err == nil || control.AsError(err).Kind != control.KindNotFound {
+		t.Errorf("tried again before takeover_after: %v", err)
+	}
+	if dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{}); len(dead) != 0 {
+		t.Errorf("listed before takeover_after: %+v", dead)
+	}
+	pass(g.hub, g.hubClock, 11*time.Minute)
+	dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{Agent: "mawjs"})
+	if len(dead) != 1 || dead[0].Message.Path != p || !dead[0].Claimed || !strings.Contains(dead[0].Problem, "another host has claimed it at the remote") {
+		t.Errorf("the dead letters are %+v", dead)
+	}
+	if !warned(t, g.hub, "parley dlq retry "+p.String()+" --agent mawjs") {
+		t.Error("status does not say what to do")
+	}
+	if _, err := control.RetryDead.Ask(t.Context(), g.hub, retry); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it is answered", func() bool {
+		answers, err := control.Replies.Ask(t.Context(), g.hub, control.ThreadRequest{Path: p.String()})
+		return err == nil && len(answers) == 2 && answers[0].Act == protocol.ActFailed && strings.TrimSpace(answers[1].Body) == "done"
+	})
+	if dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{}); len(dead) != 0 || warned(t, g.hub, "parley dlq retry") {
+		t.Errorf("answered, and listed: %+v", dead)
+	}
+}
+
+// What a host says to have claimed and not done is listed too, once that host is gone.
+func TestAClaimOfAHostThatIsGone(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	pause(t, g.white, "mawjs", true)
+	p := g.mailFor(t, "white")
+	if _, err := g.white.decider.do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the hub knows of the claim", func() bool {
+		return g.hub.reading(func() bool { return g.hub.state.Run(p, "mawjs").Claim != nil })
+	})
+	g.hub.claims.look()
+	if dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{}); len(dead) != 0 {
+		t.Errorf("listed while the host is there: %+v", dead)
+	}
+	g.stopWhite()
+	pass(g.hub, g.hubClock, 15*time.Minute)
+	dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{Message: p.String()})
+	if len(dead) != 1 || !dead[0].Claimed || dead[0].Host != "white" || !warned(t, g.hub, "parley dlq retry "+p.String()+" --agent mawjs") {
+		t.Errorf("the dead letters are %+v", dead)
+	}
+	if _, err := control.DropDead.Ask(t.Context(), g.hub, control.DeadLetterRequest{Message: p.String()}); err == nil || control.AsError(err).Kind != control.KindNotFound {
+		t.Errorf("dropped: %v", err)
+	}
+}
+
+// A claim of what others are to do, because their host came back or the agent is not served
+// here any more, is given up in the end, also where the remote does not take that at first,
+// and those who had lost it ask for it again. The ref stayed, and nobody ran the message.
+func TestClaimsOfWhatOthersAreToDoAreGivenUp(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	g.pause(t, true)
+	p := g.mailFor(t, "white")
+	ref := "refs/parley/claims/" + protocol.ClaimName(p, "mawjs", 0)
+	hook := filepath.Join(g.hub.cfg.Remote, "hooks", "update")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(hook, []byte("#!/bin/sh\ncase $1$3 in refs/parley/*0000000000000000000000000000000000000000) exit 1;; esac\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	g.hub.claims.want(work{p, "mawjs", 0}, "white") // as if white had been gone a moment ago
+	wakeClaims(g.hub)
+	eventually(t, "the hub has got the claim, and not given it up", func() bool {
+		return slices.Contains(refsOf(t, g.hub.cfg.Remote), ref) && !g.hub.claims.wants(work{p, "mawjs", 0})
+	})
+	pause(t, g.white, "mawjs", false)
+	eventually(t, "white knows that it has not got it", func() bool { return g.white.claims.isLost(work{p, "mawjs", 0}) })
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	pass(g.hub, g.hubClock, 2*time.Minute)
+	eventually(t, "the hub has given the claim up", func() bool { return !slices.Contains(refsOf(t, g.hub.cfg.Remote), ref) })
+	pass(g.white, g.whiteClock, 2*time.Minute)
+	if m := answerTo(t, g.white, p); m.Host != "white" {
+		t.Errorf("answered by %s", m.Host)
+	}
+
+	pause(t, g.white, "mawjs", true)
+	q := g.mailFor(t, "white") // another one
+	w := claimAs(t, g.hub, q)
+	if _, err := control.RemoveAgent.Ask(t.Context(), g.hub, control.AgentRequest{Name: "mawjs"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.hub.claims.take(t.Context(), w); err != nil {
+		t.Fatal(err)
+	}
+	if refs := refsOf(t, g.hub.cfg.Remote); slices.Contains(refs, "refs/parley/claims/"+w.name()) {
+		t.Errorf("the claims are %v", refs)
+	}
+}
+
+// Claims of what is done are removed from the remote after seven days, by the host that
+// made them, and the others stay.
+func TestOldClaimsAreRemoved(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	done := g.mailFor(t, g.hub.cfg.Alias)
+	answerTo(t, g.hub, done)
+	pause(t, g.hub, "mawjs", true)
+	open := g.mailFor(t, g.hub.cfg.Alias)
+	if _, err := g.hub.decider.do(t.Context(), affairs.Take(g.hub.cfg.Alias, open, "mawjs", 0, g.hub.cfg.Alias)); err != nil {
+		t.Fatal(err)
+	}
+	claimAs(t, g.hub, open)
+	refOf := func(p protocol.Path) string { return "refs/parley/claims/" + protocol.ClaimName(p, "mawjs", 0) }
+	tidied := func(after time.Duration) []string {
+		t.Helper()
+		eventually(t, "all is pushed", func() bool { r := g.hub.record.Status(); return r.Unrecorded+r.Unpushed == 0 })
+		g.hubClock.forward(after)
+		g.hub.claims.tidyUp(t.Context())
+		return refsOf(t, g.hub.cfg.Remote)
+	}
+	if refs := tidied(6 * 24 * time.Hour); !slices.Contains(refs, refOf(done)) {
+		t.Errorf("removed before its time: %v", refs)
+	}
+	if refs := tidied(25 * time.Hour); slices.Contains(refs, refOf(done)) || !slices.Contains(refs, refOf(open)) {
+		t.Errorf("after more than seven days there are %v, want %s alone", refs, refOf(open))
+	}
+}
+
+// A claim whose asking was ended is asked for again: its message was forgotten until the
+// node was started anew.
+func TestAClaimWhoseAskingWasEnded(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	g.pause(t, true)
+	p := g.mailFor(t, g.hub.cfg.Alias)
+	o := g.hub.claims.claimsOptions
+	o.record = endedAsking{o.record.(*gitsync.Record)}
+	c := newClaims(o, g.hub.claims.vigil) // beside the node's own, and not started
+	w := work{p, "mawjs", 0}
+	c.want(w, g.hub.cfg.Alias)
+	for range 2 {
+		batch := c.next()
+		if !slices.Equal(batch, []work{w}) {
+			t.Fatalf("to be claimed: %v", batch)
+		}
+		c.claim(t.Context(), batch)
+		if batch := c.next(); len(batch) > 0 {
+			t.Errorf("tried again without a pause: %v", batch)
+		}
+		c.look()
+	}
+	if warned := c.warnings(); len(warned) > 0 {
+		t.Errorf("it warns: %v", warned)
+	}
+}
+
+// endedAsking is a record whose claims are ended by somebody before there is an answer.
+type endedAsking struct{ *gitsync.Record }
+
+func (endedAsking) Claim(context.Context, string, string) (bool, error) {
+	return false, fmt.Errorf("cannot claim it: %w", context.Canceled)
+}
+
+func (c *claims) isLost(w work) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.works[w] != nil && c.works[w].lost
+}
+
+func (c *claims) wants(w work) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.works[w] != nil
+}
+
+// What a host has claimed and not begun goes to another one when the agent is removed
+// there: the claim kept everybody else from it.
+func TestWhatARemovedAgentHadClaimed(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	pause(t, g.white, "mawjs", true)
+	p := say(t, g.white, "mawjs", "word0").Path // chosen for white
+	if _, err := g.white.decider.do(t.Context(), affairs.Take("white", p, "mawjs", 0, "white")); err != nil {
+		t.Fatal(err)
+	}
+	awaitHas(t, g.hub, p)
+	if _, err := control.RemoveAgent.Ask(t.Context(), g.white, control.AgentRequest{Name: "mawjs"}); err != nil {
+		t.Fatal(err)
+	}
+	if m := answerTo(t, g.hub, p); m.Host != g.hub.cfg.Alias {
+		t.Errorf("answered by %s: %s %q", m.Host, m.Act, m.Body)
+	}
+	g.wantOnce(t, 1)
 }
 
 // What waits for an agent that is removed is done by another host that serves it, else it
@@ -362,5 +596,47 @@ func TestMailOfARemovedAgent(t *testing.T) {
 	}
 	if dead := deadLettersOf(t, g.hub, control.DeadLettersRequest{}); len(dead) != 1 || dead[0].Message.Path != lonely || dead[0].Attempts != 0 {
 		t.Errorf("the dead letters are %+v", dead)
+	}
+}
+
+// Mail is looked through for what hosts that are gone left undone only where that may be
+// more than the last time. It prevents: that all mail of an agent is gone through every five
+// seconds for ever, with the whole node waiting, once any host has left the fleet.
+func TestMailIsNotLookedThroughInVain(t *testing.T) {
+	t.Parallel()
+	g := aGroup(t, true)
+	if _, err := control.PauseAgent.Ask(t.Context(), g.white, control.PauseRequest{Name: "mawjs", Paused: true}); err != nil {
+		t.Fatal(err)
+	}
+	old := say(t, g.white, "mawjs", "word0").Path
+	awaitHas(t, g.hub, old)
+	eventually(t, "the message is recorded", func() bool { return g.hub.record.Place(old) >= gitsync.Recorded })
+	if _, err := control.RemoveAgent.Ask(t.Context(), g.hub, control.AgentRequest{Name: "mawjs"}); err != nil {
+		t.Fatal(err)
+	}
+	addExec(t, g.hub, "mawjs", g.command(g.hub)) // what the record has by now is not its to do
+	g.awaitServed(t, g.hub, 2)
+	g.stopWhite()
+	pass(g.hub, g.hubClock, 11*time.Minute)
+	a, err := g.hub.roster.Get("mawjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := func() int {
+		g.hub.claims.mu.Lock()
+		vain := g.hub.claims.vain["mawjs"]
+		g.hub.claims.mu.Unlock()
+		all, looked := g.hub.claims.orphans(a, vain)
+		if !slices.Equal(looked.gone, []protocol.Name{"white"}) {
+			t.Errorf("gone are %v", looked.gone)
+		}
+		return len(all)
+	}
+	if n := found(); n != 0 {
+		t.Errorf("%d messages were found once more", n)
+	}
+	say(t, g.hub, "nat", "something new")
+	if n := found(); n != 1 {
+		t.Errorf("%d messages were found when something had come, want 1", n)
 	}
 }

@@ -104,7 +104,7 @@ func wantBursts(t testing.TB, remote string, count int) {
 // lost either.
 func TestEightHostsPushOnce(t *testing.T) {
 	t.Parallel()
-	const each = 25
+	const each = 10
 	for _, linked := range []bool{true, false} {
 		t.Run(fmt.Sprint("linked ", linked), func(t *testing.T) {
 			remote, nodes := fleetOf(t, linked)

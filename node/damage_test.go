@@ -5,9 +5,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/gitsync"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // It prevents: one message that the disk has lost keeps a whole node from starting,
@@ -58,6 +64,83 @@ func TestStartWithADamagedMessage(t *testing.T) {
 	}
 	if j, ok := n.doors.of("echo").take(); ok {
 		t.Errorf("the agent was about to run %s", j.it.Path)
+	}
+}
+
+// damagedMail is a node with an agent, and a message for it whose object the disk has lost.
+// The agent is paused.
+func damagedMail(t *testing.T, pauses time.Duration) (n *Node, bad protocol.Path) {
+	t.Helper()
+	home := initHome(t, nil)
+	n, _ = runNodeWith(t, Options{Home: home, retryPause: pauses})
+	addExec(t, n, "mawjs", "cat")
+	pause(t, n, "mawjs", true)
+	bad = say(t, n, "mawjs", "the one that is lost").Path
+	eventually(t, "it is recorded", func() bool { return n.record.Place(bad) == gitsync.Recorded })
+	damageObject(t, home.Record(), "main:"+bad.RepoPath())
+	return n, bad
+}
+
+// A message that cannot be read is seen where it waits and holds up nothing else: it
+// vanished from the queue of its agent, its sender waited for ever, or no queue could be
+// listed at all.
+func TestAMessageThatCannotBeReadIsSeen(t *testing.T) {
+	n, bad := damagedMail(t, time.Hour)
+	wantRows := func(why control.JobWhy) {
+		t.Helper()
+		jobs := queueOf(t, n, control.QueueRequest{Message: bad.String()})
+		if len(jobs) != 1 || jobs[0].Path != bad || jobs[0].Why != why || jobs[0].Problem != cannotRead {
+			t.Errorf("the queue is %+v", jobs)
+		}
+	}
+	wantRows(control.WhyPaused)
+	pause(t, n, "mawjs", false)
+	if answer := answerTo(t, n, say(t, n, "mawjs", "another one").Path); strings.TrimSpace(answer.Body) != "another one" {
+		t.Errorf("answered %q", answer.Body)
+	}
+	wantRows(control.WhyRetry)
+	if !warned(t, n, "a message waits for mawjs: cannot read "+bad.String()) {
+		t.Error("status does not say it")
+	}
+	wantCanceled(t, n, bad, "mawjs", control.JobWaiting)
+	if warned(t, n, bad.String()) {
+		t.Error("canceled, and status warns of it")
+	}
+}
+
+// What stays unreadable is a dead letter in the end, with the reason, which can be listed
+// with the others.
+func TestAMessageThatStaysUnreadableIsADeadLetter(t *testing.T) {
+	n, bad := damagedMail(t, time.Millisecond)
+	pause(t, n, "mawjs", false)
+	if answer := answerTo(t, n, bad); answer.Act != protocol.ActFailed || !strings.Contains(answer.Body, "mawjs: cannot read "+bad.String()) {
+		t.Errorf("answered %s %q", answer.Act, answer.Body)
+	}
+	dead := deadLettersOf(t, n, control.DeadLettersRequest{})
+	if len(dead) != 1 || dead[0].Message.Path != bad || dead[0].Attempts != 0 || dead[0].Message.Body != "" || !strings.Contains(dead[0].Text, "The message cannot be read: ") {
+		t.Errorf("the dead letters are %+v", dead)
+	}
+	eventually(t, "status warns of it no more", func() bool { return !warned(t, n, bad.String()) })
+}
+
+// What can be read again, as when the record has brought it back, is answered as if
+// nothing had been.
+func TestAMessageThatIsReadAgainIsAnswered(t *testing.T) {
+	n, _ := trying(t, initHome(t, nil))
+	var reads atomic.Int32
+	load := n.doors.worker.load
+	n.doors.worker.load = func(it *fleet.Item) (*protocol.Message, error) {
+		if reads.Add(1) < mostReadings {
+			return nil, syscall.EIO
+		}
+		return load(it)
+	}
+	addExec(t, n, "mawjs", "cat")
+	if answer := answerTo(t, n, say(t, n, "mawjs", "hello").Path); strings.TrimSpace(answer.Body) != "hello" {
+		t.Errorf("answered %s %q", answer.Act, answer.Body)
+	}
+	if warned(t, n, "a message waits for mawjs") {
+		t.Error("it was read, and status warns")
 	}
 }
 

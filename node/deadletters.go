@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -18,7 +19,9 @@ type deadLetters struct {
 	folded folded.State
 	views  *views
 	do     func(ctx context.Context, c affair.Command) ([]written, error)
+	act    func(ctx context.Context, c fleet.Command, about protocol.Path) ([]written, error)
 	actor  func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
+	claims *claims
 }
 
 // list answers control.DeadLetters.
@@ -39,7 +42,37 @@ func (d *deadLetters) list(_ context.Context, r control.DeadLettersRequest) ([]c
 		}
 		list = append(list, view)
 	}
+	for _, run := range d.left(of, r.Agent) {
+		view, err := d.view(run)
+		if err != nil {
+			return nil, err
+		}
+		view.Claimed = true
+		list = append(list, view)
+	}
+	if len(list) == 0 && r.Agent != "" { // a slip would look as if all were well
+		var err error
+		d.folded(func(s *fleet.State) { err = s.People.Check(r.Agent) })
+		return list, asError(err)
+	}
 	return list, nil
+}
+
+// left are the works of an agent, "" for all, on a message, zero for all, that a host has
+// claimed and does not do, as the dead letters that they may be.
+func (d *deadLetters) left(of protocol.Path, agent string) (all []affairs.Run) {
+	now := d.claims.now()
+	left := d.claims.abandoned()
+	d.folded(func(s *fleet.State) {
+		for _, a := range left {
+			if (agent == "" || a.agent == agent) && (of.IsZero() || a.path == of) {
+				run := s.Run(a.path, a.agent)
+				run.Dead = &affairs.Letter{Time: a.since, Host: a.host, Failure: protocol.Failure{Problem: a.problem(now)}}
+				all = append(all, run)
+			}
+		}
+	})
+	return all
 }
 
 // dead are the dead letters of an agent, "" for all, and of a message, zero for all, whose
@@ -66,12 +99,13 @@ func (d *deadLetters) view(run affairs.Run) (control.DeadLetter, error) {
 	if f.item == nil {
 		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "", "there is no message %s", run.Message)
 	}
+	text := strings.TrimSpace(run.Dead.Failure.Text)
 	m, err := d.views.of(f)
-	if err != nil {
-		return control.DeadLetter{}, asError(err)
+	if err != nil { // it may be a dead letter because of that
+		m, text = d.views.with(f, ""), strings.TrimSpace(text+"\n\nThe message "+cannotRead+": "+err.Error())
 	}
 	view := control.DeadLetter{
-		Message: m, Agent: run.Agent, Host: run.Dead.Host, Time: run.Dead.Time, Problem: run.Dead.Failure.Problem, Text: strings.TrimSpace(run.Dead.Failure.Text),
+		Message: m, Agent: run.Agent, Host: run.Dead.Host, Time: run.Dead.Time, Problem: run.Dead.Failure.Problem, Text: text,
 		Tier: run.Dead.Failure.Tier, Ran: control.Seconds(run.Dead.Failure.Ran), Attempts: run.Attempts, Retries: run.Retries,
 	}
 	if w := run.Dropped; w != nil {
@@ -102,11 +136,25 @@ func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.R
 				continue
 			}
 			run.Dead = &affairs.Letter{Position: run.Claim.Position, Time: run.Claim.Time, Host: run.Claim.Host, Failure: protocol.Failure{
-				Problem: run.Claim.Host.String() + " has claimed it and not answered"}}
+				Problem: claimedBy(run).problem(run.Claim.Time)}}
 			all = append(all, run)
 		}
 	})
 	return all
+}
+
+// triedAgain is who has had a message tried again that an agent, "" for any, had failed on
+// and has not given up since; "" where nobody has.
+func (d *deadLetters) triedAgain(of protocol.Path, agent string) (text string) {
+	d.folded(func(s *fleet.State) {
+		for _, name := range s.Affairs(affairs.KindName) {
+			run := fleet.Value(s, affairs.Kind(), name, time.Time{})
+			if run.Message == of && run.Dead == nil && run.Again != nil && (agent == "" || run.Agent == agent) {
+				text = fmt.Sprintf(" any more: %s has had %s try it again already", run.Again.By, run.Agent)
+			}
+		}
+	})
+	return text
 }
 
 // say says something about the dead letter that a request names, and returns it as it was.
@@ -114,6 +162,9 @@ func (d *deadLetters) abandoned(of protocol.Path, agent string) (all []affairs.R
 func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.DeadLetterRequest, claimed bool,
 	word func(by string, p protocol.Path, agent, reason string) affair.Command,
 ) (control.DeadLetter, error) {
+	if err := checkReason("do that about a dead letter", r.Reason); err != nil {
+		return control.DeadLetter{}, err
+	}
 	who, err := d.actor(by, "")
 	if err != nil {
 		return control.DeadLetter{}, err
@@ -126,24 +177,46 @@ func (d *deadLetters) say(ctx context.Context, by control.Caller, r control.Dead
 	if len(dead) == 0 && claimed {
 		dead = d.abandoned(f.item.Path, r.Agent)
 	}
+	if len(dead) == 0 && claimed {
+		dead = d.left(f.item.Path, r.Agent)
+	}
+	short := f.item.Path.Short()
 	switch {
 	case len(dead) == 0 && r.Agent != "":
-		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s", f.item.Path, r.Agent)
+		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s%s", short, r.Agent, d.triedAgain(f.item.Path, r.Agent))
 	case len(dead) == 0:
-		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter", f.item.Path)
+		return control.DeadLetter{}, control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter%s", short, d.triedAgain(f.item.Path, ""))
 	case len(dead) > 1:
 		var agents []string
 		for _, run := range dead {
 			agents = append(agents, run.Agent)
 		}
-		return control.DeadLetter{}, control.Errorf(control.KindRefused, "name one with --agent", "%s is a dead letter of several agents: %s", f.item.Path, strings.Join(agents, ", "))
+		return control.DeadLetter{}, control.Errorf(control.KindRefused, "name one with --agent", "%s is a dead letter of several agents: %s", short, strings.Join(agents, ", "))
 	}
 	view, err := d.view(dead[0])
 	if err != nil {
 		return control.DeadLetter{}, err
 	}
+	if err := d.giveUpUnsaid(ctx, dead[0]); err != nil {
+		return control.DeadLetter{}, asError(err)
+	}
 	if _, err := d.do(ctx, word(who.Name, f.item.Path, dead[0].Agent, r.Reason)); err != nil {
 		return control.DeadLetter{}, asError(err)
 	}
 	return view, nil
+}
+
+// giveUpUnsaid makes a dead letter of work that a host has claimed without a word in the
+// record. Then what somebody says about it counts everywhere, and if that host is still
+// there it leaves the work alone.
+func (d *deadLetters) giveUpUnsaid(ctx context.Context, run affairs.Run) error {
+	if run.Dead.Host != "" || !run.Dead.Path.IsZero() {
+		return nil // the record tells of it
+	}
+	f := protocol.Failure{Problem: run.Agent + ": " + run.Dead.Failure.Problem + "; nobody else knows whether its command was started"}
+	c := fleet.Answer{
+		As: fleet.Who{Name: run.Agent, Host: d.claims.host}, To: run.Message, Body: protocol.Failed.Format(f), Act: protocol.ActFailed, ByAgent: true,
+	}
+	_, err := d.act(ctx, c, run.Message)
+	return err
 }

@@ -182,8 +182,8 @@ func (d *directory) List(_ context.Context, r control.HostsRequest) ([]control.P
 			}
 			if p.Here && kind == "agent" {
 				a := served[name]
-				p.Presence = a.Presence
-				p.Held, p.Paused, p.Queued, p.Running, p.Over, p.Failing, p.Dead = a.Held, a.Paused, a.Queued, a.Running, a.Over, a.Failing, a.Dead
+				p.Presence, p.Stalled = a.Presence, a.Stalled
+				p.Held, p.Paused, p.Queued, p.Running, p.Unread, p.Over, p.Failing, p.Dead = a.Held, a.Paused, a.Queued, a.Running, a.Unread, a.Over, a.Failing, a.Dead
 			}
 			if !p.Here && kind == "agent" {
 				p.Presence = d.presenceOf(h.Alias, name)

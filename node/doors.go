@@ -159,6 +159,33 @@ func (d *doors) look(agent protocol.Name) {
 	})
 }
 
+// overHour is how many messages wait because agents have had the agent run too often within
+// an hour.
+func (d *doors) overHour(agent protocol.Name) (count int) {
+	d.folded(func(*fleet.State) {
+		if w := d.workers[agent]; w != nil {
+			count = len(w.queue.over.hour)
+		}
+	})
+	return count
+}
+
+// overTalk is how many messages wait, for all agents here, because agents have had each
+// other run too often in the conversation of a message.
+func (d *doors) overTalk(p protocol.Path) (count int) {
+	d.folded(func(s *fleet.State) {
+		it, there := s.Ledger.Item(p)
+		if !there {
+			return
+		}
+		root := s.Talk.Root(it)
+		for _, w := range d.workers {
+			count += len(w.queue.over.talks[root])
+		}
+	})
+	return count
+}
+
 // fillAll queues what waits for the agent, or with "" for all agents, and is not queued yet.
 func (d *doors) fillAll(agent string) {
 	var queues []*queue
@@ -224,7 +251,7 @@ func (d *doors) older(a configs.Agent) func(protocol.Path) bool {
 func (d *doors) nudge() {
 	d.folded(func(*fleet.State) {
 		for _, w := range d.workers {
-			w.queue.nudge()
+			w.queue.look()
 		}
 	})
 }
@@ -247,6 +274,7 @@ func (d *doors) view(s *fleet.State, a configs.Agent) control.Agent {
 	if w := d.workers[a.Name]; w != nil {
 		v.Queued, v.Running, v.Held = w.queue.waiting(), w.queue.atWork(), w.slots.Waits(w.queue.wake)
 		v.Over, v.Failing = len(w.queue.over.spent), len(w.queue.pauses)
+		v.Stalled = w.queue.stalled.why
 	}
 	v.Dead = s.DeadCount(fleet.Who{Name: a.Name.String(), Host: d.host})
 	if a.Door == configs.DoorInbox {

@@ -105,6 +105,7 @@ func TestHostFileIsRenderedWhenItIsCommitted(t *testing.T) {
 // Two sides that change one field of a profile: both versions are kept, and every
 // host says so.
 func TestAProfileChangedInTwoPlacesIsSaidEverywhere(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	const path = "local/actors/reviewer.md"
 	profile := func(role string) []byte {

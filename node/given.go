@@ -185,7 +185,7 @@ func (pr *prompts) promptedAgent(it *fleet.Item, name string) (configs.Agent, er
 	if name != "" {
 		a, err := pr.roster.Get(name)
 		if err == nil && a.Door != configs.DoorExec {
-			return a, control.Errorf(control.KindRefused, "parley read "+it.Path.String(), "%s asks for its mail itself: nothing is given to it", a.Name)
+			return a, control.Errorf(control.KindRefused, "parley read "+it.Path.Short(), "%s asks for its mail itself: nothing is given to it", a.Name)
 		}
 		return a, err
 	}
@@ -200,6 +200,6 @@ func (pr *prompts) promptedAgent(it *fleet.Item, name string) (configs.Agent, er
 	if len(to) > 0 {
 		return to[0], nil
 	}
-	return configs.Agent{}, control.Errorf(control.KindNotFound, "name one: parley prompt "+it.Path.String()+" --as AGENT",
-		"no agent with a command is served here that %s is for", it.Path)
+	return configs.Agent{}, control.Errorf(control.KindNotFound, "name one: parley prompt "+it.Path.Short()+" --agent NAME",
+		"no agent with a command is served here that %s is for", it.Path.Short())
 }

@@ -30,6 +30,7 @@ func emptyFolder(t *testing.T, dir string) {
 // It prevents: it goes on as if all were well, lets go of what is stored after, runs
 // agents that may have answered already, and does not start again.
 func TestRecordGoesWhileTheNodeRuns(t *testing.T) {
+	t.Parallel()
 	for _, what := range []string{"objects/pack", "objects", "."} {
 		t.Run(what, func(t *testing.T) {
 			home := initHome(t, nil)
@@ -95,8 +96,10 @@ func isLost(m control.Message) func(control.Finding) bool {
 // The same with a remote: the node puts itself right while it runs. It prevents: agents
 // that stay paused, and a host that stays cut off until somebody repairs it.
 func TestRecordIsFetchedWhileTheNodeRuns(t *testing.T) {
+	t.Parallel()
 	for _, what := range []string{"objects/pack", "objects", "."} {
 		t.Run(what, func(t *testing.T) {
+			t.Parallel()
 			remote := bareRemote(t)
 			home := initHome(t, func(o *homes.Options) { o.Remote = remote })
 			n, stop := runNode(t, home)

@@ -27,20 +27,23 @@ func (w *worker) tell(ctx context.Context, j job) {
 }
 
 // resume has an agent go on whose messages wait for a budget: with all of them or, where a
-// message is named, with those of its conversation, in which the human speaks so.
-func (sv *serving) resume(ctx context.Context, r control.PauseRequest) error {
+// message is named, with those of its conversation, in which the human speaks so. It
+// returns how many waited for that, in the conversation for whichever agent here.
+func (sv *serving) resume(ctx context.Context, r control.PauseRequest) (over int, err error) {
 	if r.Conversation == "" {
+		over = sv.doors.overHour(protocol.Name(r.Name))
 		if err := sv.grant(protocol.Name(r.Name)); err != nil {
-			return asError(err)
+			return 0, asError(err)
 		}
 		sv.doors.look(protocol.Name(r.Name))
-		return nil
+		return over, nil
 	}
 	p, err := sv.find(r.Conversation)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return asError(sv.say(ctx, fleet.Resume{By: fleet.Who{Name: sv.human.String(), Host: sv.host}, At: p, Agent: r.Name}))
+	over = sv.doors.overTalk(p)
+	return over, asError(sv.say(ctx, fleet.Resume{By: fleet.Who{Name: sv.human.String(), Host: sv.host}, At: p, Agent: r.Name}))
 }
 
 // checkPause refuses to pause or resume what cannot be.

@@ -11,6 +11,7 @@ import (
 )
 
 func TestCertificateOfAnotherHost(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	white, stop, _ := linkedTo(t, hub, "white")
 	seenAs(t, hub, "white", control.HostLive)

@@ -103,6 +103,7 @@ func TestPingOfTheWrongHost(t *testing.T) {
 // back, whatever it said last: at the hub that has no other link, and at one that has.
 // The hub's clock stands still, so that it is not the time that does it.
 func TestAKilledHostIsAway(t *testing.T) {
+	t.Parallel()
 	stands := time.Now()
 	hub, _ := runNodeAt(t, initHome(t, func(o *homes.Options) { o.Remote, o.Listen = bareRemote(t), "127.0.0.1:0" }),
 		func() time.Time { return stands })
@@ -169,6 +170,7 @@ func TestClockDifferenceIsMeasured(t *testing.T) {
 }
 
 func TestARevokedHostIsCalledSo(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	white, ended := runToItsEnd(t, homeLinkedTo(t, hub, "white"))
 	seenAs(t, hub, "white", control.HostLive)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/fleet"
@@ -69,6 +70,9 @@ func checkInbox(r control.InboxRequest) error {
 	case !r.Claim && (r.ClaimFor != 0 || r.Session != ""):
 		return control.Errorf(control.KindUsage, "", "cannot look into the inbox: for how long and by which session is said of mail that is taken")
 	}
+	if err := sessions.CheckName(r.Session); err != nil {
+		return control.Errorf(control.KindUsage, "", "cannot look into the inbox: %v", err)
+	}
 	return nil
 }
 
@@ -91,23 +95,47 @@ func (b *inbox) await(ctx context.Context, who fleet.Who, take func(protocol.Pat
 		return b.look(who, take, r), nil
 	}
 	defer b.sessions.Waits(protocol.Name(who.Name))()
-	came := b.messages.Follow(1, nil) // that something came is all there is to know
+	came := b.messages.Follow(maxFeed, nil)
 	defer came.End()
 	ctx, cancel := context.WithTimeout(ctx, r.Within)
 	defer cancel()
 	for {
-		came.Drain()
 		freed := b.sessions.Freed()
 		if box := b.look(who, take, r); len(box) > 0 {
 			return box, nil
 		}
-		select {
-		case <-came.Wake():
-		case <-freed:
-		case <-ctx.Done():
-			return nil, nothingCame(ctx, r)
+		for news := false; !news; {
+			select {
+			case <-came.Wake():
+				news = b.isNews(who, came)
+			case <-freed:
+				news = true
+			case <-ctx.Done():
+				return nil, nothingCame(ctx, r)
+			}
 		}
 	}
+}
+
+// isNews reports whether there may be mail for a participant because of what came. A look
+// into an inbox goes through all mail that its owner ever had: the messages of a busy fleet
+// between others are no reason for one.
+func (b *inbox) isNews(who fleet.Who, came *feed.Feed[protocol.Path]) bool {
+	paths, missed := came.Drain()
+	news := missed > 0
+	b.folded(func(s *fleet.State) {
+		news = news || slices.ContainsFunc(paths, func(p protocol.Path) bool {
+			it, there := s.Ledger.Item(p)
+			return !there || makesMail(it) || s.Talk.Reaches(it, who)
+		})
+	})
+	return news
+}
+
+// makesMail reports whether a message may make others mail that were none: a word of a host,
+// or that the work is to be done anew or somewhere else.
+func makesMail(it *fleet.Item) bool {
+	return it.Act.HostWord() || it.Act == protocol.ActRunRetry || it.Act == protocol.ActRunClaim
 }
 
 // look lists the mail that waits, and takes it where that is asked for.

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -127,4 +129,31 @@ func TestClaimsEndWithTheNode(t *testing.T) {
 	if mail, err := claim(t.Context(), n, "right", within); err != nil || len(mail) != 1 {
 		t.Errorf("after a start another session is given %d messages, %v", len(mail), err)
 	}
+}
+
+// What waits for mail looks into the inbox when some came, and not for each message between
+// others. It prevents: that each message of a busy fleet has each waiting session go through
+// all mail that its agent ever had, with the whole node waiting.
+func TestOnlyMailIsNews(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	addInbox(t, n, "mawjs")
+	addInbox(t, n, "volt")
+	came := n.inbox.messages.Follow(maxFeed, nil)
+	defer came.End()
+	few := n.inbox.messages.Follow(1, nil)
+	defer few.End()
+	news := func(what string, of *feed.Feed[protocol.Path], want bool) {
+		t.Helper()
+		if got := n.inbox.isNews(fleet.Who{Name: "mawjs", Host: n.cfg.Alias}, of); got != want {
+			t.Errorf("%s is news: %v", what, got)
+		}
+	}
+	news("nothing", came, false)
+	say(t, n, "volt", "for another")
+	news("another's mail", came, false)
+	say(t, n, "mawjs", "for it")
+	news("its mail", came, true)
+	news("more than was kept", few, true)
+	addInbox(t, n, "codex")
+	news("who is served", came, true)
 }

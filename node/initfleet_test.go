@@ -30,6 +30,7 @@ func initIn(t *testing.T, o homes.Options) homes.Result {
 // names no fleet each call it something else, and do not hear each other: it is taken over
 // first, which writes the name into it.
 func TestTheDefaultFleet(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	if first := initIn(t, homes.Options{Alias: "white", Human: "nat", Remote: remote}); first.Config.Fleet != "nat" {
 		t.Errorf("the fleet is called %s", first.Config.Fleet)

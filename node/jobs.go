@@ -113,20 +113,27 @@ func (w *worker) jobs(s *fleet.State, of protocol.Path) []control.Job {
 		if !of.IsZero() && it.Path != of {
 			continue
 		}
-		job := w.waiting(s, it)
+		job := w.waiting(s, it, halted, awaited)
 		job.Place = place
-		if job.Why = q.why(s, it, awaited); halted {
-			job.Why = control.WhyHalted
-		}
-		if job.Why == control.WhyNothing && w.slots.Waits(q.wake) {
-			job.Why = control.WhySlots
-		}
-		if until := q.pauses[it.Path]; job.Why == control.WhyRetry {
-			job.Next = w.now().Add(time.Until(until)).UTC()
-		}
 		all = append(all, job)
 	}
 	return all
+}
+
+// jobOn is what there is to do for an agent on one message, without its place, in a look at
+// the state. It goes through nothing else that waits: other hosts may ask for it often.
+func (w *worker) jobOn(s *fleet.State, p protocol.Path) (job control.Job, ok bool) {
+	q := w.queue
+	it, there := s.Ledger.Item(p)
+	switch at := q.at[p]; {
+	case !there || !q.held[p]:
+		return job, false
+	case at != nil:
+		return w.running(at), at.j.handling == fleet.Run
+	case s.Talk.Handle(it, q.who, q.limits()) != fleet.Run:
+		return job, false
+	}
+	return w.waiting(s, it, w.halted(), q.awaited(s)), true
 }
 
 func (w *worker) running(at *atWork) control.Job {
@@ -141,13 +148,28 @@ func (w *worker) running(at *atWork) control.Job {
 	return job
 }
 
-func (w *worker) waiting(s *fleet.State, it *fleet.Item) control.Job {
+// waiting is the job on a message that waits.
+func (w *worker) waiting(s *fleet.State, it *fleet.Item, halted bool, awaited map[protocol.Name]protocol.Path) control.Job {
 	q := w.queue
 	standing := w.runs.Standing(w.job(s, it.Path))
-	return control.Job{
-		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
-		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: lastFailure(standing),
+	problem := lastFailure(standing)
+	if q.unread[it.Path] > 0 {
+		problem = cannotRead
 	}
+	job := control.Job{
+		Agent: q.agent.Name, Path: it.Path, From: it.From, State: control.JobWaiting, Tier: q.tierFor(s, it).Name, Since: it.Timestamp,
+		Attempt: standing.Attempts, Of: job{agent: q.agent}.attempts(), Problem: problem,
+	}
+	if job.Why = q.why(s, it, awaited); halted {
+		job.Why = control.WhyHalted
+	}
+	if job.Why == control.WhyNothing && w.slots.Waits(q.wake) {
+		job.Why = control.WhySlots
+	}
+	if until := q.pauses[it.Path]; job.Why == control.WhyRetry {
+		job.Next = w.now().Add(time.Until(until)).UTC()
+	}
+	return job
 }
 
 // lastFailure is how the last attempt failed, in a word or two.
@@ -157,10 +179,8 @@ func lastFailure(s runlog.Standing) string {
 		return ""
 	case wasCut(s):
 		return "cut short"
-	case s.Last.Exit > 0:
-		return fmt.Sprintf("exit code %d", s.Last.Exit)
 	}
-	return s.Last.Failure
+	return control.FailureText(s.Last.Failure, s.Last.Exit)
 }
 
 // why is what a message waits for that is in the queue, as next decides it.
@@ -172,6 +192,8 @@ func (q *queue) why(s *fleet.State, it *fleet.Item, awaited map[protocol.Name]pr
 	switch {
 	case q.paused:
 		return control.WhyPaused
+	case q.stalled.tries > 0:
+		return control.WhyStalled
 	case now.Before(q.pauses[it.Path]):
 		return control.WhyRetry
 	case waits && it.Path.Compare(first) >= 0:
@@ -217,6 +239,9 @@ func (q *queue) gone(p protocol.Path) {
 	delete(q.at, p)
 	delete(q.held, p)
 	delete(q.pauses, p)
+	delete(q.expects, p)
+	q.readable(p)
+	q.hourOver()
 	q.look()
 }
 

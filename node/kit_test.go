@@ -95,7 +95,7 @@ func bareRemote(t testing.TB) string {
 }
 
 // say sends a message as the human.
-func say(t *testing.T, n control.Service, to, body string) control.Message {
+func say(t testing.TB, n control.Service, to, body string) control.Message {
 	t.Helper()
 	m, err := control.Send.Ask(t.Context(), n, control.SendRequest{To: []string{to}, Body: body})
 	if err != nil {
@@ -105,7 +105,7 @@ func say(t *testing.T, n control.Service, to, body string) control.Message {
 }
 
 // answerTo waits for the answer to a message.
-func answerTo(t *testing.T, n control.Service, p protocol.Path) control.Message {
+func answerTo(t testing.TB, n control.Service, p protocol.Path) control.Message {
 	t.Helper()
 	m, err := control.Wait.Ask(t.Context(), n, control.WaitRequest{Re: p.String(), Within: within})
 	if err != nil {
@@ -114,7 +114,7 @@ func answerTo(t *testing.T, n control.Service, p protocol.Path) control.Message 
 	return m
 }
 
-func addExec(t *testing.T, n control.Service, name, command string) {
+func addExec(t testing.TB, n control.Service, name, command string) {
 	t.Helper()
 	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: name, Exec: command}); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func eventually(t testing.TB, what string, so func() bool) {
 
 // cloneOf is a work tree of the shared repository, as a participant with plain
 // git has it.
-func cloneOf(t *testing.T, remote string) string {
+func cloneOf(t testing.TB, remote string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clone")
 	git(t, filepath.Dir(dir), "clone", "--quiet", "--no-local", remote, dir)
@@ -158,7 +158,7 @@ func cloneOf(t *testing.T, remote string) string {
 	return dir
 }
 
-func git(t *testing.T, dir string, args ...string) {
+func git(t testing.TB, dir string, args ...string) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
 	cmd.Dir = dir
@@ -195,7 +195,7 @@ func plainMail(t *testing.T, clone, channel, stamp, from, to, body string) proto
 
 // push brings commits of a clone to the shared repository, as often as the
 // node's own pushes get in between.
-func push(t *testing.T, clone string) {
+func push(t testing.TB, clone string) {
 	t.Helper()
 	eventually(t, "the push is taken", func() bool {
 		git(t, clone, "pull", "--quiet", "--rebase")

@@ -1,16 +1,40 @@
 package node
 
 import (
+	"flag"
+	"fmt"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 
 	"github.com/parleyfleet/parley/internal/keeper"
+	"github.com/parleyfleet/parley/internal/scratch"
 )
 
-// TestMain lets this test binary be the keeper of agents' commands.
+// sendVar has the test binary send messages to a node in place of running tests, see
+// sendAsked.
+const sendVar = "PARLEY_NODE_TEST_SEND"
+
+// TestMain lets this test binary be the keeper of agents' commands, and programs that send.
+// Nodes wait for each other, for git and for the clock most of the time: so twice as many
+// tests run at a time as there are processors, unless -parallel says otherwise, or the race
+// detector keeps the processors busy.
 func TestMain(m *testing.M) {
 	if keeper.Asked(os.Args) {
 		os.Exit(keeper.Main())
 	}
-	os.Exit(m.Run())
+	if asked := os.Getenv(sendVar); asked != "" {
+		if err := sendAsked(asked); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	if !raced {
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(scratch.InMemory(m).Run())
 }

@@ -92,6 +92,7 @@ func TestHoleIsFilledByWhoeverHeardIt(t *testing.T) {
 // What a revocation leaves in and is not here is asked for, and let in. It prevents:
 // the last words of a host, and by that all before them, refused until git brings them.
 func TestRevocationAsksForWhatItLeavesIn(t *testing.T) {
+	t.Parallel()
 	a, b := linkedPair(t)
 	g := newGhost(t, a, "gone")
 	all := g.words(10)

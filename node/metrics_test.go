@@ -107,6 +107,7 @@ func reaches(t *testing.T, n *Node, want map[string]float64) {
 }
 
 func TestMetricsOfTwoNodes(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	one, _ := runNode(t, measured(t, initHome(t, func(o *homes.Options) { o.Remote, o.Listen = remote, "127.0.0.1:0" })))
 	two, _ := runNode(t, measured(t, initHome(t, func(o *homes.Options) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -61,13 +62,14 @@ type Options struct {
 	// Then everything that an agent's command starts is known as that agent's, on Linux.
 	Keeper bool
 
-	anew       bool          // what can be computed is thrown away first
-	acceptLoss bool          // what the disk has lost is given up
-	remote     *string       // in place of that of the configuration, and runs of git may take long; nil: that one
-	queueBytes int           // see bus.Options
-	affairs    []affair.Any  // besides those that every node folds
-	retryPause time.Duration // 0: as usual
-	lookTimes  int           // how many times longer than usual a start may look around; 0: once
+	anew       bool                 // what can be computed is thrown away first
+	acceptLoss bool                 // what the disk has lost is given up
+	remote     *string              // in place of that of the configuration, and runs of git may take long; nil: that one
+	queueBytes int                  // see bus.Options
+	affairs    []affair.Any         // besides those that every node folds
+	retryPause time.Duration        // 0: as usual
+	syncRuns   func(*os.File) error // has the log of runs outlast a power cut; nil: (*os.File).Sync
+	lookTimes  int                  // how many times longer than usual a start may look around; 0: once
 }
 
 // Node is one host of a fleet.
@@ -294,7 +296,7 @@ func (n *Node) openHome(o Options) (opened []configs.Opened, err error) {
 	if o.Keeper {
 		n.keepers = &keeper.Pool{}
 	}
-	if n.runs, err = runlog.Open(n.home.Runs(), n.now); err != nil {
+	if n.runs, err = runlog.Open(n.home.Runs(), n.now, o.syncRuns); err != nil {
 		return nil, err
 	}
 	if n.given, err = promptlog.Open(n.home.Prompts(), n.now); err != nil {
@@ -377,7 +379,7 @@ func (n *Node) openDoors() {
 		halted: n.doors.worker.halted, maxHops: n.cfg.MaxHops, load: n.views.load, runner: commands, notices: n.notices, now: n.now, log: n.log,
 	})
 	n.attendance.busy, n.attendance.done = n.attention.busy, n.attention.done
-	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, actor: n.actors.actor}
+	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, act: n.decider.act, actor: n.actors.actor, claims: n.claims}
 	n.policies = &policies{recordID: n.record.ID(), host: n.cfg.Alias, folded: n.folded, do: n.decider.do, actor: n.actors.actor}
 	n.collab = collab.New(collab.Options{
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
@@ -393,7 +395,7 @@ func (n *Node) openDoors() {
 			}
 			return f.item.Path, nil
 		},
-		say: n.decider.say, grant: n.runs.Grant,
+		say: n.decider.say, do: n.decider.do, grant: n.runs.Grant,
 	}
 }
 

@@ -123,6 +123,7 @@ func (n *Node) reading(read func() bool) bool {
 
 // A file with a wrong signature is refused once, named, and changes nothing.
 func TestWrongSignatureIsRefused(t *testing.T) {
+	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "shout", "tr a-z A-Z")
 	real := say(t, n, "shout", "hello")
@@ -146,6 +147,7 @@ func TestWrongSignatureIsRefused(t *testing.T) {
 
 // A channel that hosted remotes will not take well is named, once.
 func TestBusyDayIsWarnedAboutOnce(t *testing.T) {
+	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
 	channel := protocol.NewChannelID([16]byte{1})
 	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
@@ -234,6 +236,7 @@ func TestMailOlderThanTheAgentIsShownNotRun(t *testing.T) {
 
 // Crosstalk D35.
 func TestSecondHostOfAnAliasStaysOut(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	initHome(t, func(o *homes.Options) { o.Remote = remote })
 	home := configs.Home{Dir: filepath.Join(t.TempDir(), "second")}
@@ -248,6 +251,7 @@ func TestSecondHostOfAnAliasStaysOut(t *testing.T) {
 }
 
 func TestInitRefusesWhatIsNoRecordOfOurs(t *testing.T) {
+	t.Parallel()
 	foreign := bareRemote(t)
 	clone := cloneOf(t, foreign)
 	if err := os.WriteFile(filepath.Join(clone, "README"), []byte("code\n"), 0o600); err != nil {

@@ -96,7 +96,7 @@ func TestARunningNodeAnswersLikeAFreshOne(t *testing.T) {
 	}
 	slices.Sort(paths)
 	source := rand.New(rand.NewPCG(9, 28))
-	for round := range 25 {
+	for round := range 15 {
 		var did []string
 		for range 1 + source.IntN(3) {
 			path := paths[source.IntN(len(paths))]

@@ -30,7 +30,9 @@ type queue struct {
 	holes   map[protocol.Path]time.Time // until when, for what its host wrote before it
 	expects map[protocol.Path]time.Time // until when, for the receipt that says what it answers
 	pauses  map[protocol.Path]time.Time // until when, because an attempt failed
+	unread  map[protocol.Path]int       // how often the text of what waits could not be read
 	paused  bool
+	stalled stall
 	quiet   time.Time // when it is nudged because quiet hours end; zero for never
 }
 
@@ -78,7 +80,7 @@ func newQueue(o queueOptions, who fleet.Who, a configs.Agent) *queue {
 		queueOptions: o, who: who, agent: a, wake: make(chan struct{}, 1), paused: a.Paused,
 		lines: map[string]*line{}, aside: map[protocol.Path]*fleet.Item{}, over: newHeldBack(),
 		held: map[protocol.Path]bool{}, running: map[string]int{}, holes: map[protocol.Path]time.Time{}, expects: map[protocol.Path]time.Time{},
-		pauses: map[protocol.Path]time.Time{}, at: map[protocol.Path]*atWork{},
+		pauses: map[protocol.Path]time.Time{}, unread: map[protocol.Path]int{}, at: map[protocol.Path]*atWork{},
 	}
 }
 
@@ -166,7 +168,7 @@ func byPlace(a, b *fleet.Item) int {
 // next is the message that is to be handled next: its author has the turn, and its tier
 // a free worker. While the agent is paused its mail waits.
 func (q *queue) next(s *fleet.State) (j job, ok bool) {
-	if q.paused {
+	if q.paused || q.isStalled() {
 		return job{}, false
 	}
 	awaited := q.awaited(s)
@@ -203,6 +205,7 @@ func (q *queue) next(s *fleet.State) (j job, ok bool) {
 		case spent.only:
 			l.Take()
 			q.over.soon = append(q.over.soon, it)
+			q.budgets.waiting[q] = true
 		default:
 			l.Take()
 			if q.hold(spent, it) {
@@ -307,7 +310,7 @@ func (q *queue) later(j job, pause time.Duration) {
 
 // end lets go of a message that was handled.
 func (q *queue) end(j job) {
-	if _, again := q.pauses[j.it.Path]; !again {
+	if q.aside[j.it.Path] == nil { // else it was put back
 		delete(q.held, j.it.Path)
 	}
 	q.running[j.tier.Name]--

@@ -12,6 +12,7 @@ import (
 // An inbox of more than one batch empties, each message with one receipt, also while
 // others mark the same.
 func TestManyAreMarkedOnce(t *testing.T) {
+	t.Parallel()
 	n, _ := runNode(t, initHome(t, nil))
 	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "mawjs", Inbox: true}); err != nil {
 		t.Fatal(err)

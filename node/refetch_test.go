@@ -20,6 +20,7 @@ import (
 // journal holds. It prevents: a host that cannot start again after its disk lost
 // the repository, or that starts without what it had acknowledged.
 func TestRecordIsFetchedAnew(t *testing.T) {
+	t.Parallel()
 	remote := bareRemote(t)
 	home := initHome(t, func(o *homes.Options) { o.Remote = remote })
 	n, stop := runNode(t, home)
@@ -72,6 +73,7 @@ func spoken(t *testing.T, n control.Service) []string {
 // It prevents: a host that takes another fleet's record, or an empty repository,
 // for its own because record.git was lost.
 func TestAnotherRecordIsNotTaken(t *testing.T) {
+	t.Parallel()
 	foreign := bareRemote(t)
 	initHome(t, func(o *homes.Options) { o.Remote, o.Alias = foreign, "oracle-world" })
 	for name, test := range map[string]struct{ remote, want string }{

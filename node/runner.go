@@ -79,6 +79,13 @@ func (rn *runner) runAs(ctx context.Context, a configs.Agent, c door.Command) do
 	return door.Run(ctx, c)
 }
 
+// again tells that an attempt has failed and when the next one is due.
+func (rn *runner) again(j job, attempt int, next time.Time, result door.Result) {
+	r := ended(control.RunChange{Agent: j.agent.Name, Path: j.it.Path}, result)
+	r.Change, r.Attempt, r.Of, r.Next = control.RunAgain, attempt, j.attempts(), next.UTC()
+	rn.events.Run(r)
+}
+
 // ended is the end of a run that started.
 func ended(r control.RunChange, result door.Result) control.RunChange {
 	r.Change, r.Problem, r.ExitCode, r.Elapsed = control.RunEnded, result.Problem(), result.ExitCode, control.Seconds(result.Elapsed)

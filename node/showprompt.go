@@ -44,8 +44,8 @@ func (pr *prompts) Prompt(_ context.Context, by control.Caller, r control.Prompt
 		case kept:
 			return givenView(g), nil
 		case r.Attempt > 0:
-			return control.Prompt{}, control.Errorf(control.KindNotFound, "what was done with it: parley trace "+it.Path.String(),
-				"what was given in attempt %d for %s is not kept: there was none, or it was let go", r.Attempt, it.Path)
+			return control.Prompt{}, control.Errorf(control.KindNotFound, "what was done with it: parley trace "+it.Path.Short(),
+				"what was given in attempt %d for %s is not kept: there was none, or it was let go", r.Attempt, it.Path.Short())
 		}
 	}
 	a, err := pr.promptedAgent(it, as)
@@ -53,8 +53,8 @@ func (pr *prompts) Prompt(_ context.Context, by control.Caller, r control.Prompt
 		return control.Prompt{}, err
 	}
 	if !r.Now && pr.handled(it, a) {
-		return control.Prompt{}, control.Errorf(control.KindNotFound, "what it would be given now: parley prompt "+it.Path.String()+" --now",
-			"what %s was given for %s is not kept: it was let go, or nothing was", a.Name, it.Path)
+		return control.Prompt{}, control.Errorf(control.KindNotFound, "what it would be given now: parley prompt "+it.Path.Short()+" --now",
+			"what %s was given for %s is not kept: it was let go, or nothing was", a.Name, it.Path.Short())
 	}
 	return pr.would(it, a)
 }

@@ -405,7 +405,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 	})
 	for i, from := range []*Node{n, n, m, m} {
 		sending.Go(func() {
-			for k := range 20 {
+			for k := range 8 {
 				_, err := control.Send.Ask(t.Context(), from, control.SendRequest{As: from.cfg.Human.String(), To: []string{"echo"}, Body: fmt.Sprint(i, " says ", k)})
 				if err != nil {
 					t.Error(err)
@@ -414,7 +414,7 @@ func TestFreezingWhileHostsTalk(t *testing.T) {
 		})
 	}
 	sending.Wait()
-	const all = 4*20*3 + 3 // with answers and receipts; two joins, and who is served
+	const all = 4*8*3 + 3 // with answers and receipts; two joins, and who is served
 	eventually(t, "everything is here and pushed", func() bool {
 		n.record.Ring()
 		m.record.Ring()

@@ -51,7 +51,7 @@ func (s *steps) stored(paths []protocol.Path, by metrics.Way) {
 func (s *steps) debugs() bool { return s.log.GetLevel() <= zerolog.DebugLevel }
 
 func (s *steps) heard(paths []protocol.Path, host protocol.Name) {
-	s.trail.Note(paths, protocol.TraceHeard, host.String())
+	s.trail.NoteTold(paths, protocol.TraceHeard, host.String())
 	s.metrics.Heard(paths, host)
 	s.each(paths, "host", host.String(), "heard")
 }

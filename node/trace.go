@@ -21,6 +21,15 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
+const (
+	// mostTraced is how many messages a trace tells the steps of: hosts are asked about
+	// them in that many questions at most, one after the other.
+	mostTraced = 4 * protocol.MaxTraced
+	// mostCounted is how many more that were sent are counted, while nobody else can look
+	// at the state.
+	mostCounted = 1000
+)
+
 // tracer tells which steps messages went: what the record says, what this host knows, and
 // what other hosts answer when they are asked.
 type tracer struct {
@@ -35,10 +44,6 @@ type tracer struct {
 	trail     *trail.Trail
 	runs      *runlog.Log
 	doors     *doors
-
-	// reading is held while the log of runs is looked through, so that who asks for
-	// much keeps no more than one processor busy.
-	reading sync.Mutex
 }
 
 // Trace answers control.Trace.
@@ -99,7 +104,6 @@ func (t *tracer) askAll(ctx context.Context, paths []protocol.Path, tell func(pr
 				defer mu.Unlock()
 				if err != nil {
 					silent(control.TraceStep{Host: h.Alias, Step: control.TraceNoAnswer, Text: control.AsError(asError(noAnswer(h.Alias, presence.AskWait, err))).Message})
-					return
 				}
 				tell(h.Alias, traces)
 			})
@@ -112,16 +116,24 @@ func (t *tracer) askAll(ctx context.Context, paths []protocol.Path, tell func(pr
 	all.Wait()
 }
 
-func (t *tracer) ask(ctx context.Context, host protocol.Name, paths []protocol.Path) ([]protocol.Trace, error) {
-	question, err := protocol.EncodeTraceQuestion(paths)
-	if err != nil {
-		return nil, err
+// ask asks a host. Where it does not answer all questions, what it has answered is told too.
+func (t *tracer) ask(ctx context.Context, host protocol.Name, paths []protocol.Path) (traces []protocol.Trace, err error) {
+	for some := range slices.Chunk(paths, protocol.MaxTraced) {
+		question, err := protocol.EncodeTraceQuestion(some)
+		if err != nil {
+			return traces, err
+		}
+		answer, _, err := t.asker.AskAbout(ctx, host, protocol.AskTrace, question)
+		if err != nil {
+			return traces, err
+		}
+		more, err := protocol.DecodeTraces(answer)
+		if err != nil {
+			return traces, err
+		}
+		traces = append(traces, more...)
 	}
-	answer, _, err := t.asker.AskAbout(ctx, host, protocol.AskTrace, question)
-	if err != nil {
-		return nil, err
-	}
-	return protocol.DecodeTraces(answer)
+	return traces, nil
 }
 
 // answer answers what another host asks.
@@ -154,8 +166,6 @@ func (t *tracer) known(paths []protocol.Path) []protocol.Trace {
 }
 
 func (t *tracer) histories(paths []protocol.Path) [][]runlog.Entry {
-	t.reading.Lock()
-	defer t.reading.Unlock()
 	histories, err := t.runs.Histories(paths)
 	if err != nil {
 		t.log.Warn().Err(err).Msg("the runs of traced messages are not told")
@@ -168,16 +178,15 @@ func (t *tracer) histories(paths []protocol.Path) [][]runlog.Entry {
 func (d *doors) standing(p protocol.Path, now time.Time) (steps []protocol.TraceStep) {
 	d.folded(func(s *fleet.State) {
 		for _, w := range d.workers {
-			if !w.queue.held[p] {
-				continue // looking through the whole queue takes longer
+			job, some := w.jobOn(s, p)
+			if !some {
+				continue
 			}
-			for _, job := range w.jobs(s, p) {
-				step := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: job.Agent, Attempt: job.Attempt}
-				if job.State == control.JobWaiting {
-					step.Step, step.By, step.Next = protocol.TraceWaits, string(job.Why), job.Next
-				}
-				steps = append(steps, step)
+			step := protocol.TraceStep{Time: now.UTC(), Step: protocol.TraceAtWork, Agent: job.Agent, Attempt: job.Attempt}
+			if job.State == control.JobWaiting {
+				step.Step, step.By, step.Next = protocol.TraceWaits, string(job.Why), job.Next
 			}
+			steps = append(steps, step)
 		}
 	})
 	return steps
@@ -189,6 +198,9 @@ type traced struct {
 	depth int
 	steps []control.TraceStep
 	sent  []*traced // because of it
+
+	beyond []*fleet.Item // sent because of it, and not traced
+	more   int           // how many those are, with what was sent because of them
 }
 
 // each calls visit with the message and all that were sent because of it.
@@ -199,9 +211,20 @@ func (m *traced) each(visit func(*traced)) {
 	}
 }
 
+// oursToTell are the steps that this node tells by what the record says or by who answers:
+// who is asked does not say them.
+var oursToTell = map[string]bool{
+	control.TraceWritten: true, control.TraceSent: true, control.TraceBecause: true, control.TraceAnswers: true, control.TraceRead: true,
+	control.TraceAnswered: true, control.TraceFailed: true, control.TraceRetried: true, control.TraceDropped: true, control.TraceMore: true,
+	control.TraceNotAsked: true, control.TraceNoAnswer: true,
+}
+
 // add adds what a host knows.
 func (m *traced) add(host protocol.Name, steps []protocol.TraceStep) {
 	for _, s := range steps {
+		if oursToTell[s.Step] {
+			continue
+		}
 		m.steps = append(m.steps, control.TraceStep{
 			Time: s.Time, Host: host, Path: m.it.Path, Depth: m.depth, Step: s.Step, Agent: s.Agent.String(), By: s.By, Retry: s.Retry, Attempt: s.Attempt,
 			Tier: s.Tier, Failure: s.Failure, Exit: s.Exit, Ran: control.Seconds(s.Ran), Bytes: s.Bytes, Next: s.Next,
@@ -209,8 +232,8 @@ func (m *traced) add(host protocol.Name, steps []protocol.TraceStep) {
 	}
 }
 
-// tree is a message and what was sent because of it, as many messages as one question to
-// a host may name, with what the record says of each.
+// tree is a message and what was sent because of it, those nearest to it, with what the
+// record says of each.
 func (t *tracer) tree(it *fleet.Item) *traced {
 	root := &traced{it: it}
 	t.folded(func(s *fleet.State) {
@@ -218,25 +241,36 @@ func (t *tracer) tree(it *fleet.Item) *traced {
 		for open := []*traced{root}; len(open) > 0; open = open[1:] {
 			m := open[0]
 			m.steps = m.recordedSteps(s)
-			more := 0
 			for _, sent := range s.Talk.Sent(m.it.Path) {
-				if seen[sent.Path] {
-					continue
+				switch {
+				case seen[sent.Path]:
+				case len(seen) == mostTraced:
+					m.beyond = append(m.beyond, sent)
+				default:
+					seen[sent.Path] = true
+					child := &traced{it: sent, depth: m.depth + 1}
+					m.sent, open = append(m.sent, child), append(open, child)
 				}
-				if len(seen) == protocol.MaxTraced {
-					more++
-					continue
-				}
-				seen[sent.Path] = true
-				child := &traced{it: sent, depth: m.depth + 1}
-				m.sent, open = append(m.sent, child), append(open, child)
-			}
-			if more > 0 {
-				m.steps = append(m.steps, control.TraceStep{Path: m.it.Path, Depth: m.depth, Step: control.TraceMore, Text: fmt.Sprint(more)})
 			}
 		}
+		root.each(func(m *traced) { m.more = countSent(s, m.beyond, seen) })
 	})
 	return root
+}
+
+// countSent is how many messages there are of these and of those that were sent because of
+// them, without those that were seen. It stops when mostCounted have been.
+func countSent(s *fleet.State, open []*fleet.Item, seen map[protocol.Path]bool) (count int) {
+	for ; len(open) > 0; open = open[1:] {
+		p := open[0].Path
+		if seen[p] || len(seen) >= mostTraced+mostCounted {
+			continue
+		}
+		seen[p] = true
+		count++
+		open = append(open, s.Talk.Sent(p)...)
+	}
+	return count
 }
 
 // recordedSteps are the steps of a message that stand in the record.
@@ -296,7 +330,7 @@ func (m *traced) recordedSteps(s *fleet.State) (steps []control.TraceStep) {
 var traceOrder = []string{
 	control.TraceBecause, control.TraceAnswers, control.TraceWritten, control.TraceSent, protocol.TraceStored, protocol.TraceCame, protocol.TraceHeard,
 	protocol.TraceRecorded, protocol.TracePushed, protocol.TraceQueued, protocol.TraceStopped, control.TraceRetried, protocol.TraceStarted, protocol.TraceEnded,
-	protocol.TraceAgain, control.TraceRead, control.TraceAnswered, control.TraceFailed, control.TraceDropped, control.TraceMore, protocol.TraceAtWork,
+	protocol.TraceAgain, control.TraceRead, control.TraceAnswered, control.TraceFailed, control.TraceDropped, protocol.TraceAtWork,
 	protocol.TraceWaits, control.TraceNotAsked, control.TraceNoAnswer,
 }
 
@@ -318,35 +352,21 @@ func traceAt(s control.TraceStep) (rank int, at time.Time) {
 	return 1, s.Time
 }
 
-// lines are the steps of a message, with those of what was sent because of it where that
-// was sent.
+// lines are the steps of a message in their order, then those of what was sent because of
+// it, one message after the other.
 func (m *traced) lines() []control.TraceStep {
-	groups := make([][]control.TraceStep, 0, len(m.steps)+len(m.sent))
-	for _, s := range m.steps {
-		groups = append(groups, []control.TraceStep{s})
-	}
-	for _, sent := range m.sent {
-		groups = append(groups, sent.lines())
-	}
-	slices.SortStableFunc(groups, func(a, b []control.TraceStep) int {
-		x, y := m.place(a[0]), m.place(b[0])
-		return cmp.Or(cmp.Compare(x.rank, y.rank), x.at.Compare(y.at), cmp.Compare(x.order, y.order), cmp.Compare(a[0].Host, b[0].Host))
+	slices.SortStableFunc(m.steps, func(a, b control.TraceStep) int {
+		rankA, atA := traceAt(a)
+		rankB, atB := traceAt(b)
+		return cmp.Or(cmp.Compare(rankA, rankB), atA.Compare(atB),
+			cmp.Compare(slices.Index(traceOrder, a.Step), slices.Index(traceOrder, b.Step)), cmp.Compare(a.Host, b.Host))
 	})
-	return slices.Concat(groups...)
-}
-
-// tracePlace is what groups of steps are sorted by.
-type tracePlace struct {
-	rank, order int
-	at          time.Time
-}
-
-// place is where a group of steps stands that begins with this one.
-func (m *traced) place(s control.TraceStep) (p tracePlace) {
-	p.rank, p.at = traceAt(s)
-	p.order = slices.Index(traceOrder, s.Step)
-	if s.Depth > m.depth { // it was sent because of the message, when its agent ran
-		p.rank, p.at = 1, s.Time
+	lines := m.steps
+	for _, sent := range m.sent {
+		lines = append(lines, sent.lines()...)
 	}
-	return p
+	if m.more > 0 {
+		lines = append(lines, control.TraceStep{Path: m.it.Path, Depth: m.depth, Step: control.TraceMore, Text: fmt.Sprint(m.more)})
+	}
+	return lines
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/door"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -44,6 +46,7 @@ func linesOfTrace(steps []control.TraceStep) (lines []string) {
 // A person asked why there was no answer, and had to look into the logs of two machines:
 // the trace says what each host knows, in one order, and what was sent because of it.
 func TestTraceAcrossTheFleet(t *testing.T) {
+	t.Parallel()
 	hub, _ := aHub(t)
 	home := homeLinkedTo(t, hub, "white")
 	white, stopWhite := trying(t, home)
@@ -170,17 +173,37 @@ func TestTraceOfWhatWasNeverRun(t *testing.T) {
 	}
 }
 
+// sendAs sends a message as an agent whose run is because of another one.
+func sendAs(t *testing.T, n *Node, agent protocol.Name, because protocol.Path, to string) (m control.Message) {
+	t.Helper()
+	by := control.Caller{Kind: control.ByAgent, Name: agent, Because: because}
+	if err := n.verbs.AnswerTo(t.Context(), by, control.Send.VerbSpec, control.SendRequest{To: []string{to}, Body: "?"}, func(answer any) error {
+		m = answer.(control.Message)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// more is how many messages a trace leaves out below a message.
+func more(steps []control.TraceStep, p protocol.Path) string {
+	for _, s := range steps {
+		if s.Step == control.TraceMore && s.Path == p {
+			return s.Text
+		}
+	}
+	return ""
+}
+
 // What an agent sends because of a message can be much, and each question to a host is
 // bounded.
 func TestTraceOfAnAgentThatWritesToMany(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	addExec(t, n, "mawjs", "cat")
 	m := say(t, n, "mawjs", "ask everybody")
-	for range protocol.MaxTraced + 4 {
-		if err := n.verbs.AnswerTo(t.Context(), control.Caller{Kind: control.ByAgent, Name: "mawjs", Because: m.Path}, control.Send.VerbSpec,
-			control.SendRequest{To: []string{"nat"}, Body: "?"}, func(any) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+	for range mostTraced + 4 {
+		sendAs(t, n, "mawjs", m.Path, "nat")
 	}
 	steps := traceOf(t, n, control.TraceRequest{Path: m.Path.String()})
 	sent := 0
@@ -189,7 +212,75 @@ func TestTraceOfAnAgentThatWritesToMany(t *testing.T) {
 			sent++
 		}
 	}
-	if more := slices.ContainsFunc(steps, func(s control.TraceStep) bool { return s.Step == control.TraceMore && s.Text == "5" }); sent != protocol.MaxTraced-1 || !more {
-		t.Errorf("%d messages that it sent, and more is said: %v", sent, more)
+	if left := more(steps, m.Path); sent != mostTraced-1 || left != "5" {
+		t.Errorf("%d messages that it sent, and %q more; want %d and 5", sent, left, mostTraced-1)
+	}
+}
+
+// Two agents write to each other: the steps of the message itself were torn apart by those
+// of all that followed, so that times ran backwards, and of what was left out only the
+// first message counted.
+func TestTraceOfALongConversation(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	for _, agent := range []string{"ping", "pong"} {
+		addExec(t, n, agent, "cat")
+		setPaused(t, n, agent, true)
+	}
+	m := say(t, n, "ping", "begin")
+	last, deepest := m.Path, m.Path
+	for i := range mostTraced + 9 {
+		from, to := protocol.Name("ping"), "pong"
+		if i%2 == 1 {
+			from, to = "pong", "ping"
+		}
+		last = sendAs(t, n, from, last, to).Path
+		if i == mostTraced-2 {
+			deepest = last
+		}
+	}
+	steps := traceOf(t, n, control.TraceRequest{Path: m.Path.String()})
+	depth, at := 0, time.Time{}
+	for i, s := range steps {
+		if s.Depth < depth {
+			t.Fatalf("step %d is of depth %d, behind one of %d: %q", i, s.Depth, depth, linesOfTrace(steps))
+		}
+		if s.Depth > depth {
+			depth, at = s.Depth, time.Time{}
+		}
+		if !s.Time.IsZero() && s.Step != control.TraceWritten && s.Step != control.TraceSent {
+			if s.Time.Before(at) {
+				t.Errorf("step %d, %s, was before the one above it", i, s.Step)
+			}
+			at = s.Time
+		}
+	}
+	if left := more(steps, deepest); left != "10" || depth != mostTraced-1 {
+		t.Errorf("%q more below the last of depth %d, want 10 below %d", left, depth, mostTraced-1)
+	}
+}
+
+// A trace, a queue and who waits call a failure by the same words, a new one too.
+func TestEveryFailureHasWords(t *testing.T) {
+	for f := door.NotStarted; f <= door.Limited; f++ {
+		if text := control.FailureText(f.String(), 3); text == f.String() {
+			t.Errorf("%s has no words in control.FailureText", f)
+		}
+	}
+	if next := door.Limited + 1; !strings.HasPrefix(next.String(), "failure(") {
+		t.Errorf("%s is not looked at here", next)
+	}
+}
+
+// A host that is asked tells what it did, and not what the record says. It prevents: that a
+// host has a message be shown as answered, or given up, of which the record says nothing.
+func TestAHostTellsOnlyItsOwnSteps(t *testing.T) {
+	m := &traced{it: &fleet.Item{}}
+	var said []protocol.TraceStep
+	for step := range oursToTell {
+		said = append(said, protocol.TraceStep{Step: step, Agent: "mawjs", Attempt: 3})
+	}
+	m.add("eve", append(said, protocol.TraceStep{Step: protocol.TraceCame, By: "bus"}, protocol.TraceStep{Step: "of-a-later-version"}))
+	if got := linesOfTrace(m.steps); !slices.Equal(got, []string{"eve came bus", "eve of-a-later-version"}) {
+		t.Errorf("told: %v", got)
 	}
 }

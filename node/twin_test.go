@@ -206,6 +206,7 @@ func TestARestoredHomeIsNoTwin(t *testing.T) {
 // Two hosts that took one name without knowing of each other: who joined later
 // stays out, at once or when it learns of it.
 func TestTwoKeysOfOneName(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name       string
 		firstWaits bool // the first to join is the last to push

@@ -26,6 +26,7 @@ func (n *Node) bindings() []control.Binding {
 		control.Log.By(n.logbook.Log),
 		control.Events.By(n.narrator.Events),
 		control.Agents.By(n.serving.Agents),
+		control.ShowAgent.By(n.serving.Show),
 		control.AddAgent.By(n.serving.Add),
 		control.SetAgent.By(n.serving.Set),
 		control.RemoveAgent.By(n.serving.Remove),

@@ -32,6 +32,9 @@ const (
 	// gapMargin is how long after a gap others may not know yet that it is over.
 	gapMargin = presence.Lasts
 	mostGaps  = 32 // of each host that are remembered
+	// lookEach is how often it is looked at most: each message that waits asks for it. What
+	// was heard since counts as not heard yet, so that doubt lasts as much longer.
+	lookEach = time.Second
 )
 
 func newVigil(now func() time.Time, live *presence.Live, started time.Time) *vigil {
@@ -44,6 +47,9 @@ func newVigil(now func() time.Time, live *presence.Live, started time.Time) *vig
 // look notes what there was since the last look. The clock of the wall goes on while a
 // machine sleeps.
 func (v *vigil) look() {
+	if !v.due() {
+		return
+	}
 	present := v.live.Present()
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -56,6 +62,14 @@ func (v *vigil) look() {
 		v.note(p.Host, v.lastHeard(p.Host), p.Seen.Round(0))
 		v.heard[p.Host] = p.Seen.Round(0)
 	}
+}
+
+// due reports whether it is time for a look.
+func (v *vigil) due() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	since := v.now().Round(0).Sub(v.looked)
+	return since < 0 || since >= lookEach
 }
 
 // note notes a gap, and reports whether it is one. The caller holds mu.

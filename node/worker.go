@@ -128,11 +128,14 @@ func (w *worker) run(ctx context.Context, j job) {
 	it := j.it
 	asked, err := w.load(it)
 	if err != nil {
-		w.log.Error().Err(err).Stringer("path", it.Path).Msg("cannot read the message for its agent")
+		w.unreadable(ctx, j, err)
 		return
 	}
 	var run runlog.Job
-	w.folded(func(s *fleet.State) { run = w.job(s, it.Path) })
+	w.folded(func(s *fleet.State) {
+		w.queue.readable(it.Path)
+		run = w.job(s, it.Path)
+	})
 	standing := w.runs.Standing(run)
 	switch {
 	case w.now().Before(standing.Next): // the node was started anew meanwhile
@@ -149,7 +152,7 @@ func (w *worker) run(ctx context.Context, j job) {
 		w.giveUp(ctx, j, run, cutShort(standing))
 		return
 	}
-	attempt, err := w.begin(ctx, j, run)
+	attempt, err := w.begin(j, run)
 	if err != nil {
 		return
 	}
@@ -176,6 +179,7 @@ func (w *worker) run(ctx context.Context, j job) {
 		next := w.now().Add(pauseAfter(w.pause, attempt))
 		w.note(run, runlog.Entry{Step: runlog.Again, Attempt: attempt, Next: next})
 		w.later(j, next)
+		w.runner.again(j, attempt, next, result)
 		return
 	case result.Failure != door.None:
 		w.giveUp(ctx, j, run, protocol.Failure{Problem: result.Problem(), Attempts: attempt, Tier: j.tier.Name, Ran: result.Elapsed.Round(time.Millisecond), Text: printed(result)})

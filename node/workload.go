@@ -20,6 +20,18 @@ const mostJobTexts = 100
 // maxJobText is how many characters of a message's first line a list of jobs has.
 const maxJobText = 200
 
+// maxReason bounds, in bytes, why somebody says to do something about a run: it stands in a
+// line of a message, which must not become too large to be sent because of it.
+const maxReason = 2000
+
+// checkReason refuses a reason that is too long.
+func checkReason(do, reason string) error {
+	if len(reason) > maxReason {
+		return control.Errorf(control.KindUsage, "say it in fewer words, and the rest in a message", "cannot %s: the reason has %d bytes, and may have %d", do, len(reason), maxReason)
+	}
+	return nil
+}
+
 // workload is what the agents of this host have to do. It answers the verbs about it.
 type workload struct {
 	folded folded.State
@@ -60,8 +72,9 @@ func (wl *workload) list(_ context.Context, r control.QueueRequest) ([]control.J
 			continue
 		}
 		m, err := wl.views.load(it)
-		if err != nil {
-			return nil, asError(err)
+		if err != nil { // the others are to be seen all the same
+			jobs[i].Problem = cannotRead
+			continue
 		}
 		jobs[i].Text = beginning(m.Body)
 	}
@@ -88,6 +101,9 @@ func (wl *workload) workers(agent string) (all []*worker) {
 
 // cancel answers control.Cancel.
 func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.CancelRequest) ([]control.Job, error) {
+	if err := checkReason("cancel a run", r.Reason); err != nil {
+		return nil, err
+	}
 	who, err := wl.actor(by, "")
 	if err != nil {
 		return nil, err
@@ -112,9 +128,18 @@ func (wl *workload) cancel(ctx context.Context, by control.Caller, r control.Can
 		ended = append(ended, jobs...)
 	}
 	if len(ended) == 0 {
-		return nil, control.Errorf(control.KindNotFound, "parley queue shows what they have to do", "no agent of this host has to work on %s", f.item.Path)
+		return nil, control.Errorf(control.KindNotFound, "parley trace "+f.item.Path.Short()+" shows what came of it, parley queue what there is to do",
+			"cannot cancel %s: %s", f.item.Path.Short(), noWork(r.Agent))
 	}
 	return ended, nil
+}
+
+// noWork is that the agent named, or with "" any, has nothing to do for a message.
+func noWork(agent string) string {
+	if agent == "" {
+		return "no agent of this host has to work on it"
+	}
+	return agent + " has no work on it"
 }
 
 // cancel ends the agent's work on a message, and returns it as it stood, nothing where

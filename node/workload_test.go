@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -46,6 +47,23 @@ func wantCanceled(t *testing.T, n control.Service, p protocol.Path, agent string
 	}
 }
 
+// wantOneByOne wants each of the jobs to be told alone as it is told among all.
+func wantOneByOne(t *testing.T, n *Node, jobs []control.Job) {
+	t.Helper()
+	n.folded(func(s *fleet.State) {
+		for _, want := range jobs {
+			for agent, w := range n.doors.workers {
+				got, some := w.jobOn(s, want.Path)
+				if some != (agent == want.Agent) {
+					t.Errorf("%s has to work on %s: %v", agent, want.Path, some)
+				} else if some && (got.State != want.State || got.Why != want.Why || got.Attempt != want.Attempt || got.Problem != want.Problem || got.Next.IsZero() != want.Next.IsZero()) {
+					t.Errorf("got %+v, want %+v", got, want)
+				}
+			}
+		}
+	})
+}
+
 // What an agent has to do is listed, with why it waits, and ends where somebody cancels
 // it: what runs with all that it has started, what waits without a start.
 func TestQueueAndCancel(t *testing.T) {
@@ -67,6 +85,7 @@ func TestQueueAndCancel(t *testing.T) {
 	if len(jobs) != 4 {
 		t.Fatalf("jobs: %+v", jobs)
 	}
+	wantOneByOne(t, n, jobs)
 	now := time.Now()
 	for i, want := range []control.Job{
 		{Agent: "busy", Path: runs.Path, State: control.JobRunning, Attempt: 1, Text: "the first"},
@@ -115,6 +134,27 @@ func TestQueueAndCancel(t *testing.T) {
 			t.Errorf("a queue of %q", agent)
 		}
 	}
+}
+
+// A reason that no message has room for is refused before anything is ended: the run was
+// ended, and its sender never told.
+func TestAReasonThatIsTooLong(t *testing.T) {
+	n, _ := trying(t, initHome(t, nil))
+	starts := filepath.Join(t.TempDir(), "starts")
+	addExec(t, n, "busy", counting(starts, "exec sleep 300"))
+	m := say(t, n, "busy", "go")
+	eventually(t, "it runs", func() bool { return startsIn(t, starts) == 1 })
+	long := strings.Repeat("x", 1<<20)
+	if _, err := control.Cancel.Ask(t.Context(), n, control.CancelRequest{Message: m.Path.String(), Reason: long}); err == nil || control.AsError(err).Kind != control.KindUsage {
+		t.Errorf("canceled with a reason of a megabyte: %v", err)
+	}
+	if _, err := control.DropDead.Ask(t.Context(), n, control.DeadLetterRequest{Message: m.Path.String(), Reason: long}); err == nil || control.AsError(err).Kind != control.KindUsage {
+		t.Errorf("dropped with a reason of a megabyte: %v", err)
+	}
+	if jobs := queueOf(t, n, control.QueueRequest{}); len(jobs) != 1 || jobs[0].State != control.JobRunning {
+		t.Errorf("the queue is %+v", jobs)
+	}
+	wantCanceled(t, n, m.Path, "busy", control.JobRunning)
 }
 
 // What is canceled stays so when the node starts anew.

@@ -136,6 +136,14 @@ func (a Act) Class() Class { return byName[a].Class }
 // HostWord reports whether the act is the fleet's own book-keeping.
 func (a Act) HostWord() bool { return a.Class() == ClassHostWord }
 
+// OfNodes reports whether only nodes write messages of the act, each for what it was asked by
+// a verb of its own: words of hosts, receipts, and what is said of runs. Nobody has them say
+// such a thing by sending text.
+func (a Act) OfNodes() bool {
+	spec := byName[a]
+	return spec.Class == ClassHostWord || spec.Class == ClassReceipt || spec.Class == ClassNotice && spec.parse != nil && a != ActFailed
+}
+
 // Mail reports whether messages of the act are taken to the agents that they are for.
 func (a Act) Mail() bool { return a.Class() == ClassMail || a.Class() == ClassDeed }
 

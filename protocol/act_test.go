@@ -118,6 +118,23 @@ func TestActs(t *testing.T) {
 	}
 }
 
+// What nodes say by themselves cannot be sent as text: an agent had its host speak so.
+func TestActsOfNodes(t *testing.T) {
+	var of []string
+	for _, spec := range protocol.Acts() {
+		if spec.Act.OfNodes() {
+			of = append(of, string(spec.Act))
+		}
+	}
+	const want = "read run-retry run-drop run-claim run-held talk-held run-resume host-join host-agents host-vouch host-rotate host-revoke"
+	if got := strings.Join(of, " "); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if protocol.Act("unknown").OfNodes() || protocol.Act("").OfNodes() {
+		t.Error("what nobody knows is mail")
+	}
+}
+
 func TestMail(t *testing.T) {
 	for act, want := range map[protocol.Act]bool{
 		protocol.ActHey: true, protocol.ActTell: true, protocol.ActBroadcast: true, protocol.ActReply: true, "accept": true, "unknown": true, "": true,

@@ -222,6 +222,15 @@ func (p Path) Suffix() string {
 	return suffix
 }
 
+// Short is what people call a message: the eight hex digits of its name, or the whole path
+// where the name has another form (R2).
+func (p Path) Short() string {
+	if s := p.Suffix(); len(s) == 8 {
+		return s
+	}
+	return p.String()
+}
+
 // MarshalText returns String, so that paths stand in JSON as text.
 func (p Path) MarshalText() ([]byte, error) {
 	if p.IsZero() {

@@ -54,6 +54,12 @@ func TestPathForms(t *testing.T) {
 	if q := path(t, p.RepoPath()); q != p {
 		t.Errorf("with data/channels/ before it: %s", q)
 	}
+	if p.Short() != "b2c3d4e5" {
+		t.Errorf("for short it is %s", p.Short())
+	}
+	if q := path(t, testChannel+"/2026/05/23/note.md"); q.Short() != q.String() {
+		t.Errorf("one of another form is for short %s", q.Short())
+	}
 	capitals := path(t, strings.ToUpper(testChannel)+"/"+testRel) // another folder, which stays as it is spelled
 	if capitals == p || capitals.RepoPath() != "data/channels/"+strings.ToUpper(testChannel)+"/"+testRel {
 		t.Errorf("with the channel in capitals: %s", capitals)

@@ -43,9 +43,10 @@ func printedShapes() map[string][]shape {
 		everyCommand:                  one(control.Error{Message: `nobody is called "mawj"`, Kind: control.KindNotFound, Hint: "did you mean mawjs? see: parley ls"}),
 		"parley agent add":            one(served),
 		"parley agent list":           one([]control.Agent{served}),
-		"parley agent pause":          one(served),
-		"parley agent resume":         one(served),
-		"parley agent set":            one(served),
+		"parley agent show":           one(control.AgentSettings{Agent: served, Settings: []control.Setting{{Name: "attempts", Value: "3"}}}),
+		"parley agent pause":          one(control.ChangedAgent{Agent: served, Changed: []control.SettingChange{{Name: "paused", Was: "false", Now: "true"}}}),
+		"parley agent resume":         one(control.ChangedAgent{Agent: served, Changed: []control.SettingChange{{Name: "paused", Was: "true", Now: "false"}, {Name: "over", Was: "3", Now: "0"}}}),
+		"parley agent set":            one(control.ChangedAgent{Agent: served, Changed: []control.SettingChange{{Name: "attempts", Was: "3", Now: "5"}}}),
 		"parley agent presets":        one([]agent.PresetInfo{examplePreset()}),
 		"parley agent profile":        one(control.Profile{Name: "mawjs", Path: "local/actors/mawjs.md", Description: "builds things", Author: "nat", Domain: "engineering", Alias: "Maw", Body: "You build things."}),
 		"parley agent profile add":    one([]agent.SourcedProfile{exampleSourced("written")}),
@@ -78,7 +79,7 @@ func printedShapes() map[string][]shape {
 		"parley dlq list":             one([]control.DeadLetter{exampleDeadLetter()}),
 		"parley dlq retry":            one(exampleDeadLetter()),
 		"parley dlq show":             one([]control.DeadLetter{exampleDeadLetter()}),
-		"parley events":               {{value: exampleEvents()[0], lines: true}, {value: exampleEvents()[1], lines: true, when: "of the other kinds"}},
+		"parley events":               {{value: exampleEvents()[0], lines: true}, {value: exampleEvents()[1], lines: true, when: "of a run that is made again"}, {value: exampleEvents()[2], lines: true, when: "of the other kinds"}},
 		"parley hey":                  sending,
 		"parley host list":            one([]control.Host{known}),
 		"parley host ping":            one(host.Pinged{Alias: "white", Asked: 5, Min: exampleSeconds("311µs"), Median: exampleSeconds("402µs"), Max: exampleSeconds("1.2ms"), Clock: exampleSeconds("-15ms"), Version: "0.1.0"}),
@@ -237,14 +238,21 @@ func exampleMemory() control.Memory {
 	}
 }
 
-// exampleEvents are one of a run, and one of all other kinds at once, which none is.
-func exampleEvents() [2]control.Event {
+// exampleEvents are one of a run that ended, one of a run that is made again, and one of all
+// other kinds at once, which none is.
+func exampleEvents() [3]control.Event {
 	message := exampleMessage()
-	return [2]control.Event{{
+	return [3]control.Event{{
 		Time: exampleTime(0), Kind: control.EventRun,
 		Run: &control.RunChange{
 			Change: control.RunEnded, Run: "5ad1e0c4", Agent: "mawjs", Path: examplePath("b2c3d4e5"), Failure: "exit-status",
 			Problem: "the command ended with exit code 3: it broke", ExitCode: 3, Elapsed: exampleSeconds("3.5s"),
+		},
+	}, {
+		Time: exampleTime(0), Kind: control.EventRun,
+		Run: &control.RunChange{
+			Change: control.RunAgain, Agent: "mawjs", Path: examplePath("b2c3d4e5"), Failure: "exit-status",
+			Problem: "the command ended with exit code 3: it broke", ExitCode: 3, Elapsed: exampleSeconds("3.5s"), Attempt: 1, Of: 3, Next: exampleTime(1),
 		},
 	}, {
 		Time: exampleTime(0), Kind: control.EventMessage, Message: &message,
@@ -257,7 +265,7 @@ func exampleEvents() [2]control.Event {
 
 func exampleAgent() control.Agent {
 	return control.Agent{
-		Name: "mawjs", Door: "exec", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
+		Name: "mawjs", Door: "exec", Stalled: "cannot note that mawjs is started: input/output error", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
 		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Wake: "./wake.sh", Quiet: []string{"22:00-07:00"}, QuietUntil: exampleTime(12), TakeoverAfter: "1h", Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true, Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
 	}
 }
@@ -273,7 +281,7 @@ func exampleJob() control.Job {
 func exampleDeadLetter() control.DeadLetter {
 	return control.DeadLetter{
 		Message: exampleMessage(), Agent: "mawjs", Host: "white", Time: exampleTime(1), Problem: "mawjs: the command ended with exit code 1: no such model",
-		Text: "It had printed:\nThinking …", Tier: "opus", Ran: exampleSeconds("1.2s"), Attempts: 3, Retries: 1,
+		Text: "It had printed:\nThinking …", Tier: "opus", Ran: exampleSeconds("1.2s"), Attempts: 3, Retries: 1, Claimed: true,
 		Dropped: &control.RunWord{By: "nat", Time: exampleTime(2), Reason: "asked by mistake"},
 	}
 }
@@ -337,7 +345,8 @@ func exampleProbe() control.Probe {
 func exampleParticipant() control.Participant {
 	return control.Participant{
 		Name: "mawjs", Kind: "agent", Host: "laptop", Live: true, Here: true, State: control.HostHere, Since: exampleTime(0), Address: "192.0.2.7:4223",
-		RTT: exampleSeconds("412µs"), Held: true, Paused: true, Queued: 2, Running: 1, Over: 1, Failing: 1, Dead: 1, Door: "inbox", Asked: exampleTime(2), Presence: control.AgentIdle,
+		RTT: exampleSeconds("412µs"), Held: true, Paused: true, Unread: 2, Queued: 2, Running: 1, Over: 1, Failing: 1, Dead: 1, Door: "inbox", Asked: exampleTime(2), Presence: control.AgentIdle,
+		Stalled: "cannot note that mawjs is started: input/output error",
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/parleyfleet/parley/internal/scratch"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -23,9 +25,17 @@ import (
 // scriptPatience bounds everything that a script waits for.
 const scriptPatience = time.Minute
 
-// TestMain lets this test binary play parley, so that scripts run real daemons.
+// TestMain lets this test binary play parley, so that scripts run real daemons. These wait for
+// each other, for git and for the clock most of the time: so twice as many tests run at a
+// time as there are processors, unless -parallel says otherwise, or the race detector keeps
+// the processors busy.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"parley": main, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
+	if !raced {
+		if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+			panic(err)
+		}
+	}
+	testscript.Main(scratch.InMemory(m), map[string]func(){"parley": main, "natswatch": natsWatch, "stranger": stranger, "rawcall": rawCall})
 }
 
 // The scripts tell the command line's stories end to end: real nodes, real git,
@@ -88,14 +98,14 @@ func scriptUntil(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	want, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for deadline := time.Now().Add(scriptPatience); ; {
+	for deadline, pause := time.Now().Add(scriptPatience), 20*time.Millisecond; ; pause = min(pause*3/2, 150*time.Millisecond) {
 		err := ts.Exec(args[1], args[2:]...)
 		if out := ts.ReadFile("stdout"); err == nil && want.MatchString(out) {
 			return
 		} else if time.Now().After(deadline) {
 			ts.Fatalf("waited %s in vain for %q; the last output was:\n%s%s", scriptPatience, args[0], out, ts.ReadFile("stderr"))
 		}
-		<-time.After(20 * time.Millisecond) // spares the processor only
+		<-time.After(pause) // spares the processor only
 	}
 }
 

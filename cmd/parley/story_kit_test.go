@@ -160,11 +160,11 @@ func (h *storyHost) kill() {
 // until asks again and again until it is so, within what scripts wait.
 func (h *storyHost) until(what string, so func() bool) {
 	h.t.Helper()
-	for deadline := time.Now().Add(scriptPatience); !so(); {
+	for deadline, pause := time.Now().Add(scriptPatience), 10*time.Millisecond; !so(); pause = min(pause*3/2, 100*time.Millisecond) {
 		if time.Now().After(deadline) {
 			h.t.Fatalf("waited %s in vain until %s", scriptPatience, what)
 		}
-		<-time.After(10 * time.Millisecond) // spares the processor only
+		<-time.After(pause) // spares the processor only
 	}
 }
 

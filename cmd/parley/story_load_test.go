@@ -189,7 +189,7 @@ func TestKilledNodeKeepsWhatItStored(t *testing.T) {
 		now := newSaid()
 		for sender := range 4 {
 			to := []string{"echo", "mawjs", "mawjs", "mawjs"}[sender]
-			senders.Go(func() { h.talk(ctx, to, fmt.Sprintf("round %d sender %d", round, sender), sender == 1, now) })
+			senders.Go(func() { h.talk(ctx, to, fmt.Sprintf("round %d sender %d", round, sender), sender == 1, 0, now) })
 		}
 		<-now.any
 		<-time.After(time.Duration(random.Int64N(int64(150 * time.Millisecond))))
@@ -207,9 +207,12 @@ func TestKilledNodeKeepsWhatItStored(t *testing.T) {
 }
 
 // talk sends messages until the node is gone, from processes of their own or
-// over the control socket, which is faster.
-func (h *storyHost) talk(ctx context.Context, to, text string, processes bool, told *said) {
+// over the control socket, which is faster; pause is the time between two of them.
+func (h *storyHost) talk(ctx context.Context, to, text string, processes bool, pause time.Duration, told *said) {
 	for i := 0; ctx.Err() == nil; i++ {
+		if i > 0 && pause > 0 {
+			<-time.After(pause)
+		}
 		body := fmt.Sprintf("%s message %d", text, i)
 		if processes {
 			out, err := h.try("hey", to, body, "--as", "nat")
@@ -250,8 +253,8 @@ func TestKilledHostOfTwo(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var senders sync.WaitGroup
 		now := newSaid()
-		senders.Go(func() { a.talk(ctx, agent, fmt.Sprintf("round %d from black", round), false, now) })
-		senders.Go(func() { b.talk(ctx, agent, fmt.Sprintf("round %d from white", round), true, now) })
+		senders.Go(func() { a.talk(ctx, agent, fmt.Sprintf("round %d from black", round), false, 5*time.Millisecond, now) })
+		senders.Go(func() { b.talk(ctx, agent, fmt.Sprintf("round %d from white", round), true, 0, now) })
 		<-now.any
 		<-time.After(time.Duration(random.Int64N(int64(150 * time.Millisecond))))
 		b.kill()

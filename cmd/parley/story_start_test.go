@@ -15,7 +15,7 @@ import (
 func TestAskedWhileItStarts(t *testing.T) {
 	t.Parallel()
 	h := newStoryHost(t, "white", "--listen", "127.0.0.1:0")
-	for i := range 25 {
+	for i := range 10 {
 		h.output, h.ended = &firstWord{came: make(chan struct{})}, make(chan struct{})
 		h.up = h.command(context.Background(), "up")
 		h.up.Stdout = h.output

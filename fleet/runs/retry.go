@@ -25,7 +25,7 @@ func Retry(by string, p protocol.Path, agent, reason string) affair.Command {
 func Drop(by string, p protocol.Path, agent, reason string) affair.Command {
 	return Kind().Command(Name(p, agent), func(r Run, _ time.Time) ([]affair.Draft, error) {
 		if r.Dropped != nil {
-			return nil, refusal.New(refusal.Forbidden, "", "%s has put %s away for %s already", r.Dropped.By, r.Message, r.Agent)
+			return nil, refusal.New(refusal.Forbidden, "", "%s has put %s away for %s already", r.Dropped.By, r.Message.Short(), r.Agent)
 		}
 		return r.say(by, protocol.RunDrop, reason)
 	})
@@ -34,7 +34,7 @@ func Drop(by string, p protocol.Path, agent, reason string) affair.Command {
 // say is a word about a dead letter, to the host where it was tried.
 func (r Run) say(by string, act protocol.WordAct[protocol.RunWord], reason string) ([]affair.Draft, error) {
 	if r.Dead == nil {
-		return nil, refusal.New(refusal.Unknown, "parley dlq list shows those that are", "%s is no dead letter of %s", r.Message, r.Agent)
+		return nil, refusal.New(refusal.Unknown, "parley dlq list shows those that are", "%s is no dead letter of %s", r.Message.Short(), r.Agent)
 	}
 	return r.word(by, act, r.Dead.Host, reason)
 }

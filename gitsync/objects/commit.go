@@ -30,8 +30,10 @@ type Commit struct {
 func (s *Store) PutEmpty(c Commit) (Hash, error) {
 	c.Tree = emptyTree
 	data := encodeCommit(c)
-	if err := s.PutLoose(plumbing.TreeObject, nil); err != nil {
-		return Zero, err
+	if !s.Has(emptyTree) {
+		if err := s.PutLoose(plumbing.TreeObject, nil); err != nil {
+			return Zero, err
+		}
 	}
 	return hashOf(plumbing.CommitObject, data), s.PutLoose(plumbing.CommitObject, data)
 }

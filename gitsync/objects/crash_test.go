@@ -16,6 +16,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/rs/zerolog"
+
+	"github.com/parleyfleet/parley/internal/scratch"
 )
 
 const crashRepo = "PARLEY_TEST_CRASH_REPO"
@@ -28,7 +30,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(scratch.InMemory(m).Run())
 }
 
 // crashChild commits, seals and joins without end, and prints each commit that main

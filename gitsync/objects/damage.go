@@ -72,7 +72,7 @@ func (s *Store) copyPack(p *pack.Pack) error {
 
 // packOf is the builder's objects as one pack.
 func packOf(b *Builder) ([]byte, error) {
-	all, err := new(rolling).with(b)
+	all, err := new(rolling).with(b, pack.NewWriter(nil))
 	if err != nil {
 		return nil, err
 	}

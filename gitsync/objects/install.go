@@ -13,8 +13,9 @@ import (
 // Writer puts packs into a repository and takes those away that newer ones replace. What
 // it installs is durable and has its .keep until a ref may name it.
 type Writer struct {
-	folder packFolder
-	packs  *packSet
+	folder  packFolder
+	packs   *packSet
+	writers sync.Pool // of *pack.Writer: in a burst one commit follows the other
 
 	mu       sync.Mutex // guards all below: one writer at a time
 	rolling  *rolling   // nil where the next Install begins another
@@ -56,7 +57,13 @@ func (w *Writer) install(b *Builder, behind bool) (sealed bool, err error) {
 	if old == nil {
 		old = &rolling{}
 	}
-	next, err := old.with(b)
+	pen, ok := w.writers.Get().(*pack.Writer)
+	if !ok {
+		pen = pack.NewWriter(nil)
+	}
+	next, err := old.with(b, pen)
+	pen.Again(nil) // it keeps no pack
+	w.writers.Put(pen)
 	if err != nil {
 		return sealed, err
 	}

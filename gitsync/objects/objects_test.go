@@ -310,7 +310,7 @@ func TestKeepComesBeforeThePack(t *testing.T) {
 	s := newStore(t)
 	var b Builder
 	b.Blob([]byte("one"))
-	next, err := new(rolling).with(&b)
+	next, err := new(rolling).with(&b, pack.NewWriter(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

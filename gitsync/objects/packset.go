@@ -21,8 +21,9 @@ import (
 // remembers of their indexes; what it removes itself, because newer packs have all that
 // is in them, is no loss.
 type packSet struct {
-	folder packFolder
-	log    zerolog.Logger
+	folder    packFolder
+	log       zerolog.Logger
+	inflaters sync.Pool // of *pack.Inflater: to make one takes more than to read a message
 
 	mu       sync.RWMutex    // guards all below
 	known    []*pack.Pack    // newest first; replaced, never changed
@@ -234,6 +235,11 @@ func (s *packSet) has(h Hash) bool {
 // read looks for a good copy of an object in all packs. The error is ErrNotFound where
 // none has one. What an object is made of may be asked of other.
 func (s *packSet) read(h Hash, other pack.ReadFunc) (plumbing.ObjectType, []byte, error) {
+	inflater, ok := s.inflaters.Get().(*pack.Inflater)
+	if !ok {
+		inflater = pack.NewInflater()
+	}
+	defer s.inflaters.Put(inflater)
 	err := ErrNotFound
 	for _, p := range s.all() {
 		offset, ok, findErr := p.Find(h)
@@ -244,7 +250,7 @@ func (s *packSet) read(h Hash, other pack.ReadFunc) (plumbing.ObjectType, []byte
 		if !ok {
 			continue
 		}
-		typ, data, readErr := p.Read(offset, other)
+		typ, data, readErr := p.Read(offset, other, inflater)
 		if readErr == nil && hashOf(typ, data) != h {
 			readErr = fmt.Errorf("%w: %s.pack has another object at %d", pack.ErrCorrupt, p.Base, offset)
 		}

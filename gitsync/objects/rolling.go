@@ -14,6 +14,7 @@ import (
 const (
 	sealCommits = 64
 	sealBytes   = 2 << 20
+	entryRoom   = 32 // bytes that an entry may have besides what is compressed
 )
 
 // rolling is the newest pack as it was last written. It is replaced, never
@@ -37,10 +38,17 @@ type spot struct {
 // of does not count: the next pack would need it as well.
 func (r *rolling) full() bool { return r.commits >= sealCommits || len(r.body)-r.bases >= sealBytes }
 
-// with returns what the pack becomes with the new objects; r stays as it is.
-func (r *rolling) with(b *Builder) (*rolling, error) {
+// with returns what the pack becomes with the new objects, which w writes; r stays as it is.
+func (r *rolling) with(b *Builder, w *pack.Writer) (*rolling, error) {
+	room := 0 // for what comes, uncompressed: so the body is copied once, however much it grows
+	for _, o := range b.objects {
+		room += entryRoom + len(o.data)
+		if o.delta != nil {
+			room += len(o.delta) - len(o.data)
+		}
+	}
 	next := &rolling{
-		body:    slices.Clone(r.body),
+		body:    append(make([]byte, 0, len(r.body)+room), r.body...),
 		entries: slices.Clone(r.entries),
 		at:      maps.Clone(r.at),
 		commits: r.commits + b.commits,
@@ -49,7 +57,7 @@ func (r *rolling) with(b *Builder) (*rolling, error) {
 	if next.at == nil {
 		next.at = map[Hash]spot{}
 	}
-	w := pack.NewWriter(next.body)
+	w.Again(next.body)
 	for _, o := range b.objects {
 		if _, ok := next.at[o.hash]; ok {
 			continue

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"sync/atomic"
 )
 
 // Peer is who opened the other end of a socket of this machine. The system says it
@@ -16,7 +17,22 @@ type Peer struct {
 	// follows from a PID of 0.
 	Hidden bool
 
-	handle *os.File // of the process; nil where the system gives none
+	handle *os.File           // of the process; nil where the system gives none
+	top    atomic.Pointer[ID] // see Remember
+}
+
+// Remember keeps what stays true of the peer as long as it runs: that of it and all above
+// it nothing was found, and which process is at the top of them.
+func (p *Peer) Remember(top ID) { p.top.Store(&top) }
+
+// Remembered is that process, where one was remembered and it is certain that the peer's own
+// runs still: that takes one call of the system, where to look anew takes dozens.
+func (p *Peer) Remembered() (top ID, ok bool) {
+	kept := p.top.Load()
+	if kept == nil || p.handle == nil || !p.running() {
+		return ID{}, false
+	}
+	return *kept, true
 }
 
 // PeerOf is the other end of a Unix socket. Close it when the connection ends.

@@ -84,7 +84,15 @@ func checkAgent(a configs.Agent) error {
 	if a.Dir != "" && (err != nil || !info.IsDir() || !filepath.IsAbs(a.Dir)) {
 		return fmt.Errorf("%s is not a folder that the node can enter", a.Dir)
 	}
-	return a.Validate()
+	bad := new(configs.Error)
+	if err := a.Validate(); !errors.As(err, &bad) {
+		return err
+	}
+	texts := make([]string, len(bad.Problems)) // what cannot be done is said by the caller
+	for i, p := range bad.Problems {
+		texts[i] = p.String()
+	}
+	return errors.New(strings.Join(texts, "; "))
 }
 
 // checkCommands reports why a command line of the agent could not be run.

@@ -53,7 +53,7 @@ func ProfileName(a configs.Agent) string {
 // MayPause refuses to pause an agent of which the node runs nothing.
 func MayPause(a configs.Agent) error {
 	if a.Door != configs.DoorExec {
-		return control.Errorf(control.KindRefused, "", "%s asks for its mail itself: there is nothing to pause", a.Name)
+		return control.Errorf(control.KindRefused, "", "%s asks for its mail itself: there is nothing to pause or resume", a.Name)
 	}
 	return nil
 }

@@ -31,15 +31,25 @@ func (b *Book) look(p *process.Peer) sight {
 		return sight{stray: fmt.Sprintf("a process of the user %d", p.UID)}
 	case p.PID == 0:
 		return sight{blind: "its process has ended, or is in a container of its own"}
-	case !p.Here():
+	}
+	if top, ok := p.Remembered(); ok {
+		return b.alone(p, top)
+	}
+	if !p.Here() {
 		return sight{blind: fmt.Sprintf("its process %d has ended", p.PID)}
 	}
-	s := b.trace(p)
+	s, top := b.trace(p)
 	if s.run == nil && b.otherUser(p) {
 		return sight{stray: fmt.Sprintf("process %d of the user %d", p.PID, p.UID)}
 	}
 	if !p.Here() { // whatever was read may have been another process's
 		return sight{blind: fmt.Sprintf("its process %d has ended", p.PID)}
+	}
+	if s.run == nil && s.stray == "" && s.blind == "" {
+		// Who loses its parent comes beneath what was above that, so nobody ever comes
+		// beneath a keeper, and a command is in its group from its start. So the next
+		// request on this connection need not look again.
+		p.Remember(top)
 	}
 	return s
 }
@@ -47,17 +57,18 @@ func (b *Book) look(p *process.Peer) sight {
 // otherUser reports whether a process is of a user who does not operate this host.
 func (b *Book) otherUser(p *process.Peer) bool { return p.UID != os.Getuid() && p.UID != 0 }
 
-// trace looks at a process's control group and ancestors.
-func (b *Book) trace(p *process.Peer) sight {
+// trace looks at a process's control group and ancestors. top is the last of these that was
+// looked at, where all were.
+func (b *Book) trace(p *process.Peer) (s sight, top process.ID) {
 	grouped := b.group(p.PID)
-	s := b.climb(p)
+	s, top = b.climb(p)
 	switch {
 	case grouped.run == nil && grouped.stray == "":
-		return s
+		return s, top
 	case s.run == grouped.run || s.run == nil:
-		return grouped
+		return grouped, top
 	}
-	return sight{stray: fmt.Sprintf("process %d, by its control group of one run and by its ancestors of another", p.PID)}
+	return sight{stray: fmt.Sprintf("process %d, by its control group of one run and by its ancestors of another", p.PID)}, top
 }
 
 // group is what the process's control group says.
@@ -74,31 +85,36 @@ func (b *Book) group(pid int) sight {
 	return sight{stray: fmt.Sprintf("process %d, in the control group of a run that is not known here", pid)}
 }
 
-// climb is what the process's ancestors say.
-func (b *Book) climb(p *process.Peer) sight {
+// climb is what the process's ancestors say. top is the last one that was looked at.
+func (b *Book) climb(p *process.Peer) (s sight, top process.ID) {
 	chain, err := process.Ancestry(p.PID)
 	if err != nil || chain[0] != p.ID {
-		return sight{blind: fmt.Sprintf("its process %d cannot be seen", p.PID)}
+		return sight{blind: fmt.Sprintf("its process %d cannot be seen", p.PID)}, top
 	}
-	top := chain[0]
+	top = chain[0]
 	for _, at := range chain {
 		if r := b.rootedAt(at); r != nil {
-			return sight{run: r, how: fmt.Sprintf("the ancestors of process %d", p.PID)}
+			return sight{run: r, how: fmt.Sprintf("the ancestors of process %d", p.PID)}, top
 		}
 		if at == b.self && at.PID == 1 { // in a container: what has lost its parent is its child too
-			return sight{blind: fmt.Sprintf("process %d, without a parent or started by this node", p.PID)}
+			return sight{blind: fmt.Sprintf("process %d, without a parent or started by this node", p.PID)}, top
 		}
 		if at == b.self {
-			return sight{stray: fmt.Sprintf("process %d, which this node has started for something else", p.PID)}
+			return sight{stray: fmt.Sprintf("process %d, which this node has started for something else", p.PID)}, top
 		}
 		if b.above[at] {
 			break
 		}
 		if keeper.Asked(process.Arguments(at.PID)) {
-			return sight{stray: fmt.Sprintf("process %d, beneath the keeper %d of a run that is not known here", p.PID, at.PID)}
+			return sight{stray: fmt.Sprintf("process %d, beneath the keeper %d of a run that is not known here", p.PID, at.PID)}, top
 		}
 		top = at
 	}
+	return b.alone(p, top), top
+}
+
+// alone is what is said of a process that is beneath nobody's run: it may be left of one.
+func (b *Book) alone(p *process.Peer, top process.ID) sight {
 	if b.mayBeLeft(top.Start) {
 		return sight{blind: fmt.Sprintf("process %d may be left of a run whose keeper was ended", p.PID)}
 	}

@@ -162,3 +162,30 @@ func keepDialler() int {
 	k.Release()
 	return 0
 }
+
+// Who calls again on one connection is not looked at anew as long as the same process runs,
+// if it was of no run. Of a process that has ended, or of a run, nothing is remembered.
+func TestRemembered(t *testing.T) {
+	b := book(nil)
+	b.above = map[process.ID]bool{b.self: true} // as if this test had started node and caller
+	b.self = process.ID{}
+	agents := dial(t, direct)
+	r := b.Begin("mawjs", letter(1), time.Minute)
+	r.Began(agents.pid)
+	wantKind(t, b, agents, control.ByAgent, "mawjs", "the ancestors of process")
+	if top, ok := agents.peer.Remembered(); ok {
+		t.Errorf("of a process of a run %v is remembered", top)
+	}
+	d := dial(t, direct)
+	for range 2 {
+		wantKind(t, b, d, control.Operator, "nat", "which no run has started")
+	}
+	if top, ok := d.peer.Remembered(); !ok || top != d.peer.ID {
+		t.Errorf("remembered is %v, %v; want the process itself", top, ok)
+	}
+	// What is not in the processes is asked again.
+	b.loosen(process.ID{PID: 1, Start: 1})
+	wantKind(t, b, d, control.Unattended, "nat", "whose keeper was ended")
+	d.end()
+	wantKind(t, b, d, control.Unattended, "nat", "has ended")
+}

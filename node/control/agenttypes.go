@@ -38,6 +38,9 @@ type Agent struct {
 	Failing       int           `json:"failing"`                  // of those waiting, messages that an attempt failed on and that are tried again
 	Dead          int           `json:"dead"`                     // messages that it failed on for good here, and that nobody has put away (parley dlq)
 	Held          bool          `json:"held"`                     // its messages wait because the host runs no more commands at once (max_commands)
+	// Stalled is why its command cannot be started at the moment, as long as that is tried
+	// again; absent where it can.
+	Stalled string `json:"stalled,omitempty"`
 	// Presence is what it is at: running, idle, waiting (for a human) or away.
 	Presence AgentState `json:"presence"`
 	Since    time.Time  `json:"since,omitzero"` // inbox door: since when that is so
@@ -119,12 +122,43 @@ type AddAgentRequest struct {
 	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long the host must be gone before another one does the agent's work, such as "10m", or "never"; empty: 10m
 }
 
+// ShowAgent returns how an agent is served here, with all that can be set.
+var ShowAgent = NewVerb[AgentRequest, AgentSettings](VerbSpec{
+	Name: "show-agent", Access: Reads,
+	Doc: "Returns how an agent is served here, with all that can be set.",
+})
+
+// AgentSettings is an agent with its settings.
+type AgentSettings struct {
+	Agent
+	Settings []Setting `json:"settings"` // those that it has, and what holds where nothing is said
+}
+
+// Setting is what holds for an agent.
+type Setting struct {
+	Name  string `json:"name"`  // as the flag is called that sets it
+	Value string `json:"value"` // as people read it
+}
+
 // SetAgent changes how an agent is served here. Its mail goes on; commands that
 // run end as they began.
-var SetAgent = NewVerb[SetAgentRequest, Agent](VerbSpec{
+var SetAgent = NewVerb[SetAgentRequest, ChangedAgent](VerbSpec{
 	Name: "set-agent", Access: Operates,
 	Doc: "Changes how an agent is served here.",
 })
+
+// ChangedAgent is an agent as it is served now, with what was changed for that.
+type ChangedAgent struct {
+	Agent
+	Changed []SettingChange `json:"changed"` // [] where nothing was to be changed
+}
+
+// SettingChange is a change of what holds for an agent.
+type SettingChange struct {
+	Name string `json:"name"` // of the setting, as its flag is called; or "over": how many messages waited because agents had it run too often
+	Was  string `json:"was"`  // before the change; "" for none
+	Now  string `json:"now"`  // since; likewise
+}
 
 // SetAgentRequest changes how an agent is served; what is left out stays. It is given
 // Exec, for an agent with one command, or Tiers, or Inbox.
@@ -184,7 +218,7 @@ type AgentToken struct {
 }
 
 // PauseAgent has an agent's mail wait, or go on.
-var PauseAgent = NewVerb[PauseRequest, Agent](VerbSpec{
+var PauseAgent = NewVerb[PauseRequest, ChangedAgent](VerbSpec{
 	Name: "pause-agent", Access: Operates,
 	Doc: "Has an agent's mail wait, or go on.",
 })

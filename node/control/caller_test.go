@@ -29,6 +29,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 	}{
 		{"status", `{}`, "oanu"},
 		{"agents", `{}`, "oanu"},
+		{"show-agent", `{"name":"mawjs"}`, "oanu"},
 		{"log", `{}`, "oanu"},
 		{"trace", `{"path":"b2c3d4e5"}`, "oanu"},
 		{"events", `{}`, "oanu"},

@@ -31,7 +31,7 @@ type EventKind string
 const (
 	EventMessage EventKind = "message" // a message came: it was stored here, or others brought it
 	EventStage   EventKind = "stage"   // a message has come further
-	EventRun     EventKind = "run"     // a command of an agent of this host started or ended
+	EventRun     EventKind = "run"     // a command of an agent of this host started or ended, or is to be tried again
 	EventHost    EventKind = "host"    // another host came or went
 	EventTrouble EventKind = "trouble" // something is wrong here, or is no longer
 	EventBegun   EventKind = "begun"   // the stream has begun; always told
@@ -47,6 +47,7 @@ func EventKinds() []EventKind {
 const (
 	RunStarted      = "started"
 	RunEnded        = "ended"
+	RunAgain        = "again" // it failed, and is made again
 	HostCame        = "came"
 	HostWent        = "went"
 	TroubleBegan    = "began"
@@ -63,7 +64,7 @@ type Event struct {
 	// stage may be told once more.
 	Message *Message       `json:"message,omitempty"`
 	Stage   *StageChange   `json:"stage,omitempty"`   // how far a message has come
-	Run     *RunChange     `json:"run,omitempty"`     // a run that started or ended
+	Run     *RunChange     `json:"run,omitempty"`     // a run that started or ended, or is made again
 	Host    *HostChange    `json:"host,omitempty"`    // a host that came or went
 	Trouble *TroubleChange `json:"trouble,omitempty"` // what is wrong, or is no longer
 	// Missed is how many events of the kinds asked for, of whatever agent and channel, came
@@ -78,16 +79,20 @@ type StageChange struct {
 	By    string         `json:"by,omitempty"` // the host that heard it, or the addressee who read or answered it
 }
 
-// RunChange is a run of an agent's command that started or ended.
+// RunChange is a run of an agent's command that started or ended, or that failed and is made
+// again.
 type RunChange struct {
-	Change   string        `json:"change"`            // started or ended
-	Run      string        `json:"run"`               // names the run, the same at its start and end
+	Change   string        `json:"change"`            // started, ended or again
+	Run      string        `json:"run"`               // names the run, the same at its start and end; "" of again
 	Agent    protocol.Name `json:"agent"`             // whose command it is
 	Path     protocol.Path `json:"path,omitzero"`     // the message that it is for; absent where the command is only tried
 	Failure  string        `json:"failure,omitempty"` // why it gave no answer, one word; absent where it did
 	Problem  string        `json:"problem,omitempty"` // the same in a sentence
 	ExitCode int           `json:"exit_code"`         // -1 where it did not end by itself
 	Elapsed  Seconds       `json:"elapsed"`           // how long it took, once it has ended
+	Attempt  int           `json:"attempt,omitempty"` // of again: which attempt failed, the first is 1
+	Of       int           `json:"of,omitempty"`      // of again: how many there may be
+	Next     time.Time     `json:"next,omitzero"`     // of again: when the next one is due, UTC
 }
 
 // HostChange is another host that came or went.

@@ -38,6 +38,7 @@ const (
 	WhyBusy    JobWhy = "busy"    // the agent works on as many messages as its tier may
 	WhySlots   JobWhy = "slots"   // the host runs as many commands as it may (max_commands)
 	WhyPaused  JobWhy = "paused"  // somebody has paused the agent
+	WhyStalled JobWhy = "stalled" // the disk does not take that the agent's command starts; status says why. It is tried again
 	WhyRetry   JobWhy = "retry"   // its last attempt failed, and the pause before the next one is not over
 	WhyQuiet   JobWhy = "quiet"   // an agent caused it, and it is quiet hours for the one that is to run
 	WhyOrder   JobWhy = "order"   // what its host wrote before it is on the way
@@ -60,7 +61,7 @@ type Job struct {
 	Attempt int           `json:"attempt"`        // which one runs, or ran last; 0 where none did
 	Of      int           `json:"of"`             // how many there may be
 	Next    time.Time     `json:"next,omitzero"`  // when it is tried again, UTC
-	Problem string        `json:"problem"`        // how the last attempt failed, in a word or two
+	Problem string        `json:"problem"`        // how the last attempt failed, in a word or two, or that the message cannot be read
 	Text    string        `json:"text"`           // the first line of the message; "" behind the first 100 jobs
 }
 
@@ -76,5 +77,5 @@ var Cancel = NewVerb[CancelRequest, []Job](VerbSpec{
 type CancelRequest struct {
 	Message string `json:"message"`
 	Agent   string `json:"agent,omitempty"`
-	Reason  string `json:"reason,omitempty"` // told to the sender, in one line
+	Reason  string `json:"reason,omitempty"` // told to the sender, in one line; 2,000 bytes at most
 }

@@ -9,7 +9,7 @@ import (
 // DeadLetters lists the messages that agents of the fleet have failed on for good.
 var DeadLetters = NewVerb[DeadLettersRequest, []DeadLetter](VerbSpec{
 	Name: "dead-letters", Access: Reads, Doing: "list dead letters",
-	Doc: "Lists the messages that agents of the fleet have failed on.",
+	Doc: "Lists the messages that agents of the fleet have failed on, and what a host has claimed for an agent of this one and does not do.",
 })
 
 // DeadLettersRequest asks for the dead letters of one agent or of all, and of one message
@@ -32,6 +32,7 @@ type DeadLetter struct {
 	Ran      Seconds       `json:"ran"`               // how long the last attempt took
 	Attempts int           `json:"attempts"`          // how often the agent's command was started for it, in all
 	Retries  int           `json:"retries"`           // how often somebody had it tried again
+	Claimed  bool          `json:"claimed,omitempty"` // it is none yet: a host that serves the agent as well has claimed it and does not do it. Somebody may have it tried again
 	Dropped  *RunWord      `json:"dropped,omitempty"` // who put it away; absent where nobody did
 }
 
@@ -60,5 +61,5 @@ var (
 type DeadLetterRequest struct {
 	Message string `json:"message"`
 	Agent   string `json:"agent,omitempty"`
-	Reason  string `json:"reason,omitempty"` // kept in the record, in one line
+	Reason  string `json:"reason,omitempty"` // kept in the record, in one line; 2,000 bytes at most
 }

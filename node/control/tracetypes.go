@@ -30,7 +30,7 @@ const (
 	TraceFailed   = "failed"    // its sender was told that there will be no answer
 	TraceRetried  = "retried"   // somebody had it tried again
 	TraceDropped  = "dropped"   // somebody put the dead letter away
-	TraceMore     = "more"      // that many more messages were sent because of it
+	TraceMore     = "more"      // that many more messages were sent because of it, and because of those
 	TraceNotAsked = "not-asked" // the host cannot be asked now
 	TraceNoAnswer = "no-answer" // the host was asked, and did not say what it knows
 )

@@ -274,9 +274,12 @@ type Participant struct {
 	Paused  bool          `json:"paused"`         // likewise
 	Queued  int           `json:"queued"`         // as in Agent; 0 of those of other hosts
 	Running int           `json:"running"`        // likewise
+	Unread  int           `json:"unread"`         // likewise
 	Over    int           `json:"over"`           // likewise
 	Failing int           `json:"failing"`        // likewise
 	Dead    int           `json:"dead"`           // likewise
+	// Stalled is as in Agent; absent of those of other hosts.
+	Stalled string `json:"stalled,omitempty"`
 	// Door is by which door an agent of this host gets its mail, "exec" or "inbox"; of
 	// others it is not known.
 	Door string `json:"door,omitempty"`

@@ -70,6 +70,8 @@ type Log struct {
 	fileSize int64
 	most     int64
 
+	reading sync.Mutex // held while prompts are looked for: who asks for many has one file in memory
+
 	mu    sync.Mutex // guards what follows
 	out   *os.File   // the newest file; nil: the next write begins one
 	size  int64      // of it
@@ -213,11 +215,14 @@ func (l *Log) next() error {
 		_ = l.out.Close() // all of it is written
 	}
 	l.out, l.size, l.known = out, int64(len(magic)), map[hash]bool{}
-	return l.letGo(files)
+	l.letGo(files)
+	return nil
 }
 
-// letGo removes the oldest of these files until there is room for the one that was begun.
-func (l *Log) letGo(files []int) error {
+// letGo removes the oldest of these files until there is room for the one that was begun. One
+// that cannot be removed, as Windows refuses it of a file that is being read, is tried again
+// with the next.
+func (l *Log) letGo(files []int) {
 	total := l.fileSize
 	for _, number := range slices.Backward(files) {
 		if info, err := os.Stat(l.file(number)); err == nil {
@@ -226,11 +231,8 @@ func (l *Log) letGo(files []int) error {
 		if total <= l.most {
 			continue
 		}
-		if err := os.Remove(l.file(number)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
+		_ = os.Remove(l.file(number))
 	}
-	return nil
 }
 
 const fileEnd = ".prompts"
@@ -258,6 +260,8 @@ func (l *Log) files() (numbers []int, err error) {
 // Find is the last prompt that an agent ("" for any) was given for a message, in the
 // attempt of that number (0 for any). ok reports whether it is kept.
 func (l *Log) Find(p protocol.Path, agent protocol.Name, attempt int) (g Given, ok bool, err error) {
+	l.reading.Lock()
+	defer l.reading.Unlock()
 	files, err := l.files()
 	if err != nil {
 		return Given{}, false, fmt.Errorf("cannot read the prompts that are kept: %w", err)

@@ -204,6 +204,25 @@ func TestHalfARecordIsCutOff(t *testing.T) {
 	}
 }
 
+// A file that cannot be removed is no reason to keep nothing: it prevents that what an agent
+// is given is lost because somebody reads the oldest file at that moment.
+func TestWhatCannotBeRemovedHoldsNothingUp(t *testing.T) {
+	l := open(t, filepath.Join(t.TempDir(), "prompts"))
+	l.fileSize, l.most = 1, 1 // a file for each
+	if err := os.MkdirAll(filepath.Join(l.file(1), "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 3 {
+		keep(t, l, n, 1)
+		if g, ok := find(t, l, n, 0); !ok || g.Text() != aPrompt(n).Text {
+			t.Errorf("prompt %d: %v", n, ok)
+		}
+	}
+	if files, err := l.files(); err != nil || len(files) != 2 {
+		t.Errorf("files %v, %v", files, err)
+	}
+}
+
 func FuzzRecords(f *testing.F) {
 	l := open(f, filepath.Join(f.TempDir(), "prompts"))
 	keep(f, l, 1, 1)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/internal/durable"
 	"github.com/parleyfleet/parley/protocol"
@@ -29,6 +30,8 @@ func (l *Log) History(p protocol.Path) ([]Entry, error) {
 
 // Histories is History for several messages, in their order.
 func (l *Log) Histories(of []protocol.Path) ([][]Entry, error) {
+	l.reading.Lock()
+	defer l.reading.Unlock()
 	steps := make([][]Entry, len(of))
 	for _, file := range []string{l.aside(), l.file} {
 		data, err := os.ReadFile(file)
@@ -86,6 +89,26 @@ func entries(data []byte) iter.Seq[Entry] {
 // aside is where the log before this one lies.
 func (l *Log) aside() string { return l.file + ".1" }
 
+// forget forgets the jobs that nothing was heard of for too long, but for those whose
+// command this process has started: it notes their end.
+func (l *Log) forget(now time.Time) {
+	l.known.Lock()
+	defer l.known.Unlock()
+	maps.DeleteFunc(l.open, func(_ Job, at *openJob) bool {
+		kept := keepFor
+		if at.Running {
+			kept = keepCut
+		}
+		return !at.begun && now.Sub(at.heard) > kept
+	})
+}
+
+func (l *Log) isOpen(j Job) bool {
+	l.known.Lock()
+	defer l.known.Unlock()
+	return l.open[j] != nil
+}
+
 // rotate puts the log aside and begins one with what is still open. The caller holds mu.
 func (l *Log) rotate() error {
 	data, err := os.ReadFile(l.file)
@@ -93,52 +116,66 @@ func (l *Log) rotate() error {
 		return err
 	}
 	now := l.now()
-	maps.DeleteFunc(l.open, func(_ Job, s *Standing) bool { return !s.Running && now.Sub(s.Last.Time) > keepFor })
-	next := l.file + ".new"
-	out, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
-	}
-	size := int64(0)
+	l.forget(now)
+	var kept bytes.Buffer
 	for line := range bytes.Lines(data) {
 		var e Entry
 		if json.Unmarshal(line, &e) != nil {
 			continue
 		}
 		j, err := e.job()
-		counted := (e.Step == Done || e.Step == Held || e.Step == Granted || e.Caused) && now.Sub(e.Time) < budgetTime
-		if (err != nil || l.open[j] == nil) && !counted {
-			continue
+		counted := (e.Step == Done || e.Step == Held || e.Step == Granted || e.Caused) && counts(e.Time, now)
+		if err == nil && l.isOpen(j) || counted {
+			kept.Write(line)
 		}
-		n, err := out.Write(line)
-		if err != nil {
-			return errors.Join(err, out.Close())
-		}
-		size += int64(n)
 	}
-	if err := out.Sync(); err != nil {
-		return errors.Join(err, out.Close())
-	}
-	// The name of the log is never without a file.
-	if err := os.Remove(l.aside()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, out.Close())
-	}
-	if err := errors.Join(os.Link(l.file, l.aside()), out.Close(), l.out.Close()); err != nil {
-		l.written = err
+	// Not every file system has links by which a file could keep two names for a moment.
+	if err := os.WriteFile(l.aside(), data, 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(next, l.file); err != nil {
-		l.written = err
+	if err := l.replace(kept.Bytes()); err != nil {
 		return err
 	}
-	if l.out, err = os.OpenFile(l.file, os.O_RDWR, 0o600); err != nil {
-		l.written = err
+	l.kept = l.size
+	return nil
+}
+
+// renew begins another file with all that the log has to say: what the disk is known to
+// have, and what this process remembers of the rest. The caller holds mu.
+func (l *Log) renew() error {
+	data, err := os.ReadFile(l.file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if _, err := l.out.Seek(0, io.SeekEnd); err != nil {
-		l.written = err
+	return l.replace(append(data[:min(l.sure, int64(len(data)))], l.owed...))
+}
+
+// replace puts a file with these lines, which are on the disk by then, in the place of the
+// log. Its name is never without a file. The caller holds mu.
+func (l *Log) replace(lines []byte) error {
+	next := l.file + ".new"
+	out, err := os.OpenFile(next, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
 		return err
 	}
-	l.size, l.kept = size, size
-	return durable.Folder(filepath.Dir(l.file))
+	if _, err = out.Write(lines); err == nil {
+		err = l.fsync(out)
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	_ = l.out.Close() // Windows renames over no file that is open; what it was given last is among the lines
+	if err = os.Rename(next, l.file); err != nil {
+		l.failed = err
+		return err
+	}
+	l.size, l.sure, l.owed = int64(len(lines)), int64(len(lines)), nil
+	if err = durable.Folder(filepath.Dir(l.file)); err == nil {
+		l.out, err = os.OpenFile(l.file, os.O_RDWR, 0o600)
+	}
+	if err == nil {
+		_, err = l.out.Seek(l.size, io.SeekStart)
+	}
+	l.failed = err
+	return err
 }

@@ -2,8 +2,11 @@ package runlog
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,7 +26,7 @@ func begin(t *testing.T) (l *Log, file string, c *clock) {
 
 func reopen(t *testing.T, file string, c *clock) *Log {
 	t.Helper()
-	l, err := Open(file, c.now)
+	l, err := Open(file, c.now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +157,33 @@ func TestStartsOfTheLastHour(t *testing.T) {
 	}
 }
 
+// Runs that were noted while the clock was ahead count no more once it is set back. It
+// prevents: that an agent is held up until the day that the clock showed.
+func TestTheClockIsSetBack(t *testing.T) {
+	l, file, c := begin(t)
+	c.Time = c.AddDate(1, 0, 0)
+	for n := range uint32(3) {
+		start(t, l, job(n), 1)
+	}
+	note(t, l, job(3), Entry{Step: Held})
+	c.Time = c.AddDate(-1, 0, 0)
+	for range 2 { // the log itself, and what is read of it again
+		if got := l.Budget("mawjs"); got != (Budget{}) {
+			t.Errorf("got %+v", got)
+		}
+		l = reopen(t, file, c)
+	}
+	begun := c.Time
+	start(t, l, job(4), 1)
+	c.Time = c.Add(-10 * time.Minute)
+	if got, want := l.Budget("mawjs"), (Budget{Starts: 1, First: begun}); got != want {
+		t.Errorf("set back by some minutes: got %+v, want %+v", got, want)
+	}
+	if n := len(l.starts["mawjs"]); n != 1 {
+		t.Errorf("%d starts are kept", n)
+	}
+}
+
 // The file stays of a size, keeps what is open, and tells of what was before for a while.
 func TestTheLogIsPutAside(t *testing.T) {
 	l, file, c := begin(t)
@@ -202,7 +232,41 @@ func TestTheLogIsPutAside(t *testing.T) {
 		t.Errorf("kept for ever: %+v", s)
 	}
 	if s := l.Standing(job(2)); !s.Running {
+		t.Errorf("what was cut short was forgotten: %+v", s)
+	}
+
+	// Its agent is here no more: nobody ever notes that it is done.
+	c.Time = c.Add(keepCut)
+	if err := l.rotate(); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.Standing(job(2)); s.Attempts != 0 {
+		t.Errorf("what was cut short is kept for ever: %+v", s)
+	}
+	if s := l.Standing(job(3)); !s.Running {
 		t.Errorf("what runs was forgotten: %+v", s)
+	}
+}
+
+// How far jobs are is told while the disk is waited for. It prevents: that a look at the
+// state, and so the whole node, waits for an fsync of this log.
+func TestLooksDoNotWaitForTheDisk(t *testing.T) {
+	l, _, _ := begin(t)
+	start(t, l, job(1), 1)
+	l.mu.Lock() // as Start does while it syncs
+	defer l.mu.Unlock()
+	looked := make(chan Standing)
+	go func() {
+		l.Budget("mawjs")
+		looked <- l.Standing(job(1))
+	}()
+	select {
+	case s := <-looked:
+		if s.Attempts != 1 || !s.Running {
+			t.Errorf("%+v", s)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("a look at a job waits for the disk")
 	}
 }
 
@@ -217,6 +281,64 @@ func TestAFullDisk(t *testing.T) {
 	}
 	if s := l.Standing(job(1)); s.Attempts != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// After a failed fsync nothing is started that is not counted, and that file is trusted no
+// more; but once the disk takes another file it all goes on, with what was noted meanwhile.
+// One failed fsync kept every agent of a host from being run until its node was started anew.
+func TestAFailedFsyncIsNotForGood(t *testing.T) {
+	file, c := filepath.Join(t.TempDir(), "runs.log"), &clock{time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)}
+	var fails error
+	l, err := Open(file, c.now, func(f *os.File) error { return cmp.Or(fails, f.Sync()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	before, err := l.out.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, l, job(1), 1)
+	note(t, l, job(1), Entry{Step: Ended, Failure: "exit"})
+	fails = syscall.EIO
+	for range 3 {
+		if n, err := l.Start(job(2), "opus", true); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("attempt %d was started, %v", n, err)
+		}
+	}
+	if s, b := l.Standing(job(2)), l.Budget("mawjs"); s != (Standing{}) || b.Starts != 1 {
+		t.Errorf("what was not started counts: %+v, %+v", s, b)
+	}
+	if s := reopen(t, file, c).Standing(job(2)); s != (Standing{}) {
+		t.Errorf("what was not started counts at the next start: %+v", s)
+	}
+	if err := l.Note(job(1), Entry{Step: Again, Next: c.Time}); !errors.Is(err, syscall.EIO) {
+		t.Errorf("noted on a disk that fails: %v", err)
+	}
+	if err := l.Grant("codex"); !errors.Is(err, syscall.EIO) {
+		t.Errorf("granted on a disk that fails: %v", err)
+	}
+	if s := l.Standing(job(1)); !s.Next.Equal(c.Time) {
+		t.Errorf("what was noted is not known: %+v", s)
+	}
+	fails = nil
+	start(t, l, job(2), 1)
+	after := reopen(t, file, c)
+	for _, l := range []*Log{l, after} {
+		if s := l.Standing(job(1)); s.Attempts != 1 || s.Running || !s.Next.Equal(c.Time) {
+			t.Errorf("%+v", s)
+		}
+		if s, b := l.Standing(job(2)), l.Budget("mawjs"); s.Attempts != 1 || !s.Running || b.Starts != 2 {
+			t.Errorf("%+v, %+v", s, b)
+		}
+	}
+	if is, err := after.out.Stat(); err != nil || os.SameFile(before, is) {
+		t.Errorf("the file that failed is still in use, %v", err)
 	}
 }
 

@@ -219,15 +219,18 @@ func newRun(text string, from int, dense bool) run {
 		}
 		return r
 	}
-	at := from
+	at, count := from, 0
 	for _, letter := range text {
 		at += utf8.RuneLen(letter)
 		for _, part := range fold(string(letter)) { // one sign can stand for a letter and a mark on the one before
 			last := len(r.letters) - 1
-			if unicode.IsMark(part) && last >= 0 {
-				r.letters[last], r.ends[last] = r.letters[last]+string(part), at
-			} else {
-				r.letters, r.ends = append(r.letters, string(part)), append(r.ends, at)
+			if !unicode.IsMark(part) || last < 0 {
+				r.letters, r.ends, count = append(r.letters, string(part)), append(r.ends, at), 1
+				continue
+			}
+			if r.ends[last] = at; count < maxWord {
+				r.letters[last] += string(part)
+				count++
 			}
 		}
 	}

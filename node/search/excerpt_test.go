@@ -46,6 +46,26 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+// A text of nothing but marks is cut into words of some length in a moment. It prevents: that
+// one message of a megabyte keeps the indexes of all hosts busy for minutes, and is in them
+// as one word.
+func TestManyMarksOnOneLetter(t *testing.T) {
+	text := "\u0e01" + strings.Repeat("\u0e34", 20_000) + "\u0e02"
+	for _, word := range words(text) {
+		if n := utf8.RuneCountInString(word); n > maxWord+1 {
+			t.Errorf("a word of %d characters", n)
+		}
+	}
+	for _, letter := range newRun(text, 0, true).letters {
+		if n := utf8.RuneCountInString(letter); n > maxWord {
+			t.Errorf("a letter of %d characters", n)
+		}
+	}
+	if !(Query{Words: "\u0e02"}).Matcher().Matches(text) {
+		t.Error("what stands behind the marks is not found")
+	}
+}
+
 // FuzzMatcher: what the index finds, the matcher finds too, and an excerpt is in one
 // line of text.
 func FuzzMatcher(f *testing.F) {

@@ -3,6 +3,7 @@ package search
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 )
@@ -87,15 +88,22 @@ func pairs(run string) []string {
 	return words
 }
 
-// clusters are the letters of a run, each with the marks that stand on it.
+// clusters are the letters of a run, each with the marks that stand on it, as far as
+// maxWord: no script needs more, and a text of nothing but marks is no word of a megabyte.
 func clusters(run string) []string {
 	var all []string
-	for _, r := range run {
-		if unicode.IsMark(r) && len(all) > 0 {
-			all[len(all)-1] += string(r)
-		} else {
-			all = append(all, string(r))
+	begin, end, count := 0, 0, 0
+	for at, r := range run {
+		if at > 0 && !unicode.IsMark(r) {
+			all = append(all, run[begin:end])
+			begin, count = at, 0
 		}
+		if count++; count <= maxWord {
+			end = at + utf8.RuneLen(r)
+		}
+	}
+	if run != "" {
+		all = append(all, run[begin:end])
 	}
 	return all
 }

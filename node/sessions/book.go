@@ -96,7 +96,7 @@ func (b *Book) Sweep() (left bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	ended, now := b.ended(), b.now()
-	b.letGo(func(c Claim) bool { return !now.Before(c.Until) || ended(c.By) })
+	b.letGo(func(_ string, c Claim) bool { return !now.Before(c.Until) || ended(c.By) })
 	for _, d := range b.desks {
 		if d.forget(func(s Session, w word) bool { return now.Sub(w.told) >= saidLasts || ended(s) }, now) {
 			b.turn()
@@ -106,12 +106,13 @@ func (b *Book) Sweep() (left bool) {
 	return left || len(b.taken) > 0
 }
 
-// letGo gives back what was taken by some claims. The caller holds mu.
-func (b *Book) letGo(which func(Claim) bool) {
+// letGo gives back what was taken by some claims, each on somebody's mail. The caller holds
+// mu.
+func (b *Book) letGo(which func(who string, c Claim) bool) {
 	gone := 0
 	for who, claims := range b.taken {
 		for p, c := range claims {
-			if which(c) {
+			if which(who, c) {
 				delete(claims, p)
 				gone++
 			}

@@ -2,11 +2,14 @@ package sessions
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/parleyfleet/parley/internal/process"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -87,6 +90,41 @@ func TestSessionEnds(t *testing.T) {
 	case <-freed:
 	default:
 		t.Error("who waits for mail is not told that some was given back")
+	}
+}
+
+// A session that says that it is away gives back its own agent's mail alone. It prevents:
+// that an agent gives back what another one's session of the same name has taken, which is
+// then worked on twice.
+func TestAwayGivesBackOnesOwn(t *testing.T) {
+	for _, s := range []Session{named, {}} {
+		w, b := newWorld()
+		b.Take("mawjs", letter(1), w.claim(s))
+		b.Say("volt", s, control.AgentAway)
+		wantTaken(t, b, letter(1), s)
+		b.Say("mawjs", s, control.AgentAway)
+		wantFree(t, b, letter(1))
+	}
+}
+
+// An agent that makes up one name of a session after the other must not fill the memory of
+// the node; what it said last counts.
+func TestSessionsAreBounded(t *testing.T) {
+	w, b := newWorld()
+	for i := range mostSessions + 10 {
+		w.at = w.at.Add(time.Second)
+		b.Say("mawjs", Session{Name: fmt.Sprint(i)}, control.AgentIdle)
+	}
+	said := b.desks["mawjs"].said
+	if _, last := said[Session{Name: fmt.Sprint(mostSessions + 9)}]; len(said) != mostSessions || !last {
+		t.Errorf("%d sessions are known, the last one among them: %v", len(said), last)
+	}
+	for name, ok := range map[string]bool{
+		"": true, "left pane": true, strings.Repeat("x", maxSessionName): true, strings.Repeat("x", maxSessionName+1): false, "a\x1b[2J": false, "a\nb": false, "\xff": false,
+	} {
+		if err := CheckName(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
 }
 

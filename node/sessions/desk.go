@@ -15,6 +15,11 @@ const (
 	// askedLasts is for how long an agent whose sessions say nothing of themselves counts as
 	// being there after it has asked for its mail.
 	askedLasts = 15 * time.Minute
+	// mostSessions is of how many sessions of one agent it is kept what they say. Names of
+	// sessions cost nothing: an agent that makes up new ones must not fill the memory.
+	mostSessions = 1024
+	// maxSessionName is how long the name of a session may be, in bytes.
+	maxSessionName = 128
 )
 
 // desk is what is known of one agent's work.
@@ -67,15 +72,17 @@ func (b *Book) Say(agent protocol.Name, s Session, state control.AgentState) {
 	if state == control.AgentAway {
 		d.forget(func(one Session, _ word) bool { return one == s }, now)
 		d.left = now
-		if claims := b.taken[agent.String()]; len(claims) > 0 {
-			b.letGo(func(c Claim) bool { return c.By == s })
-		}
+		// Sessions of other agents may have the same name, or be as unknown: theirs go on.
+		b.letGo(func(who string, c Claim) bool { return who == agent.String() && c.By == s })
 	} else {
 		w, known := d.said[s]
 		if !known || w.state != state {
 			w = word{state: state, since: now}
 		}
 		w.told = now
+		if !known && len(d.said) >= mostSessions {
+			d.forgetOldest()
+		}
 		d.said[s] = w
 		wait.Nudge(b.watch)
 	}
@@ -92,6 +99,19 @@ func (d *desk) forget(which func(Session, word) bool, now time.Time) (any bool) 
 		}
 	}
 	return any
+}
+
+// forgetOldest forgets the session that has said nothing for the longest time. The caller
+// holds the mu of the book.
+func (d *desk) forgetOldest() {
+	var oldest Session
+	var told time.Time
+	for s, w := range d.said {
+		if told.IsZero() || w.told.Before(told) {
+			oldest, told = s, w.told
+		}
+	}
+	delete(d.said, oldest)
 }
 
 // Works notes that the node runs a command of an agent, until it is done.

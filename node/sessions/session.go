@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/internal/process"
+	"github.com/parleyfleet/parley/internal/visible"
 )
 
 // Session is one program that acts as an agent. The zero value is one of which nothing is
@@ -13,6 +14,17 @@ import (
 type Session struct {
 	Name    string     // as it calls itself; "" where it is known by its process
 	Process process.ID // with which it ends; zero where it is known by its name, or not at all
+}
+
+// CheckName refuses what no session may be called: the name is kept for hours, and shown.
+func CheckName(name string) error {
+	switch {
+	case len(name) > maxSessionName:
+		return fmt.Errorf("the name of a session is longer than %d bytes", maxSessionName)
+	case visible.Line(name) != name:
+		return fmt.Errorf("the name of a session has characters that cannot be seen: %s", visible.Line(name))
+	}
+	return nil
 }
 
 // Of is the session of a process that calls: the one that is named, else the program by

@@ -34,7 +34,7 @@ func TestStepsAreTold(t *testing.T) {
 // A node that runs for months remembers as much as one that runs for a day.
 func TestTheOldestAreForgotten(t *testing.T) {
 	tr := New(time.Now)
-	tr.most = 10
+	tr.seen.most = 10
 	var many []protocol.Path
 	for n := range 35 {
 		many = append(many, pathOf(n))
@@ -47,8 +47,8 @@ func TestTheOldestAreForgotten(t *testing.T) {
 		}
 	}
 	tr.Note(many, "pushed", "")
-	if len(tr.steps) != 10 || len(tr.order) != 10 || len(tr.Of(pathOf(34))) == 0 {
-		t.Errorf("%d messages in an order of %d", len(tr.steps), len(tr.order))
+	if len(tr.seen.steps) != 10 || len(tr.seen.order) != 10 || len(tr.Of(pathOf(34))) == 0 {
+		t.Errorf("%d messages in an order of %d", len(tr.seen.steps), len(tr.seen.order))
 	}
 	for range 2 * mostSteps {
 		tr.Note(many[34:], "heard", "white")
@@ -58,9 +58,45 @@ func TestTheOldestAreForgotten(t *testing.T) {
 	}
 }
 
+// A host that tells of very many messages has none be forgotten that is here, and what it
+// tells of one that comes later counts. It prevents: that one host empties the traces of
+// all others.
+func TestWhatOthersTellTakesNoRoom(t *testing.T) {
+	now := began
+	tr := New(func() time.Time { return now })
+	tr.seen.most, tr.unseen.most = 10, 5
+	var many []protocol.Path
+	for n := range 50 {
+		many = append(many, pathOf(n))
+	}
+	tr.Note(many[:10], "came", "bus")
+	tr.NoteTold(many, "heard", "eve")
+	for _, p := range many[:10] {
+		if got := tr.Of(p); len(got) != 2 || got[0].Step != "came" {
+			t.Errorf("of %s: %v", p, got)
+		}
+	}
+	if len(tr.Of(many[44])) != 0 || len(tr.unseen.steps) != 5 || len(tr.unseen.order) != 5 {
+		t.Errorf("%d messages are remembered that nobody saw", len(tr.unseen.steps))
+	}
+	now = now.Add(time.Second)
+	tr.Note(many[49:], "came", "bus")
+	want := []protocol.TraceStep{{Time: began, Step: "heard", By: "eve"}, {Time: now, Step: "came", By: "bus"}}
+	if diff := cmp.Diff(want, tr.Of(many[49])); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(tr.seen.steps) != 10 || len(tr.unseen.steps) != 4 {
+		t.Errorf("%d messages are remembered, and %d that nobody saw", len(tr.seen.steps), len(tr.unseen.steps))
+	}
+	tr.NoteTold(many[10:20], "heard", "eve")
+	if len(tr.unseen.steps) > 5 || len(tr.unseen.order) != 5 {
+		t.Errorf("%d messages in an order of %d", len(tr.unseen.steps), len(tr.unseen.order))
+	}
+}
+
 func TestManyNoteAtOnce(t *testing.T) {
 	tr := New(time.Now)
-	tr.most = 20
+	tr.seen.most = 20
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {
@@ -71,7 +107,7 @@ func TestManyNoteAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(tr.steps) != 20 {
-		t.Errorf("%d are remembered", len(tr.steps))
+	if len(tr.seen.steps) != 20 {
+		t.Errorf("%d are remembered", len(tr.seen.steps))
 	}
 }

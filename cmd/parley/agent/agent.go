@@ -25,10 +25,10 @@ func NewCommand(p *cli.Program) *cobra.Command {
 		Example: `  parley agent add calc --exec 'bc -l'`,
 		Args:    cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs add, list, set, presets, profile, test, token, pause, resume or remove", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs add, list, show, set, presets, profile, test, token, pause, resume or remove", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newAddCommand(p), newListCommand(p), newSetCommand(p), newPresetsCommand(p), newProfileCommand(p),
+	cmd.AddCommand(newAddCommand(p), newListCommand(p), newShowCommand(p), newSetCommand(p), newPresetsCommand(p), newProfileCommand(p),
 		newTestCommand(p), newTokenCommand(p), newPauseCommand(p), newResumeCommand(p), newRemoveCommand(p))
 	return cmd
 }
@@ -191,19 +191,22 @@ func runList(ctx context.Context, client control.Service, v cli.View) error {
 
 // Hindered says in some words why an agent's messages wait longer than for their turn, and
 // that it has failed on some; "" where there is nothing to say.
-func Hindered(paused, inLine bool, over, failing, dead int) string {
+func Hindered(paused, stalled, inLine bool, over, failing, dead int) string {
 	var words []string
 	if paused {
-		words = append(words, "paused")
+		words = append(words, cli.Waiting(control.WhyPaused))
+	}
+	if stalled { // the disk does not take the note of it
+		words = append(words, cli.Waiting(control.WhyStalled))
 	}
 	if over > 0 { // agents have caused too many runs
-		words = append(words, "over budget")
+		words = append(words, cli.Waiting(control.WhyBudget))
 	}
 	if inLine { // the host runs no more commands at once
-		words = append(words, "in line")
+		words = append(words, cli.Waiting(control.WhySlots))
 	}
 	if failing > 0 {
-		words = append(words, "failing")
+		words = append(words, cli.Waiting(control.WhyRetry))
 	}
 	if dead > 0 {
 		words = append(words, cli.Count(dead, "dead letter"))
@@ -233,11 +236,11 @@ func stateOf(a control.Agent) string {
 	if a.Door == configs.DoorInbox && a.Presence != "" {
 		words = append(words, term.Line(string(a.Presence)))
 	}
-	if hindered := Hindered(a.Paused, a.Held, a.Over, a.Failing, a.Dead); hindered != "" {
+	if hindered := Hindered(a.Paused, a.Stalled != "", a.Held, a.Over, a.Failing, a.Dead); hindered != "" {
 		words = append(words, hindered)
 	}
 	if !a.QuietUntil.IsZero() {
-		words = append(words, "quiet")
+		words = append(words, cli.Waiting(control.WhyQuiet))
 	}
 	return strings.Join(words, ", ")
 }

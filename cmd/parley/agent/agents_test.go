@@ -14,6 +14,16 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
+// What keeps an agent from its mail is said in the words that ls, status and agent list share.
+func TestHindered(t *testing.T) {
+	if got := Hindered(true, true, true, 1, 1, 2); got != "paused, cannot start, over budget, in line, failing, 2 dead letters" {
+		t.Errorf("hindered: %s", got)
+	}
+	if got := Hindered(false, false, false, 0, 0, 0); got != "" {
+		t.Errorf("hindered by nothing: %s", got)
+	}
+}
+
 func TestAgentsForPeople(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -44,6 +54,12 @@ file:        local/actors/sage.md
 
 You are Sage.␛[2J
 `},
+		{"show", "agent show mawjs", 60, `
+agent:    mawjs
+state:    0 running, 1 waiting, paused
+exec:     sh -c ␛ding
+attempts: 3
+`},
 		{"set a profile", "agent profile sage --set agents_test.go", 80, `
 sage is recorded as local/actors/sage.md
 next: parley agent add sage --preset claude   serve an agent with it
@@ -56,6 +72,8 @@ next: parley agent test claude   see whether it answers; nothing of it is kept
 		t.Run(test.name, func(t *testing.T) {
 			r := newRun(t)
 			r.Agents, r.Agent = clitest.ServedHere(), control.Agent{Name: "mawjs", Paused: true, Queued: 1}
+			r.Changed = []control.SettingChange{{Name: "paused", Was: "false", Now: "true"}}
+			r.Settings = []control.Setting{{Name: "exec", Value: "sh -c \x1bding"}, {Name: "attempts", Value: "3"}}
 			r.Profile = control.Profile{
 				Name: "sage", Alias: "S\x1bage", Path: "local/actors/sage.md", Body: "You are Sage.\x1b[2J",
 				Description: "Knows the code of this project, all of it, and says so briefly.",
@@ -65,9 +83,23 @@ next: parley agent test claude   see whether it answers; nothing of it is kept
 	}
 }
 
+// A change was answered with a table that did not show what was changed.
+func TestAChangeSaysWhatItChanged(t *testing.T) {
+	for want, changed := range map[string][]control.SettingChange{
+		"bo is served so already: nothing was changed\n":    {},
+		"bo: attempts 3 → 5\nbo: wake none → sh -c ␛ding\n": {{Name: "attempts", Was: "3", Now: "5"}, {Name: "wake", Now: "sh -c \x1bding"}},
+	} {
+		r := newRun(t)
+		r.Changed = changed
+		if code := r.Do("agent", "set", "bo", "--attempts", "5"); code != cli.ExitDone || r.Out.String() != want {
+			t.Errorf("exit %d, printed %q, want %q", code, r.Out.String(), want)
+		}
+	}
+}
+
 func TestResumed(t *testing.T) {
 	r := newRun(t)
-	r.Agent = control.Agent{Name: "mawjs", Queued: 2}
+	r.Agent, r.Changed = control.Agent{Name: "mawjs", Queued: 2}, []control.SettingChange{{Name: "paused", Was: "true", Now: "false"}}
 	if code := r.Do("agent", "resume", "mawjs"); code != cli.ExitDone || r.Out.String() != "mawjs goes on, 2 messages waiting\n" {
 		t.Errorf("exit %d, printed %q", code, r.Out.String())
 	}

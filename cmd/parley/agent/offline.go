@@ -12,8 +12,8 @@ import (
 
 // agentFiles are the agents of a host whose node does not run.
 type agentFiles interface {
-	SetAgent(r control.SetAgentRequest) (control.Agent, error)
-	PauseAgent(r control.PauseRequest) (control.Agent, error)
+	SetAgent(r control.SetAgentRequest) (control.ChangedAgent, error)
+	PauseAgent(r control.PauseRequest) (control.ChangedAgent, error)
 	RemoveAgent(r control.AgentRequest) error
 }
 

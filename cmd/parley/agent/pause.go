@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/node/control"
@@ -55,26 +56,53 @@ func pauseOrResume(p *cli.Program, paused bool, cmd *cobra.Command, more ...func
 
 func runPause(ctx context.Context, r control.PauseRequest, p *cli.Program) error {
 	a, offline, err := changeAgents(ctx, p,
-		func(client control.Service) (control.Agent, error) { return control.PauseAgent.Ask(ctx, client, r) },
-		func(files agentFiles) (control.Agent, error) { return files.PauseAgent(r) })
+		func(client control.Service) (control.ChangedAgent, error) {
+			return control.PauseAgent.Ask(ctx, client, r)
+		},
+		func(files agentFiles) (control.ChangedAgent, error) { return files.PauseAgent(r) })
 	if err != nil {
 		return err
 	}
 	v := p.View()
-	switch {
-	case v.JSON:
+	if v.JSON {
 		return v.WriteJSON(a)
-	case offline && a.Paused:
-		v.Out.Printf("%s is paused%s\n", a.Name, fromNextStart(offline))
+	}
+	same, waiting := len(a.Changed) == 0, cli.Count(a.Queued, "message")+" waiting"
+	switch {
+	case r.Conversation != "" && same:
+		v.Out.Printf("nothing waited in that conversation; what agents run in it is counted anew\n")
 	case r.Conversation != "":
 		v.Out.Printf("%s goes on in that conversation\n", a.Name)
+	case offline && a.Paused && same:
+		v.Out.Printf("%s is paused already: nothing was changed\n", a.Name)
+	case offline && a.Paused:
+		v.Out.Printf("%s is paused%s\n", a.Name, fromNextStart(offline))
+	case offline && same:
+		v.Out.Printf("%s is not paused: nothing was changed\n", a.Name)
 	case offline:
 		v.Out.Printf("%s goes on at the next start of the node\n", a.Name)
+	case a.Paused && same:
+		v.Out.Printf("%s is paused already, %s\n", a.Name, waiting)
 	case a.Paused:
-		v.Out.Printf("%s is paused, %s waiting\n", a.Name, cli.Count(a.Queued, "message"))
-		v.Next("parley agent resume "+a.Name.String(), "let it go on")
+		v.Out.Printf("%s is paused, %s\n", a.Name, waiting)
+	case same && a.Over > 0:
+		v.Out.Printf("%s is not paused; %s for a human to speak in its conversation: %s\n", a.Name, waitFor(a.Over),
+			v.Command(fmt.Sprintf("parley agent resume %s --conversation MESSAGE", a.Name)))
+	case same:
+		v.Out.Printf("%s is neither paused nor over budget: it goes on as before, %s\n", a.Name, waiting)
 	default:
-		v.Out.Printf("%s goes on, %s waiting\n", a.Name, cli.Count(a.Queued, "message"))
+		v.Out.Printf("%s goes on, %s\n", a.Name, waiting)
+	}
+	if a.Paused && !offline {
+		v.Next("parley agent resume "+a.Name.String(), "let it go on")
 	}
 	return nil
+}
+
+// waitFor is "1 message waits", "2 messages wait".
+func waitFor(n int) string {
+	if n == 1 {
+		return "1 message waits"
+	}
+	return cli.Count(n, "message") + " wait"
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
 )
@@ -146,8 +148,10 @@ func parseTiers(given []string) (tiers []control.AgentTier, err error) {
 
 func runSet(ctx context.Context, r control.SetAgentRequest, p *cli.Program) error {
 	a, offline, err := changeAgents(ctx, p,
-		func(client control.Service) (control.Agent, error) { return control.SetAgent.Ask(ctx, client, r) },
-		func(files agentFiles) (control.Agent, error) { return files.SetAgent(r) })
+		func(client control.Service) (control.ChangedAgent, error) {
+			return control.SetAgent.Ask(ctx, client, r)
+		},
+		func(files agentFiles) (control.ChangedAgent, error) { return files.SetAgent(r) })
 	if err != nil {
 		return err
 	}
@@ -155,7 +159,18 @@ func runSet(ctx context.Context, r control.SetAgentRequest, p *cli.Program) erro
 	if v.JSON {
 		return v.WriteJSON(a)
 	}
-	v.Out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
-	Table(v, []control.Agent{a})
+	if len(a.Changed) == 0 {
+		v.Out.Printf("%s is served so already: nothing was changed\n", a.Name)
+		return nil
+	}
+	for _, c := range a.Changed {
+		v.Out.Printf("%s: %s %s → %s\n", a.Name, term.Line(c.Name), orNone(c.Was), orNone(c.Now))
+	}
+	if offline {
+		v.Out.Printf("%s is changed%s\n", a.Name, fromNextStart(offline))
+	}
 	return nil
 }
+
+// orNone is the value of a setting.
+func orNone(value string) string { return term.Line(cmp.Or(value, "none")) }

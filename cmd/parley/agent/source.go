@@ -87,12 +87,25 @@ func fetchSource(ctx context.Context, source string) (dir string, remove func(),
 	return filepath.Join(dir, "source"), remove, nil
 }
 
+// isFolderIn reports whether a source has a folder of that name, to which no link leads: one
+// on the way could lead to anything of this machine too.
+func isFolderIn(dir, name string) bool {
+	at := dir
+	for part := range strings.SplitSeq(name, "/") {
+		at = filepath.Join(at, part)
+		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	return true
+}
+
 // profilesIn are the profiles in a folder. What is none is passed over.
 func profilesIn(dir string) (found []sourced, err error) {
 	roots := []string{dir}
 	for _, name := range sourceDirs {
 		at := filepath.Join(dir, filepath.FromSlash(name))
-		if info, err := os.Lstat(at); err == nil && info.IsDir() {
+		if isFolderIn(dir, name) {
 			if len(roots) > 0 && roots[0] == dir {
 				roots = nil
 			}

@@ -64,4 +64,15 @@ func TestProfilesOfASource(t *testing.T) {
 	if got := names(); len(got) != 2 {
 		t.Errorf("with a folder that is a link found %q", got)
 	}
+	// Profiles of this machine were shown, and taken over, as if they were the source's.
+	write(filepath.Join(outside, "actors", "secret.md"), profile("secret"))
+	if err := os.RemoveAll(filepath.Join(dir, "local")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "local")); err != nil {
+		t.Fatal(err)
+	}
+	if got := names(); !slices.Equal(got, []string{"upstream/actors/f.md", "upstream/actors/older.md"}) {
+		t.Errorf("with a folder above that is a link found %q", got)
+	}
 }

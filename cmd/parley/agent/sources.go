@@ -150,7 +150,7 @@ func runBrowse(ctx context.Context, found []sourced, _ []string, client control.
 	}
 	t := term.Table{Heading: []string{"PROFILE", "STATE", "AUTHOR", "DESCRIPTION"}, Flexible: 3}
 	for _, p := range profiles {
-		t.Rows = append(t.Rows, []string{p.Name, p.State, p.Author, p.Description})
+		t.Rows = append(t.Rows, []string{term.Line(p.Name), p.State, term.Line(p.Author), term.Line(p.Description)})
 	}
 	v.Table(t, cli.Squeeze{Column: 3, Least: 20})
 	v.Next("parley agent profile add NAME --from SOURCE", "take one over")

@@ -79,12 +79,16 @@ func (v View) At(t time.Time, form string) string {
 }
 
 // Stamp is a time in a list. A person is spared what goes without saying, day and zone
-// today, in few columns the year of this year; what is piped may be read another day.
+// today, in few columns the year of this year. What is piped is for programs, and may be
+// read another day: RFC 3339, to the second, local with its offset (R18).
 func (v View) Stamp(t time.Time, form string) string {
 	if t.IsZero() {
 		return v.At(t, form)
 	}
-	today := v.Out.Terminal && v.At(t, time.DateOnly) == v.At(v.Now(), time.DateOnly)
+	if !v.Out.Terminal {
+		return v.At(t, time.RFC3339)
+	}
+	today := v.At(t, time.DateOnly) == v.At(v.Now(), time.DateOnly)
 	thisYear := v.At(t, "2006") == v.At(v.Now(), "2006")
 	switch {
 	case today && form == ClockForm:
@@ -115,12 +119,7 @@ func (v View) Narrow() bool { return v.Out.Terminal && v.Out.Width < wideEnough 
 
 // ID is what a message is called in a list, and what can be given to read or reply: the
 // eight hex digits of its name, or its path where the name has another form (R2).
-func (v View) ID(p protocol.Path) string {
-	if p.Strict() && len(p.Suffix()) == 8 {
-		return p.Suffix()
-	}
-	return p.String()
-}
+func (v View) ID(p protocol.Path) string { return p.Short() }
 
 // Path is ID at a terminal with few columns, else the whole path, which stays unique.
 func (v View) Path(p protocol.Path) string {

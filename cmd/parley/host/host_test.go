@@ -22,10 +22,10 @@ func TestHostsForPeople(t *testing.T) {
 		want  string
 	}{
 		{"host list", 0, `
-HOST          STATE  SINCE                    LAST SEEN                VERSION  AGENTS       FINGERPRINT
-black         away                            2026-05-23 20:01 +02:00  0.0.9                 SHA256:` + b + `
-oracle-world  here   2026-05-23 21:01 +02:00                           0.1.0                 SHA256:` + o + `
-white         live   2026-05-23 21:01 +02:00                           0.1.␛0   mawjs, volt  SHA256:` + w + `
+HOST          STATE  SINCE                      LAST SEEN                  VERSION  AGENTS       FINGERPRINT
+black         away                              2026-05-23T20:01:00+02:00  0.0.9                 SHA256:` + b + `
+oracle-world  here   2026-05-23T21:01:00+02:00                             0.1.0                 SHA256:` + o + `
+white         live   2026-05-23T21:01:00+02:00                             0.1.␛0   mawjs, volt  SHA256:` + w + `
 `},
 		{"host list", 80, `
 HOST          STATE  SINCE       LAST SEEN   AGENTS       FINGERPRINT

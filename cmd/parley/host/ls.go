@@ -30,10 +30,10 @@ mail last did so since this node runs. ADDRESS is that of the link to the host,
 or one that the host states; ROUND TRIP the last that is known. Nobody is asked
 for this. Beside the state of its host stands what an agent is at: running,
 idle, waiting (for a human) or away. Of one of this host it also says how many
-messages run and wait, that it is paused, over budget, "in line" (max_commands
-run already) or failing (an attempt failed and is made again), and how many dead
-letters it has. Hosts that are out of the fleet are left out, unless --all is
-given.`,
+messages run, wait, and are unread in its inbox, that it is paused, over budget,
+in line, failing or cannot start, as parley queue --help has these words, and
+how many dead letters it has. Hosts that are out of the fleet are left out,
+unless --all is given.`,
 		Example: `  parley ls
   for agent in $(parley ls -q); do echo "$agent"; done`,
 		Args: cli.Exactly(0, "nothing"),
@@ -81,7 +81,7 @@ func RunLs(ctx context.Context, quiet bool, r control.HostsRequest, client contr
 		})
 	}
 	v.Table(t, cli.Squeeze{Column: 4, Least: cli.DayWidth, Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: cli.DayWidth, Cut: cli.ToDay},
-		cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7})
+		cli.Squeeze{Column: 6}, cli.Squeeze{Column: 7}, cli.Squeeze{Column: 4}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 5}, cli.Squeeze{Column: 3, Least: 16})
 	if whom := someoneElse(all); whom != "" {
 		v.Next("parley hey "+whom+" hello", "say something")
 	} else {
@@ -102,7 +102,10 @@ func workOf(one control.Participant) string {
 	if one.Queued > 0 {
 		words = append(words, fmt.Sprintf("%d waiting", one.Queued))
 	}
-	if hindered := agent.Hindered(one.Paused, one.Held, one.Over, one.Failing, one.Dead); hindered != "" {
+	if one.Unread > 0 {
+		words = append(words, fmt.Sprintf("%d unread", one.Unread))
+	}
+	if hindered := agent.Hindered(one.Paused, one.Stalled != "", one.Held, one.Over, one.Failing, one.Dead); hindered != "" {
 		words = append(words, hindered)
 	}
 	return strings.Join(words, ", ")

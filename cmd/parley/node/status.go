@@ -152,7 +152,7 @@ func showWork(v cli.View, all []control.Agent, field func(name, value string)) {
 		words = append(words, fmt.Sprintf("%d waiting", sum.Queued))
 	}
 	if sum.Failing > 0 {
-		words = append(words, fmt.Sprintf("%d of them to be tried again", sum.Failing))
+		words = append(words, fmt.Sprintf("%d of them failing", sum.Failing))
 	}
 	var see []string
 	if len(words) > 0 {

@@ -135,9 +135,9 @@ refused: 5 messages since start: parley record verify
 flagged: 1 join to a name that is taken, 2 copied to another path: parley record verify
 warning: a clock is wrong
 
-HOST   STATE  SINCE                    VERSION  AGENTS
-here   here   2026-05-23 21:01 +02:00  0.1.0    calc
-white  live                                     mawjs, volt
+HOST   STATE  SINCE                      VERSION  AGENTS
+here   here   2026-05-23T21:01:00+02:00  0.1.0    calc
+white  live                                       mawjs, volt
 
 AGENT  DOOR  WAITING  RUNNING  COMMAND  FOLDER
 calc   exec  2        1        bc -l    /work

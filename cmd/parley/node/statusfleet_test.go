@@ -14,13 +14,13 @@ func TestFleetForPeople(t *testing.T) {
 		want  string
 	}{
 		{0, `
-HOST          STATE   SINCE                    ADDRESS         ROUND TRIP  VERSION  CLOCK   MESSAGES
-black         away    2026-05-23 20:01 +02:00                              0.0.9
-old           live    2026-05-23 21:01 +02:00  192.0.2.7:4223  313µs       0.0.1    -36h    unknown
-oracle-world  here    2026-05-23 21:01 +02:00                              0.1.0            8 messages
-silent        live    2026-05-23 21:01 +02:00  192.0.2.7:4223              0.1.0            no answer
-wanderer      by git  2026-05-23 20:01 +02:00                              0.0.9
-white         live    2026-05-23 21:01 +02:00  192.0.2.7:4223  313µs       0.1.0    +1m30s  1 message behind, 2 ahead of oracle-world
+HOST          STATE   SINCE                      ADDRESS         ROUND TRIP  VERSION  CLOCK   MESSAGES
+black         away    2026-05-23T20:01:00+02:00                              0.0.9
+old           live    2026-05-23T21:01:00+02:00  192.0.2.7:4223  313µs       0.0.1    -36h    unknown
+oracle-world  here    2026-05-23T21:01:00+02:00                              0.1.0            8 messages
+silent        live    2026-05-23T21:01:00+02:00  192.0.2.7:4223              0.1.0            no answer
+wanderer      by git  2026-05-23T20:01:00+02:00                              0.0.9
+white         live    2026-05-23T21:01:00+02:00  192.0.2.7:4223  313µs       0.1.0    +1m30s  1 message behind, 2 ahead of oracle-world
 old answered, but not how it fares: it says "this host does not know the question"
 silent did not answer within 2s; the bus brought the last sign of it at 2026-05-23 21:01:00 +02:00
 wanderer is not on the bus and writes: it can be reached by git alone; see whether it can link: parley host show wanderer

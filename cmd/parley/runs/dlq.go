@@ -20,7 +20,12 @@ func NewDLQCommand(p *cli.Program) *cobra.Command {
 		Long: `Dead letters: what agents failed on for good. A command that fails is tried
 again after a pause, as often as the agent's setting attempts says. Then the
 message is a dead letter: its sender is told, and it stays here until somebody
-has it tried again or puts it away. Nothing is deleted.`,
+has it tried again or puts it away. Nothing is deleted.
+
+Where several hosts serve an agent, one of them may have claimed a message and
+be gone, or have said nothing of it for takeover_after: nobody else knows
+whether its command was started. Such messages are listed as [claimed] on the
+other hosts, and retry ends the claim.`,
 		Example: `  parley dlq list
   parley dlq retry b2c3d4e5`,
 		Args: cli.UnknownCommand,
@@ -84,10 +89,14 @@ func runDLQList(ctx context.Context, r control.DeadLettersRequest, client contro
 		if d.Dropped != nil {
 			problem = "[dropped] " + problem
 		}
+		if d.Claimed {
+			problem = "[claimed] " + problem
+		}
 		t.Rows = append(t.Rows, []string{
 			v.Stamp(d.Time, v.LineForm()), term.Line(agentOf(d)), strconv.Itoa(d.Attempts), v.ID(d.Message.Path), term.Line(d.Message.From), term.Line(problem)})
 	}
-	v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 16}, cli.Squeeze{Column: 4, Least: 6})
+	v.Table(t, cli.Squeeze{Column: 0, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 5, Least: 24}, cli.Squeeze{Column: 4, Least: 6},
+		cli.Squeeze{Column: 2}, cli.Squeeze{Column: 0})
 	v.Next("parley dlq show "+v.ID(dead[0].Message.Path), "what happened")
 	return nil
 }
@@ -126,6 +135,8 @@ func runDLQShow(ctx context.Context, r control.DeadLettersRequest, client contro
 	switch {
 	case err != nil:
 		return err
+	case len(dead) == 0 && r.Agent != "":
+		return control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter of %s", v.Named(r.Message), r.Agent)
 	case len(dead) == 0:
 		return control.Errorf(control.KindNotFound, "parley dlq list", "%s is no dead letter", v.Named(r.Message))
 	case v.JSON:
@@ -154,7 +165,11 @@ func showDead(v cli.View, d control.DeadLetter) {
 	if d.Retries > 0 {
 		tried += fmt.Sprintf("; somebody had it tried again %s", cli.Count(d.Retries, "time"))
 	}
-	field("tried", tried)
+	if d.Claimed {
+		field("claimed", v.At(d.Time, cli.TimeForm))
+	} else {
+		field("tried", tried)
+	}
 	field("problem", d.Problem)
 	if d.Ran > 0 {
 		field("ran", d.Ran.String())

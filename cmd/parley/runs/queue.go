@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
@@ -22,12 +23,28 @@ func NewQueueCommand(p *cli.Program) *cobra.Command {
 		Use:   "queue [AGENT]",
 		Short: "Show what the agents of this host have to do",
 		Long: `Show what the agents of this host have to do: what runs and since when, then
-what waits, in its order, and why: the agent is busy or paused, the host runs as
-many commands as it may (slots), an attempt failed and is tried again at a time,
-or something that belongs before the message is on the way (order, receipt).
-TRIED is how often its command was started and how often it may be.
+what waits, in its order. TRIED is how often its command was started and how
+often it may be, NEXT TRY when that is done again. STATE is one of these words,
+as in parley ls, status, agent list and trace:
+
+  running      the agent's command runs
+  next         it is about to start
+  busy         the agent works on as many messages as it may
+  in line      this host runs as many commands as it may (max_commands)
+  failing      an attempt failed, and NEXT TRY has not come
+  cannot start the disk does not take the note that it starts; it is tried again
+  paused       somebody has paused the agent: parley agent resume
+  over budget  agents have had it run too often (max_runs,
+               max_conversation_runs): parley status says how it goes on
+  quiet        an agent caused it, and it is quiet hours
+  order        what its author's host wrote before it is on the way
+  receipt      the receipt that may say what it answers is on the way
+  claim        several hosts could do it, and they settle which one does
+  halted       this host runs no agent for now: parley status says why
+
 What was answered or has failed for good is not shown; parley dlq list has the
-latter.`,
+latter. --json has "slots" for in line, "stalled" for cannot start, "retry" for
+failing and "budget" for over budget.`,
 		Example: `  parley queue
   parley queue mawjs --json`,
 		Args: cli.Between(0, 1, "the name of an agent"),
@@ -70,7 +87,7 @@ func runQueue(ctx context.Context, r control.QueueRequest, most int, client cont
 }
 
 func jobTable(v cli.View, jobs []control.Job, most int) {
-	t := term.Table{Heading: []string{"AGENT", "PLACE", "STATE", "TRIED", "SINCE", "ID", "FROM", "TEXT"}, Flexible: 7}
+	t := term.Table{Heading: []string{"AGENT", "PLACE", "STATE", "TRIED", "NEXT TRY", "SINCE", "ID", "FROM", "TEXT"}, Flexible: 8}
 	more := map[protocol.Name]int{}
 	for _, j := range jobs {
 		if most > 0 && j.Place > most {
@@ -85,9 +102,10 @@ func jobTable(v cli.View, jobs []control.Job, most int) {
 			tried = fmt.Sprintf("%d of %d", j.Attempt, j.Of)
 		}
 		t.Rows = append(t.Rows, []string{
-			j.Agent.String(), place, stateOf(v, j), tried, v.Stamp(j.Since, v.LineForm()), v.ID(j.Path), term.Line(j.From), textOf(j)})
+			j.Agent.String(), place, stateOf(j), tried, nextOf(v, j), v.Stamp(j.Since, v.LineForm()), v.ID(j.Path), term.Line(j.From), textOf(j)})
 	}
-	v.Table(t, cli.Squeeze{Column: 7, Least: 12}, cli.Squeeze{Column: 6, Least: 8}, cli.Squeeze{Column: 4, Least: len("01-02"), Cut: cli.ToDay})
+	v.Table(t, cli.Squeeze{Column: 8, Least: 16}, cli.Squeeze{Column: 5, Least: len("01-02"), Cut: cli.ToDay}, cli.Squeeze{Column: 7, Least: 8},
+		cli.Squeeze{Column: 5}, cli.Squeeze{Column: 1}, cli.Squeeze{Column: 3})
 	for _, j := range jobs {
 		if n := more[j.Agent]; n > 0 && j.Place == most+1 {
 			v.Note(fmt.Sprintf("and %d more for %s: parley queue %s -n 0", n, j.Agent, j.Agent))
@@ -96,16 +114,23 @@ func jobTable(v cli.View, jobs []control.Job, most int) {
 }
 
 // stateOf is the state of a job in a word or two.
-func stateOf(v cli.View, j control.Job) string {
-	switch {
-	case j.State == control.JobRunning:
-		return "running"
-	case j.Why == control.WhyRetry:
-		return "retry at " + v.At(j.Next, "15:04:05")
-	case j.Why == control.WhyNothing:
-		return "next"
+func stateOf(j control.Job) string {
+	if j.State == control.JobRunning {
+		return string(j.State)
 	}
-	return string(j.Why)
+	return term.Line(cli.Waiting(j.Why))
+}
+
+// nextOf is when a job is tried again, which at a terminal is soon; "" where that is not
+// known.
+func nextOf(v cli.View, j control.Job) string {
+	switch {
+	case j.Why != control.WhyRetry:
+		return ""
+	case v.Out.Terminal:
+		return v.AtOrEmpty(j.Next, "15:04:05")
+	}
+	return v.AtOrEmpty(j.Next, time.RFC3339)
 }
 
 // textOf is the text of a job's message, behind how the last attempt failed.

@@ -36,10 +36,10 @@ func newRun(t *testing.T) *clitest.Run {
 func TestWorkForPeople(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{"queue", `
-AGENT  PLACE  STATE              TRIED   SINCE  ID        FROM  TEXT
-mawjs         running            1 of 3  05-23  b2c3d4e5  n␛at  translate␛[…
-mawjs  1      busy                       05-23  b2c3d4e5  n␛at  translate␛[…
-mawjs  2      retry at 21:02:00  1 of 3  05-23  b2c3d4e5  n␛at  [exit code …
+AGENT  PLACE  STATE    TRIED   NEXT TRY  SINCE  ID        FROM  TEXT
+mawjs         running  1 of 3            05-23  b2c3d4e5  n␛at  translate␛[2J t…
+mawjs  1      busy                       05-23  b2c3d4e5  n␛at  translate␛[2J t…
+mawjs  2      failing  1 of 3  21:02:00  05-23  b2c3d4e5  n␛at  [exit code 1] t…
 `},
 		{"cancel b2c3d4e5", `
 mawjs no longer works on b2c3d4e5; n␛at is told
@@ -72,6 +72,31 @@ b2c3d4e5 is put away; mawjs@white does not try it again
 		t.Run(test.line, func(t *testing.T) {
 			newRun(t).WantPrinted(t, 80, strings.Fields(test.line), test.want)
 		})
+	}
+}
+
+// What another host has claimed and does not do is listed as that, and not as tried.
+func TestAbandonedClaimsForPeople(t *testing.T) {
+	for _, test := range []struct{ line, want string }{
+		{"dlq list", `
+TIME   AGENT  TRIED  ID        FROM   PROBLEM
+05-23  mawjs  0      b2c3d4e5  mawjs  [claimed] another host has claimed it
+next: parley dlq show b2c3d4e5   what happened
+`},
+		{"dlq show b2c3d4e5", `
+message:  adfe0356-0f71-49a9-80a0-fb76883cd974/2026/05/23/190100000Z-b2c3d4e5.md
+from:     mawjs
+agent:    mawjs
+claimed:  2026-05-23 21:01:00 +02:00
+problem:  another host has claimed it
+
+translate␛[2J this, which is long enough to be cut at the edge
+next: parley dlq retry b2c3d4e5   have it tried again
+`},
+	} {
+		r := newRun(t)
+		r.Dead[0] = control.DeadLetter{Message: r.Dead[0].Message, Agent: "mawjs", Time: r.Dead[0].Time, Problem: "another host has claimed it", Claimed: true}
+		r.WantPrinted(t, 80, strings.Fields(test.line), test.want)
 	}
 }
 

@@ -17,37 +17,45 @@ import (
 // NewTraceCommand is parley trace.
 func NewTraceCommand(p *cli.Program) *cobra.Command {
 	var r control.TraceRequest
+	most := shownSent
 	cmd := &cobra.Command{
 		Use:   "trace PATH",
 		Short: "Show every step of a message, on all hosts",
-		Long: `Show every step of a message, one a line: when it was written and stored, who
-heard it, when it was recorded and pushed, for which agents it was queued, each
-attempt of their commands, the next one, the answer and the receipts; and below
-it, indented, what agents sent because of it.
+		Long: `Show every step of a message, one a line and in the order of time: when it was
+written and stored, who heard it, when it was recorded and pushed, for which
+agents it was queued, each attempt of their commands, the next one, the answer
+and the receipts. Below that stands, as a tree, what agents sent because of it,
+each message in one line with what has become of it. Where there is more than is
+shown, parley trace of the message above it goes on.
 
 What the record says is told by this node. The rest each host knows alone: all
 that are there are asked, for 2 seconds, and those that say nothing are named.
 A time is that of the clock of the host in its line. When a message was stored,
 heard, recorded and pushed, a node remembers of the last 8,192 messages until it
-ends; attempts it keeps longer.`,
+ends; attempts it keeps longer. With --json the steps of all messages are told,
+of 64 at most; a last step "more" counts the others.`,
 		Example: `  parley trace b2c3d4e5
   parley trace b2c3d4e5 --here --json`,
-		Args: cli.Exactly(1, "the path of a message"),
+		Args: cli.Exactly(1, "the id or path of a message"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if most < 0 {
+				return cli.UsageErrorf(cmd, "-n needs a number that is not negative")
+			}
 			client, err := p.Client()
 			if err != nil {
 				return err
 			}
 			r.Path = args[0]
-			return runTrace(cmd.Context(), r, client, p.View())
+			return runTrace(cmd.Context(), r, most, client, p.View())
 		},
 	}
 	cmd.Flags().BoolVar(&r.Here, "here", false, "only what this node knows: ask no other host")
+	cmd.Flags().IntVarP(&most, "count", "n", shownSent, "show `N` at most of the messages that were sent because of it; 0: all")
 	p.JSONFlag(cmd, "print an array of steps as JSON")
 	return cmd
 }
 
-func runTrace(ctx context.Context, r control.TraceRequest, client control.Service, v cli.View) error {
+func runTrace(ctx context.Context, r control.TraceRequest, most int, client control.Service, v cli.View) error {
 	done := v.Busy("asking the hosts")
 	steps, err := control.Trace.Ask(ctx, client, r)
 	done()
@@ -57,40 +65,103 @@ func runTrace(ctx context.Context, r control.TraceRequest, client control.Servic
 	case v.JSON:
 		return v.WriteJSON(steps)
 	}
-	host := 0
+	lines := traceLines{v: v}
 	for _, s := range steps {
-		host = max(host, min(term.Width(hostOf(s)), 20))
+		lines.host = max(lines.host, min(term.Width(hostOf(s)), 20))
 	}
-	form := traceForm(v, steps)
-	for _, s := range steps {
-		when := v.AtOrEmpty(s.Time, form)
-		head := v.Out.Dim(term.Pad(when, len(v.At(v.Now(), form)))) + "  " + term.Pad(term.Cut(hostOf(s), host), host) + "  "
-		line := strings.Repeat("  ", s.Depth) + term.Line(stepText(v, s))
-		if v.Out.Width > 0 {
-			line = term.Cut(line, max(20, v.Out.Width-term.Width(head)))
-		}
-		if s.Step == control.TraceFailed || s.Failure != "" || s.Step == control.TraceNoAnswer {
-			line = v.Out.Warn(line)
-		}
-		v.Out.Printf("%s%s\n", head, line)
+	tree := treeOf(steps)
+	for _, s := range tree.steps {
+		lines.show(s, stepText(v, s), s.Step == control.TraceFailed || s.Failure != "" || s.Step == control.TraceNoAnswer)
 	}
+	tree.showSent(&lines, most)
 	traceNext(v, steps)
 	return nil
 }
 
-// The forms of the times of a trace: within one day, and whole.
+// The forms of the times of a trace: at a terminal, which has the day in a line of its
+// own where it is not today, and for programs.
 const (
 	traceClock = "15:04:05.000"
-	traceTime  = "2006-01-02 15:04:05.000 -07:00"
+	traceDay   = "2006-01-02 -07:00"
+	traceTime  = "2006-01-02T15:04:05.000Z07:00"
 )
 
-// traceForm is short for a person where all is of today.
-func traceForm(v cli.View, steps []control.TraceStep) string {
-	today := func(t time.Time) bool { return t.IsZero() || v.At(t, time.DateOnly) == v.At(v.Now(), time.DateOnly) }
-	if v.Out.Terminal && !slices.ContainsFunc(steps, func(s control.TraceStep) bool { return !today(s.Time) }) {
-		return traceClock
+// traceLines shows the lines of a trace.
+type traceLines struct {
+	v    cli.View
+	host int    // how wide the names of hosts are
+	day  string // of the last line that has a time
+}
+
+// show shows a line: when and where a step was, and what is said of it.
+func (l *traceLines) show(s control.TraceStep, text string, warns bool) {
+	v := l.v
+	if v.Out.Terminal {
+		l.tellDay(s.Time)
 	}
-	return traceTime
+	when, left := l.columns()
+	head := v.Out.Dim(term.Pad(v.AtOrEmpty(s.Time, when), left-l.host-4)) + "  " + term.Pad(term.Cut(hostOf(s), l.host), l.host) + "  "
+	indent := strings.Repeat("  ", s.Depth)
+	for i, line := range l.fit(term.Line(text), v.Out.Width-left-len(indent)) {
+		if i > 0 {
+			head, line = strings.Repeat(" ", left), "  "+line
+		}
+		if warns {
+			line = v.Out.Warn(line)
+		}
+		v.Out.Printf("%s%s%s\n", head, indent, line)
+	}
+}
+
+// columns is the form of the time that a line begins with, and how wide that is with the
+// host.
+func (l *traceLines) columns() (form string, width int) {
+	if form = traceTime; l.v.Out.Terminal {
+		form = traceClock
+	}
+	return form, len(l.v.At(l.v.Now(), form)) + l.host + 4
+}
+
+// mostLines is how many lines one step takes at most.
+const mostLines = 3
+
+// fit breaks a text into lines for a terminal, those but the first two columns narrower.
+func (l *traceLines) fit(text string, width int) []string {
+	if l.v.Out.Width < 1 {
+		return []string{text}
+	}
+	width = max(20, width)
+	if term.Width(text) <= width {
+		return []string{text}
+	}
+	lines := cli.WrapWords(text, width-2)
+	lines = append(lines[:min(len(lines), mostLines-1)], strings.Join(lines[min(len(lines), mostLines-1):], " "))
+	for i := range lines {
+		lines[i] = term.Cut(lines[i], width-2)
+	}
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+}
+
+// showCommand shows a line that has no time and ends in a command, which is not cut: where
+// there is no room beneath the others it stands further to the left.
+func (l *traceLines) showCommand(depth int, text string) {
+	_, left := l.columns()
+	left += 2 * depth
+	if width := l.v.Out.Width; width > 0 {
+		left = max(2, min(left, width-term.Width(text)))
+	}
+	l.v.Out.Printf("%s%s\n", strings.Repeat(" ", left), term.Line(text))
+}
+
+// tellDay has a line for the day of what follows, where that is another one than before.
+func (l *traceLines) tellDay(at time.Time) {
+	if l.day == "" {
+		l.day = l.v.At(l.v.Now(), traceDay)
+	}
+	if day := l.v.At(at, traceDay); !at.IsZero() && day != l.day {
+		l.day = day
+		l.v.Out.Printf("%s\n", l.v.Out.Dim(day))
+	}
 }
 
 // hostOf is whose step it is. What leads to a message, and how much is left out, are
@@ -113,7 +184,7 @@ func stepText(v cli.View, s control.TraceStep) string {
 		return "because of " + with
 	case control.TraceAnswers:
 		return "it answers " + with
-	case control.TraceWritten, control.TraceSent:
+	case control.TraceWritten:
 		return fmt.Sprintf("%s %s: %s from %s to %s", v.ID(s.Path), s.Step, s.Act, s.From, strings.Join(s.To, ", "))
 	case protocol.TraceCame:
 		return "came by " + s.By
@@ -132,7 +203,7 @@ func stepText(v cli.View, s control.TraceStep) string {
 	case protocol.TraceEnded:
 		return attempt(s) + " ended after " + s.Ran.Duration().Round(time.Millisecond).String() + ": " + outcome(s)
 	case protocol.TraceAgain:
-		return s.Agent + " is tried again at " + v.At(s.Next, traceClock)
+		return s.Agent + " is tried again at " + nextTry(v, s.Next)
 	case control.TraceRead:
 		return fmt.Sprintf("read by %s (receipt %s)", s.Agent, with)
 	case control.TraceAnswered:
@@ -145,8 +216,6 @@ func stepText(v cli.View, s control.TraceStep) string {
 			word = "to be tried again"
 		}
 		return strings.TrimSuffix(fmt.Sprintf("%s for %s, says %s (%s): %s", word, s.Agent, s.By, with, s.Text), ": ")
-	case control.TraceMore:
-		return "and " + s.Text + " more were sent because of it"
 	case control.TraceNotAsked:
 		return "not asked: " + s.By
 	case control.TraceNoAnswer:
@@ -155,33 +224,28 @@ func stepText(v cli.View, s control.TraceStep) string {
 	return strings.Join(slices.DeleteFunc([]string{s.Step, s.Agent, s.By, s.Text}, func(word string) bool { return word == "" }), " ")
 }
 
-// waitsFor is what a message waits for, as a host says it.
+// waitsFor is what a message waits for, as a host says it: the word that lists have, and
+// what it means.
 func waitsFor(v cli.View, s control.TraceStep) string {
-	switch why := control.JobWhy(s.By); why {
-	case control.WhyNothing:
-		return "about to start"
-	case control.WhyBusy:
-		return "it works on others"
-	case control.WhySlots:
-		return "its host runs as many commands as it may"
-	case control.WhyPaused:
-		return "it is paused"
-	case control.WhyRetry:
-		return "an attempt failed, the next one is due at " + v.At(s.Next, traceClock)
-	case control.WhyOrder:
-		return "what was written before it is on the way"
-	case control.WhyReceipt:
-		return "the receipt that may say what it answers is on the way"
-	case control.WhyBudget:
-		return "agents have had it run as often as they may"
-	case control.WhyQuiet:
-		return "it is quiet hours for it"
-	case control.WhyClaim:
-		return "hosts settle which of them does it"
-	case control.WhyHalted:
-		return "its host runs no agent for now"
+	why := control.JobWhy(s.By)
+	switch text := cli.WaitsFor(why); {
+	case why == control.WhyNothing:
+		return text
+	case text == "": // of a later version
+		return s.By
+	case why == control.WhyRetry:
+		return fmt.Sprintf("%s (%s, the next one is due at %s)", cli.Waiting(why), text, nextTry(v, s.Next))
+	default:
+		return cli.Waiting(why) + " (" + text + ")"
 	}
-	return s.By // of a later version
+}
+
+// nextTry is when something is tried again: at a terminal that is soon.
+func nextTry(v cli.View, at time.Time) string {
+	if v.Out.Terminal {
+		return v.At(at, traceClock)
+	}
+	return v.At(at, traceTime)
 }
 
 func attempt(s control.TraceStep) string {
@@ -204,11 +268,7 @@ func outcome(s control.TraceStep) string {
 	if s.Failure == "" {
 		return cli.Count(s.Bytes, "byte") + " printed"
 	}
-	text := s.Failure
-	if s.Exit > 0 { // -1: it did not come to one
-		text += fmt.Sprintf(" %d", s.Exit)
-	}
-	return text
+	return control.FailureText(s.Failure, s.Exit)
 }
 
 // traceNext names what helps with the last thing that went wrong.

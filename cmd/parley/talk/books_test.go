@@ -24,9 +24,9 @@ sprint                adfe0356-0f71-49a9-80a0-fb76883cd974  12345     2026-05-23
 next: parley channel show sprint   what it is for and who takes part
 `},
 		{"channel list, piped", "channel list", 0, `
-CHANNEL                           ID                                    MESSAGES  LAST                     PART OF
-sprint                            adfe0356-0f71-49a9-80a0-fb76883cd974  12345     2026-05-23 21:01 +02:00  議事録 and release notes
-議事録 and release notes          0dfe0356-0f71-49a9-80a0-fb76883cd974  1         2026-05-23 21:01 +02:00
+CHANNEL                           ID                                    MESSAGES  LAST                       PART OF
+sprint                            adfe0356-0f71-49a9-80a0-fb76883cd974  12345     2026-05-23T21:01:00+02:00  議事録 and release notes
+議事録 and release notes          0dfe0356-0f71-49a9-80a0-fb76883cd974  1         2026-05-23T21:01:00+02:00
 (a-reviewer-of-many-things, nat)  1dfe0356-0f71-49a9-80a0-fb76883cd974  0
 `},
 		{"channel show", "channel show sprint", 80, `
@@ -53,9 +53,9 @@ TIME        FROM        ID        SCOPE                     SUBJECT
 next: parley memory show c2c3d4e5   the last one, whole
 `},
 		{"memory list, piped", "memory list --all", 0, `
-TIME                     FROM                       ID        SCOPE                     TAGS                   SUBJECT
-2026-05-23 21:01 +02:00  nat                        b2c3d4e5                            tools, go              language for tools and for all else that we build here
-2026-05-23 21:01 +02:00  a-reviewer-of-many-things  c2c3d4e5  議事録 and release notes             superseded  dead␛line
+TIME                       FROM                       ID        SCOPE                     TAGS                   SUBJECT
+2026-05-23T21:01:00+02:00  nat                        b2c3d4e5                            tools, go              language for tools and for all else that we build here
+2026-05-23T21:01:00+02:00  a-reviewer-of-many-things  c2c3d4e5  議事録 and release notes             superseded  dead␛line
 `},
 		{"memory show", "memory show b2c3d4e5", 60, `
 subject:       language for tools and for all else that we

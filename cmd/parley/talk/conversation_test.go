@@ -27,11 +27,11 @@ nat@white             05-23 21:01 +02:00  b2c3d4e5  who takes t…  read by 2 of
 next: parley reply b2c3d4e5 TEXT   answer the last one
 `},
 		{"thread, piped", "thread b2c3d4e5", 0, `
-nat@white                             05-23 21:01:00 +02:00  b2c3d4e5  who takes the deadline on friday? …  read by 2 of 3 · answered by 1
-├ mawjs@white                         05-23 21:01:00 +02:00  b2c3d4e5  I do  read
-│ └ nat@white                         05-23 21:01:00 +02:00  b2c3d4e5  thanks  answered
-│   └ a-reviewer-of-many-things@white  05-23 21:01:00 +02:00  b2c3d4e5  世界 ` + strings.TrimSpace(strings.Repeat("long ", 20)) + `
-└ volt@white                          05-23 21:01:00 +02:00  b2c3d4e5  [sync-check] e␛[2J
+nat@white                             2026-05-23T21:01:00+02:00  b2c3d4e5  who takes the deadline on friday? …  read by 2 of 3 · answered by 1
+├ mawjs@white                         2026-05-23T21:01:00+02:00  b2c3d4e5  I do  read
+│ └ nat@white                         2026-05-23T21:01:00+02:00  b2c3d4e5  thanks  answered
+│   └ a-reviewer-of-many-things@white  2026-05-23T21:01:00+02:00  b2c3d4e5  世界 ` + strings.TrimSpace(strings.Repeat("long ", 20)) + `
+└ volt@white                          2026-05-23T21:01:00+02:00  b2c3d4e5  [sync-check] e␛[2J
 `},
 		{"replies", "replies b2c3d4e5", 80, `
 TIME                FROM       CHANNEL    ID        TEXT
@@ -57,7 +57,7 @@ and the notes?
 05-23 21:01 +02:00  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …  read by 2 of 3
 `},
 		{"log, piped", "log", 0, `
-2026-05-23 21:01 +02:00  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …
+2026-05-23T21:01:00+02:00  nat@white → mawjs, volt, critic  b2c3d4e5  who takes the deadline on friday? …
 `},
 		{"send to several", "send --to mawjs,volt,critic hello", 200, `
 PATH  stored · read by 2 of 3 · answered by 1

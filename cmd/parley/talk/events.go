@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/parleyfleet/parley/internal/span"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // NewEventsCommand is parley events.
@@ -26,7 +28,8 @@ func NewEventsCommand(p *cli.Program) *cobra.Command {
   message  a message came
   stage    a message was heard by another host, recorded in git, pushed to the
            remote, or read or answered by somebody
-  run      a command of an agent of this host started, or ended
+  run      a command of an agent of this host started or ended, or has failed
+           and is tried again
   host     another host came, or went
   trouble  something is wrong here, or is no longer: what status warns of
   missed   how many events came faster than this command took them
@@ -110,9 +113,33 @@ func eventText(e control.Event, v cli.View) string {
 	return ""
 }
 
+// retry is that an attempt of an agent has failed and the next one is due at a time.
+type retry struct {
+	agent       protocol.Name
+	attempt, of int
+	problem     string // in a word or two
+	next        time.Time
+}
+
+func retryOf(r control.RunChange) retry {
+	return retry{r.Agent, r.Attempt, r.Of, control.FailureText(r.Failure, r.ExitCode), r.Next}
+}
+
+// text says so on a screen. At a terminal the next attempt is soon.
+func (r retry) text(v cli.View, on term.Screen) string {
+	form := time.RFC3339
+	if on.Terminal {
+		form = "15:04:05"
+	}
+	return fmt.Sprintf("%s: attempt %d of %d failed (%s), next try at %s", r.agent, r.attempt, r.of, r.problem, v.At(r.next, form))
+}
+
 // runText says of a run of which agent it is, for which message, and how it ended.
 func runText(r control.RunChange, v cli.View) string {
 	text := r.Agent.String() + " " + r.Change
+	if r.Change == control.RunAgain {
+		return retryOf(r).text(v, v.Out) + ", for " + v.ID(r.Path)
+	}
 	if !r.Path.IsZero() {
 		text += " for " + v.ID(r.Path)
 	}

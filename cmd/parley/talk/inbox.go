@@ -3,9 +3,6 @@ package talk
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
@@ -97,6 +94,13 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 	if v.JSON {
 		return v.WriteJSON(mail)
 	}
+	if len(mail) == 0 && r.Claim { // what others have taken waits still
+		if v.Out.Terminal {
+			v.Out.Printf("Nothing is waiting that is not taken.\n")
+		}
+		v.Next("parley inbox"+cli.SayAs(r.As), "what is taken, and by whom")
+		return nil
+	}
 	if len(mail) == 0 {
 		if v.Out.Terminal {
 			v.Out.Printf("Nothing is waiting.\n")
@@ -104,35 +108,31 @@ func RunInbox(ctx context.Context, r control.InboxRequest, client control.Servic
 		v.Next("parley inbox --all"+cli.SayAs(r.As), "what was read already")
 		return nil
 	}
-	mailTable(v, mail)
-	if !r.Claim {
-		noteTaken(v, mail)
-	}
+	mailTable(v, mail, takenBy(r))
 	v.Next("parley read "+v.ID(mail[0].Path)+cli.SayAs(r.As), "read the first; its sender gets a receipt")
 	return nil
 }
 
-// noteTaken says how many of the messages sessions have taken.
-func noteTaken(v cli.View, mail []control.Message) {
-	taken, by := 0, map[string]bool{}
-	for _, m := range mail {
-		if m.Claimed != nil {
-			taken++
-			by[m.Claimed.By] = true
+// takenBy marks in the list that a request asks for which session has taken a message: what
+// it takes itself goes without saying.
+func takenBy(r control.InboxRequest) func(control.Message) string {
+	return func(m control.Message) string {
+		if r.Claim || m.Claimed == nil {
+			return ""
 		}
-	}
-	if taken > 0 {
-		v.Err.Printf("%s\n", v.Err.Dim(fmt.Sprintf("%d of these taken by: %s",
-			taken, term.Line(strings.Join(slices.Sorted(maps.Keys(by)), ", ")))))
+		return "[taken by " + term.Line(m.Claimed.By) + "] "
 	}
 }
 
-// mailTable lists messages, one a line.
-func mailTable(v cli.View, mail []control.Message) {
+// unmarked marks no message.
+func unmarked(control.Message) string { return "" }
+
+// mailTable lists messages, one a line, with a mark before the text.
+func mailTable(v cli.View, mail []control.Message, mark func(control.Message) string) {
 	t := term.Table{Heading: []string{"TIME", "FROM", "CHANNEL", "ID", "TEXT"}, Flexible: 4}
 	for _, m := range mail {
 		t.Rows = append(t.Rows, []string{
-			v.Stamp(m.Timestamp, v.LineForm()), term.Line(Sender(m)), channelLabel(m), v.ID(m.Path), summary(m),
+			v.Stamp(m.Timestamp, v.LineForm()), term.Line(Sender(m)), channelLabel(m), v.ID(m.Path), mark(m) + summary(m),
 		})
 	}
 	v.Table(t, mailSqueezes()...)

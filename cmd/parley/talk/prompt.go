@@ -27,7 +27,7 @@ What was given is kept by this host, 64 MB of it; the oldest is let go.`,
 		Example: `  parley prompt b2c3d4e5
   parley prompt b2c3d4e5 --agent mawjs --attempt 1
   parley prompt b2c3d4e5 --json`,
-		Args: cli.Exactly(1, "the path of a message"),
+		Args: cli.Exactly(1, "the id or path of a message"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := p.Client()
 			if err != nil {

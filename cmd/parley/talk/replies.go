@@ -40,7 +40,7 @@ func runReplies(ctx context.Context, r control.ThreadRequest, client control.Ser
 		v.Next("parley wait --re "+v.Named(r.Path), "wait for the first answer")
 		return nil
 	}
-	mailTable(v, answers)
+	mailTable(v, answers, unmarked)
 	v.Next("parley thread "+v.Named(r.Path), "the whole conversation")
 	return nil
 }

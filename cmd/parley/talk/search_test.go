@@ -38,10 +38,10 @@ next: parley thread b2c3d4e5   the conversation of the first
 \x1b[2mnext: parley thread b2c3d4e5   the conversation of the first\x1b[0m
 `},
 		{"piped", 0, false, `
-TIME                     FROM         WHERE   ID        TEXT
-2026-05-23 21:01 +02:00  mawjs@white  sprint  b2c3d4e5  … which took longer than we thought, so the deadline is 金曜日 of next week and the deadline of the tests ␛[31mis Monday …
-2026-05-23 21:01 +02:00  mawjs@white  direct  b2c3d4e5  [unverified] ↳ … which took longer than we thought, so the deadline is 金曜日 of next week and the deadline of the tests ␛[31mis Monday …
-2026-05-23 21:01 +02:00  nat          memory  c2c3d4e5  when: the deadline is firm
+TIME                       FROM         WHERE   ID        TEXT
+2026-05-23T21:01:00+02:00  mawjs@white  sprint  b2c3d4e5  … which took longer than we thought, so the deadline is 金曜日 of next week and the deadline of the tests ␛[31mis Monday …
+2026-05-23T21:01:00+02:00  mawjs@white  direct  b2c3d4e5  [unverified] ↳ … which took longer than we thought, so the deadline is 金曜日 of next week and the deadline of the tests ␛[31mis Monday …
+2026-05-23T21:01:00+02:00  nat          memory  c2c3d4e5  when: the deadline is firm
 `},
 	} {
 		r := newRun(t)

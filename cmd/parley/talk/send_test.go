@@ -84,6 +84,14 @@ func TestSentAtATerminalNamesTheNextCommand(t *testing.T) {
 	}
 }
 
+// Who writes to an agent that cannot be started is told so, and why.
+func TestAStalledAgentIsToldOf(t *testing.T) {
+	got := delay(control.Agent{Name: "mawjs", Failing: 1, Stalled: "no room\x1b[2J"})
+	if want := "cannot be run at the moment (no room␛[2J): its mail waits, and it is tried again"; got != want {
+		t.Errorf("said %q, want %q", got, want)
+	}
+}
+
 func TestWait(t *testing.T) {
 	state := clitest.LetterPath + "  stored\n"
 	failed := clitest.Letter("the command printed nothing")

@@ -117,6 +117,8 @@ func delay(a control.Agent) string {
 	switch {
 	case a.Paused:
 		return fmt.Sprintf("is paused: its mail waits until parley agent resume %s", a.Name)
+	case a.Stalled != "":
+		return fmt.Sprintf("cannot be run at the moment (%s): its mail waits, and it is tried again", term.Line(a.Stalled))
 	case a.Failing > 0:
 		return fmt.Sprintf("is failing: %s to be tried again; see parley queue %s", cli.Count(a.Failing, "message"), a.Name)
 	case a.Held:
@@ -153,8 +155,9 @@ func showExchange(ctx context.Context, question, answer control.Message, err err
 
 // awaitReply waits for the answer to a message; as is whom the command was told to act as.
 func awaitReply(ctx context.Context, r control.WaitRequest, as string, client control.Service, v cli.View) (control.Message, error) {
-	done := v.Busy("waiting for an answer")
+	done, retries := v.Busy("waiting for an answer"), tellRetries(ctx, r.Re, client, v)
 	reply, err := control.Wait.Ask(ctx, client, r)
+	retries.end()
 	done()
 	asked := v.Named(r.Re)
 	hint := "it may still come: parley wait --re " + cli.ShellWord(asked) + cli.SayAs(as)

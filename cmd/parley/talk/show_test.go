@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli/clitest"
+	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -26,10 +27,10 @@ TIME                FROM         CHANNEL  ID        TEXT
 next: parley read b2c3d4e5   read the first; its sender gets a receipt
 `},
 		{"inbox, piped", []string{"inbox"}, 0, `
-TIME                     FROM         CHANNEL  ID        TEXT
-2026-05-23 21:01 +02:00  mawjs@white  direct   b2c3d4e5  hello there …
-2026-05-23 21:01 +02:00  名前         direct   b2c3d4e5  [unverified] [sync-check] สวัสดี 世界 ` + strings.TrimSpace(strings.Repeat("long ", 40)) + `
-2026-05-23 21:01 +02:00  e␛vil@white  direct   b2c3d4e5  ␛[2J\u202egone
+TIME                       FROM         CHANNEL  ID        TEXT
+2026-05-23T21:01:00+02:00  mawjs@white  direct   b2c3d4e5  hello there …
+2026-05-23T21:01:00+02:00  名前         direct   b2c3d4e5  [unverified] [sync-check] สวัสดี 世界 ` + strings.TrimSpace(strings.Repeat("long ", 40)) + `
+2026-05-23T21:01:00+02:00  e␛vil@white  direct   b2c3d4e5  ␛[2J\u202egone
 `},
 		{"log at 80 columns", []string{"log"}, 80, `
 05-23 21:01 +02:00  mawjs@white → nat  b2c3d4e5  hello there …
@@ -119,4 +120,28 @@ func TestJSONAtTerminal(t *testing.T) {
 			t.Errorf("where the error is %v: printed %q", err, shown)
 		}
 	}
+}
+
+// Of several sessions of an agent nobody could tell which message each had taken.
+func TestInboxSaysWhatIsTaken(t *testing.T) {
+	r := newRun(t)
+	free, taken := clitest.Letter("free"), clitest.Letter("taken")
+	taken.Claimed = &control.Claim{By: "left\x1b", Until: taken.Timestamp}
+	r.Mail = []control.Message{free, taken}
+	r.WantPrinted(t, 0, []string{"inbox"}, `
+TIME                       FROM         CHANNEL  ID        TEXT
+2026-05-23T21:01:00+02:00  mawjs@white  direct   b2c3d4e5  free
+2026-05-23T21:01:00+02:00  mawjs@white  direct   b2c3d4e5  [taken by left␛] taken
+`)
+	r = newRun(t)
+	r.WantPrinted(t, 80, []string{"inbox", "--claim"}, `
+Nothing is waiting that is not taken.
+next: parley inbox   what is taken, and by whom
+`)
+	r = newRun(t)
+	r.Mail = []control.Message{taken} // by the session that asks
+	r.WantPrinted(t, 0, []string{"inbox", "--claim"}, `
+TIME                       FROM         CHANNEL  ID        TEXT
+2026-05-23T21:01:00+02:00  mawjs@white  direct   b2c3d4e5  taken
+`)
 }

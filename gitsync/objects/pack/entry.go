@@ -44,6 +44,10 @@ func NewWriter(body []byte) *Writer {
 	return &Writer{out: bytes.NewBuffer(body), level: zlib.BestSpeed}
 }
 
+// Again has w write behind what is there already, as one that NewWriter made: its compressor
+// takes most of a megabyte.
+func (w *Writer) Again(body []byte) { w.out = bytes.NewBuffer(body) }
+
 // NewWriterLevel is NewWriter with nothing there and a level of compression of zlib's.
 func NewWriterLevel(level int) *Writer { return &Writer{out: new(bytes.Buffer), level: level} }
 

@@ -15,8 +15,9 @@ const maxDeltaDepth = 4096
 type ReadFunc func(Hash) (plumbing.ObjectType, []byte, error)
 
 // Read returns the object at offset; deltas are applied. What a delta is made of and
-// is not in this pack is asked of other.
-func (p *Pack) Read(offset int64, other ReadFunc) (plumbing.ObjectType, []byte, error) {
+// is not in this pack is asked of other. The inflater is used for each entry; nil: one is
+// made for each.
+func (p *Pack) Read(offset int64, other ReadFunc, inflater *Inflater) (plumbing.ObjectType, []byte, error) {
 	f, err := os.Open(p.Base + ".pack")
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot open a pack: %w", err)
@@ -26,7 +27,7 @@ func (p *Pack) Read(offset int64, other ReadFunc) (plumbing.ObjectType, []byte, 
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot open a pack: %w", err)
 	}
-	r := Reader{In: f, End: info.Size() - HashBytes, Find: p.Find, Other: other}
+	r := Reader{In: f, End: info.Size() - HashBytes, Find: p.Find, Other: other, Inflater: inflater}
 	typ, data, err := r.Object(offset)
 	if err != nil {
 		return 0, nil, fmt.Errorf("cannot read %s.pack at %d: %w", p.Base, offset, err)

@@ -33,6 +33,8 @@ type Recorder struct {
 	Memory   control.Memory
 	Memories []control.Memory
 	Agent    control.Agent
+	Settings []control.Setting       // of the agent that is shown
+	Changed  []control.SettingChange // of an agent that is changed, paused or resumed
 	Tested   control.TestResult
 	Profile  control.Profile
 	Prompt   control.Prompt
@@ -62,7 +64,7 @@ func (r *Recorder) Bindings() []control.Binding {
 	return []control.Binding{
 		control.ShowStatus.By(r.answerStatus), control.Send.By(r.answerSend), control.Wait.By(r.answerWait), control.FindTalk.By(r.answerTalk),
 		control.Inbox.By(r.answerInbox), control.Read.By(r.answerRead), control.ReadAll.By(r.answerReadAll), control.Shown.By(r.answerShown),
-		control.Show.By(r.answerShow), control.Log.By(r.answerLog), control.Agents.By(r.answerAgents), control.AddAgent.By(r.answerAddAgent),
+		control.Show.By(r.answerShow), control.Log.By(r.answerLog), control.Agents.By(r.answerAgents), control.ShowAgent.By(r.answerAgent), control.AddAgent.By(r.answerAddAgent),
 		control.SetAgent.By(r.answerSetAgent), control.PauseAgent.By(r.answerPauseAgent), control.TestAgent.By(r.answerTestAgent),
 		control.MakeToken.By(r.answerAgentToken), control.ActorProfile.By(r.answerProfile), control.ShowPrompt.By(r.answerPrompt), control.Trace.By(r.answerTrace),
 		control.Wake.By(r.answerWake), control.RemoveAgent.By(r.answerRemoveAgent), control.List.By(r.answerList), control.Hosts.By(r.answerHosts),
@@ -143,19 +145,24 @@ func (r *Recorder) answerLog(ctx context.Context, q control.LogRequest, yield fu
 
 func (r *Recorder) answerAgents(context.Context) ([]control.Agent, error) { return r.Agents, r.Failure }
 
+func (r *Recorder) answerAgent(_ context.Context, q control.AgentRequest) (control.AgentSettings, error) {
+	r.Note("agent", q)
+	return control.AgentSettings{Agent: r.Agent, Settings: r.Settings}, r.Failure
+}
+
 func (r *Recorder) answerAddAgent(_ context.Context, q control.AddAgentRequest) (control.Agent, error) {
 	r.Note("add", q)
 	return control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, r.Failure
 }
 
-func (r *Recorder) answerSetAgent(_ context.Context, q control.SetAgentRequest) (control.Agent, error) {
+func (r *Recorder) answerSetAgent(_ context.Context, q control.SetAgentRequest) (control.ChangedAgent, error) {
 	r.Note("set", q)
-	return control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, r.Failure
+	return control.ChangedAgent{Agent: control.Agent{Name: protocol.Name(q.Name), Door: "exec"}, Changed: r.Changed}, r.Failure
 }
 
-func (r *Recorder) answerPauseAgent(_ context.Context, q control.PauseRequest) (control.Agent, error) {
+func (r *Recorder) answerPauseAgent(_ context.Context, q control.PauseRequest) (control.ChangedAgent, error) {
 	r.Note("pause", q)
-	return r.Agent, r.Failure
+	return control.ChangedAgent{Agent: r.Agent, Changed: r.Changed}, r.Failure
 }
 
 func (r *Recorder) answerTestAgent(_ context.Context, q control.TestRequest) (control.TestResult, error) {

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package node
+
+import "errors"
+
+// sendAsked is of BenchmarkSocket, which other systems do not run.
+func sendAsked(string) error { return errors.ErrUnsupported }
