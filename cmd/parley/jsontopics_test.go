@@ -11,8 +11,9 @@ func topicShapes() []shape {
 	return []shape{
 		{value: exampleRelation(), when: "with a partner alone"},
 		{value: exampleTopic(), when: "with a topic, and with `--state`"},
-		{value: list, when: "with `--list`, `--status`, `--pending`, `--deferred`"},
+		{value: list, when: "with `--list`, `--status`, `--pending`, `--deferred`, `--recap`, `--fleet-status`"},
 		{value: exampleTopicDeed(), when: "with what does something, such as `--accept`"},
+		{value: []control.TopicDeed{exampleTopicDeed()}, when: "with `--checkpoint` and `--forward`"},
 	}
 }
 

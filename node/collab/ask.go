@@ -48,9 +48,12 @@ func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRe
 		}
 		list.Me, list.Chosen = who.me, who.chosen
 	}
+	var err error
 	c.Folded(func(s *fleet.State) {
-		if err := c.known(s, r.With); r.With != "" && err != nil {
-			return
+		if r.With != "" {
+			if err = c.known(s, r.With); err != nil {
+				return
+			}
 		}
 		pairs := map[pair]between{}
 		add := func(f found, me string) {
@@ -79,7 +82,7 @@ func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRe
 			}
 		}
 	})
-	return list, nil
+	return list, err
 }
 
 // known refuses a partner of whom nobody has ever heard.

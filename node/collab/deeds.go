@@ -149,7 +149,7 @@ func (c *Collab) command(who acting, t topics.Topic, r control.TopicDeedRequest,
 	}
 	var err error
 	switch r.Deed {
-	case protocol.ActAgree, protocol.ActOpen, protocol.ActTeachBack, protocol.ActDisagree, protocol.ActCheckpoint, protocol.ActAmendment:
+	case protocol.ActAgree, protocol.ActOpen, protocol.ActTeachBack, protocol.ActDisagree, protocol.ActAmendment:
 		err = needs("a text", r.Text)
 	case protocol.ActReject, protocol.ActRevoke:
 		if err = needs("the item", r.Item); err == nil {
@@ -187,7 +187,7 @@ func (c *Collab) command(who acting, t topics.Topic, r control.TopicDeedRequest,
 	case protocol.ActValidate:
 		return by.Validate(r.Item, "", window), nil
 	case protocol.ActCheckpoint:
-		return by.Checkpoint(r.Text, ""), nil
+		return by.Checkpoint(checkpointText(t, r.Text)), nil
 	case protocol.ActRatified, protocol.ActAmendment, protocol.ActRejected:
 		return by.Judge(protocol.Path{}, r.Deed, cmp.Or(r.Text, r.Reason)), nil
 	case protocol.ActClose:

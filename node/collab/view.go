@@ -220,13 +220,17 @@ func checkpointOf(cp *topics.Checkpoint) control.TopicCheckpoint {
 const (
 	maxVoid      = 20
 	maxExchanges = 10
+	maxLooked    = 2000 // messages that are looked through for them
 )
 
 // void is what was said in a topic's channel and does not count, the last ones.
 func (c *Collab) void(s *fleet.State, channel protocol.ChannelID) []control.TopicVoid {
 	list := []control.TopicVoid{}
-	deeds := c.kind.Deeds()
+	deeds, looked := c.kind.Deeds(), 0
 	for it := range s.Ledger.ChannelBackward(channel) {
+		if looked++; looked > maxLooked {
+			break
+		}
 		if it.Type != protocol.TypeText || !slices.Contains(deeds, it.Act) {
 			continue
 		}
@@ -251,10 +255,12 @@ func exchanges(s *fleet.State, t topics.Topic) []control.TopicWord {
 	if err != nil {
 		return list
 	}
+	looked := 0
 	for it := range s.Ledger.ChannelBackward(channel) {
-		if it.Timestamp.Before(t.Since) || len(list) == maxExchanges {
+		if it.Timestamp.Before(t.Since) || len(list) == maxExchanges || looked == maxLooked {
 			break
 		}
+		looked++
 		if it.Type == protocol.TypeText && slices.Contains(t.Pair[:], it.Author().Name) {
 			list = append(list, control.TopicWord{By: it.Author().Name, Time: it.Timestamp, Path: it.Path.String()})
 		}

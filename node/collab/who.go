@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -72,7 +73,9 @@ func (c *Collab) acts(by control.Caller, a control.Acting) (acting, error) {
 // views is whose view a caller asks for. What is in the record everybody may read.
 func (c *Collab) views(by control.Caller, v control.Viewing) (acting, error) {
 	if v.For != "" {
-		return acting{me: v.For}, nil
+		var err error
+		c.Folded(func(s *fleet.State) { err = c.known(s, v.For) }) // a slip would look as if there were nothing
+		return acting{me: v.For}, err
 	}
 	return c.acts(by, control.Acting{Dir: v.Dir})
 }

@@ -83,7 +83,7 @@ type TopicDeedRequest struct {
 	Topic   string       `json:"topic,omitempty"` // "": the only one that is open with that partner
 	Deed    protocol.Act `json:"deed"`            // agree, open, resolve, teach-back, disagree, accept, reject, defer, revoke, re-accept, validate, checkpoint, ratified, amendment, rejected, close, join-request
 	Item    string       `json:"item,omitempty"`  // its label or its words; of defer "" is all that await one's decision
-	Text    string       `json:"text,omitempty"`  // the words of agree, open, teach-back, disagree, checkpoint, amendment; new words of a re-accept; what an acceptance changes; the outcome of resolve
+	Text    string       `json:"text,omitempty"`  // the words of agree, open, teach-back, disagree, amendment, and of checkpoint, which lists what was decided without them; new words of a re-accept; what an acceptance changes; the outcome of resolve
 	Reason  string       `json:"reason,omitempty"`
 	Until   time.Time    `json:"until,omitzero"`    // of defer
 	Partner string       `json:"partner,omitempty"` // of join-request: the other one of the two

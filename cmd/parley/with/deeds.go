@@ -90,6 +90,9 @@ func (c *call) told(a action, done control.TopicDeed) {
 		out.Printf("✓ %s commits to %s of %q anew%s\n", done.Me, items, name, agreedOn(t, done.Items))
 	case protocol.ActValidate:
 		out.Printf("%s is asked whether %s of %q still holds\n", t.With, items, name)
+	case protocol.ActCheckpoint:
+		out.Printf("Checkpoint of %q; %s is asked to ratify it:\n", name, t.With)
+		c.checkpointLines(t.Checkpoints[len(t.Checkpoints)-1])
 	case protocol.ActRatified:
 		out.Printf("✓ %s ratifies the checkpoint of %q\n", done.Me, name)
 	case protocol.ActAmendment:

@@ -251,6 +251,13 @@ func (c *call) waits(t control.Topic) {
 	}
 }
 
+// checkpointLines are what a checkpoint says.
+func (c *call) checkpointLines(cp control.TopicCheckpoint) {
+	for line := range strings.Lines(cp.Summary) {
+		c.view.Out.Printf("  %s\n", term.Line(strings.TrimRight(line, "\n")))
+	}
+}
+
 // lastCheckpoint shows the last summary.
 func (c *call) lastCheckpoint(t control.Topic) {
 	if len(t.Checkpoints) == 0 {
@@ -265,9 +272,7 @@ func (c *call) lastCheckpoint(t control.Topic) {
 		state += ", mechanical"
 	}
 	c.view.Out.Printf("\nLast checkpoint, by %s, %s (%s):\n", term.Line(cp.By), c.age(cp.Time), state)
-	for line := range strings.Lines(cp.Summary) {
-		c.view.Out.Printf("  %s\n", term.Line(strings.TrimRight(line, "\n")))
-	}
+	c.checkpointLines(cp)
 	for _, said := range cp.Verdicts {
 		if said.Text != "" {
 			c.view.Out.Printf("  %s: %s\n", term.Line(said.By), term.Line(said.Text))

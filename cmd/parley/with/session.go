@@ -1,0 +1,133 @@
+package with
+
+import (
+	"context"
+	"slices"
+
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// runCheckpoint sums a topic up, or every active one with a partner (seed, "--checkpoint").
+func runCheckpoint(ctx context.Context, c *call) error {
+	if err := c.needsPartner("checkpoint"); err != nil {
+		return err
+	}
+	return c.checkpoints(ctx, c.topic())
+}
+
+// runForward makes a checkpoint of every active topic (R32).
+func runForward(ctx context.Context, c *call) error { return c.checkpoints(ctx, "") }
+
+// checkpoints makes a checkpoint of a topic, of all where none is named.
+func (c *call) checkpoints(ctx context.Context, topic string) error {
+	text := c.text
+	if text == "-" {
+		var err error
+		if text, err = c.read([]string{"-"}); err != nil {
+			return err
+		}
+	}
+	list, err := c.topics(ctx, false)
+	if err != nil {
+		return err
+	}
+	slug, _ := protocol.SlugOf(topic)
+	done := []control.TopicDeed{}
+	for _, t := range list.Topics {
+		if topic != "" && t.Slug != slug.String() {
+			continue
+		}
+		deed, err := control.DoInTopic.Ask(ctx, c.client, control.TopicDeedRequest{
+			Acting: control.Acting{As: c.acting.As, Dir: c.acting.Dir}, With: t.With, Topic: t.Name, Deed: protocol.ActCheckpoint, Text: text,
+		})
+		if err != nil {
+			return err
+		}
+		done = append(done, deed)
+	}
+	switch {
+	case len(done) == 0:
+		return control.Errorf(control.KindNotFound, "parley work-with --list", "there is no active topic%s to sum up", withPartner(c))
+	case c.view.JSON:
+		return c.view.WriteJSON(done)
+	}
+	for i, deed := range done {
+		if i > 0 {
+			c.view.Out.Printf("\n")
+		}
+		c.told(action{deed: protocol.ActCheckpoint}, deed)
+	}
+	return nil
+}
+
+// runRecap says what is active and what waits, for the start of a session (R32).
+func runRecap(ctx context.Context, c *call) error {
+	list, err := c.topics(ctx, true)
+	switch {
+	case err != nil:
+		return err
+	case c.view.JSON:
+		return c.view.WriteJSON(list)
+	}
+	awaiting, deferred, open, due := 0, 0, 0, 0
+	for _, t := range list.Topics {
+		awaiting, deferred = awaiting+t.Awaiting, deferred+t.Put
+		for _, it := range t.Items {
+			if it.Sort == "question" && it.Resolved == nil {
+				open++
+			}
+		}
+		if t.Decayed != nil && *t.Decayed < 0.5 {
+			due++
+		}
+	}
+	c.view.Out.Printf("📢 Active collaborations: %d\n", len(list.Topics))
+	for _, line := range []struct {
+		n          int
+		what, hint string
+	}{
+		{awaiting, "await a decision of " + term.Line(list.Me), "parley work-with --pending"},
+		{deferred, "are put off", "parley work-with --deferred"},
+		{open, "questions are open", "parley work-with --status"},
+		{due, "have a score that is old: check again", "parley work-with --sync"},
+	} {
+		if line.n > 0 {
+			c.view.Out.Printf("   %d %s: %s\n", line.n, line.what, c.view.Command(line.hint))
+		}
+	}
+	c.because(list.Me, list.Chosen)
+	return nil
+}
+
+// runFleetStatus lists who works with whom on all hosts, as the record has it.
+func runFleetStatus(ctx context.Context, c *call) error {
+	list, err := control.Topics.Ask(ctx, c.client, control.TopicsRequest{Fleet: true})
+	switch {
+	case err != nil:
+		return err
+	case c.view.JSON:
+		return c.view.WriteJSON(list)
+	case len(list.Topics) == 0:
+		c.view.Out.Printf("Nobody in the fleet works on a topic.\n")
+		return nil
+	}
+	c.view.Out.Printf("📋 Fleet Collaborations\n\n")
+	t := term.Table{Heading: []string{"Collaboration", "Oracles", "Node", "Score"}, Flexible: 0}
+	var who []string
+	cross := 0
+	for _, topic := range list.Topics {
+		node := topic.WithHost
+		if topic.CrossHost {
+			node = "cross-node"
+			cross++
+		}
+		who = append(who, topic.Me, topic.With)
+		t.Rows = append(t.Rows, []string{term.Line(topic.Name), term.Line(topic.Me + ", " + topic.With), dash(node), percent(topic.Raw)})
+	}
+	slices.Sort(who)
+	c.view.Table(t)
+	c.view.Out.Printf("\nActive: %d | Oracles involved: %d | Cross-node: %d\n", len(list.Topics), len(slices.Compact(who)), cross)
+	return nil
+}
