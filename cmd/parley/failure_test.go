@@ -59,7 +59,7 @@ func TestWrongUsage(t *testing.T) {
 		{line: []string{"inbox", "mawjs"}, want: "parley: parley inbox takes no words, but \"mawjs\" was given\nhint: parley inbox --help\n"},
 		{line: []string{"show", "a", "b"}, want: "parley: parley show takes only the path of a message, but \"b\" was given too\nhint: parley show --help\n"},
 		{line: []string{"log", "-n", "-1"}, want: "parley: -n needs a number of messages, 0 for all\nhint: parley log --help\n"},
-		{line: []string{"agent"}, want: "parley: parley agent needs add, list, set, presets, profile, test, token, pause, resume or remove\nhint: parley agent --help\n"},
+		{line: []string{"agent"}, want: "parley: parley agent needs add, list, show, set, presets, profile, test, token, pause, resume or remove\nhint: parley agent --help\n"},
 		{line: []string{"agent", "rm", "x"}, want: "parley: parley agent has no command \"rm\"\nhint: parley agent --help\n"},
 		{line: []string{"agent", "add", "x"}, want: "parley: parley agent add needs one of --exec 'CMD …', --preset PRESET and --inbox\nhint: parley agent add --help\n"},
 		{
