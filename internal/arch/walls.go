@@ -135,6 +135,13 @@ func walls() []Wall {
 			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
 		{
+			Room:       "node/examiner",
+			Parley:     []string{"protocol"},
+			ThirdParty: []string{textTools},
+			Pure:       true,
+			Why:        "what a score rests on must be seen at a glance: texts in, scores out, and nothing of a node's decides in between",
+		},
+		{
 			Room:       "node/metrics",
 			Parley:     []string{"protocol"},
 			ThirdParty: []string{"github.com/prometheus/client_golang"},
