@@ -238,6 +238,20 @@ func exampleMemory() control.Memory {
 	}
 }
 
+func exampleSync() control.SyncEvent {
+	raw, decayed := 0.625, 0.554
+	return control.SyncEvent{
+		Kind: control.SyncLate, Via: "skills-cli", With: "mawjs", Topic: "tmux design", Check: examplePath("c0ffee00").String(), Transport: control.BySameHost, Until: exampleTime(1),
+		Problem: examplePath("b2c3d4e5").String(), Validate: []string{"A2"}, Took: control.Seconds(2 * time.Second),
+		Result: &control.SyncOutcome{
+			Path: examplePath("b2c3d4e5").String(), By: "mawjs", Time: exampleTime(0), Mechanical: true, Raw: &raw, Decayed: &decayed, Status: "DEGRADED", Counted: 1,
+			Lambda: 0.01, Tier: "intra-soul", Groupthink: true, Late: true, Rows: []control.SyncLine{
+				{ID: "A1", Text: "Heartbeat keys are PROGRESS/STUCK/DONE/ABORT", Raw: &raw, Decayed: &decayed, Decision: "PARTIAL", Evidence: "ψ/memory/keys.md:6 “Heartbeat keys are four.”", Flag: "contradicts"},
+			},
+		},
+	}
+}
+
 // exampleEvents are one of a run that ended, one of a run that is made again, and one of all
 // other kinds at once, which none is.
 func exampleEvents() [3]control.Event {
