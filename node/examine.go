@@ -252,7 +252,7 @@ func ownOf(t topics.Topic, it *topics.Item, who string) *examiner.Own {
 		if it.By != who || it.Path == t.Opened {
 			return nil // the question that every topic begins with is nobody's words
 		}
-		return &examiner.Own{Word: examiner.Wrote, Where: it.Path.String(), At: it.At}
+		return &examiner.Own{Word: examiner.Wrote, Where: it.Path.RepoPath(), At: it.At}
 	}
 	s := it.Stand(who)
 	word, decided := map[topics.Phase]examiner.Word{
@@ -261,7 +261,7 @@ func ownOf(t topics.Topic, it *topics.Item, who string) *examiner.Own {
 	if !decided {
 		return nil
 	}
-	return &examiner.Own{Word: word, Where: s.Deed.String(), At: s.DecidedAt, Reason: s.Reason}
+	return &examiner.Own{Word: word, Where: s.Deed.RepoPath(), At: s.DecidedAt, Reason: s.Reason}
 }
 
 // examine scores claims by what the agent wrote.

@@ -43,17 +43,17 @@ const (
 
 // SyncEvent is what came of one check.
 type SyncEvent struct {
-	Kind      string       `json:"kind"`           // "late", "sent", "result", "prose", "failed", "timeout" or "refused"
-	Via       string       `json:"via"`            // the agent that asks
-	With      string       `json:"with"`           // who is asked
-	Topic     string       `json:"topic"`          // what the topic is called
-	Check     string       `json:"check"`          // the message that asks; "" where none was sent
-	Transport string       `json:"transport"`      // how it goes: "hey", "wormhole" or "inbox"
-	Until     time.Time    `json:"until,omitzero"` // until when it is waited for
-	Problem   string       `json:"problem"`        // why none was made, or where the answer is that has no form; else ""
-	Result    *SyncOutcome `json:"result,omitempty"`
-	Validate  []string     `json:"validate"` // items of which was asked whether they still hold
-	Took      Seconds      `json:"took"`     // from when it was sent
+	Kind      string       `json:"kind"`             // "late", "sent", "result", "prose", "failed", "timeout" or "refused"
+	Via       string       `json:"via"`              // the agent that asks
+	With      string       `json:"with"`             // who is asked
+	Topic     string       `json:"topic"`            // what the topic is called
+	Check     string       `json:"check"`            // the message that asks; "" where none was sent
+	Transport string       `json:"transport"`        // how it goes: "hey", "wormhole" or "inbox"
+	Until     time.Time    `json:"until,omitzero"`   // until when it is waited for
+	Problem   string       `json:"problem"`          // why none was made, or where the answer is that has no form; else ""
+	Result    *SyncOutcome `json:"result,omitempty"` // what was answered
+	Validate  []string     `json:"validate"`         // items of which was asked whether they still hold
+	Took      Seconds      `json:"took"`             // from when it was sent
 }
 
 // SyncOutcome is a result as it is shown.

@@ -29,6 +29,9 @@ const (
 // known.
 const known = 0.6
 
+// nothing is the evidence of a claim of which nothing is found.
+const nothing = "nothing of that in what I wrote, decided or remember"
+
 // maxQuote bounds what is quoted, in characters.
 const maxQuote = 120
 
@@ -76,7 +79,6 @@ type Text struct {
 type Exam struct {
 	claims []*examined
 	by     map[string][]*examined // by the words that count
-	texts  int
 }
 
 // examined is a claim and the best that was found for it.
@@ -123,7 +125,6 @@ func New(claims []Claim) *Exam {
 
 // Read takes a text in.
 func (e *Exam) Read(t Text) {
-	e.texts++
 	again := " " + strings.Join(wordsOf(t.Answers), " ") + " "
 	for _, s := range sentences(t) {
 		if said := " " + strings.Join(s.words, " ") + " "; t.Answers != "" && strings.Contains(again, said) {
@@ -201,7 +202,7 @@ func (e *Exam) Rows() []protocol.SyncRow {
 	for i, x := range e.claims {
 		score, decision, evidence := x.judge()
 		if evidence == "" {
-			evidence = fmt.Sprintf("nothing in %s of mine", counted(e.texts, "text"))
+			evidence = nothing
 		}
 		rows[i] = protocol.SyncRow{Claim: protocol.ItemRef{Topic: x.Topic, Label: x.Label}, Score: protocol.NewScore(score), Decision: decision, Evidence: evidence}
 		if x.Label == "" {
@@ -247,11 +248,4 @@ func short(text string) string {
 		return text
 	}
 	return string([]rune(text)[:maxQuote]) + "…"
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -89,8 +89,8 @@ own name is for themselves. Nobody decides for a partner.
 
 --sync asks the partner how far it holds what was agreed, what is open and what
 was taught: all topics with it, of several partners (mawjs,mawui) or all of them
-side by side. Who does not answer in time has said nothing: a late result counts,
-and the next --sync shows it.`,
+side by side. Who does not answer in time has said nothing: a late result
+counts, and the next --sync shows it.`,
 		Example: `  parley work-with mawjs                                  what we have
   parley work-with mawjs "tmux design" --anchor 332       load or open a topic
   parley work-with mawjs "tmux design" --agree "Four keys"
