@@ -28,6 +28,8 @@ const (
 	manyExams = 8
 	// claimHits is how many messages are looked at for one claim.
 	claimHits = 16
+	// newestRead is how many messages are looked at that are not indexed yet.
+	newestRead = 256
 	// claimWords is how many words of a claim are searched for.
 	claimWords = 32
 )
@@ -285,18 +287,8 @@ func (ex *examinations) examine(ctx context.Context, a configs.Agent, claims []e
 // what answers a check.
 func (ex *examinations) messagesOf(ctx context.Context, agent protocol.Name, claims []examiner.Claim) (texts []examiner.Text, err error) {
 	seen := map[protocol.Path]bool{}
-	for _, c := range claims {
-		words := search.WordsOf(c.Text)
-		if c.Own != nil || len(words) == 0 {
-			continue
-		}
-		found, broken, err := ex.indexer.Search(ctx, search.Query{
-			Words: strings.Join(words[:min(len(words), claimWords)], " "), Any: true, From: agent.String(), Limit: claimHits,
-		})
-		if err != nil && (broken || ctx.Err() == nil && ex.indexer.Pending() == 0) {
-			return nil, err
-		}
-		for _, hit := range found.Hits {
+	take := func(hits []search.Hit) {
+		for _, hit := range hits {
 			if seen[hit.Path] {
 				continue
 			}
@@ -305,6 +297,22 @@ func (ex *examinations) messagesOf(ctx context.Context, agent protocol.Name, cla
 				texts = append(texts, t)
 			}
 		}
+	}
+	// A check that has just come waits to be indexed as well: to write that first takes longer
+	// than the exam.
+	take(ex.indexer.Waiting(agent.String(), newestRead))
+	for _, c := range claims {
+		words := search.WordsOf(c.Text)
+		if c.Own != nil || len(words) == 0 {
+			continue
+		}
+		found, broken, err := ex.indexer.Search(ctx, search.Query{
+			Words: strings.Join(words[:min(len(words), claimWords)], " "), Any: true, Written: true, From: agent.String(), Limit: claimHits,
+		})
+		if err != nil && (broken || ctx.Err() == nil && ex.indexer.Pending() == 0) {
+			return nil, err
+		}
+		take(found.Hits)
 	}
 	return texts, nil
 }

@@ -208,14 +208,11 @@ func (c *Collab) send(ctx context.Context, claims []string, ch *checking) error 
 
 // await tells the results as they come, and who has not answered in time.
 func (c *Collab) await(ctx context.Context, claims []string, came *feed.Feed[protocol.Path], checks []*checking, yield func(control.SyncEvent) error) error {
-	channels := map[protocol.ChannelID]bool{}
-	for _, ch := range checks {
-		channels[ch.path.Channel()] = true
-	}
-	look := true // what came while others were sent is in no later message
+	all := true // what came while others were sent is in no later message
+	news := map[protocol.ChannelID]bool{}
 	for {
 		for _, ch := range checks {
-			if ch.done || !look && time.Since(ch.sent) < ch.wait {
+			if ch.done || !all && !news[ch.path.Channel()] && time.Since(ch.sent) < ch.wait {
 				continue
 			}
 			told, err := c.tell(ctx, claims, ch)
@@ -231,12 +228,16 @@ func (c *Collab) await(ctx context.Context, claims []string, came *feed.Feed[pro
 			return nil
 		}
 		timer := time.NewTimer(next)
+		all = false
+		clear(news)
 		select {
 		case <-came.Wake():
 			paths, missed := came.Drain()
-			look = missed > 0 || slices.ContainsFunc(paths, func(p protocol.Path) bool { return channels[p.Channel()] })
+			all = missed > 0
+			for _, p := range paths {
+				news[p.Channel()] = true
+			}
 		case <-timer.C:
-			look = false
 		case <-ctx.Done():
 			timer.Stop()
 			return ctx.Err()
@@ -271,8 +272,6 @@ func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told 
 		if it, answered := s.Talk.FirstAnswer(ch.path); answered && it.Act != protocol.ActSyncResult && it.Author().Name == ch.event.With {
 			words = it
 		}
-		contacts, _ := c.contacts.between(s, ch.who.me, ch.event.With)
-		due = ch.topic.DueValidations(ch.who.me, contacts, c.Now(), false)
 	})
 	over := time.Since(ch.sent) >= ch.wait
 	ch.event.Took = control.Seconds(time.Since(ch.sent))
@@ -291,6 +290,10 @@ func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told 
 	} else {
 		ch.event.Kind, ch.event.Result = control.SyncResult, c.outcome(ch.topic, ch.who.me, result)
 	}
+	c.Folded(func(s *fleet.State) {
+		contacts, _ := c.contacts.between(s, ch.who.me, ch.event.With)
+		due = ch.topic.DueValidations(ch.who.me, contacts, c.Now(), false)
+	})
 	for _, d := range due {
 		label := d.Item.Label.String()
 		_, err := c.Do(ctx, ch.by, c.speaker(ch.who, ch.event.With, ch.topic.Name).Validate(label, d.Milestone, ch.window))

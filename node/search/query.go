@@ -17,6 +17,7 @@ type Query struct {
 	// quotes stand together, -word does not occur, word* begins a word.
 	Words   string
 	Any     bool // one of the words is enough; what has more of them comes first
+	Written bool // only what is in the index by now: what waits to be is not written first
 	From    string
 	Channel protocol.ChannelID
 	Since   time.Time
