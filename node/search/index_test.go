@@ -281,7 +281,7 @@ func TestWhatWaitsIsFoundWithoutWriting(t *testing.T) {
 	if len(x.Waiting("nat", 10)) != 0 {
 		t.Error("it waits though it is written")
 	}
-	if got := WordsOf("-not "quoted* --flag port:4222 port"); !cmp.Equal(got, []string{"not", "quoted", "flag", "port", "4222"}) {
+	if got := WordsOf(`-not "quoted* --flag port:4222 port`); !cmp.Equal(got, []string{"not", "quoted", "flag", "port", "4222"}) {
 		t.Errorf("words %q", got)
 	}
 }
