@@ -276,7 +276,7 @@ func (ex *examinations) examine(ctx context.Context, a configs.Agent, claims []e
 	for _, t := range append(texts, ex.memoriesOf(a.Name)...) {
 		e.Read(t)
 	}
-	if err := examiner.ReadNotes(a.Dir, e.Read); err != nil {
+	if err := readNotes(a.Dir, e.Read); err != nil {
 		return nil, err
 	}
 	return e.Rows(), nil

@@ -1,4 +1,4 @@
-package examiner
+package node
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/parleyfleet/parley/node/examiner"
 )
 
 const (
@@ -22,19 +24,19 @@ const (
 // notesDir is where an agent keeps its notes.
 const notesDir = "ψ"
 
-// others are folders of ψ with what others wrote: mail, what was read, clones.
-var others = map[string]bool{"inbox": true, "outbox": true, "learn": true, "incubate": true}
+// othersNotes are folders of ψ with what others wrote: mail, what was read, clones.
+var othersNotes = map[string]bool{"inbox": true, "outbox": true, "learn": true, "incubate": true}
 
-// ReadNotes gives read the notes of an agent that works in dir: the prose of its ψ/, in dir or
+// readNotes gives read the notes of an agent that works in dir: the prose of its ψ/, in dir or
 // the nearest folder above it that has one, up to that of its repository. What lies in the
 // folders of mail and of others' works is not its own, and files below memory/collaborations
 // are views of what was agreed on.
-func ReadNotes(dir string, read func(Text)) error {
-	root, ok := notesOf(dir)
+func readNotes(dir string, read func(examiner.Text)) error {
+	root, ok := notesFolder(dir)
 	if !ok {
 		return nil
 	}
-	files, err := notes(root)
+	files, err := notesBelow(root)
 	if err != nil {
 		return fmt.Errorf("cannot read the notes in %s: %w", root, err)
 	}
@@ -51,13 +53,13 @@ func ReadNotes(dir string, read func(Text)) error {
 			return fmt.Errorf("cannot read the note %s: %w", f.file, err)
 		}
 		body, first := withoutFrontmatter(strings.ToValidUTF8(string(data), "\uFFFD"))
-		read(Text{Where: notesDir + "/" + f.name, First: first, At: time.Time{}, Body: body})
+		read(examiner.Text{Where: notesDir + "/" + f.name, First: first, At: time.Time{}, Body: body})
 	}
 	return nil
 }
 
-// notesOf is the ψ of whoever works in dir.
-func notesOf(dir string) (root string, ok bool) {
+// notesFolder is the ψ of whoever works in dir.
+func notesFolder(dir string) (root string, ok bool) {
 	for dir != "" {
 		if target, err := filepath.EvalSymlinks(filepath.Join(dir, notesDir)); err == nil {
 			info, err := os.Stat(target)
@@ -80,8 +82,8 @@ type note struct {
 	at         time.Time
 }
 
-// notes are the files of notes below root, the one that was changed last first.
-func notes(root string) (all []note, err error) {
+// notesBelow are the files of notes below root, the one that was changed last first.
+func notesBelow(root string) (all []note, err error) {
 	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -95,7 +97,7 @@ func notes(root string) (all []note, err error) {
 		}
 		name = filepath.ToSlash(name)
 		switch {
-		case strings.HasPrefix(d.Name(), "."), d.IsDir() && others[name], strings.HasPrefix(name, "memory/collaborations"):
+		case strings.HasPrefix(d.Name(), "."), d.IsDir() && othersNotes[name], strings.HasPrefix(name, "memory/collaborations"):
 			if d.IsDir() {
 				return filepath.SkipDir
 			}
