@@ -58,19 +58,19 @@ type SyncEvent struct {
 
 // SyncOutcome is a result as it is shown.
 type SyncOutcome struct {
-	Path       string     `json:"path"`       // the message that answers
-	By         string     `json:"by"`         // who answered
-	Time       time.Time  `json:"time"`       // when, UTC
-	Mechanical bool       `json:"mechanical"` // a program compared, no agent answered
-	Rows       []SyncLine `json:"rows"`       // one of each claim
-	Raw        *float64   `json:"raw"`        // the mean of what counts, 0 to 1; null where nothing does
-	Decayed    *float64   `json:"decayed"`    // what that is worth now
-	Status     string     `json:"status"`     // SYNCED, PARTIAL, DEGRADED or DESYNC; "" without a score
-	Counted    int        `json:"counted"`    // how many rows count
-	Lambda     float64    `json:"lambda"`     // how fast the score loses its worth, an hour
-	Tier       string     `json:"lambdaTier"` // why that is so
-	Groupthink bool       `json:"groupthink"` // all is agreed on: a yellow flag
-	Late       bool       `json:"late"`       // it came when nobody waited any more
+	Path       string     `json:"path"`          // the message that answers
+	By         string     `json:"by"`            // who answered
+	Time       time.Time  `json:"time,omitzero"` // when, UTC
+	Mechanical bool       `json:"mechanical"`    // a program compared, no agent answered
+	Rows       []SyncLine `json:"rows"`          // one of each claim
+	Raw        *float64   `json:"raw"`           // the mean of what counts, 0 to 1; null where nothing does
+	Decayed    *float64   `json:"decayed"`       // what that is worth now
+	Status     string     `json:"status"`        // SYNCED, PARTIAL, DEGRADED or DESYNC; "" without a score
+	Counted    int        `json:"counted"`       // how many rows count
+	Lambda     float64    `json:"lambda"`        // how fast the score loses its worth, an hour
+	Tier       string     `json:"lambdaTier"`    // why that is so
+	Groupthink bool       `json:"groupthink"`    // all is agreed on: a yellow flag
+	Late       bool       `json:"late"`          // it came when nobody waited any more
 }
 
 // SyncLine is what was answered to one claim.
