@@ -204,10 +204,13 @@ func (ex *examinations) answer(ctx context.Context, e exam) error {
 	}
 	who := fleet.Who{Name: a.Name.String(), Host: ex.host}
 	var claims []examiner.Claim
-	open, leave := false, false
+	open, leave, hole := false, false, false
 	ex.folded(func(s *fleet.State) {
 		it, there := s.Ledger.Item(e.check)
 		leave = !there || s.Talk.ReadBy(it, who) || a.Accepts == configs.AcceptVerified && s.Signature(it) != protocol.SignatureValid
+		if there {
+			_, hole = s.Chains.GapBefore(it)
+		}
 		t := fleet.Value(s, topics.Kind(ex.recordID), e.check.Channel().String(), ex.now())
 		for _, c := range t.Checks {
 			if open = c.Path == e.check && c.Of == who.Name && c.Result == nil; open {
@@ -218,6 +221,9 @@ func (ex *examinations) answer(ctx context.Context, e exam) error {
 	})
 	switch {
 	case leave:
+		return nil
+	case !open && hole: // what opens the topic may be on its way
+		time.AfterFunc(holePatience, ex.look)
 		return nil
 	case !open:
 		_, err := ex.act(ctx, fleet.Acknowledge{As: who, Of: e.check}, e.check)
