@@ -36,6 +36,9 @@ const (
 	PlaceholderContext = "{context}" // of open: what the program should know
 )
 
+// ExaminerMechanical has the node answer sync-checks for an agent (R66).
+const ExaminerMechanical = "mechanical"
+
 // What becomes of a message whose run the end of its node cut short (R19).
 const (
 	RerunAgain = "again" // it is tried again, as after any attempt that failed
@@ -66,11 +69,14 @@ type Agent struct {
 	// WakesOn are the acts for which its command is run; none: those that the table of
 	// acts says (R63).
 	WakesOn []protocol.Act
-	RunAs   string     // the user of the system as whom the command runs; "": the node's own
-	Env     Variables  // what of the environment the command gets
-	Limits  Limits     // what a run of the command may use
-	Wake    string     // command line that wakes the program of an agent with an inbox; "": it asks by itself
-	Quiet   QuietHours // when it is not woken, and not run for what agents cause
+	// Examiner is who answers sync-checks: ExaminerMechanical, the node itself, by what the
+	// agent wrote; "": the agent.
+	Examiner string
+	RunAs    string     // the user of the system as whom the command runs; "": the node's own
+	Env      Variables  // what of the environment the command gets
+	Limits   Limits     // what a run of the command may use
+	Wake     string     // command line that wakes the program of an agent with an inbox; "": it asks by itself
+	Quiet    QuietHours // when it is not woken, and not run for what agents cause
 	// TakeoverAfter is for how long this host must be gone before another one that serves
 	// the agent does its work (R7); 0: protocol.DefaultTakeover, protocol.NoTakeover: none
 	// does, and this host does none of others.
@@ -149,6 +155,9 @@ func (a Agent) problems() []Problem {
 		} else if slices.Contains(a.WakesOn[:i], act) {
 			add("wakes_on", "%q stands twice", act)
 		}
+	}
+	if a.Examiner != "" && a.Examiner != ExaminerMechanical {
+		add("examiner", "%q does not say who answers sync-checks: use mechanical, or leave it out for the agent itself", a.Examiner)
 	}
 	if a.Rerun != "" && a.Rerun != RerunAgain && a.Rerun != RerunAsk {
 		add("rerun", "%q does not say what becomes of a run that was cut short: use again or ask", a.Rerun)

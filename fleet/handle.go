@@ -23,6 +23,7 @@ type Limits struct {
 	MaxHops     int  // answers of agents to agents in a row
 	RunsReplies bool // whether an answer to the agent's own message is run
 	Verified    bool // nothing is run for what no host signed that declares its author
+	Examined    bool // sync-checks are answered without the agent (R66)
 	// WakesOn are the acts for which the agent's command is run; none: those that say so
 	// of themselves (R63).
 	WakesOn []protocol.Act
@@ -49,7 +50,7 @@ func (t *Talk) handling(it *Item, who Who, limits Limits) Handling {
 	switch {
 	case it.Type != protocol.TypeText || t.ring().Signature(&it.File) == protocol.SignatureRefused || it.by(who):
 		return Ignore
-	case !t.Answerable(it):
+	case !t.Answerable(it), limits.Examined && it.Act == protocol.ActSyncCheck:
 		return Ignore
 	case limits.Verified && t.ring().Signature(&it.File) != protocol.SignatureValid:
 		return Leave

@@ -256,8 +256,13 @@ func (at *attention) mail(agent protocol.Name, d *callDesk) (mail []noticed) {
 	at.mu.Lock()
 	told := maps.Clone(d.told)
 	at.mu.Unlock()
+	a, err := at.roster.Get(agent.String())
+	examined := err == nil && a.Examiner == configs.ExaminerMechanical
 	at.folded(func(s *fleet.State) {
 		for it := range s.Talk.Inbox(fleet.Who{Name: agent.String(), Host: at.host}, false) {
+			if examined && it.Act == protocol.ActSyncCheck {
+				continue // the node answers it
+			}
 			if told[it.Path] {
 				delete(told, it.Path)
 			} else if _, taken := at.sessions.Taken(agent.String(), it.Path); !taken {

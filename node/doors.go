@@ -114,14 +114,14 @@ func (d *doors) change(a configs.Agent) {
 	d.folded(func(s *fleet.State) {
 		if w := d.workers[a.Name]; w != nil {
 			q = w.queue
-			accepts = q.agent.Accepts != a.Accepts
+			accepts = q.agent.Accepts != a.Accepts || q.agent.Examiner != a.Examiner
 			q.serve(s, a)
 		}
 	})
 	switch {
 	case q == nil:
 		d.open(a)
-	case accepts: // what was left in its inbox may be for it now
+	case accepts: // what was left for somebody else to do may be for its command now
 		d.fill(q)
 	}
 }

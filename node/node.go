@@ -151,6 +151,7 @@ type Node struct {
 	doors     *doors
 	claims    *claims // of work that several hosts could do
 	attention *attention
+	exams     *examinations
 	serving   *serving
 	brought   atomic.Int64 // messages that git has brought since the start
 
@@ -378,16 +379,21 @@ func (n *Node) openDoors() {
 		host: n.cfg.Alias, folded: n.folded, roster: &n.roster, sessions: n.sessions, messages: &n.messages, slots: n.slots,
 		halted: n.doors.worker.halted, maxHops: n.cfg.MaxHops, load: n.views.load, runner: commands, notices: n.notices, now: n.now, log: n.log,
 	})
+	n.exams = newExaminations(examinationsOptions{
+		host: n.cfg.Alias, recordID: n.record.ID(), folded: n.folded, roster: &n.roster, messages: &n.messages, indexer: n.indexer, record: n.record,
+		load: n.views.load, act: n.decider.act, older: n.doors.older, halted: n.doors.worker.halted, now: n.now, log: n.log,
+	})
 	n.attendance.busy, n.attendance.done = n.attention.busy, n.attention.done
 	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, act: n.decider.act, actor: n.actors.actor, claims: n.claims}
 	n.policies = &policies{recordID: n.record.ID(), host: n.cfg.Alias, folded: n.folded, do: n.decider.do, actor: n.actors.actor}
 	n.collab = collab.New(collab.Options{
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
+		Messages: &n.messages, Lend: n.doors.lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
 	})
 	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{
 		dir: n.home.Agents(), human: n.cfg.Human, maxHops: n.cfg.MaxHops, act: n.decider.act, now: n.now, folded: n.folded, roster: &n.roster, doorsteps: n.doorsteps, doors: n.doors, kept: n.keepers != nil,
-		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce, changed: n.attention.look,
+		record: n.record, brought: &n.brought, publish: n.own.publish, announce: n.presence.Announce, changed: func() { n.attention.look(); n.exams.look() },
 		host: n.cfg.Alias, find: func(message string) (protocol.Path, error) {
 			f, err := n.views.find(message)
 			if err != nil {

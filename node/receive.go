@@ -92,6 +92,9 @@ func (n *Node) arriving(more bool) {
 	n.halts.comes(more)
 	if !more {
 		n.doors.nudge()
+		if n.exams != nil { // the record is opened before agents are served
+			n.exams.look()
+		}
 	}
 }
 

@@ -61,6 +61,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	down.push(n.claims.start())
 	down.push(n.doors.start()) // before the bus and the record, so that the last answers of agents are stored and carried
 	down.push(n.attention.start())
+	down.push(n.exams.start())
 	close(open)
 	go n.presence.AnnounceAlways(ctx)
 	go n.hubs.watch(ctx)
@@ -268,6 +269,7 @@ func (n *Node) lookAround(ctx context.Context) {
 	n.twins.LookAround(ctx, n.cfg.Remote != "", n.natsBus.Load() != nil || len(n.hubs.list()) > 0, 3*n.cfg.FetchInterval+2*n.cfg.PushEvery())
 	n.doors.nudge()
 	n.attention.look()
+	n.exams.look()
 }
 
 // linked tells a host that came into reach of this one.

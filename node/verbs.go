@@ -22,6 +22,7 @@ func (n *Node) bindings() []control.Binding {
 		control.Show.By(n.views.Show),
 		control.Replies.By(n.views.Replies),
 		control.Thread.By(n.views.Thread),
+		control.Sync.For(n.collab.Sync),
 		control.Search.By(n.finder.Search),
 		control.Log.By(n.logbook.Log),
 		control.Events.By(n.narrator.Events),

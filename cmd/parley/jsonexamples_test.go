@@ -58,6 +58,7 @@ func printedShapes() map[string][]shape {
 		"parley bench bus":            one([]bench.Figure{exampleFigure()}),
 		"parley bench dispatch":       one([]bench.Figure{exampleFigure()}),
 		"parley bench record":         one([]bench.Figure{exampleFigure()}),
+		"parley bench sync":           one([]bench.Figure{exampleFigure()}),
 		"parley broadcast":            one(message),
 		"parley channel list":         one([]control.Channel{channel}),
 		"parley channel members":      one(channel),
@@ -68,7 +69,7 @@ func printedShapes() map[string][]shape {
 		"parley config show":          one(exampleConfig()),
 		"parley cancel":               one([]control.Job{exampleJob()}),
 		"parley queue":                one([]control.Job{exampleJob()}),
-		"parley work-with":            topicShapes(),
+		"parley work-with":            append(topicShapes(), shape{value: exampleSync(), lines: true, when: "with `--sync`"}),
 		"parley policy list":          one([]control.PolicySetting{examplePolicy()}),
 		"parley policy set":           one(examplePolicy()),
 		"parley schema check":         one([]schema.Checked{{File: "parties/tmux.json", Schema: "party", Valid: true, Problems: []string{"members/0/trust: value must be one of 'high'"}}}),
@@ -238,6 +239,20 @@ func exampleMemory() control.Memory {
 	}
 }
 
+func exampleSync() control.SyncEvent {
+	raw, decayed := 0.625, 0.554
+	return control.SyncEvent{
+		Kind: control.SyncLate, Via: "skills-cli", With: "mawjs", Topic: "tmux design", Check: examplePath("c0ffee00").String(), Transport: control.BySameHost, Until: exampleTime(1),
+		Problem: examplePath("b2c3d4e5").String(), Validate: []string{"A2"}, Took: control.Seconds(2 * time.Second),
+		Result: &control.SyncOutcome{
+			Path: examplePath("b2c3d4e5").String(), By: "mawjs", Time: exampleTime(0), Mechanical: true, Raw: &raw, Decayed: &decayed, Status: "DEGRADED", Counted: 1,
+			Lambda: 0.01, Tier: "intra-soul", Groupthink: true, Late: true, Rows: []control.SyncLine{
+				{ID: "A1", Text: "Heartbeat keys are PROGRESS/STUCK/DONE/ABORT", Raw: &raw, Decayed: &decayed, Decision: "PARTIAL", Evidence: "ψ/memory/keys.md:6 “Heartbeat keys are four.”", Flag: "contradicts"},
+			},
+		},
+	}
+}
+
 // exampleEvents are one of a run that ended, one of a run that is made again, and one of all
 // other kinds at once, which none is.
 func exampleEvents() [3]control.Event {
@@ -266,7 +281,7 @@ func exampleEvents() [3]control.Event {
 func exampleAgent() control.Agent {
 	return control.Agent{
 		Name: "mawjs", Door: "exec", Stalled: "cannot note that mawjs is started: input/output error", Command: "claude --print", Tiers: []control.AgentTier{{Name: "opus", Count: 2, Exec: "claude --print"}}, Input: "prompt", Profile: "builder", Preset: "claude", Dir: "/home/nat/src", RunAs: "mawjs",
-		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Wake: "./wake.sh", Quiet: []string{"22:00-07:00"}, QuietUntil: exampleTime(12), TakeoverAfter: "1h", Accepts: "verified", WakesOn: []string{"hey", "tell"}, Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true, Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
+		Env: []string{"SSH_AUTH_SOCK", "ANTHROPIC_*"}, Limits: []string{"nice=10", "memory=2GB"}, Wake: "./wake.sh", Quiet: []string{"22:00-07:00"}, QuietUntil: exampleTime(12), TakeoverAfter: "1h", Accepts: "verified", WakesOn: []string{"hey", "tell"}, Examiner: "mechanical", Paused: true, Queued: 2, Running: 1, Unread: 3, Over: 1, Failing: 1, Dead: 1, Held: true, Presence: control.AgentRunning, Since: exampleTime(1), Asked: exampleTime(1),
 	}
 }
 

@@ -135,6 +135,13 @@ func walls() []Wall {
 			Why:        "control is the one narrow interface between a node and the programs that use it; it must not drag a node into them",
 		},
 		{
+			Room:       "node/examiner",
+			Parley:     []string{"protocol"},
+			ThirdParty: []string{textTools},
+			Pure:       true,
+			Why:        "what a score rests on must be seen at a glance: texts in, scores out, and nothing of a node's decides in between",
+		},
+		{
 			Room:       "node/metrics",
 			Parley:     []string{"protocol"},
 			ThirdParty: []string{"github.com/prometheus/client_golang"},
@@ -163,7 +170,7 @@ func walls() []Wall {
 				Parley: []string{"node"},
 			}, {
 				// The bench only where it is run, and where its figures are documented.
-				Files:  []string{"cmd/parley/bench/bench.go", "cmd/parley/bench/record.go", "cmd/parley/bench/bus.go", "cmd/parley/bench/dispatch.go", "cmd/parley/jsonexamples_test.go"},
+				Files:  []string{"cmd/parley/bench/bench.go", "cmd/parley/bench/record.go", "cmd/parley/bench/bus.go", "cmd/parley/bench/dispatch.go", "cmd/parley/bench/sync.go", "cmd/parley/jsonexamples_test.go"},
 				Parley: []string{"node/bench"},
 			}},
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",

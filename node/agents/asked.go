@@ -56,7 +56,7 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 		a.Input = cmp.Or(a.Input, configs.InputText)
 	}
 	a.Accepts, a.WakesOn = r.Accepts, actsOf(r.WakesOn)
-	a.Attempts, a.Rerun = r.Attempts, r.Rerun
+	a.Attempts, a.Rerun, a.Examiner = r.Attempts, r.Rerun, r.Examiner
 	if a.Quiet, err = configs.ParseQuietHours(r.Quiet); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
 	}
@@ -132,6 +132,7 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 	take(&a.Rerun, r.Rerun)
 	take(&a.RunReplies, r.Answers)
 	take(&a.Accepts, r.Accepts)
+	take(&a.Examiner, r.Examiner)
 	if len(r.WakesOn) > 0 {
 		a.WakesOn = actsOf(r.WakesOn)
 	}

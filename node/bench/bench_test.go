@@ -19,6 +19,9 @@ func BenchmarkBus(b *testing.B) { benchmark(b, Bus()) }
 // BenchmarkDispatch does the same for "parley bench dispatch".
 func BenchmarkDispatch(b *testing.B) { benchmark(b, Dispatch()) }
 
+// BenchmarkSync takes the figures of parley bench sync.
+func BenchmarkSync(b *testing.B) { benchmark(b, Sync()) }
+
 func benchmark(b *testing.B, suite Suite) {
 	b.Setenv(playNode, "1")
 	for _, m := range suite.Measures {

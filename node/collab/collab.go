@@ -7,6 +7,7 @@ package collab
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/parleyfleet/parley/configs"
@@ -15,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -31,6 +33,12 @@ type Options struct {
 	// Do carries out a command as somebody asked for it, and returns what was written. It is
 	// an error too where that does not count.
 	Do func(ctx context.Context, by control.Caller, c affair.Command) ([]protocol.Path, error)
+	// Messages are told as they enter the state.
+	Messages *feed.Feeds[protocol.Path]
+	// Live reports whether a host is there at the moment.
+	Live func(host protocol.Name) bool
+	// Lend frees the slot of an agent while it waits for another one's answer.
+	Lend func(agent protocol.Name) (takeBack func())
 }
 
 // Collab answers the verbs about topics. Its methods may be called concurrently.
@@ -39,11 +47,14 @@ type Collab struct {
 	kind     *affair.Kind[topics.Topic]
 	policies *affair.Kind[policy.Policy]
 	contacts *contacts
+
+	mu     sync.Mutex             // guards what follows
+	silent map[protocol.Path]bool // checks that were waited for in vain, until their results are shown
 }
 
 // New is the part of a node.
 func New(o Options) *Collab {
-	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts()}
+	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts(), silent: map[protocol.Path]bool{}}
 }
 
 // policy is what the fleet has settled. It is asked in a look at the state.

@@ -27,6 +27,7 @@ type Agent struct {
 	Limits        []string      `json:"limits,omitempty"`         // what a run of its command may use, such as "memory=2GB"
 	Accepts       string        `json:"accepts,omitempty"`        // exec door: whose mail makes it work, "anyone" or "verified"
 	WakesOn       []string      `json:"wakes_on,omitempty"`       // exec door: the acts for which its command is run; absent: those of the table of acts
+	Examiner      string        `json:"examiner,omitempty"`       // who answers sync-checks in its place: "mechanical", the node by what it wrote
 	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long this host must be gone before another one does its work, where that is not 10m
 	Wake          string        `json:"wake,omitempty"`           // inbox door: the command that wakes its program
 	Quiet         []string      `json:"quiet,omitempty"`          // spans of the day, by the host's clock, in which it is not woken, and not run for what agents cause
@@ -117,6 +118,7 @@ type AddAgentRequest struct {
 	Limits        []string      `json:"limits,omitempty"`         // what a run of its command may use, such as "memory=2GB"
 	Accepts       string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"; empty: anyone
 	WakesOn       []string      `json:"wakes_on,omitempty"`       // the acts for which its command is run; empty: those of the table of acts
+	Examiner      string        `json:"examiner,omitempty"`       // who answers sync-checks, "mechanical": the node, by what the agent wrote; empty: the agent
 	Wake          string        `json:"wake,omitempty"`           // of one with an inbox: the command that wakes its program; empty: none
 	Quiet         []string      `json:"quiet,omitempty"`          // spans of quiet hours such as "22:00-07:00"
 	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long the host must be gone before another one does the agent's work, such as "10m", or "never"; empty: 10m
@@ -180,6 +182,7 @@ type SetAgentRequest struct {
 	Env           []string       `json:"env,omitempty"`            // in the place of those that it has; [""]: all of the environment again
 	Limits        []string       `json:"limits,omitempty"`         // those that change, such as "memory=2GB"; "memory=": none
 	Accepts       *string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"
+	Examiner      *string        `json:"examiner,omitempty"`       // who answers sync-checks, "mechanical": the node; "": the agent
 	WakesOn       []string       `json:"wakes_on,omitempty"`       // in the place of those that it has; [""]: those of the table of acts again
 	TakeoverAfter *string        `json:"takeover_after,omitempty"` // "": 10m
 }

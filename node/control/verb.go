@@ -133,8 +133,13 @@ func (v Question[A]) For(answer func(context.Context, Caller) (A, error)) Bindin
 
 // By binds the verb to what answers it.
 func (v Stream[Q, A]) By(answer func(ctx context.Context, r Q, yield func(A) error) error) Binding {
-	return Binding{v.Name, func(ctx context.Context, _ Caller, request any, yield func(any) error) error {
-		return answer(ctx, request.(Q), func(a A) error { return yield(a) })
+	return v.For(func(ctx context.Context, _ Caller, r Q, yield func(A) error) error { return answer(ctx, r, yield) })
+}
+
+// For binds the verb to what answers it for a caller.
+func (v Stream[Q, A]) For(answer func(ctx context.Context, by Caller, r Q, yield func(A) error) error) Binding {
+	return Binding{v.Name, func(ctx context.Context, by Caller, request any, yield func(any) error) error {
+		return answer(ctx, by, request.(Q), func(a A) error { return yield(a) })
 	}}
 }
 

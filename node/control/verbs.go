@@ -6,6 +6,7 @@ func Verbs() []VerbSpec {
 	return specs(
 		ShowStatus, Send, Wait, FindTalk, Inbox, Read, ReadAll, Shown, Show, Replies, Thread, Trace, Search, Log, Events,
 		Agents, ShowAgent, AddAgent, SetAgent, RemoveAgent, PauseAgent, TestAgent, MakeToken, SetPresence, ActorProfile, ShowPrompt, Open,
+		Sync,
 		Wake, Queue, Cancel, DeadLetters, RetryDead, DropDead,
 		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,
 		Topics, ShowTopic, ShowRelation, OpenTopic, DoInTopic, ListPolicy, SetPolicy,

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -352,8 +353,10 @@ func (x *Index) Search(ctx context.Context, q Query) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	if err := x.flushFew(); err != nil {
-		return r, err
+	if !q.Written {
+		if err := x.flushFew(); err != nil {
+			return r, err
+		}
 	}
 	if q.Limit <= 0 {
 		q.Limit = defaultLimit
@@ -387,6 +390,21 @@ func (x *Index) find(ctx context.Context, request *bleve.SearchRequest) (found *
 	}()
 	defer caught(&err)
 	return x.inner.SearchInContext(ctx, request)
+}
+
+// Waiting are the documents of an author that wait to be written, the newest first. What is
+// being written is waited for, so that nothing is in neither place.
+func (x *Index) Waiting(from string, most int) (hits []Hit) {
+	x.writing.Lock()
+	defer x.writing.Unlock()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, d := range slices.Backward(x.queue) {
+		if slices.Contains(d.From, from) && len(hits) < most {
+			hits = append(hits, Hit{Path: d.Path, Hash: d.Hash})
+		}
+	}
+	return hits
 }
 
 // Close writes what is queued, unless that is so much that it would hold up the end, and

@@ -257,6 +257,35 @@ func TestConcurrentUse(t *testing.T) {
 }
 
 // FuzzQuery: no words of a query are a fault, and what is indexed is cut alike.
+// Who needs no message of the last moment alone asks without having all written first, and
+// finds in the index and among what waits, together, whatever there is; of several words one
+// is enough, and what has more of them comes first.
+func TestWhatWaitsIsFoundWithoutWriting(t *testing.T) {
+	x := open(t, filepath.Join(t.TempDir(), "search"), "r")
+	x.Add(doc(1, "the port is known"))
+	x.Add(doc(2, "the port of the host is known"))
+	if err := x.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	x.Add(doc(3, "the port of the host"))
+	if got := numbers(t, x, Query{Words: "host port nowhere", Any: true, Written: true}); !cmp.Equal(got, []int{2, 1}) {
+		t.Errorf("found %v", got)
+	}
+	waiting := x.Waiting("nat", 10)
+	if len(waiting) != 1 || waiting[0].Path != doc(3, "").Path || len(x.Waiting("nobody", 10)) != 0 || len(x.Waiting("nat", 0)) != 0 {
+		t.Errorf("waiting: %v", waiting)
+	}
+	if got := numbers(t, x, Query{Words: "host port", Any: true}); len(got) != 3 {
+		t.Errorf("found %v", got)
+	}
+	if len(x.Waiting("nat", 10)) != 0 {
+		t.Error("it waits though it is written")
+	}
+	if got := WordsOf(`-not "quoted* --flag port:4222 port`); !cmp.Equal(got, []string{"not", "quoted", "flag", "port", "4222"}) {
+		t.Errorf("words %q", got)
+	}
+}
+
 func FuzzQuery(f *testing.F) {
 	f.Add(`a "b c" -d e* 世界 -"x`)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -130,6 +130,15 @@ func (x *Indexer) Search(ctx context.Context, q Query) (found Result, broken boo
 	return found, err != nil && x.now().Broken(), err
 }
 
+// Waiting are messages of an author that came so lately that they are not indexed yet.
+func (x *Indexer) Waiting(from string, most int) []Hit {
+	index := x.now()
+	if index == nil {
+		return nil
+	}
+	return index.Waiting(from, most)
+}
+
 func (x *Indexer) close(index *Index) {
 	if err := index.Close(); err != nil {
 		x.o.Log.Warn().Err(err).Msg("the search index did not close cleanly")

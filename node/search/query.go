@@ -16,6 +16,8 @@ type Query struct {
 	// Words must all occur, whatever their case and accents. "Two words" in
 	// quotes stand together, -word does not occur, word* begins a word.
 	Words   string
+	Any     bool // one of the words is enough; what has more of them comes first
+	Written bool // only what is in the index by now: what waits to be is not written first
 	From    string
 	Channel protocol.ChannelID
 	Since   time.Time
@@ -60,6 +62,7 @@ func parse(text string) []wish {
 func (q Query) build() (query.Query, error) {
 	all := bleve.NewBooleanQuery()
 	asked, excluded := false, false
+	var some []query.Query
 	for _, w := range parse(q.Words) {
 		sought := w.query()
 		switch {
@@ -67,10 +70,16 @@ func (q Query) build() (query.Query, error) {
 		case w.not:
 			all.AddMustNot(sought)
 			excluded = true
+		case q.Any:
+			some = append(some, sought)
 		default:
 			all.AddMust(sought)
 			asked = true
 		}
+	}
+	if len(some) > 0 {
+		all.AddMust(bleve.NewDisjunctionQuery(some...))
+		asked = true
 	}
 	for field, value := range map[string]string{fieldFrom: q.From, fieldChannel: q.Channel.String()} {
 		if value != "" {

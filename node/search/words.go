@@ -120,3 +120,16 @@ func words(text string) []string {
 	}
 	return all
 }
+
+// WordsOf are the words of a text as somebody may ask for them: nothing in them means
+// anything but itself.
+func WordsOf(text string) (all []string) {
+	seen := map[string]bool{}
+	for _, p := range pieces(fold(text)) {
+		if !seen[p.text] {
+			seen[p.text] = true
+			all = append(all, p.text)
+		}
+	}
+	return all
+}

@@ -111,6 +111,7 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.StringArrayVar(&r.Limits, "limit", nil, limitUsage)
 	f.StringVar(&r.Accepts, "accepts", "", acceptsUsage)
 	f.StringSliceVar(&r.WakesOn, "wakes-on", nil, wakesUsage)
+	f.StringVar(&r.Examiner, "examiner", "", examinerUsage)
 	f.StringVar(&r.TakeoverAfter, "takeover-after", "", takeoverUsage)
 	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
 	p.JSONFlag(cmd, "print the agent as JSON")
@@ -130,8 +131,10 @@ const (
 
 	takeoverUsage = "where several hosts serve the agent: how long this one must be gone before\nanother does its work, a `DURATION` or never (default 10m)"
 
-	acceptsUsage = "whose mail its command is run for: anyone (the default), or verified, what a host\nsigned that serves its author"
-	wakesUsage   = "the `ACTS` that its command is run for, such as hey,tell; see docs/reference/acts.md"
+	acceptsUsage  = "whose mail its command is run for: anyone (the default), or verified, what a host\nsigned that serves its author"
+	examinerUsage = "who answers sync-checks: mechanical, the node by what the agent wrote (default: the agent itself)"
+
+	wakesUsage = "the `ACTS` that its command is run for, such as hey,tell; see docs/reference/acts.md"
 )
 
 func runAdd(ctx context.Context, r control.AddAgentRequest, client control.Service, v cli.View) error {

@@ -18,7 +18,7 @@ import (
 // agentChange is what the flags of "agent set" hold.
 type agentChange struct {
 	exec, input, profile, open, dir, rerun, wake string
-	accepts, takeover                            string
+	accepts, takeover, examiner                  string
 	tiers, env, limits, quiet, wakesOn           []string
 	timeout                                      time.Duration
 	attempts                                     int
@@ -70,6 +70,7 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	f.StringVar(&given.dir, "dir", "", "the folder it works in")
 	f.BoolVar(&given.answers, "answers", false, "run it on answers to its own messages too (--answers=false: no more)")
 	f.StringVar(&given.takeover, "takeover-after", "", takeoverUsage)
+	f.StringVar(&given.examiner, "examiner", "", examinerUsage)
 	f.StringVar(&given.accepts, "accepts", "", acceptsUsage)
 	f.StringSliceVar(&given.wakesOn, "wakes-on", nil, wakesUsage)
 	p.JSONFlag(cmd, "print the agent as JSON")
@@ -91,6 +92,7 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 		"rerun":          func() error { r.Rerun = &c.rerun; return nil },
 		"answers":        func() error { r.Answers = &c.answers; return nil },
 		"accepts":        func() error { r.Accepts = &c.accepts; return nil },
+		"examiner":       func() error { r.Examiner = &c.examiner; return nil },
 		"takeover-after": func() error { r.TakeoverAfter = &c.takeover; return nil },
 		"wakes-on": func() error {
 			if r.WakesOn = c.wakesOn; len(r.WakesOn) == 0 {

@@ -24,6 +24,8 @@ type call struct {
 	flags  map[string]string // those that do something, by name
 
 	anchor, item, reason, until, text string
+	claims                            []string
+	wait                              time.Duration
 
 	client control.Service
 	view   cli.View
@@ -40,6 +42,7 @@ type action struct {
 // actions are what the command does, in the order of its help.
 func actions() []action {
 	return []action{
+		{flag: "sync", help: "put what we hold to the partner, show how far they hold it", run: runSync},
 		{flag: "list", help: "all active collaborations", run: runList},
 		{flag: "status", help: "those with one partner, with phases and pending items", run: runStatus},
 		{flag: "state", help: "where each stands on each item of a topic", run: runState},
@@ -86,12 +89,18 @@ is named, it is the only one that is open with that partner.
 
 An agent acts for itself. A person acts for the agent that --via names, for the
 one in whose folder they are, or for the only one of this host; --via with their
-own name is for themselves. Nobody decides for a partner.`,
+own name is for themselves. Nobody decides for a partner.
+
+--sync asks the partner how far it holds what was agreed, what is open and what
+was taught: all topics with it, of several partners (mawjs,mawui) or all of them
+side by side. Who does not answer in time has said nothing: a late result
+counts, and the next --sync shows it.`,
 		Example: `  parley work-with mawjs                                  what we have
   parley work-with mawjs "tmux design" --anchor 332       load or open a topic
   parley work-with mawjs "tmux design" --agree "Four keys"
   parley work-with mawjs "tmux design" --accept A1
   parley work-with mawjs --defer "after the release" --until 2027-04-20
+  parley work-with mawjs --sync --claim "The port is 4222"
   parley work-with --pending`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -131,6 +140,8 @@ own name is for themselves. Nobody decides for a partner.`,
 	f.StringVar(&c.anchor, "anchor", "", "the `ISSUE` that a topic hangs on: 332, repo#332")
 	f.StringVar(&c.item, "item", "", "the `ITEM` that is put off, by its label or its words")
 	f.StringVar(&c.reason, "reason", "", "`WHY`")
+	f.StringArrayVar(&c.claims, "claim", nil, "with --sync, a `TEXT` that is claimed in this check alone")
+	cli.DurationFlag(f, &c.wait, "wait", "with --sync, how long for (default 1m on this host, else 5m)")
 	f.StringVar(&c.text, "text", "", "`TEXT` that goes with it; - for standard input")
 	f.StringVar(&c.until, "until", "", "until which `DATE` it is put off (default: a day)")
 	f.StringVar(&c.acting.As, "via", "", "for which agent, `NAME`")

@@ -1,0 +1,244 @@
+package with
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/span"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// runSync puts the claims of topics to partners, and shows their results.
+func runSync(ctx context.Context, c *call) error {
+	r := control.SyncRequest{Acting: c.acting, Topic: c.topic(), Claims: c.claims, Wait: c.wait}
+	if c.partner() != "" {
+		r.With = strings.Split(c.partner(), ",")
+	}
+	return follow(ctx, r, c.client, c.view)
+}
+
+// follow asks, and shows what comes of it.
+func follow(ctx context.Context, r control.SyncRequest, client control.Service, v cli.View) error {
+	w := waiting{v: v, began: v.Now()}
+	defer w.stop()
+	answered, silent, refused := 0, 0, ""
+	err := control.Sync.Ask(ctx, client, r, func(e control.SyncEvent) error {
+		w.stop()
+		defer w.note(e)
+		switch e.Kind {
+		case control.SyncResult:
+			answered++
+		case control.SyncTimeout:
+			silent++
+		case control.SyncRefused:
+			refused = e.Problem
+		}
+		if v.JSON {
+			return v.WriteJSON(e)
+		}
+		showSync(v, e)
+		return nil
+	})
+	switch {
+	case err != nil || answered > 0:
+		return err
+	case silent > 0:
+		return control.Errorf(control.KindTimeout, "a late result counts: the next --sync shows it", "nobody answered in time")
+	case refused != "":
+		return control.Errorf(control.KindRefused, "", "cannot check: %s", term.Line(refused))
+	}
+	return nil
+}
+
+// waiting tells a person at a terminal who is being waited for.
+type waiting struct {
+	v     cli.View
+	began time.Time
+	names []string
+	end   func() // nil while no line stands
+}
+
+// note begins to tell of those who have not answered after an event.
+func (w *waiting) note(e control.SyncEvent) {
+	name := term.Line(e.With)
+	switch e.Kind {
+	case control.SyncSent:
+		w.names = append(w.names, name)
+	case control.SyncResult, control.SyncTimeout, control.SyncFailed:
+		if i := slices.Index(w.names, name); i >= 0 {
+			w.names = slices.Delete(w.names, i, i+1)
+		}
+	}
+	if len(w.names) == 0 || !w.v.Err.Terminal || w.v.JSON {
+		return
+	}
+	bar, done := w.v.Progress("sync"), make(chan struct{})
+	var telling sync.WaitGroup
+	line := "waiting for " + strings.Join(w.names, ", ")
+	telling.Go(func() { // ends with done
+		tick := time.NewTicker(cli.ProgressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				bar.Say(fmt.Sprintf("%s (%s)", line, span.Text(w.v.Now().Sub(w.began).Round(time.Second))))
+			case <-done:
+				return
+			}
+		}
+	})
+	w.end = func() {
+		close(done)
+		telling.Wait()
+		bar.End()
+	}
+}
+
+// stop takes the line away.
+func (w *waiting) stop() {
+	if w.end != nil {
+		w.end()
+		w.end = nil
+	}
+}
+
+// symbol is a sign of the seed, at a terminal.
+func symbol(v cli.View, sign string) string {
+	if v.Out.Terminal {
+		return sign + " "
+	}
+	return ""
+}
+
+// showSync shows an event to a person.
+func showSync(v cli.View, e control.SyncEvent) {
+	with, topic := term.Line(e.With), term.Line(e.Topic)
+	switch e.Kind {
+	case control.SyncSent:
+		v.Out.Printf("%s%s ↔ %s: %q asked by way of %s\n", symbol(v, "📨"), term.Line(e.Via), with, topic, ways[e.Transport])
+	case control.SyncRefused:
+		v.Out.Printf("%s%s: no check of %q: %s\n", symbol(v, "⚠️"), with, topic, term.Line(e.Problem))
+	case control.SyncTimeout:
+		v.Out.Printf("%s%s: no result for %q within %s\n", symbol(v, "⏱"), with, topic, span.Text(e.Took.Duration().Round(time.Second)))
+		v.Out.Printf("%s\n", v.Out.Dim("  Unknown state, not rejection: a late result counts, and the next --sync shows it."))
+	case control.SyncProse:
+		v.Out.Printf("%s%s answered %q in prose, which scores nothing: parley show %s\n", symbol(v, "⚠️"), with, topic, term.Line(e.Problem))
+	case control.SyncFailed:
+		v.Out.Printf("%s%s failed on %q: parley show %s\n", symbol(v, "⚠️"), with, topic, term.Line(e.Problem))
+	case control.SyncResult, control.SyncLate:
+		if e.Result != nil {
+			showOutcome(v, e)
+		}
+	}
+}
+
+// ways are the ways that a check goes, in words.
+var ways = map[string]string{
+	control.BySameHost: "hey, on this host", control.ByOtherHost: "wormhole, on another host", control.ByRecord: "inbox: the record brings it there",
+}
+
+// showOutcome shows a result as the seed draws it.
+func showOutcome(v cli.View, e control.SyncEvent) {
+	r, with := e.Result, term.Line(e.With)
+	how := ""
+	if r.Mechanical {
+		how = " (mechanical)"
+	}
+	if r.Late {
+		how += " (late)"
+	}
+	v.Out.Printf("\n%sSynchronic Score: %s ↔ %s, %q%s\n", symbol(v, "🔄"), term.Line(e.Via), with, term.Line(e.Topic), how)
+	t := term.Table{Heading: []string{"Claim", "Raw", "Decay", "Decision", "Evidence"}, Flexible: 4}
+	for _, row := range r.Rows {
+		decision := row.Decision
+		if row.Raw == nil {
+			decision = "unanswered"
+		}
+		t.Rows = append(t.Rows, []string{claim(row), points(row.Raw), points(row.Decayed), decision, term.Line(row.Evidence)})
+	}
+	v.Out.Table(t)
+	v.Out.Printf("Raw overall: %s  Decayed overall: %s  λ: %s\n", percent(r.Raw), v.Out.Colour(colour(r.Decayed), percent(r.Decayed)), fmt.Sprintf("%g (%s)", r.Lambda, r.Tier))
+	status := "nothing scored"
+	if r.Status != "" {
+		status = r.Status
+		if r.Status == "PARTIAL" {
+			status += " SYNC"
+		}
+	}
+	v.Out.Printf("Last sync: %s, Status: %s", v.At(r.Time, cli.TimeForm), status)
+	if r.Counted < len(r.Rows) {
+		v.Out.Printf(", %d of %d answered", r.Counted, len(r.Rows))
+	}
+	v.Out.Printf("\n")
+	flags := flagsOf(r, with)
+	if len(flags) > 0 {
+		v.Out.Printf("%sYellow flags:\n", symbol(v, "⚠️"))
+		for _, f := range flags {
+			v.Out.Printf("- %s\n", f)
+		}
+	}
+	v.Out.Printf("%sActions:\n- Kept in the record, raw: %s\n", symbol(v, "✓"), term.Line(r.Path))
+	for _, label := range e.Validate {
+		v.Out.Printf("- Asked %s whether [%s] still holds\n", with, term.Line(label))
+	}
+}
+
+// flagsOf are what is to be looked at in a result.
+func flagsOf(r *control.SyncOutcome, with string) (flags []string) {
+	for _, row := range r.Rows {
+		switch row.Flag {
+		case "not in memory":
+			flags = append(flags, fmt.Sprintf("%s not in %s's memory: remove or re-discuss?", claim(row), with))
+		case "no evidence":
+			flags = append(flags, claim(row)+" without evidence: it does not count")
+		case "unanswered":
+			flags = append(flags, claim(row)+" unanswered: it does not count")
+		case "contradicts":
+			flags = append(flags, fmt.Sprintf("%s rejected here, though %s accepted it: does it still hold?", claim(row), with))
+		}
+	}
+	if r.Groupthink {
+		flags = append(flags, "100%: all is agreed on, also what is open to interpretation? What do you see otherwise?")
+	}
+	return flags
+}
+
+// claim names the claim of a row.
+func claim(row control.SyncLine) string {
+	if row.ID == "" {
+		return term.Line(row.Text)
+	}
+	return "[" + term.Line(row.ID) + "]"
+}
+
+// points is a score of 0.0 to 1.0, "-" for none.
+func points(x *float64) string {
+	switch {
+	case x == nil:
+		return "-"
+	case *x*10 == float64(int(*x*10)):
+		return fmt.Sprintf("%.1f", *x)
+	}
+	return fmt.Sprintf("%g", *x)
+}
+
+// colour is that of a decayed score; divergence is cyan and never red (R22).
+func colour(x *float64) string {
+	switch {
+	case x == nil:
+		return ""
+	case *x >= 0.9:
+		return "green"
+	case *x >= 0.7:
+		return "amber"
+	case *x >= 0.5:
+		return "cyan"
+	}
+	return "gray"
+}

@@ -1,0 +1,352 @@
+package collab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// How long a result is waited for where nothing else is said (R25).
+const (
+	waitSameHost  = time.Minute
+	waitOtherHost = 5 * time.Minute
+)
+
+// maxCame bounds the messages that may come while what came before is looked at.
+const maxCame = 10_000
+
+// checking is one check that is made.
+type checking struct {
+	event  control.SyncEvent // what is told of it
+	by     control.Caller
+	who    acting
+	topic  topics.Topic
+	window time.Duration // how long a decision of that partner stays open
+	wait   time.Duration
+	path   protocol.Path // zero until it is sent
+	sent   time.Time
+	again  bool // the form was asked for once more
+	done   bool
+}
+
+// Sync answers control.Sync.
+func (c *Collab) Sync(ctx context.Context, by control.Caller, r control.SyncRequest, yield func(control.SyncEvent) error) error {
+	if r.Wait < 0 {
+		return control.Errorf(control.KindUsage, "", "cannot wait for less than no time")
+	}
+	who, err := c.acts(by, r.Acting)
+	if err != nil {
+		return err
+	}
+	checks, err := c.checks(by, who, r)
+	if err != nil {
+		return err
+	}
+	came := c.Messages.Follow(maxCame, nil)
+	defer came.End()
+	for _, ch := range checks {
+		if e, late := c.lateOf(ch); late {
+			if err := yield(e); err != nil {
+				return err
+			}
+		}
+	}
+	c.sendAll(ctx, r.Claims, checks)
+	for _, ch := range checks {
+		if err := yield(ch.event); err != nil {
+			return err
+		}
+	}
+	if by.Kind == control.ByAgent {
+		defer c.Lend(by.Name)()
+	}
+	return c.await(ctx, r.Claims, came, checks, yield)
+}
+
+// checks are those that are to be made.
+func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (checks []*checking, err error) {
+	var slug protocol.Slug
+	if r.Topic != "" {
+		if slug, err = protocol.SlugOf(r.Topic); err != nil {
+			return nil, control.Errorf(control.KindUsage, "", "%v", err)
+		}
+	}
+	with := map[string]bool{}
+	for _, name := range r.With {
+		a, err := protocol.ParseAddress(name)
+		if err != nil {
+			return nil, control.Errorf(control.KindUsage, "", "cannot work with %q: %v", name, err)
+		}
+		with[a.Name] = false
+	}
+	var known []string
+	c.Folded(func(s *fleet.State) {
+		for _, f := range c.of(s, who.me, "", false) {
+			other := f.topic.Other(who.me)
+			known = append(known, other+" "+quoted(f.topic.Name))
+			_, asked := with[other]
+			if len(with) > 0 && !asked || slug != "" && f.topic.Slug != slug {
+				continue
+			}
+			if asked {
+				with[other] = true
+			}
+			checks = append(checks, c.checking(s, by, who, f.topic, r.Wait))
+		}
+	})
+	slices.SortFunc(checks, func(a, b *checking) int {
+		return cmp.Or(cmp.Compare(a.event.With, b.event.With), cmp.Compare(a.topic.Slug, b.topic.Slug))
+	})
+	slices.Sort(known)
+	var none []string
+	for name, found := range with {
+		if !found {
+			none = append(none, name)
+		}
+	}
+	slices.Sort(none)
+	open := "open are: " + strings.Join(known, ", ")
+	switch {
+	case len(known) == 0:
+		return nil, control.Errorf(control.KindNotFound, "open one: parley work-with PARTNER \"topic\"", "%s works on no topic with anybody", who.me)
+	case len(none) > 0 && slug != "":
+		return nil, control.Errorf(control.KindNotFound, open, "no topic %s of %s is open with %s", quoted(r.Topic), who.me, strings.Join(none, ", "))
+	case len(none) > 0:
+		return nil, control.Errorf(control.KindNotFound, open, "%s works on no topic with %s", who.me, strings.Join(none, ", "))
+	case len(checks) == 0:
+		return nil, control.Errorf(control.KindNotFound, open, "no topic %s of %s is open", quoted(r.Topic), who.me)
+	}
+	return checks, nil
+}
+
+func quoted(name string) string { return "\"" + name + "\"" }
+
+// checking is a check of a topic that is not sent yet: how it goes, and how long it is waited
+// for. It is asked in a look at the state.
+func (c *Collab) checking(s *fleet.State, by control.Caller, who acting, t topics.Topic, wait time.Duration) *checking {
+	b := c.with(s, who.me, t.Other(who.me))
+	ch := &checking{by: by, who: who, topic: t, window: c.window(s, t, b), wait: cmp.Or(wait, waitOtherHost), event: control.SyncEvent{
+		Via: who.me, With: t.Other(who.me), Topic: t.Name, Transport: control.ByRecord, Validate: []string{},
+	}}
+	switch {
+	case b.host != "" && !b.cross:
+		ch.event.Transport, ch.wait = control.BySameHost, cmp.Or(wait, waitSameHost)
+	case slices.ContainsFunc(s.People.ServedOn(ch.event.With), c.Live):
+		ch.event.Transport = control.ByOtherHost
+	}
+	return ch
+}
+
+// late is the result of the last check that the agent made of a topic, where that came when
+// nobody waited for it any more.
+func (c *Collab) lateOf(ch *checking) (e control.SyncEvent, late bool) {
+	for _, old := range slices.Backward(ch.topic.Checks) {
+		if old.By != ch.event.Via {
+			continue
+		}
+		if old.Result == nil || !c.wasLate(old, ch.wait) {
+			return e, false
+		}
+		e = ch.event
+		e.Kind, e.Check, e.Took = control.SyncLate, old.Path.String(), control.Seconds(old.Result.At.Sub(old.At))
+		e.Result = c.outcome(ch.topic, ch.event.Via, old.Result)
+		e.Result.Late = true
+		return e, true
+	}
+	return e, false
+}
+
+// wasLate reports, once, whether a check was waited for in vain before its result came. What
+// a node that was started anew does not know it takes from the usual time.
+func (c *Collab) wasLate(check *topics.Check, usual time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	silent := c.silent[check.Path]
+	delete(c.silent, check.Path)
+	return silent || check.Result.At.Sub(check.At) > usual
+}
+
+// sendAll sends the checks, side by side.
+func (c *Collab) sendAll(ctx context.Context, claims []string, checks []*checking) {
+	var sending sync.WaitGroup
+	for _, ch := range checks {
+		sending.Go(func() {
+			if err := c.send(ctx, claims, ch); err != nil {
+				ch.event.Kind, ch.event.Problem, ch.done = control.SyncRefused, err.Error(), true
+				return
+			}
+			ch.sent = time.Now()
+			ch.event.Kind, ch.event.Until = control.SyncSent, c.Now().Add(ch.wait).UTC()
+		})
+	}
+	sending.Wait()
+}
+
+// send puts the claims of a topic to the other one.
+func (c *Collab) send(ctx context.Context, claims []string, ch *checking) error {
+	if !ch.topic.Derived {
+		return control.Errorf(control.KindRefused, "", "%q is in a channel that somebody chose by hand: open it anew", ch.topic.Name)
+	}
+	paths, err := c.Do(ctx, ch.by, c.speaker(ch.who, ch.event.With, ch.topic.Name).Check(claims, ch.window, 0))
+	if err != nil {
+		return problem("check "+quoted(ch.topic.Name), err)
+	}
+	ch.path = paths[0]
+	ch.event.Check = ch.path.String()
+	return nil
+}
+
+// await tells the results as they come, and who has not answered in time.
+func (c *Collab) await(ctx context.Context, claims []string, came *feed.Feed[protocol.Path], checks []*checking, yield func(control.SyncEvent) error) error {
+	all := true // what came while others were sent is in no later message
+	news := map[protocol.ChannelID]bool{}
+	for {
+		for _, ch := range checks {
+			if ch.done || !all && !news[ch.path.Channel()] && time.Since(ch.sent) < ch.wait {
+				continue
+			}
+			told, err := c.tell(ctx, claims, ch)
+			if told && err == nil {
+				err = yield(ch.event)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		next, waits := soonest(checks)
+		if !waits {
+			return nil
+		}
+		timer := time.NewTimer(next)
+		all = false
+		clear(news)
+		select {
+		case <-came.Wake():
+			paths, missed := came.Drain()
+			all = missed > 0
+			for _, p := range paths {
+				news[p.Channel()] = true
+			}
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+		timer.Stop()
+	}
+}
+
+// soonest is how long it takes until the next check has been waited for in vain.
+func soonest(checks []*checking) (next time.Duration, waits bool) {
+	for _, c := range checks {
+		if left := max(0, c.wait-time.Since(c.sent)); !c.done && (!waits || left < next) {
+			next, waits = left, true
+		}
+	}
+	return next, waits
+}
+
+// tell looks whether a check is over, by a result or because the time is, and says so in its
+// event. At either it is asked about what should be asked again (R29).
+func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told bool, err error) {
+	var result *topics.Result
+	var words *fleet.Item // an answer that is no result
+	var due []topics.Due
+	c.Folded(func(s *fleet.State) {
+		t := c.topic(s, ch.path.Channel().String(), c.policy(s))
+		for _, check := range t.Checks {
+			if check.Path == ch.path {
+				result, ch.topic = check.Result, t
+			}
+		}
+		if it, answered := s.Talk.FirstAnswer(ch.path); answered && it.Act != protocol.ActSyncResult && it.Author().Name == ch.event.With {
+			words = it
+		}
+	})
+	over := time.Since(ch.sent) >= ch.wait
+	ch.event.Took = control.Seconds(time.Since(ch.sent))
+	switch {
+	case result == nil && words == nil && !over:
+		return false, nil
+	case result == nil && words != nil:
+		return true, c.inWords(ctx, claims, ch, words, over)
+	}
+	ch.done, ch.event.Problem = true, ""
+	if result == nil {
+		ch.event.Kind = control.SyncTimeout
+		c.mu.Lock()
+		c.silent[ch.path] = true
+		c.mu.Unlock()
+	} else {
+		ch.event.Kind, ch.event.Result = control.SyncResult, c.outcome(ch.topic, ch.who.me, result)
+	}
+	c.Folded(func(s *fleet.State) {
+		contacts, _ := c.contacts.between(s, ch.who.me, ch.event.With)
+		due = ch.topic.DueValidations(ch.who.me, contacts, c.Now(), false)
+	})
+	for _, d := range due {
+		label := d.Item.Label.String()
+		_, err := c.Do(ctx, ch.by, c.speaker(ch.who, ch.event.With, ch.topic.Name).Validate(label, d.Milestone, ch.window))
+		var refused *fleet.Refusal
+		switch {
+		case err == nil:
+			ch.event.Validate = append(ch.event.Validate, label)
+		case !errors.As(err, &refused): // who was asked meanwhile need not be asked again
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// inWords notes an answer that is no result. The form is asked for once more (R65), unless a
+// command failed: that is tried again elsewhere.
+func (c *Collab) inWords(ctx context.Context, claims []string, ch *checking, words *fleet.Item, over bool) error {
+	ch.event.Kind, ch.event.Problem = control.SyncProse, words.Path.String()
+	if words.Act == protocol.ActFailed {
+		ch.event.Kind = control.SyncFailed
+	}
+	if ch.done = ch.again || over || ch.event.Kind == control.SyncFailed; ch.done {
+		return nil
+	}
+	ch.again = true
+	return c.send(ctx, claims, ch)
+}
+
+// outcome is a result as it is shown to one of the two.
+func (c *Collab) outcome(t topics.Topic, me string, r *topics.Result) *control.SyncOutcome {
+	var lambda topics.Lambda
+	c.Folded(func(s *fleet.State) { lambda = c.with(s, me, t.Other(me)).lambda })
+	now := c.Now()
+	decayed := func(raw *float64) *float64 {
+		if raw == nil {
+			return nil
+		}
+		x := lambda.Decayed(*raw, r.At, now)
+		return &x
+	}
+	o := &control.SyncOutcome{
+		Path: r.Path.String(), By: r.By, Time: r.At.UTC(), Mechanical: r.Mechanical, Rows: []control.SyncLine{}, Raw: scoreOf(r.Raw), Counted: r.Counted,
+		Lambda: lambda.Value, Tier: string(lambda.Tier), Groupthink: r.Groupthink(),
+	}
+	if o.Decayed = decayed(o.Raw); o.Raw != nil {
+		o.Status = string(topics.StatusOf(*o.Raw))
+	}
+	for _, row := range r.Rows {
+		l := control.SyncLine{
+			ID: row.Label.String(), Text: row.Text, Raw: scoreOf(row.Score), Decision: string(row.Decision), Evidence: row.Evidence, Flag: string(row.Flag),
+		}
+		l.Decayed = decayed(l.Raw)
+		o.Rows = append(o.Rows, l)
+	}
+	return o
+}

@@ -1,0 +1,251 @@
+// Package examiner answers a sync-check without an agent (R66): it compares each claim with
+// what the one who is asked wrote, decided or remembers, and scores it by that alone. It is
+// pure: whoever calls it reads the texts.
+//
+// Its scores are the seed's three: 1.0 where the very words of a claim stand there as a
+// statement, or where the one who is asked has committed itself to them; 0.2 where the
+// concept is known and the framing is new; 0.0 for all else. Where it is in doubt it takes the
+// lower one: a score that is too low is discussed, one that is too high is believed.
+package examiner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// The scores (seed, "Honest Scoring Rules").
+const (
+	unknown   = 0.0
+	partial   = 0.2
+	confirmed = 1.0
+)
+
+// known is which part of a claim's words has to stand in one sentence for its concept to be
+// known.
+const known = 0.6
+
+// nothing is the evidence of a claim of which nothing is found.
+const nothing = "nothing of that in what I wrote, decided or remember"
+
+// maxQuote bounds what is quoted, in characters.
+const maxQuote = 120
+
+// Word is what the one who is asked did with the item of a claim.
+type Word string
+
+// The words, as evidence says them.
+const (
+	Accepted Word = "accepted"
+	Rejected Word = "rejected"
+	Deferred Word = "put off"
+	Revoked  Word = "taken back"
+	Wrote    Word = "my own words"
+)
+
+// Own is what the one who is asked did with an item that has the very words of a claim.
+type Own struct {
+	Word   Word
+	Where  string // the message
+	At     time.Time
+	Reason string // may be empty
+}
+
+// Claim is what is to be scored.
+type Claim struct {
+	protocol.Claim
+	Own *Own // nil where nothing was done with it
+}
+
+// Text is something that the one who is asked wrote.
+type Text struct {
+	Where string    // the file
+	First int       // the number of the body's first line in it
+	At    time.Time // zero: nobody knows
+	Body  string
+	// Short texts are taken as a whole: a doubt anywhere in one goes for each of its sentences.
+	Short bool
+	// Answers is what it answers: words of that are another's, said again.
+	Answers string
+}
+
+// Exam is the comparison of a check's claims with texts.
+//
+// It is not safe for concurrent use.
+type Exam struct {
+	claims []*examined
+	by     map[string][]*examined // by the words that count
+}
+
+// examined is a claim and the best that was found for it.
+type examined struct {
+	Claim
+	words   []string // all, in their order
+	content map[string]bool
+	doubts  map[string]bool // its own words that would be doubts elsewhere
+	asks    bool            // it is a question
+
+	confirm, dispute, near *found
+	met                    int // words of the sentence that is read which it has too
+}
+
+// found is a sentence that bears on a claim.
+type found struct {
+	where    string
+	line     int
+	at       time.Time
+	quote    string
+	coverage float64
+}
+
+// New begins an exam.
+func New(claims []Claim) *Exam {
+	e := &Exam{by: map[string][]*examined{}}
+	for _, c := range claims {
+		x := &examined{Claim: c, words: wordsOf(c.Text), content: map[string]bool{}, doubts: map[string]bool{}, asks: strings.HasSuffix(strings.TrimSpace(c.Text), "?")}
+		for _, w := range x.words {
+			if !filler[w] {
+				x.content[w] = true
+			}
+			if d := doubtOf(w); d != "" {
+				x.doubts[d] = true
+			}
+		}
+		for w := range x.content {
+			e.by[w] = append(e.by[w], x)
+		}
+		e.claims = append(e.claims, x)
+	}
+	return e
+}
+
+// Read takes a text in.
+func (e *Exam) Read(t Text) {
+	again := " " + strings.Join(wordsOf(t.Answers), " ") + " "
+	for _, s := range sentences(t) {
+		if said := " " + strings.Join(s.words, " ") + " "; t.Answers != "" && strings.Contains(again, said) {
+			continue
+		}
+		e.read(t, s)
+	}
+}
+
+// read compares a sentence with the claims that have words in common with it.
+func (e *Exam) read(t Text, s sentence) {
+	var touched []*examined
+	seen := map[string]bool{}
+	for _, w := range s.words {
+		if seen[w] {
+			continue
+		}
+		seen[w] = true
+		for _, x := range e.by[w] {
+			if x.met == 0 {
+				touched = append(touched, x)
+			}
+			x.met++
+		}
+	}
+	for _, x := range touched {
+		x.compare(t, s)
+		x.met = 0
+	}
+}
+
+// compare notes what a sentence says to the claim.
+func (x *examined) compare(t Text, s sentence) {
+	coverage := float64(x.met) / float64(len(x.content))
+	if coverage < known || x.met < min(2, len(x.content)) {
+		return
+	}
+	f := &found{where: t.Where, line: t.First + s.line, at: t.At, quote: s.text, coverage: coverage}
+	switch {
+	case x.stated(s):
+		x.confirm = later(x.confirm, f)
+	case s.denies(x.doubts):
+		x.dispute = later(x.dispute, f)
+	case x.near == nil || f.coverage > x.near.coverage || f.coverage == x.near.coverage && later(x.near, f) == f:
+		x.near = f
+	}
+}
+
+// stated reports whether the sentence says the claim, in its words and their order, and
+// nothing besides but that it is so.
+func (x *examined) stated(s sentence) bool {
+	if s.hedged || s.asks && !x.asks || len(s.around) > 0 {
+		return false
+	}
+	for i := 0; i+len(x.words) <= len(s.words); i++ {
+		if slices.Equal(s.words[i:i+len(x.words)], x.words) {
+			rest := append(s.words[:i:i], s.words[i+len(x.words):]...)
+			return !slices.ContainsFunc(rest, func(w string) bool { return !assent[w] })
+		}
+	}
+	return false
+}
+
+// later is the one of two that is not older. What has no time may be of any.
+func later(a, b *found) *found {
+	if a == nil || !a.at.IsZero() && (b.at.IsZero() || !b.at.Before(a.at)) {
+		return b
+	}
+	return a
+}
+
+// Rows are the answers, one of each claim, in their order.
+func (e *Exam) Rows() []protocol.SyncRow {
+	rows := make([]protocol.SyncRow, len(e.claims))
+	for i, x := range e.claims {
+		score, decision, evidence := x.judge()
+		if evidence == "" {
+			evidence = nothing
+		}
+		rows[i] = protocol.SyncRow{Claim: protocol.ItemRef{Topic: x.Topic, Label: x.Label}, Score: protocol.NewScore(score), Decision: decision, Evidence: evidence}
+		if x.Label == "" {
+			rows[i].Claim = x.ItemRef
+		}
+	}
+	return rows
+}
+
+// judge is what is found of a claim: what was decided, else what was written.
+func (x *examined) judge() (score float64, d protocol.Decision, evidence string) {
+	if x.Own != nil {
+		evidence = fmt.Sprintf("%s on %s: %s", x.Own.Word, x.Own.At.UTC().Format(time.DateOnly), x.Own.Where)
+		if x.Own.Reason != "" {
+			evidence += fmt.Sprintf(" (%s)", short(x.Own.Reason))
+		}
+		switch x.Own.Word {
+		case Accepted, Wrote:
+			return confirmed, protocol.DecisionAccept, evidence
+		case Rejected:
+			return unknown, protocol.DecisionReject, evidence
+		}
+		return partial, protocol.DecisionPartial, evidence
+	}
+	switch {
+	case x.confirm != nil && (x.dispute == nil || later(x.dispute, x.confirm) == x.confirm && !x.confirm.at.Equal(x.dispute.at) && !x.confirm.at.IsZero()):
+		return confirmed, protocol.DecisionAccept, x.confirm.evidence()
+	case x.dispute != nil:
+		return partial, protocol.DecisionPartial, x.dispute.evidence()
+	case x.near != nil:
+		return partial, protocol.DecisionPartial, x.near.evidence()
+	}
+	return unknown, protocol.DecisionReject, ""
+}
+
+func (f *found) evidence() string {
+	return fmt.Sprintf("%s:%d “%s”", f.where, f.line, short(f.quote))
+}
+
+// short is the beginning of a text, as it stands there.
+func short(text string) string {
+	if utf8.RuneCountInString(text) <= maxQuote {
+		return text
+	}
+	return string([]rune(text)[:maxQuote]) + "…"
+}

@@ -1,0 +1,200 @@
+package examiner
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// sentence is one of a text, and what of its surroundings bears on it.
+type sentence struct {
+	text   string // as it stands there, in one line
+	line   int    // of its beginning, from 0
+	words  []string
+	around map[string]bool // doubts in headings, in what leads to it, and beside it
+	asks   bool            // it is a question
+	hedged bool            // it states nothing: a heading, a box that is not ticked
+}
+
+// denies reports whether the sentence, or what stands around it, may say the contrary of
+// its words. What the claim itself denies does not count.
+func (s sentence) denies(claim map[string]bool) bool {
+	no := func(w string) bool { return denial[w] && !claim[w] }
+	for w := range s.around {
+		if no(w) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.words, func(w string) bool { return no(doubtOf(w)) })
+}
+
+var (
+	headingLine = regexp.MustCompile(`^\s{0,3}(#{1,6})\s+(.*)$`)
+	listItem    = regexp.MustCompile(`^\s*(?:[-*+•]|[0-9]{1,3}[.)])\s+(\[[ xX]\]\s+)?`)
+	formLine    = regexp.MustCompile(`^[\s*#` + "`" + `]*[A-Z][A-Z-]+(?: [A-Z][A-Z-]*){0,2} \|`)
+	label       = regexp.MustCompile(`\[(?:[^\]\s]{1,80}/)?[APTDC][0-9]{1,6}(?:-[0-9a-f]+)?\]`)
+)
+
+// paragraph is a run of lines that belong together.
+type paragraph struct {
+	lines  []string
+	first  int // the number of its first line, from 0
+	hedged bool
+	around map[string]bool // doubts
+}
+
+// sentences are those of a text that its author says: no quotes of others, no fenced code,
+// no claims and forms of the protocol, which others may have worded.
+func sentences(t Text) (all []sentence) {
+	whole := map[string]int{} // doubts of the text, and how often each stands there
+	if t.Short {
+		for line := range strings.Lines(t.Body) {
+			count(whole, wordsOf(line))
+		}
+	}
+	for _, p := range paragraphs(t.Body) {
+		if slices.ContainsFunc(p.lines, label.MatchString) {
+			continue
+		}
+		from := len(all)
+		all = append(all, p.sentences()...)
+		beside := whole
+		if !t.Short {
+			beside = map[string]int{}
+			for _, s := range all[from:] {
+				count(beside, s.words)
+			}
+		}
+		for i := from; i < len(all); i++ {
+			own := map[string]int{}
+			count(own, all[i].words)
+			all[i].around = map[string]bool{}
+			for w := range p.around {
+				all[i].around[w] = true
+			}
+			for w, n := range beside {
+				if n > own[w] {
+					all[i].around[w] = true
+				}
+			}
+		}
+	}
+	return all
+}
+
+// count adds the doubts among words.
+func count(doubts map[string]int, words []string) {
+	for _, w := range words {
+		if d := doubtOf(w); d != "" {
+			doubts[d]++
+		}
+	}
+}
+
+// paragraphs are those of a text, with the words of the headings above each and of the line
+// that leads to a list.
+func paragraphs(body string) (all []paragraph) {
+	var open *paragraph
+	var headings [6][]string
+	var lead []string // words of a paragraph that ends with a colon
+	end := func() {
+		if open == nil {
+			return
+		}
+		if last := strings.TrimSpace(open.lines[len(open.lines)-1]); strings.HasSuffix(last, ":") {
+			lead = wordsOf(strings.Join(open.lines, " "))
+		}
+		all = append(all, *open)
+		open = nil
+	}
+	begin := func(i int) *paragraph {
+		end()
+		open = &paragraph{first: i, around: map[string]bool{}}
+		for _, words := range append(headings[:], lead) {
+			for _, w := range words {
+				if d := doubtOf(w); d != "" {
+					open.around[d] = true
+				}
+			}
+		}
+		return open
+	}
+	fenced, formed := false, false
+	for i, line := range strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n") {
+		trimmed := strings.TrimSpace(line)
+		heading, item := headingLine.FindStringSubmatch(line), listItem.FindStringSubmatch(line)
+		switch {
+		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
+			end()
+			fenced = !fenced
+		case fenced:
+		case trimmed == "":
+			end()
+			formed = false
+		case formLine.MatchString(line):
+			end()
+			formed = true
+		case formed, strings.HasPrefix(trimmed, ">"):
+			end()
+		case heading != nil:
+			p := begin(i)
+			p.lines, p.hedged = []string{heading[2]}, true
+			end()
+			level := len(heading[1])
+			headings[level-1] = wordsOf(heading[2])
+			clear(headings[level:])
+			lead = nil
+		case item != nil:
+			p := begin(i)
+			p.hedged = strings.HasPrefix(item[1], "[ ]")
+			p.lines = []string{line[len(item[0]):]}
+		case open != nil:
+			open.lines = append(open.lines, line)
+		default:
+			begin(i).lines = []string{line}
+			lead = nil
+		}
+	}
+	end()
+	return all
+}
+
+// sentences are those of a paragraph: they end where a mark is followed by a blank and
+// something that begins with no small letter.
+func (p paragraph) sentences() (all []sentence) {
+	var words []string
+	line, from := p.first, p.first
+	end := func() {
+		text := strings.Join(words, " ")
+		if s := (sentence{text: text, line: from, words: wordsOf(text), hedged: p.hedged}); len(s.words) > 0 {
+			s.asks = strings.HasSuffix(strings.TrimRight(text, "\"')]}”’*_ "), "?") || strings.HasSuffix(text, "？")
+			all = append(all, s)
+		}
+		words = nil
+	}
+	for _, l := range p.lines {
+		for word := range strings.FieldsSeq(l) {
+			if len(words) > 0 && ends(words[len(words)-1]) && !unicode.IsLower([]rune(word)[0]) {
+				end()
+			}
+			if len(words) == 0 {
+				from = line
+			}
+			words = append(words, word)
+		}
+		line++
+	}
+	end()
+	return all
+}
+
+// ends reports whether a sentence may end with that word. "e.g." and "cf." end none.
+func ends(word string) bool {
+	word = strings.TrimRight(word, "\"')]}”’*_")
+	if strings.HasSuffix(word, ".") {
+		stem := strings.TrimRight(word, ".")
+		return len(stem) > 2 && !strings.Contains(stem, ".")
+	}
+	return strings.HasSuffix(word, "!") || strings.HasSuffix(word, "?") || strings.HasSuffix(word, "…")
+}
