@@ -12,6 +12,7 @@ func topicShapes() []shape {
 		{value: exampleRelation(), when: "with a partner alone"},
 		{value: exampleTopic(), when: "with a topic, and with `--state`"},
 		{value: list, when: "with `--list`, `--status`, `--pending`, `--deferred`"},
+		{value: exampleSweep(), when: "with `--sweep-timeouts`"},
 		{value: exampleTopicDeed(), when: "with what does something, such as `--accept`"},
 	}
 }
@@ -66,6 +67,15 @@ func exampleTopic() control.Topic {
 func exampleTopicDeed() control.TopicDeed {
 	return control.TopicDeed{
 		Me: "skills", Chosen: "folder", Messages: []string{examplePath("b2c3d4e7").String()}, Items: []string{"A1"}, Topic: exampleTopic(),
+	}
+}
+
+func exampleSweep() control.Sweep {
+	return control.Sweep{
+		Me: "skills", Chosen: "folder", Folder: "/home/nat/skills/ψ/memory/collaborations", Files: []string{"mawjs/topics/tmux-design.state.json"},
+		TimedOut: []control.SweptItem{{
+			Topic: "tmux design", With: "mawjs", ID: "A2", Text: "Pane titles include the team tag", Who: "mawjs", TimeoutAt: exampleTime(2), New: true,
+		}},
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/notebook"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -31,6 +32,8 @@ type Options struct {
 	// Do carries out a command as somebody asked for it, and returns what was written. It is
 	// an error too where that does not count.
 	Do func(ctx context.Context, by control.Caller, c affair.Command) ([]protocol.Path, error)
+	// Write writes the files of one agent as the record is now.
+	Write func(agent string) (notebook.Written, error)
 }
 
 // Collab answers the verbs about topics. Its methods may be called concurrently.

@@ -59,6 +59,8 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"open-topic", `{"as":"volt","with":"mawjs","topic":"x"}`, "o"},
 		{"topic-deed", `{"with":"volt","deed":"agree","text":"x"}`, "oau"},
 		{"topic-deed", `{"as":"volt","with":"mawjs","deed":"accept","item":"A1"}`, "o"},
+		{"sweep-topics", `{}`, "oau"},
+		{"sweep-topics", `{"as":"volt"}`, "o"},
 		{"policy", `{}`, "oanu"},
 		{"set-policy", `{"key":"reprompt","value":"yes"}`, "o"},
 		{"add-agent", `{"name":"x","exec":"true"}`, "o"},
