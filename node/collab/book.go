@@ -89,3 +89,18 @@ func (c *Collab) Sweep(_ context.Context, by control.Caller, r control.SweepRequ
 	})
 	return v, nil
 }
+
+// Page answers control.PageOfTopic.
+func (c *Collab) Page(_ context.Context, by control.Caller, r control.TopicRequest) (v control.TopicPage, err error) {
+	who, err := c.views(by, r.Viewing)
+	if err != nil {
+		return control.TopicPage{}, err
+	}
+	c.Folded(func(s *fleet.State) {
+		var f found
+		if f, err = c.find(s, who.me, r.With, r.Topic); err == nil {
+			v.Text = c.kept(s, f, who.me, c.with(s, who.me, f.topic.Other(who.me))).Page()
+		}
+	})
+	return v, err
+}

@@ -59,6 +59,7 @@ func TestWhoMayAskWhat(t *testing.T) {
 		{"open-topic", `{"as":"volt","with":"mawjs","topic":"x"}`, "o"},
 		{"topic-deed", `{"with":"volt","deed":"agree","text":"x"}`, "oau"},
 		{"topic-deed", `{"as":"volt","with":"mawjs","deed":"accept","item":"A1"}`, "o"},
+		{"topic-page", `{"with":"volt"}`, "oanu"},
 		{"sweep-topics", `{}`, "oau"},
 		{"sweep-topics", `{"as":"volt"}`, "o"},
 		{"policy", `{}`, "oanu"},

@@ -44,6 +44,17 @@ var SweepTopics = NewVerb[SweepRequest, Sweep](VerbSpec{
 	Doc: "Writes an agent's files of collaborations, and says what has timed out.",
 })
 
+// PageOfTopic is a topic as its file in ψ has it when nobody has written anything into it.
+var PageOfTopic = NewVerb[TopicRequest, TopicPage](VerbSpec{
+	Name: "topic-page", Access: Reads, Doing: "export a topic",
+	Doc: "Shows a topic as a page of Markdown.",
+})
+
+// TopicPage is a topic for people and programs that do not ask a node.
+type TopicPage struct {
+	Text string `json:"text"` // Markdown
+}
+
 // Acting says for whom something is asked (R59): the agent that calls; for a human the one
 // that is named, else the one whose folder holds Dir, else the only one of the host.
 type Acting struct {

@@ -8,7 +8,7 @@ func Verbs() []VerbSpec {
 		Agents, ShowAgent, AddAgent, SetAgent, RemoveAgent, PauseAgent, TestAgent, MakeToken, SetPresence, ActorProfile, ShowPrompt, Open,
 		Wake, Queue, Cancel, DeadLetters, RetryDead, DropDead,
 		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,
-		Topics, ShowTopic, ShowRelation, OpenTopic, DoInTopic, SweepTopics, ListPolicy, SetPolicy,
+		Topics, ShowTopic, ShowRelation, OpenTopic, DoInTopic, SweepTopics, PageOfTopic, ListPolicy, SetPolicy,
 		Upgrade, Verify, VerifyProgress, CountRecord, Export,
 		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, Stop,
 	)

@@ -148,6 +148,19 @@ func (t Topic) Sheet() Sheet {
 	}}
 }
 
+// Page is the topic's sheet without the marks that keep a person's words apart.
+func (t Topic) Page() string {
+	s := t.Sheet()
+	text := "# " + s.Title + "\n"
+	for _, section := range s.Sections {
+		if section.Heading != "" {
+			text += "\n## " + section.Heading + "\n"
+		}
+		text += "\n" + strings.Join(section.Lines, "\n") + "\n"
+	}
+	return text
+}
+
 // agreement is a line, and one for each earlier wording.
 func agreement(it control.TopicItem) []string {
 	line := "- [" + it.ID + "] "

@@ -257,7 +257,7 @@ func (w writer) topic(dir string, t Topic) error {
 		return nil
 	}
 	if !bytes.Contains(existing, []byte("<!-- parley:begin ")) {
-		if err := w.keepByHand(stem+".state.json", t.Slug); err != nil {
+		if err := w.keepByHand(stem+".state.json", dir+"."+t.Slug); err != nil {
 			return err
 		}
 	}
@@ -291,7 +291,7 @@ func (w writer) state(name string, t Topic) error {
 
 // keepByHand copies a state file that was kept before parley wrote any for the topic: it may
 // say what the record does not.
-func (w writer) keepByHand(name, slug string) error {
+func (w writer) keepByHand(name, as string) error {
 	data, err := read(w.root, name)
 	if data == nil || err != nil {
 		return err
@@ -300,7 +300,7 @@ func (w writer) keepByHand(name, slug string) error {
 		return err
 	}
 	for n := 1; n < maxSameDay; n++ {
-		kept := fmt.Sprintf("%s/%s.by-hand-%d.state.json", archive, slug, n)
+		kept := fmt.Sprintf("%s/%s.by-hand-%d.state.json", archive, as, n)
 		there, err := read(w.root, kept)
 		switch {
 		case err != nil:
