@@ -32,6 +32,7 @@ import (
 	"github.com/parleyfleet/parley/node/folded"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/node/metrics"
+	"github.com/parleyfleet/parley/node/notebook"
 	"github.com/parleyfleet/parley/node/notices"
 	"github.com/parleyfleet/parley/node/presence"
 	"github.com/parleyfleet/parley/node/promptlog"
@@ -129,6 +130,7 @@ type Node struct {
 	dead       *deadLetters
 	policies   *policies
 	collab     *collab.Collab // what agents work on together
+	notebook   *notebook.Keeper
 	workload   *workload
 	queueBytes int          // what may wait at the bus's door, 0: as the bus thinks best
 	storing    sync.RWMutex // held for reading from when messages are stored until they are folded
@@ -389,6 +391,18 @@ func (n *Node) openDoors() {
 	n.collab = collab.New(collab.Options{
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
 		Messages: &n.messages, Lend: n.doors.lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
+		Write: func(agent string) (notebook.Written, error) { return n.notebook.Write(agent) },
+	})
+	n.notebook = notebook.New(notebook.Options{
+		Agents: n.roster.All, Book: n.collab.Book, IsTopic: n.collab.IsTopic, Messages: &n.messages, Log: n.log.With().Str("part", "notebook").Logger(),
+		Wrong: func(agent, text string) {
+			about := "files of collaborations of " + agent
+			if text == "" {
+				n.notices.Mended(about)
+				return
+			}
+			n.notices.Wrong(about, "the %s: %s", about, text)
+		},
 	})
 	n.workload = &workload{folded: n.folded, views: n.views, doors: n.doors, roster: &n.roster, actor: n.actors.actor}
 	n.serving = &serving{

@@ -57,6 +57,8 @@ func (n *Node) bindings() []control.Binding {
 		control.ShowRelation.For(n.collab.Relation),
 		control.OpenTopic.For(n.collab.Open),
 		control.DoInTopic.For(n.collab.Deed),
+		control.SweepTopics.For(n.collab.Sweep),
+		control.PageOfTopic.For(n.collab.Page),
 		control.ListPolicy.By(n.policies.list),
 		control.SetPolicy.For(n.policies.set),
 		control.Upgrade.By(n.shelves.Upgrade),

@@ -72,6 +72,7 @@ func printedShapes() map[string][]shape {
 		"parley work-with":            append(topicShapes(), shape{value: exampleSync(), lines: true, when: "with `--sync`"}),
 		"parley policy list":          one([]control.PolicySetting{examplePolicy()}),
 		"parley policy set":           one(examplePolicy()),
+		"parley import":               one(exampleImport()),
 		"parley schema check":         one([]schema.Checked{{File: "parties/tmux.json", Schema: "party", Valid: true, Problems: []string{"members/0/trust: value must be one of 'high'"}}}),
 		"parley schema list":          one([]schema.SchemaInfo{{Name: "party", Of: "parties/*.json"}}),
 		"parley skill install":        one(exampleSkill()),
@@ -138,9 +139,10 @@ func printedShapes() map[string][]shape {
 // unprintedAnswers are what a node answers and no command prints as it is.
 func unprintedAnswers() []reflect.Type {
 	return []reflect.Type{
-		reflect.TypeFor[control.Ping](),     // "host ping" prints what several have shown
-		reflect.TypeFor[control.Talk](),     // "chat" begins with it
-		reflect.TypeFor[control.Progress](), // "record verify" shows it to a person meanwhile
+		reflect.TypeFor[control.TopicPage](), // --export --json prints the topic
+		reflect.TypeFor[control.Ping](),      // "host ping" prints what several have shown
+		reflect.TypeFor[control.Talk](),      // "chat" begins with it
+		reflect.TypeFor[control.Progress](),  // "record verify" shows it to a person meanwhile
 	}
 }
 

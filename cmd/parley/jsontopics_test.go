@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/parleyfleet/parley/cmd/parley/with"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -10,8 +11,9 @@ func topicShapes() []shape {
 	list := control.TopicList{Me: "skills", Chosen: "folder", Topics: []control.Topic{exampleTopic()}}
 	return []shape{
 		{value: exampleRelation(), when: "with a partner alone"},
-		{value: exampleTopic(), when: "with a topic, and with `--state`"},
+		{value: exampleTopic(), when: "with a topic, and with `--state` and `--export`"},
 		{value: list, when: "with `--list`, `--status`, `--pending`, `--deferred`, `--recap`, `--fleet-status`"},
+		{value: exampleSweep(), when: "with `--sweep-timeouts`"},
 		{value: exampleTopicDeed(), when: "with what does something, such as `--accept`"},
 		{value: []control.TopicDeed{exampleTopicDeed()}, when: "with `--checkpoint` and `--forward`"},
 	}
@@ -67,6 +69,26 @@ func exampleTopic() control.Topic {
 func exampleTopicDeed() control.TopicDeed {
 	return control.TopicDeed{
 		Me: "skills", Chosen: "folder", Messages: []string{examplePath("b2c3d4e7").String()}, Items: []string{"A1"}, Topic: exampleTopic(),
+	}
+}
+
+func exampleImport() with.Imported {
+	return with.Imported{
+		Folder: "ψ/memory/collaborations",
+		Topics: []with.ImportedTopic{{
+			With: "mawjs", Name: "tmux design", Opened: true, Why: "nobody is called mawjs",
+			Items: []with.ImportedItem{{ID: "A1", Text: "Heartbeat keys are four", Taken: true, Why: "it was declined"}},
+		}},
+		Kept: []with.Kept{{File: "mawjs/topics/tmux-design.md", What: "line 12 below \"notes\"", Why: "it has no form that is known"}},
+	}
+}
+
+func exampleSweep() control.Sweep {
+	return control.Sweep{
+		Me: "skills", Chosen: "folder", Folder: "/home/nat/skills/ψ/memory/collaborations", Files: []string{"mawjs/topics/tmux-design.state.json"},
+		TimedOut: []control.SweptItem{{
+			Topic: "tmux design", With: "mawjs", ID: "A2", Text: "Pane titles include the team tag", Who: "mawjs", TimeoutAt: exampleTime(2), New: true,
+		}},
 	}
 }
 

@@ -58,7 +58,7 @@ the home), NO_COLOR.`
 		agent.NewCommand(p), runs.NewQueueCommand(p), runs.NewCancelCommand(p), runs.NewDLQCommand(p),
 		node.NewWakeCommand(p), node.NewUpgradeCommand(p))
 	addGroup(root, groupTalk, "Talk:", talk.NewHeyCommand(p), talk.NewWormholeCommand(p), talk.NewBroadcastCommand(p), talk.NewSendCommand(p),
-		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p), with.NewCommand(p), talk.NewPresenceCommand(p))
+		talk.NewReplyCommand(p), talk.NewWaitCommand(p), talk.NewChatCommand(p), talk.NewOpenCommand(p), with.NewCommand(p), with.NewImportCommand(p), talk.NewPresenceCommand(p))
 	addGroup(root, groupLook, "Read:", talk.NewInboxCommand(p), talk.NewReadCommand(p), talk.NewShowCommand(p), talk.NewPromptCommand(p),
 		talk.NewRepliesCommand(p), talk.NewThreadCommand(p), runs.NewTraceCommand(p), talk.NewLogCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p), talk.NewSearchCommand(p))
 	root.SetHelpCommandGroupID(groupFleet)

@@ -18,6 +18,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/notebook"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -39,6 +40,8 @@ type Options struct {
 	Live func(host protocol.Name) bool
 	// Lend frees the slot of an agent while it waits for another one's answer.
 	Lend func(agent protocol.Name) (takeBack func())
+	// Write writes the files of one agent as the record is now.
+	Write func(agent string) (notebook.Written, error)
 }
 
 // Collab answers the verbs about topics. Its methods may be called concurrently.

@@ -37,6 +37,24 @@ var (
 	})
 )
 
+// SweepTopics writes an agent's files of collaborations as the record is now, and says what
+// has timed out. Doing it again changes nothing.
+var SweepTopics = NewVerb[SweepRequest, Sweep](VerbSpec{
+	Name: "sweep-topics", Access: Speaks, Doing: "write the files of collaborations",
+	Doc: "Writes an agent's files of collaborations, and says what has timed out.",
+})
+
+// PageOfTopic is a topic as its file in ψ has it when nobody has written anything into it.
+var PageOfTopic = NewVerb[TopicRequest, TopicPage](VerbSpec{
+	Name: "topic-page", Access: Reads, Doing: "export a topic",
+	Doc: "Shows a topic as a page of Markdown.",
+})
+
+// TopicPage is a topic for people and programs that do not ask a node.
+type TopicPage struct {
+	Text string `json:"text"` // Markdown
+}
+
 // Acting says for whom something is asked (R59): the agent that calls; for a human the one
 // that is named, else the one whose folder holds Dir, else the only one of the host.
 type Acting struct {
@@ -265,4 +283,30 @@ type Relation struct {
 	Dissents      int       `json:"dissents"`       // differences that stand
 	Soul          string    `json:"soul"`           // "same", "other", or "" where nobody knows
 	Topics        []Topic   `json:"topics"`         // those that I have not closed
+}
+
+// SweepRequest asks that the files of an agent be written.
+type SweepRequest struct {
+	Acting
+}
+
+// Sweep is what came of it.
+type Sweep struct {
+	Me       string      `json:"me"`        // for whom
+	Chosen   string      `json:"chosen"`    // why that one, where nobody named it: "folder" or "only"
+	Folder   string      `json:"folder"`    // where the files are; "" where the agent has none
+	Files    []string    `json:"files"`     // those that were changed
+	TimedOut []SweptItem `json:"timed_out"` // agreements on which somebody has not decided in time
+}
+
+// SweptItem is an agreement on which somebody has not decided in time. That is observed, and
+// no rejection.
+type SweptItem struct {
+	Topic     string    `json:"topic"`               // its name
+	With      string    `json:"with"`                // the partner
+	ID        string    `json:"id"`                  // the label of the item
+	Text      string    `json:"text"`                // what it says
+	Who       string    `json:"who"`                 // who has not decided
+	TimeoutAt time.Time `json:"timeout_at,omitzero"` // when the time had run out; UTC
+	New       bool      `json:"new"`                 // the files did not say so yet
 }

@@ -48,6 +48,8 @@ func actions() []action {
 		{flag: "state", help: "where each stands on each item of a topic", run: runState},
 		{flag: "pending", help: "items that await my decision", run: runPending},
 		{flag: "deferred", help: "items that I have put off", run: runDeferred},
+		{flag: "sweep-timeouts", help: "write my files anew, and say what has timed out", run: runSweep},
+		{flag: "export", help: "print a topic as Markdown, whole as JSON with --json", run: runExport},
 		{flag: "agree", takes: "TEXT", help: "propose an agreement", deed: protocol.ActAgree},
 		{flag: "ask", takes: "TEXT", help: "put an open question on the list", deed: protocol.ActOpen},
 		{flag: "resolve", takes: "ITEM", help: "settle a question or a difference (with --text OUTCOME)", deed: protocol.ActResolve},

@@ -1,0 +1,171 @@
+package with
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/spf13/cobra"
+)
+
+// Imported is what came of an import.
+type Imported struct {
+	Folder string          `json:"folder"` // where the files are
+	Topics []ImportedTopic `json:"topics"` // those that the folder has
+	Kept   []Kept          `json:"kept"`   // what stays in the files alone, and why
+}
+
+// ImportedTopic is a topic of a folder.
+type ImportedTopic struct {
+	With   string         `json:"with"`   // the partner
+	Name   string         `json:"name"`   // what the topic is called
+	Opened bool           `json:"opened"` // it was not open before
+	Items  []ImportedItem `json:"items"`  // what the files have in it
+	Why    string         `json:"why"`    // why it was not taken; "" where it was
+}
+
+// ImportedItem is an item of a topic.
+type ImportedItem struct {
+	ID    string `json:"id"`    // its label in the record; "" where it was not taken
+	Text  string `json:"text"`  // what it says
+	Taken bool   `json:"taken"` // it was put into the record now
+	Why   string `json:"why"`   // why it was not
+}
+
+// keptByHand separates an item's words from what the files say of its partner's decision.
+const keptByHand = " (kept by hand: "
+
+// NewImportCommand is parley import.
+func NewImportCommand(p *cli.Program) *cobra.Command {
+	c := &call{}
+	cmd := &cobra.Command{
+		Use:   "import FOLDER",
+		Short: "Take in collaborations that were kept by hand",
+		Long: `Takes in a folder of collaborations that was kept by hand, such as ψ or
+ψ/memory/collaborations: its topics are opened, its agreements proposed and its
+open questions asked, all in the name of one agent. Nothing is decided for a
+partner: what a file says that the partner accepted stays words beside the
+proposal until the partner accepts it. Files stay as they are; what is not
+taken is said. A second import takes only what is new.`,
+		Example: `  parley import ψ
+  parley import ψ/memory/collaborations --via skills`,
+		Args: cli.Exactly(1, "a folder"),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			c.view = p.View()
+			h, err := readHandKept(args[0])
+			if err != nil {
+				return control.Errorf(control.KindUsage, "name ψ, or the folder of collaborations in it", "cannot import %s: %v", args[0], err)
+			}
+			if c.acting.Dir, err = os.Getwd(); err != nil {
+				c.acting.Dir = "" // it is only a hint for whom to act
+			}
+			if c.client, err = p.Client(); err != nil {
+				return err
+			}
+			return runImport(cmd.Context(), c, h)
+		},
+	}
+	cmd.Flags().StringVar(&c.acting.As, "via", "", "for which agent, `NAME`")
+	p.JSONFlag(cmd, "print it as JSON")
+	return cmd
+}
+
+func runImport(ctx context.Context, c *call, h *handKept) error {
+	done := Imported{Folder: h.folder, Topics: []ImportedTopic{}, Kept: append([]Kept{}, h.kept...)}
+	for _, t := range h.topics {
+		v, err := importTopic(ctx, c, t)
+		if err != nil {
+			return err
+		}
+		done.Topics = append(done.Topics, v)
+	}
+	if c.view.JSON {
+		return c.view.WriteJSON(done)
+	}
+	out := c.view.Out
+	for _, t := range done.Topics {
+		switch {
+		case t.Why != "":
+			out.Printf("%q with %s is not taken: %s\n", term.Line(t.Name), term.Line(t.With), term.Line(t.Why))
+			continue
+		case t.Opened:
+			out.Printf("Opened %q with %s\n", term.Line(t.Name), term.Line(t.With))
+		default:
+			out.Printf("%q with %s is there\n", term.Line(t.Name), term.Line(t.With))
+		}
+		for _, it := range t.Items {
+			if it.Taken {
+				out.Printf("  [%s] %s\n", it.ID, term.Line(it.Text))
+			} else {
+				out.Printf("  not taken, %s: %s\n", term.Line(it.Why), term.Line(it.Text))
+			}
+		}
+	}
+	for _, k := range done.Kept {
+		what := term.Line(k.File)
+		if k.What != "" {
+			what += ", " + term.Line(k.What)
+		}
+		out.Printf("Kept as it is: %s: %s\n", what, term.Line(k.Why))
+	}
+	if len(done.Topics) == 0 {
+		out.Printf("No topics in %s\n", term.Line(done.Folder))
+	}
+	return nil
+}
+
+// importTopic opens a topic and puts its items into it that it does not have. What is
+// refused is told and keeps nothing else from it; it is an error where nothing can be asked.
+func importTopic(ctx context.Context, c *call, t handTopic) (ImportedTopic, error) {
+	v := ImportedTopic{With: t.partner, Name: t.name, Items: []ImportedItem{}}
+	refused := func(err error) (string, error) {
+		switch e := control.AsError(err); e.Kind {
+		case control.KindUnavailable, control.KindFailed:
+			return "", err
+		default:
+			return e.Message, nil
+		}
+	}
+	_, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: t.partner, Topic: t.name})
+	v.Opened = err != nil
+	r := control.OpenTopicRequest{Acting: c.acting, With: t.partner, Topic: t.name, Anchor: t.anchor}
+	if t.anchor != "" {
+		r.Origin = origin(ctx)
+	}
+	topic, err := control.OpenTopic.Ask(ctx, c.client, r)
+	if err != nil {
+		v.Opened = false
+		v.Why, err = refused(err)
+		return v, err
+	}
+	for _, it := range t.items {
+		item := ImportedItem{Text: it.text, Why: it.why}
+		for _, there := range topic.Items {
+			words, _, _ := strings.Cut(there.Text, keptByHand)
+			if sameText(words, it.text) {
+				item.Why = "it is there as " + there.ID
+			}
+		}
+		if item.Why == "" {
+			text := it.text
+			if it.note != "" {
+				text += keptByHand + it.note + ")"
+			}
+			deed := control.TopicDeedRequest{Acting: c.acting, With: t.partner, Topic: t.name, Deed: it.deed, Text: text}
+			done, err := control.DoInTopic.Ask(ctx, c.client, deed)
+			if err != nil {
+				if item.Why, err = refused(err); err != nil {
+					return v, err
+				}
+			} else {
+				topic, item.Taken, item.Text = done.Topic, true, text
+				item.ID = strings.Join(done.Items, ", ")
+			}
+		}
+		v.Items = append(v.Items, item)
+	}
+	return v, nil
+}

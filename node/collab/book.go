@@ -1,0 +1,106 @@
+package collab
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/notebook"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Book is all that somebody works on with others, as it stands now.
+func (c *Collab) Book(me string) notebook.Book {
+	b := notebook.Book{Me: me}
+	c.Folded(func(s *fleet.State) {
+		byPartner, betweens := map[string][]notebook.Topic{}, map[string]between{}
+		for _, f := range c.of(s, me, "", true) {
+			other := f.topic.Other(me)
+			if _, known := byPartner[other]; !known {
+				betweens[other] = c.with(s, me, other)
+			}
+			byPartner[other] = append(byPartner[other], c.kept(s, f, me, betweens[other]))
+		}
+		for other, all := range byPartner {
+			slices.SortFunc(all, func(a, b notebook.Topic) int { return a.Since.Compare(b.Since) })
+			b.Partners = append(b.Partners, notebook.Partner{Relation: c.relation(s, acting{me: me}, other), Topics: all})
+		}
+	})
+	b.Partners = notebook.Sorted(b.Partners)
+	return b
+}
+
+// kept is a topic as files have it.
+func (c *Collab) kept(s *fleet.State, f found, me string, b between) notebook.Topic {
+	t := f.topic
+	v := notebook.Topic{Topic: c.summary(s, f.channel, t, me, b), State: t.Sidecar()}
+	v.Items = itemsOf(t)
+	for _, cp := range t.Checkpoints {
+		v.Checkpoints = append(v.Checkpoints, checkpointOf(cp))
+	}
+	v.History = t.History(t.Other(me), func(at time.Time) topics.Lambda { return c.lambda(s, b.contacts, me, t.Other(me), at) })
+	if closed, over := t.ClosedBy(me); over {
+		v.Over = closed.At
+	}
+	for _, past := range t.Past {
+		term := notebook.Term{Opened: past.Opened.String(), Over: t.Since}
+		if closed, over := past.ClosedBy(me); over {
+			term.Over = closed.At
+		}
+		v.Past = append(v.Past, term)
+	}
+	return v
+}
+
+// IsTopic reports whether a topic is or was open in a channel.
+func (c *Collab) IsTopic(channel protocol.ChannelID) (is bool) {
+	c.Folded(func(s *fleet.State) { is = !c.topic(s, channel.String(), c.policy(s)).Opened.IsZero() })
+	return is
+}
+
+// Sweep answers control.SweepTopics.
+func (c *Collab) Sweep(_ context.Context, by control.Caller, r control.SweepRequest) (control.Sweep, error) {
+	who, err := c.acts(by, r.Acting)
+	if err != nil {
+		return control.Sweep{}, err
+	}
+	written, err := c.Write(who.me)
+	if err != nil {
+		return control.Sweep{}, control.Errorf(control.KindFailed, "nothing of the record is lost by that; put it right and sweep again", "cannot write the files of %s: %v", who.me, err)
+	}
+	v := control.Sweep{Me: who.me, Chosen: who.chosen, Folder: written.Folder, Files: append([]string{}, written.Files...), TimedOut: []control.SweptItem{}}
+	c.Folded(func(s *fleet.State) {
+		for _, f := range c.of(s, who.me, "", false) {
+			for _, it := range f.topic.Sorted(topics.Agreement, nil) {
+				for _, st := range it.Stands {
+					if st.Phase != topics.TimedOut {
+						continue
+					}
+					v.TimedOut = append(v.TimedOut, control.SweptItem{
+						Topic: f.topic.Name, With: f.topic.Other(who.me), ID: it.Label.String(), Text: it.Text(), Who: st.Who, TimeoutAt: st.TimeoutAt,
+						New: slices.Contains(written.TimedOut, f.topic.Slug.String()+"/"+it.Label.String()),
+					})
+				}
+			}
+		}
+	})
+	return v, nil
+}
+
+// Page answers control.PageOfTopic.
+func (c *Collab) Page(_ context.Context, by control.Caller, r control.TopicRequest) (v control.TopicPage, err error) {
+	who, err := c.views(by, r.Viewing)
+	if err != nil {
+		return control.TopicPage{}, err
+	}
+	c.Folded(func(s *fleet.State) {
+		var f found
+		if f, err = c.find(s, who.me, r.With, r.Topic); err == nil {
+			v.Text = c.kept(s, f, who.me, c.with(s, who.me, f.topic.Other(who.me))).Page()
+		}
+	})
+	return v, err
+}

@@ -1,0 +1,337 @@
+package notebook
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// Book is all that one agent works on with others.
+type Book struct {
+	Me       string
+	Partners []Partner
+}
+
+// Partner is what the agent has with one.
+type Partner struct {
+	control.Relation
+	Topics []Topic // closed ones too
+}
+
+// Topic is one of the agent's topics.
+type Topic struct {
+	control.Topic
+	State   topics.Sidecar
+	History []topics.Sample // of all terms, as the partner scored
+	Over    time.Time       // when the agent closed it; zero while it is open
+	Past    []Term
+}
+
+// Term is an earlier time for which a topic was open.
+type Term struct {
+	Opened string // the message
+	Over   time.Time
+}
+
+const none = "—"
+
+// Registry is the sheet of all open topics.
+func (b Book) Registry() Sheet {
+	lines := []string{"| Topic | Oracle | Since | Last Sync | Score | Status |", "|---|---|---|---|---|---|"}
+	var rows []string
+	for _, p := range b.Partners {
+		for _, t := range p.Topics {
+			if !t.Over.IsZero() {
+				continue
+			}
+			rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s | %s |",
+				inCell(t.Name), inCell(t.With), day(t.Since), day(t.LastSync), percent(t.Raw), t.Status))
+		}
+	}
+	slices.Sort(rows)
+	return Sheet{Title: "Collaborations of " + inLine(b.Me), Sections: []Section{
+		{Name: "registry", Lines: append(lines, rows...), Do: "To begin a topic: parley work-with PARTNER \"topic\""},
+	}}
+}
+
+// Context is the sheet of a relationship.
+func (p Partner) Context() Sheet {
+	with := inLine(p.With)
+	var learned, taught, dissents []string
+	for _, t := range p.Topics {
+		for _, it := range t.Items {
+			line := fmt.Sprintf("- [%s] %s (%s, %s)", it.ID, inLine(it.Text), inLine(t.Name), day(it.Time))
+			switch {
+			case it.Sort == "lesson" && it.By == p.Me:
+				learned = append(learned, line)
+			case it.Sort == "lesson":
+				taught = append(taught, line)
+			case it.Sort == "dissent" && it.Resolved == nil:
+				dissents = append(dissents, fmt.Sprintf("- [%s] %s: %s (%s, %s)", it.ID, inLine(it.By), inLine(it.Text), inLine(t.Name), day(it.Time)))
+			}
+		}
+	}
+	basis := "(no interaction history yet)"
+	if p.Trust != string(topics.TrustUncalibrated) {
+		basis = fmt.Sprintf("%d sessions, %d messages", p.Sessions, p.Messages)
+	}
+	do := "parley work-with " + shell(p.With) + ` "topic" `
+	return Sheet{Title: "Collaboration Context: " + with, Sections: []Section{
+		{Name: "head", Lines: []string{
+			"**Since**: " + day(p.Since),
+			"**Node**: " + cmp.Or(inLine(p.Host), "unknown"),
+			"**Transport**: " + inLine(p.Transport),
+		}},
+		{Name: "learned", Heading: "What I've Learned From Them", Lines: orNone(learned, "(to be filled as collaboration progresses)"), Do: "To say it: " + do + "--teach \"…\""},
+		{Name: "taught", Heading: "What They've Learned From Me", Lines: orNone(taught, "(to be filled via teach-back protocol)"), Do: "It is theirs to say, with --teach."},
+		{Heading: "Working Style", Lines: []string{"(observed over time)"}},
+		{Name: "trust", Heading: "Trust Level", Lines: []string{"- Level: " + strings.ToUpper(p.Trust), "- Basis: " + basis}, Do: "It follows from scores that were recorded: parley work-with " + shell(p.With) + " --sync"},
+		{Name: "dissents", Heading: "Active Disagreements", Lines: orNone(dissents, "(none)"), Do: "To put one on record: " + do + "--disagree \"…\""},
+	}}
+}
+
+// Sheet is the sheet of a topic.
+func (t Topic) Sheet() Sheet {
+	var agreements, pending, lessons, dissents, checkpoints []string
+	for _, it := range t.Items {
+		switch it.Sort {
+		case "agreement":
+			agreements = append(agreements, agreement(it)...)
+		case "question":
+			line := fmt.Sprintf("- [ ] [%s] %s", it.ID, inLine(it.Text))
+			if r := it.Resolved; r != nil {
+				line = fmt.Sprintf("- [x] [%s] %s", it.ID, inLine(it.Text)) + outcome(*r)
+			}
+			pending = append(pending, line)
+		case "lesson":
+			lessons = append(lessons, fmt.Sprintf("- [%s] %s learned: %s", it.ID, inLine(it.By), inLine(it.Text)))
+		case "dissent":
+			line := fmt.Sprintf("- [%s] %s: %s", it.ID, inLine(it.By), inLine(it.Text))
+			if r := it.Resolved; r != nil {
+				line += outcome(*r)
+			}
+			dissents = append(dissents, line)
+		}
+	}
+	for _, cp := range t.Checkpoints {
+		checkpoints = append(checkpoints, checkpoint(cp)...)
+	}
+	head := []string{
+		"**Created**: " + stamp(t.Since),
+		"**Participants**: " + inLine(t.Me) + ", " + inLine(t.With),
+		"**Anchor**: " + cmp.Or(inLine(t.AnchorURL), inLine(t.Anchor), none),
+		"**Record**: " + t.Opened,
+		"**Last sync**: " + stamp(t.LastSync),
+		"**Score**: " + percent(t.Raw) + " raw, " + t.Status,
+	}
+	for _, closed := range t.Closed {
+		line := "**Closed**: by " + inLine(closed.By) + " at " + stamp(closed.Time)
+		if closed.Text != "" {
+			line += ": " + inLine(closed.Text)
+		}
+		head = append(head, line)
+	}
+	do := "parley work-with " + shell(t.With) + " " + shell(t.Name) + " "
+	return Sheet{Title: "Topic: " + inLine(t.Name), Sections: []Section{
+		{Name: "head", Lines: head},
+		{Name: "agreements", Heading: "Agreements", Lines: orNone(agreements, "(none yet)"), Do: "To propose it: " + do + "--agree \"…\"; to decide: --accept, --reject, --defer"},
+		{Name: "pending", Heading: "Pending", Lines: orNone(pending, "(none)"), Do: "To ask it: " + do + "--ask \"…\"; to settle one: --resolve P1 --text \"…\""},
+		{Name: "lessons", Heading: "Teach-backs", Lines: orNone(lessons, "(none yet)"), Do: "To say it: " + do + "--teach \"…\""},
+		{Name: "dissents", Heading: "Disagreements", Lines: orNone(dissents, "(none)"), Do: "To put one on record: " + do + "--disagree \"…\""},
+		{Name: "checkpoints", Heading: "Checkpoints", Lines: orNone(checkpoints, "(none yet)"), Do: "To save one: " + do + "--checkpoint"},
+	}}
+}
+
+// Page is the topic's sheet without the marks that keep a person's words apart.
+func (t Topic) Page() string {
+	s := t.Sheet()
+	text := "# " + s.Title + "\n"
+	for _, section := range s.Sections {
+		if section.Heading != "" {
+			text += "\n## " + section.Heading + "\n"
+		}
+		text += "\n" + strings.Join(section.Lines, "\n") + "\n"
+	}
+	return text
+}
+
+// agreement is a line, and one for each earlier wording.
+func agreement(it control.TopicItem) []string {
+	line := "- [" + it.ID + "] "
+	if it.Agreed {
+		line += "✓ ACCEPTED: " + inLine(it.Text)
+	} else {
+		line += "[spec] " + inLine(it.Text)
+		var stands []string
+		for _, st := range it.Stands {
+			if st.Phase != string(topics.Accepted) {
+				stands = append(stands, inLine(st.Who)+": "+stand(st))
+			}
+		}
+		line += " (" + strings.Join(stands, "; ") + ")"
+	}
+	if !it.Signed {
+		line += " (unverified)"
+	}
+	lines := []string{line}
+	for _, w := range slices.Backward(it.Earlier) {
+		lines = append(lines, fmt.Sprintf("  - until %s it said: %s", inLine(w.By), inLine(w.Text)))
+	}
+	return lines
+}
+
+func stand(st control.TopicStand) string {
+	text := st.Phase
+	switch {
+	case !st.TimeoutAt.IsZero():
+		text += " at " + stamp(st.TimeoutAt) + ", which is no rejection"
+	case !st.Until.IsZero():
+		text += " until " + stamp(st.Until)
+	}
+	if st.Reason != "" {
+		text += ", " + inLine(st.Reason)
+	}
+	return text
+}
+
+func outcome(r control.TopicWord) string {
+	text := " — settled by " + inLine(r.By)
+	if r.Text != "" {
+		text += ": " + inLine(r.Text)
+	}
+	return text
+}
+
+func checkpoint(cp control.TopicCheckpoint) []string {
+	lines := []string{"### Checkpoint — " + stamp(cp.Time), ""}
+	summary := "**Summary**:"
+	if cp.Mechanical {
+		summary = "**Summary** (mechanical):"
+	}
+	lines = append(lines, summary)
+	for line := range strings.SplitSeq(cp.Summary, "\n") {
+		if strings.TrimSpace(line) != "" {
+			lines = append(lines, "> "+inLine(line))
+		}
+	}
+	lines = append(lines, "", fmt.Sprintf("**Agreements**: %d", cp.Agreements), fmt.Sprintf("**Pending**: %d", cp.Pending), "**Score**: "+percent(cp.Score))
+	ratified := "**Ratified by**: " + inLine(cp.By)
+	if cp.Ratified.IsZero() {
+		ratified += " (partner: " + cp.State + ")"
+	} else if n := len(cp.Verdicts); n > 0 {
+		ratified += ", " + inLine(cp.Verdicts[n-1].By) + " at " + stamp(cp.Ratified)
+	}
+	lines = append(lines, ratified)
+	for _, v := range cp.Verdicts {
+		if v.Text != "" {
+			lines = append(lines, fmt.Sprintf("- %s, %s: %s", inLine(v.By), stamp(v.Time), inLine(v.Text)))
+		}
+	}
+	return append(lines, "")
+}
+
+// StateFile is the file that says where agreements stand, for programs.
+func (t Topic) StateFile() []byte {
+	data, err := json.MarshalIndent(t.State, "", "  ")
+	if err != nil {
+		panic(err) // it is strings and maps of them
+	}
+	return append(data, '\n')
+}
+
+// sample is a line of a history (contract of sync.history.jsonl).
+type sample struct {
+	TS      time.Time `json:"ts"`
+	Partner string    `json:"partner"`
+	Topic   string    `json:"topic"`
+	Raw     float64   `json:"raw"`
+	Lambda  float64   `json:"lambda"`
+	Node    string    `json:"node,omitempty"`
+	Anchor  string    `json:"anchor,omitempty"`
+	Source  string    `json:"source,omitempty"`
+}
+
+// History are the lines that a history file lacks: it is only ever added to. A score is
+// known by its time, its topic and whose it is, so that one which a person or another
+// program has written down is not there twice.
+func (p Partner) History(existing []byte) (more []byte) {
+	type known struct {
+		at             int64
+		partner, topic string
+	}
+	have := map[known]bool{}
+	for line := range strings.SplitSeq(string(existing), "\n") {
+		var s sample
+		if json.Unmarshal([]byte(line), &s) == nil {
+			have[known{s.TS.UnixMilli(), s.Partner, s.Topic}] = true
+		}
+	}
+	var lines []sample
+	for _, t := range p.Topics {
+		for _, h := range t.History {
+			s := sample{
+				TS: h.At.UTC(), Partner: p.With, Topic: h.Topic, Raw: h.Raw, Lambda: h.Lambda, Node: p.Host, Anchor: t.Anchor, Source: p.Me,
+			}
+			if !have[known{s.TS.UnixMilli(), s.Partner, s.Topic}] {
+				lines = append(lines, s)
+			}
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b sample) int { return cmp.Or(a.TS.Compare(b.TS), strings.Compare(a.Topic, b.Topic)) })
+	if n := len(existing); n > 0 && existing[n-1] != '\n' && len(lines) > 0 {
+		more = append(more, '\n')
+	}
+	for _, s := range lines {
+		line, err := json.Marshal(s)
+		if err != nil {
+			panic(err) // the scores of the fold are numbers
+		}
+		more = append(append(more, line...), '\n')
+	}
+	return more
+}
+
+func orNone(lines []string, words string) []string {
+	if len(lines) == 0 {
+		return []string{words}
+	}
+	return lines
+}
+
+func percent(raw *float64) string {
+	if raw == nil {
+		return none
+	}
+	return fmt.Sprintf("%.0f%%", *raw*100)
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return none
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return none
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// shell is a word as it is typed in a shell.
+func shell(word string) string {
+	plain := func(r rune) bool {
+		return r == '-' || r == '_' || r == '.' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(inLine(word), "'", `'\''`) + "'"
+}

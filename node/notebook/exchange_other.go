@@ -1,0 +1,9 @@
+//go:build !linux
+
+package notebook
+
+import "os"
+
+func exchange(root *os.Root, half, name string) (displaced []byte, err error) {
+	return renamed(root, half, name)
+}

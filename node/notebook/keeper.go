@@ -1,0 +1,398 @@
+package notebook
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/wait"
+	"github.com/parleyfleet/parley/node/feed"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/rs/zerolog"
+)
+
+// burst is how long is waited after a change for those that come with it: a file that is
+// written for each of them is read by nobody in between.
+const burst = 100 * time.Millisecond
+
+// Options is what the part needs of its node.
+type Options struct {
+	Agents   func() []configs.Agent // those that this host serves
+	Book     func(me string) Book
+	IsTopic  func(protocol.ChannelID) bool
+	Messages *feed.Feeds[protocol.Path] // as they enter the state
+	// Wrong tells the operator what is wrong with the files of an agent; "" that nothing is.
+	Wrong func(agent, text string)
+	Log   zerolog.Logger
+}
+
+// Keeper keeps the files of the agents of a host.
+type Keeper struct {
+	Options
+
+	mu sync.Mutex // held while files are written
+}
+
+// New is the part of a node.
+func New(o Options) *Keeper { return &Keeper{Options: o} }
+
+// Start writes all files, and again whenever something happens in a topic, until stop is
+// called. What happened until then is written.
+func (k *Keeper) Start() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	came := k.Messages.Follow(1024, func(p protocol.Path) bool { return true })
+	running.Go(func() {
+		defer came.End()
+		k.writeAll()
+		for {
+			select {
+			case <-came.Wake():
+				wait.Sleep(ctx, burst)
+			case <-ctx.Done():
+			}
+			paths, missed := came.Drain()
+			if missed > 0 || slices.ContainsFunc(paths, func(p protocol.Path) bool { return k.IsTopic(p.Channel()) }) {
+				k.writeAll()
+			}
+			if ctx.Err() != nil {
+				return
+			}
+		}
+	})
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+func (k *Keeper) writeAll() {
+	for _, a := range k.Agents() {
+		_, err := k.Write(a.Name.String())
+		if err != nil {
+			k.Log.Warn().Err(err).Stringer("agent", a.Name).Msg("files of collaborations were not written")
+			k.Wrong(a.Name.String(), err.Error())
+			continue
+		}
+		k.Wrong(a.Name.String(), "")
+	}
+}
+
+// Written is what came of writing an agent's files.
+type Written struct {
+	Folder   string   // "" where the agent has none
+	Files    []string // that were changed, below it
+	TimedOut []string // items that were not timed out in the files: SLUG/LABEL
+}
+
+// Write writes the files of one agent that differ from what the record says. An agent
+// without a folder has none, and one without a ψ in it gets one when it opens a topic
+// itself: what others open makes no folder in anybody's work.
+func (k *Keeper) Write(agent string) (w Written, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	agents := k.Agents()
+	i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == agent })
+	if i < 0 || agents[i].Dir == "" {
+		return w, nil
+	}
+	book := k.Book(agent)
+	if len(book.Partners) == 0 {
+		return w, nil
+	}
+	root, err := openFolder(agents[i].Dir, book, func(name string) bool {
+		return slices.ContainsFunc(agents, func(a configs.Agent) bool { return a.Name.String() == name })
+	})
+	if err != nil || root == nil {
+		return w, err
+	}
+	defer root.Close()
+	w.Folder = root.Name()
+	err = writer{root: root, w: &w}.book(book)
+	return w, err
+}
+
+// owner says whose files are in a folder: agents that share one ψ do not share them (R30).
+const owner = ".parley-agent"
+
+// openFolder opens the folder of an agent's files, which it makes; nil where it has no ψ and
+// opened no topic.
+func openFolder(dir string, book Book, known func(agent string) bool) (*os.Root, error) {
+	at := psi(dir)
+	if !isFolder(at) && !book.opened() {
+		return nil, nil
+	}
+	if !isFolder(dir) {
+		return nil, fmt.Errorf("cannot write to %s: there is no such folder", dir)
+	}
+	for _, name := range []string{folder, folder + "@" + folderOf(book.Me)} {
+		files := filepath.Join(at, filepath.FromSlash(name))
+		if err := os.MkdirAll(files, 0o755); err != nil {
+			return nil, fmt.Errorf("cannot make the folder of collaborations: %w", err)
+		}
+		root, err := os.OpenRoot(files)
+		if err != nil {
+			return nil, fmt.Errorf("cannot open the folder of collaborations: %w", err)
+		}
+		mine, err := own(root, book.Me)
+		if err != nil || mine {
+			return root, err
+		}
+		if err := root.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("cannot write to %s: its folders of collaborations are other agents'", at)
+}
+
+// own reports whether a folder is an agent's, which it becomes where it is nobody's.
+func own(root *os.Root, agent string) (bool, error) {
+	_, err := edit(root, owner, func(existing []byte) []byte {
+		if existing != nil {
+			return existing
+		}
+		return []byte(agent + "\n")
+	})
+	if err != nil {
+		return false, err
+	}
+	name, err := read(root, owner)
+	return strings.TrimSpace(string(name)) == agent, err
+}
+
+// opened reports whether the agent has opened a topic itself.
+func (b Book) opened() bool {
+	return slices.ContainsFunc(b.Partners, func(p Partner) bool {
+		return slices.ContainsFunc(p.Topics, func(t Topic) bool { return t.OpenedBy == b.Me })
+	})
+}
+
+// writer writes the files of one agent.
+type writer struct {
+	root *os.Root
+	w    *Written
+}
+
+// book writes all files. One that cannot be written keeps no other one from it.
+func (w writer) book(b Book) error {
+	var wrong []error
+	for _, p := range b.Partners {
+		dir := folderOf(p.With)
+		if err := w.root.MkdirAll(path.Join(dir, "topics"), 0o755); err != nil {
+			wrong = append(wrong, fmt.Errorf("cannot make the folder of %s: %w", p.With, err))
+			continue
+		}
+		wrong = append(wrong, w.edit(path.Join(dir, "context.md"), p.Context().Render), w.history(path.Join(dir, "sync.history.jsonl"), p))
+		for _, t := range p.Topics {
+			wrong = append(wrong, w.topic(dir, t))
+		}
+	}
+	wrong = append(wrong, w.edit("registry.md", b.Registry().Render))
+	return errors.Join(wrong...)
+}
+
+func (w writer) edit(name string, change func(existing []byte) []byte) error {
+	changed, err := edit(w.root, name, change)
+	if changed {
+		w.w.Files = append(w.w.Files, name)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", name, err)
+	}
+	return nil
+}
+
+func (w writer) history(name string, p Partner) error {
+	existing, err := read(w.root, name)
+	if err != nil {
+		return err
+	}
+	more := p.History(existing)
+	if len(more) == 0 {
+		return nil
+	}
+	if err := add(w.root, name, more); err != nil {
+		return fmt.Errorf("cannot add to %s: %w", name, err)
+	}
+	w.w.Files = append(w.w.Files, name)
+	return nil
+}
+
+// recorded is the line of a sheet that says which term of a topic it is of.
+var recorded = regexp.MustCompile(`(?m)^\*\*Record\*\*: (\S+)\s*$`)
+
+// topic writes the files of a topic, and puts those away that are of a term which is over.
+func (w writer) topic(dir string, t Topic) error {
+	stem := path.Join(dir, "topics", t.Slug)
+	existing, err := read(w.root, stem+".md")
+	if err != nil {
+		return err
+	}
+	if m := recorded.FindSubmatch(existing); m != nil && string(m[1]) != t.Opened {
+		over := t.Since
+		for _, term := range t.Past {
+			if term.Opened == string(m[1]) && !term.Over.IsZero() {
+				over = term.Over
+			}
+		}
+		if err := w.putAway(stem, t.Slug, over); err != nil {
+			return err
+		}
+		existing = nil
+	}
+	if !t.Over.IsZero() && existing == nil && w.away(t) {
+		return nil
+	}
+	if !bytes.Contains(existing, []byte("<!-- parley:begin ")) {
+		if err := w.keepByHand(stem+".state.json", dir+"."+t.Slug); err != nil {
+			return err
+		}
+	}
+	if err := w.state(stem+".state.json", t); err != nil {
+		return err
+	}
+	if err := w.edit(stem+".md", t.Sheet().Render); err != nil || t.Over.IsZero() {
+		return err
+	}
+	return w.putAway(stem, t.Slug, t.Over)
+}
+
+// state writes the state file, and tells what has timed out since it was written last.
+func (w writer) state(name string, t Topic) error {
+	var before topics.Sidecar
+	err := w.edit(name, func(existing []byte) []byte {
+		before = topics.Sidecar{}
+		if json.Unmarshal(existing, &before) != nil {
+			before = topics.Sidecar{} // somebody's text: it is written anew
+		}
+		return t.StateFile()
+	})
+	for label, item := range t.State.Items {
+		if item.Phase == topics.TimedOut && before.Items[label].Phase != topics.TimedOut {
+			w.w.TimedOut = append(w.w.TimedOut, t.Slug+"/"+label)
+		}
+	}
+	slices.Sort(w.w.TimedOut)
+	return err
+}
+
+// keepByHand copies a state file that was kept before parley wrote any for the topic: it may
+// say what the record does not.
+func (w writer) keepByHand(name, as string) error {
+	data, err := read(w.root, name)
+	if data == nil || err != nil {
+		return err
+	}
+	if err := w.root.MkdirAll(archive, 0o755); err != nil {
+		return err
+	}
+	for n := 1; n < maxSameDay; n++ {
+		kept := fmt.Sprintf("%s/%s.by-hand-%d.state.json", archive, as, n)
+		there, err := read(w.root, kept)
+		switch {
+		case err != nil:
+			return err
+		case there == nil:
+			return add(w.root, kept, data)
+		case bytes.Equal(there, data):
+			return nil
+		}
+	}
+	return fmt.Errorf("cannot keep %s: the archive has %d such files", name, maxSameDay)
+}
+
+// away reports whether the sheet of a topic's term is in the archive.
+func (w writer) away(t Topic) bool {
+	for n := 1; n < maxSameDay; n++ {
+		data, err := read(w.root, archived(t.Slug, t.Over, n)+".md")
+		if data == nil || err != nil {
+			return false
+		}
+		if m := recorded.FindSubmatch(data); m != nil && string(m[1]) == t.Opened {
+			return true
+		}
+	}
+	return false
+}
+
+// maxSameDay bounds how many topics of one short form are put away on one day.
+const maxSameDay = 1000
+
+func archived(slug string, over time.Time, n int) string {
+	name := archive + "/" + slug + "_" + over.UTC().Format("20060102")
+	if n > 1 {
+		name += fmt.Sprintf("-%d", n)
+	}
+	return name
+}
+
+// putAway moves the files of a topic to the archive, where nothing is ever overwritten (R30).
+func (w writer) putAway(stem, slug string, over time.Time) error {
+	if err := w.root.MkdirAll(archive, 0o755); err != nil {
+		return err
+	}
+	for n := 1; n < maxSameDay; n++ {
+		name := archived(slug, over, n)
+		free := true
+		for _, kind := range []string{".md", ".state.json"} {
+			there, err := read(w.root, name+kind)
+			if err != nil {
+				return err
+			}
+			mine, err := read(w.root, stem+kind)
+			if err != nil {
+				return err
+			}
+			// The same bytes are what an earlier try has put there that did not end.
+			free = free && (there == nil || bytes.Equal(there, mine))
+		}
+		if !free {
+			continue
+		}
+		for _, kind := range []string{".state.json", ".md"} {
+			if err := w.move(stem+kind, name+kind); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("cannot put %s away: the archive has %d of that day", slug, maxSameDay)
+}
+
+// move gives a file another name, which no other file has.
+func (w writer) move(from, to string) error {
+	data, err := read(w.root, from)
+	if data == nil || err != nil {
+		return err
+	}
+	there, err := read(w.root, to)
+	if err != nil {
+		return err
+	}
+	if there == nil {
+		if err := place(w.root, from, to, data, 0o644); err != nil {
+			return fmt.Errorf("cannot put %s away: %w", from, err)
+		}
+	}
+	w.w.Files = append(w.w.Files, to)
+	return w.root.Remove(from)
+}
+
+// Sorted puts partners into the order of their names.
+func Sorted(all []Partner) []Partner {
+	slices.SortFunc(all, func(a, b Partner) int { return cmp.Compare(a.With, b.With) })
+	return all
+}

@@ -1,0 +1,80 @@
+package notebook
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The folder of ψ in which the files are, and those in it that are no partner's.
+const (
+	folder  = "memory/collaborations"
+	archive = "archive"
+	parties = "parties"
+)
+
+// maxFolder bounds the name of a partner's folder, in bytes.
+const maxFolder = 64
+
+// folderOf is the folder of a partner. Names come from others: one that could be a path, that
+// only differs in case from another one, or that some system cannot have, gets a name made of
+// its hash.
+func folderOf(name string) string {
+	plain := name != "" && len(name) <= maxFolder && name[0] != '.' && name[0] != '-' && name[len(name)-1] != '.' &&
+		strings.IndexFunc(name, func(r rune) bool {
+			return r != '-' && r != '_' && r != '.' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+		}) < 0
+	stem, _, _ := strings.Cut(name, ".")
+	reserved := []string{archive, parties, "con", "prn", "aux", "nul"}
+	device := len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt"))
+	if plain && !slices.Contains(reserved, stem) && !device {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return "name-" + hex.EncodeToString(sum[:8])
+}
+
+// psi is where the memory of an agent is whose folder that is: the ψ of its git working tree
+// where that has a CLAUDE.md too, else the one in the folder, with symbolic links followed
+// (the seed's step 0). It need not be there.
+func psi(dir string) string {
+	at := filepath.Join(dir, "ψ")
+	if top := worktree(dir); top != "" {
+		_, noClaude := os.Stat(filepath.Join(top, "CLAUDE.md"))
+		_, noPsi := os.Lstat(filepath.Join(top, "ψ"))
+		if noClaude == nil && noPsi == nil {
+			at = filepath.Join(top, "ψ")
+		}
+	}
+	if real, err := filepath.EvalSymlinks(at); err == nil {
+		return real
+	}
+	return at
+}
+
+// worktree is the top of the git working tree that a folder is in; "" for none.
+func worktree(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return ""
+		}
+		dir = above
+	}
+}
+
+// isFolder reports whether a folder is there.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+func missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
