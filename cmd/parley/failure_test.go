@@ -78,7 +78,7 @@ func TestWrongUsage(t *testing.T) {
 		{line: []string{"send", "--to", "mawjs"}, want: "parley: parley send needs a text\nhint: parley send --help\n"},
 		{line: []string{"replies"}, want: "parley: parley replies needs the path of a message\nhint: parley replies --help\n"},
 		{line: []string{"thread"}, want: "parley: parley thread needs the path of a message\nhint: parley thread --help\n"},
-		{line: []string{"prompt"}, want: "parley: parley prompt needs the path of a message\nhint: parley prompt --help\n"},
+		{line: []string{"prompt"}, want: "parley: parley prompt needs the id or path of a message\nhint: parley prompt --help\n"},
 		{line: []string{"wait"}, want: "parley: parley wait needs one of --re, --from and --to\nhint: parley wait --help\n"},
 		{line: []string{"wait", "--re", "x", "--to", "y"}, want: "parley: parley wait needs one of --re, --from and --to\nhint: parley wait --help\n"},
 		{line: []string{"wait", "--to", "y", "--timeout", "0s"}, want: "parley: --timeout needs a time above zero, such as 30s\nhint: parley wait --help\n"},
