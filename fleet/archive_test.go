@@ -300,19 +300,19 @@ func TestDamagedArchiveIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := out.Bytes()
-	if _, err := OpenArchive(testRecord, whole, ballot.Kind()); err != nil {
+	if _, err := OpenArchive(testRecord, whole, testKinds()...); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenArchive("another", whole, ballot.Kind()); !errors.Is(err, ErrArchive) {
+	if _, err := OpenArchive("another", whole, testKinds()...); !errors.Is(err, ErrArchive) {
 		t.Errorf("of another record: %v", err)
 	}
 	for i := range len(whole) {
-		if _, err := OpenArchive(testRecord, whole[:i], ballot.Kind()); !errors.Is(err, ErrArchive) {
+		if _, err := OpenArchive(testRecord, whole[:i], testKinds()...); !errors.Is(err, ErrArchive) {
 			t.Fatalf("cut after %d bytes: %v", i, err)
 		}
 		flipped := bytes.Clone(whole)
 		flipped[i] ^= 1 << (i % 8)
-		if _, err := OpenArchive(testRecord, flipped, ballot.Kind()); !errors.Is(err, ErrArchive) {
+		if _, err := OpenArchive(testRecord, flipped, testKinds()...); !errors.Is(err, ErrArchive) {
 			t.Fatalf("with a bit flipped in byte %d: %v", i, err)
 		}
 	}

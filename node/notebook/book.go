@@ -79,7 +79,7 @@ func (p Partner) Context() Sheet {
 	}
 	basis := "(no interaction history yet)"
 	if p.Trust != string(topics.TrustUncalibrated) {
-		basis = fmt.Sprintf("%d sessions, %d messages", p.Sessions, p.Messages)
+		basis = fmt.Sprintf("sessions: %d, messages: %d", p.Sessions, p.Messages)
 	}
 	do := "parley work-with " + shell(p.With) + ` "topic" `
 	return Sheet{Title: "Collaboration Context: " + with, Sections: []Section{

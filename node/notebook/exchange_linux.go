@@ -11,7 +11,7 @@ import (
 
 // settle is how long is waited for who had opened the file before it was replaced and writes
 // what they have to say just then.
-const settle = 2 * time.Millisecond
+const settle = 25 * time.Millisecond
 
 // exchange has two files change names, both in one folder, at once; so what is saved at that
 // moment is read and not lost. It returns what had the name.

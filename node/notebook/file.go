@@ -54,7 +54,7 @@ func edit(root *os.Root, name string, change func(existing []byte) []byte) (chan
 	if err != nil {
 		return false, err
 	}
-	from, pending := at, false // pending: what somebody saved stands in from alone
+	from, before, pending := at, at, false // pending: what somebody saved stands in from alone
 	for range races {
 		next := change(from)
 		if at != nil && bytes.Equal(at, next) && !pending {
@@ -68,7 +68,10 @@ func edit(root *os.Root, name string, change func(existing []byte) []byte) (chan
 		case bytes.Equal(displaced, at):
 			return true, nil
 		default: // saved between our reading and our writing: that is what counts
-			from, at, pending, changed = displaced, next, true, true
+			if pending { // twice, and who saved last had not seen the one before
+				displaced = withLines(displaced, from, before)
+			}
+			from, before, at, pending, changed = displaced, at, next, true, true
 			continue
 		}
 		if at, err = read(root, name); err != nil {
@@ -79,6 +82,26 @@ func edit(root *os.Root, name string, change func(existing []byte) []byte) (chan
 		}
 	}
 	return changed, fmt.Errorf("cannot write %s: somebody else goes on saving it", name)
+}
+
+// withLines is a text with the lines behind it that another one has, and that stand neither
+// there nor in what both were before.
+func withLines(text, other, before []byte) []byte {
+	known := map[string]bool{}
+	for _, of := range [][]byte{text, before} {
+		for line := range bytes.Lines(of) {
+			known[string(bytes.TrimRight(line, "\r\n"))] = true
+		}
+	}
+	for line := range bytes.Lines(other) {
+		if line = bytes.TrimRight(line, "\r\n"); !known[string(line)] {
+			if len(text) > 0 && text[len(text)-1] != '\n' {
+				text = append(text[:len(text):len(text)], '\n')
+			}
+			text = append(append(text[:len(text):len(text)], line...), '\n')
+		}
+	}
+	return text
 }
 
 // replace puts bytes in the place of a file, and returns what was there: at, unless somebody

@@ -1,6 +1,7 @@
 package notebook
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,11 +73,21 @@ func TestAnEditorSavesMeanwhile(t *testing.T) {
 	const saves = 60
 	var saving sync.WaitGroup
 	saving.Go(func() {
-		for n := range saves { // an editor that writes another file and renames it
-			old, err := os.ReadFile(file)
-			if err != nil {
-				t.Error(err)
-				return
+		for n := range saves { // an editor that writes another file and renames it, and sees what it saved
+			var old []byte
+			for deadline := time.Now().Add(time.Minute); ; {
+				var err error
+				if old, err = os.ReadFile(file); err != nil {
+					t.Error(err)
+					return
+				}
+				if n == 0 || bytes.Contains(old, fmt.Appendf(nil, "\nmy line %d\n", n-1)) {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Errorf("line %d is lost", n-1)
+					return
+				}
 			}
 			half := filepath.Join(dir, "topic.md~")
 			if err := os.WriteFile(half, append(old, fmt.Sprintf("my line %d\n", n)...), 0o644); err != nil {

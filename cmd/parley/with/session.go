@@ -91,7 +91,7 @@ func runRecap(ctx context.Context, c *call) error {
 		{awaiting, "await a decision of " + term.Line(list.Me), "parley work-with --pending"},
 		{deferred, "are put off", "parley work-with --deferred"},
 		{open, "questions are open", "parley work-with --status"},
-		{due, "have a score that is old: check again", "parley work-with --sync"},
+		{due, "are below 50% by now: check again", "parley work-with --sync"},
 	} {
 		if line.n > 0 {
 			c.view.Out.Printf("   %d %s: %s\n", line.n, line.what, c.view.Command(line.hint))

@@ -136,7 +136,7 @@ counts, and the next --sync shows it.`,
 		if a.takes == "" {
 			f.Bool(a.flag, false, a.help)
 		} else {
-			f.String(a.flag, "", "`"+a.takes+"`: "+a.help)
+			f.Var(&word{takes: a.takes}, a.flag, a.help)
 		}
 	}
 	f.StringVar(&c.anchor, "anchor", "", "the `ISSUE` that a topic hangs on: 332, repo#332")
@@ -178,6 +178,21 @@ func (c *call) chosen(cmd *cobra.Command) (chosen *action, err error) {
 func (c *call) viewing() control.Viewing {
 	return control.Viewing{For: c.acting.As, Dir: c.acting.Dir}
 }
+
+// word is the value of a flag that does something; help calls it by what it is.
+type word struct{ text, takes string }
+
+// String is what was given.
+func (w *word) String() string { return w.text }
+
+// Set takes what was given.
+func (w *word) Set(text string) error {
+	w.text = text
+	return nil
+}
+
+// Type is what help calls it.
+func (w *word) Type() string { return w.takes }
 
 // partner is the first word.
 func (c *call) partner() string {
