@@ -42,8 +42,9 @@ type examinations struct {
 	again chan struct{} // holds a token where all that waits is to be looked at
 	work  sync.WaitGroup
 
-	mu sync.Mutex // guards what follows
-	at map[exam]bool
+	mu    sync.Mutex // guards what follows
+	at    map[exam]bool
+	later *time.Timer // when all that waits is looked at again, because something is on its way; nil: not
 }
 
 // exam is a check as one of the agents here has to answer it.
@@ -74,6 +75,20 @@ func newExaminations(o examinationsOptions) *examinations {
 
 // look has all that waits be looked at.
 func (ex *examinations) look() { wait.Nudge(ex.again) }
+
+// lookLater has all that waits be looked at in a while: once, however many wait for that.
+func (ex *examinations) lookLater() {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if ex.later == nil {
+		ex.later = time.AfterFunc(holePatience, func() {
+			ex.mu.Lock()
+			ex.later = nil
+			ex.mu.Unlock()
+			ex.look()
+		})
+	}
+}
 
 // start answers until stop.
 func (ex *examinations) start() (stop func()) {
@@ -223,7 +238,7 @@ func (ex *examinations) answer(ctx context.Context, e exam) error {
 	case leave:
 		return nil
 	case !open && hole: // what opens the topic may be on its way
-		time.AfterFunc(holePatience, ex.look)
+		ex.lookLater()
 		return nil
 	case !open:
 		_, err := ex.act(ctx, fleet.Acknowledge{As: who, Of: e.check}, e.check)
@@ -282,8 +297,10 @@ func (ex *examinations) examine(ctx context.Context, a configs.Agent, claims []e
 	for _, t := range append(texts, ex.memoriesOf(a.Name)...) {
 		e.Read(t)
 	}
-	if err := readNotes(a.Dir, e.Read); err != nil {
-		return nil, err
+	if a.RunAs == "" { // else its folder is another user's, whose links this node would follow with rights of its own
+		if err := readNotes(a.Dir, e.Read); err != nil {
+			return nil, err
+		}
 	}
 	return e.Rows(), nil
 }
@@ -384,7 +401,8 @@ func bodyLine(data []byte) int {
 	return line
 }
 
-// memoriesOf are the agent's memories that hold.
+// memoriesOf are the agent's memories that hold. They bear no signature: whoever may push
+// can write one in any name.
 func (ex *examinations) memoriesOf(agent protocol.Name) (texts []examiner.Text) {
 	ex.folded(func(s *fleet.State) {
 		for _, m := range s.Memories.List(shelf.MemoryFilter{From: agent.String()}) {
@@ -393,7 +411,7 @@ func (ex *examinations) memoriesOf(agent protocol.Name) (texts []examiner.Text) 
 				first = bodyLine(data)
 			}
 			texts = append(texts, examiner.Text{
-				Where: protocol.MemoryPath(m.File), First: first - 2, At: m.Timestamp, Short: true, Body: "# " + m.Subject + "\n\n" + m.Body,
+				Where: protocol.MemoryPath(m.File), First: first - 2, At: m.Timestamp, Short: true, Unproven: true, Body: "# " + m.Subject + "\n\n" + m.Body,
 			})
 		}
 	})

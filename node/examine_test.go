@@ -119,7 +119,7 @@ func TestAMechanicalExaminer(t *testing.T) {
 		}, 0, 0))
 	r := resultOf(t, n, check)
 	// A3 is rejected: it is not claimed any more. P1 are words of the seed's.
-	want := "P1 0.0 REJECT not in memory\nA1 1.0 ACCEPT \nA2 0.0 REJECT not in memory\nC1 1.0 ACCEPT \nC2 1.0 ACCEPT \nC3 1.0 ACCEPT \n" +
+	want := "P1 0.0 REJECT not in memory\nA1 1.0 ACCEPT \nA2 0.0 REJECT not in memory\nC1 1.0 ACCEPT \nC2 0.2 PARTIAL \nC3 1.0 ACCEPT \n" +
 		"C4 0.0 REJECT not in memory\nC5 0.0 REJECT not in memory\nC6 0.2 PARTIAL \nC7 0.0 REJECT not in memory\n"
 	if got := rowsText(r); got != want || !r.Mechanical {
 		t.Errorf("mechanical: %v\n%s\nwant\n%s", r.Mechanical, got, want)

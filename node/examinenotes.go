@@ -60,6 +60,14 @@ func readNotes(dir string, read func(examiner.Text)) error {
 
 // notesFolder is the ψ of whoever works in dir.
 func notesFolder(dir string) (root string, ok bool) {
+	if !inRepository(dir) { // above it are folders of anybody
+		target, err := filepath.EvalSymlinks(filepath.Join(dir, notesDir))
+		if err != nil {
+			return "", false
+		}
+		info, err := os.Stat(target)
+		return target, err == nil && info.IsDir()
+	}
 	for dir != "" {
 		if target, err := filepath.EvalSymlinks(filepath.Join(dir, notesDir)); err == nil {
 			info, err := os.Stat(target)
@@ -73,6 +81,18 @@ func notesFolder(dir string) (root string, ok bool) {
 		dir = above
 	}
 	return "", false
+}
+
+// inRepository reports whether a folder lies in a work tree of git.
+func inRepository(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) || dir == "." {
+			return false
+		}
+	}
 }
 
 // note is a file of notes.

@@ -16,7 +16,9 @@ func ParseInstant(s string) (time.Time, error) {
 		"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02",
 	} {
 		if t, err := time.Parse(layout, zoned); err == nil {
-			return t.UTC().Truncate(time.Millisecond), nil
+			if t = t.UTC().Truncate(time.Millisecond); t.Year() >= 1 && t.Year() <= 9999 { // others cannot be written as JSON
+				return t, nil
+			}
 		}
 	}
 	return time.Time{}, fmt.Errorf("%.80q is no time such as 2026-04-20 or 2026-04-20T18:00:00Z", s)

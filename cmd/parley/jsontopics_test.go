@@ -28,7 +28,7 @@ func exampleTopic() control.Topic {
 	raw, decayed, score := 0.95, 0.9, 1.0
 	resolved := exampleTopicWord("mawjs", "the node does", "b2c3d4ea")
 	return control.Topic{
-		Me: "skills", With: "mawjs", WithHost: "white", CrossHost: true, Name: "tmux design", Slug: "tmux-design", Channel: examplePath("b2c3d4e5").Channel(),
+		Me: "skills", With: "mawjs", WithHost: "white", CrossHost: true, Name: "tmux design", Slug: "tmux-design", Derived: true, Channel: examplePath("b2c3d4e5").Channel(),
 		Opened: examplePath("b2c3d4e5").String(), OpenedBy: "skills", Since: exampleTime(0), Terms: 1, Anchor: "nat/maw-js#332",
 		AnchorURL: "https://github.com/nat/maw-js/issues/332", Status: "SYNCED", Raw: &raw, Decayed: &decayed, Colour: "green", Mechanical: true, Lambda: 0.01,
 		Tier: "intra-soul", LastSync: exampleTime(1), Sparkline: []float64{0.7, 0.9},

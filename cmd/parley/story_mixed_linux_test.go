@@ -284,11 +284,12 @@ func TestHomeOfAnOlder(t *testing.T) {
 			h.json(&mail, strings.Fields(words)...)
 			seen[words] = accountOf(t, mail)
 		}
-		for words, into := range map[string]any{"record verify --all": new(control.Verification), "memory list": new([]control.Memory)} {
+		for words, into := range map[string]any{
+			"record verify --all": new(control.Verification), "memory list": new([]control.Memory), "channel list": new([]control.Channel),
+		} {
 			h.json(into, strings.Fields(words)...)
 			seen[words] = fmt.Sprintf("%+v", into)
 		}
-		seen["channel list"] = strings.Split(h.must("channel", "list"), "\n")
 		var agents []control.Agent
 		h.json(&agents, "agent", "list")
 		for _, a := range agents { // what 0.1.0 knows of one

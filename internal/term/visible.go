@@ -10,5 +10,8 @@ func Visible(s string) string { return visible.Text(s) }
 // shown as pictures too.
 func Line(s string) string { return visible.Line(s) }
 
+// Shell is a word as a shell takes it; see visible.Shell.
+func Shell(s string) string { return visible.Shell(s) }
+
 // JSON is JSON of the same meaning that a terminal does not obey.
 func JSON(s string) string { return visible.JSON(s) }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -29,6 +30,23 @@ func (c *Collab) of(s *fleet.State, me, with string, closed bool) (all []found) 
 			all = append(all, found{channel, t})
 		}
 	}
+	type name struct {
+		other string
+		slug  protocol.Slug
+	}
+	derived := map[name]bool{}
+	for _, f := range all {
+		if f.topic.Derived {
+			derived[name{f.topic.Other(me), f.topic.Slug}] = true
+		}
+	}
+	seen := map[name]bool{}
+	all = slices.DeleteFunc(all, func(f found) bool { // of several in channels chosen by hand the first
+		n := name{f.topic.Other(me), f.topic.Slug}
+		again := !f.topic.Derived && (derived[n] || seen[n])
+		seen[n] = true
+		return again
+	})
 	last := map[protocol.ChannelID]int64{}
 	for _, f := range all {
 		_, _, at := s.Ledger.Said(f.channel)
@@ -100,7 +118,7 @@ func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 			return found{}, problem("find the topic", err)
 		}
 		switch t := c.topic(s, channel.String(), c.policy(s)); {
-		case t.Opened.IsZero():
+		case t.Opened.IsZero() || !t.Derived: // another pair's words in the channel of these two are no topic of theirs
 		case protocol.SameTopic(t.Name, name) || t.Slug.String() == name:
 			return found{channel, t}, nil
 		default:
@@ -120,7 +138,7 @@ func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 	all = slices.DeleteFunc(all, func(f found) bool { _, over := f.topic.ClosedBy(me); return over })
 	switch len(all) {
 	case 0:
-		return found{}, control.Errorf(control.KindNotFound, fmt.Sprintf("start one: parley work-with %s \"topic\"", with), "%s has no active collaborations with %s", me, with)
+		return found{}, control.Errorf(control.KindNotFound, fmt.Sprintf("start one: parley work-with %s \"topic\"", visible.Shell(with)), "%s has no active collaborations with %s", me, with)
 	case 1:
 		return all[0], nil
 	}
@@ -130,7 +148,7 @@ func (c *Collab) find(s *fleet.State, me, with, name string) (found, error) {
 // hintTopics names the topics that there are.
 func (c *Collab) hintTopics(all []found, with string) string {
 	if len(all) == 0 {
-		return fmt.Sprintf("start one: parley work-with %s \"topic\"", with)
+		return fmt.Sprintf("start one: parley work-with %s \"topic\"", visible.Shell(with))
 	}
 	var names []string
 	for _, f := range all[:min(len(all), 8)] {

@@ -78,7 +78,7 @@ func (c *contacts) count(s *fleet.State, channel protocol.ChannelID, messages in
 	if t != nil {
 		grown := &tally{messages: t.messages, last: t.last, days: t.days}
 		for it := range s.Ledger.ChannelAfter(channel, t.last) {
-			grown.add(it)
+			grown.add(s, it)
 		}
 		if grown.messages == messages {
 			c.channels[channel] = grown
@@ -87,20 +87,25 @@ func (c *contacts) count(s *fleet.State, channel protocol.ChannelID, messages in
 	}
 	t = &tally{days: map[pair]map[string]*day{}}
 	for it := range s.Ledger.Channel(channel) {
-		t.add(it)
+		t.add(s, it)
 	}
 	t.messages = messages // notes of the fleet's own are messages too, and no contact
 	c.channels[channel] = t
 	return t
 }
 
-func (t *tally) add(it *fleet.Item) {
+// add counts a message, if it is its author's: what anybody may have pushed in somebody's
+// name makes no trust.
+func (t *tally) add(s *fleet.State, it *fleet.Item) {
 	t.last = it
 	if it.Type != protocol.TypeText {
 		return
 	}
 	t.messages++
 	from := it.Author().Name
+	if s.Signature(it) != protocol.SignatureValid && (s.Signature(it) == protocol.SignatureRefused || len(s.People.ServedOn(from)) > 0) {
+		return
+	}
 	for _, to := range it.To {
 		if to.Name == from || to.Name == protocol.All {
 			continue

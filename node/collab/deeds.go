@@ -10,6 +10,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -83,6 +84,10 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	})
 	if err != nil {
 		return control.TopicDeed{}, err
+	}
+	if !f.topic.Derived {
+		return control.TopicDeed{}, control.Errorf(control.KindRefused, "open it here: parley work-with "+visible.Shell(f.topic.Other(me))+" "+visible.Shell(f.topic.Name),
+			"cannot %s: %q lies in a channel that %s chose by hand", r.Deed, f.topic.Name, f.topic.Pair[0])
 	}
 	command, err := c.command(who, f.topic, r, window)
 	if err != nil {

@@ -14,6 +14,9 @@ import (
 
 const statusClosed = "CLOSED"
 
+// sparks is how many scores a sparkline has.
+const sparks = 7
+
 // between is what is known of two besides one topic.
 type between struct {
 	contacts []topics.Contact
@@ -76,7 +79,7 @@ func (c *Collab) summary(s *fleet.State, channel protocol.ChannelID, t topics.To
 	now, other := c.Now(), t.Other(me)
 	anchor, _ := protocol.ParseAnchor(t.Anchor, "")
 	v := control.Topic{
-		Me: me, With: other, WithHost: b.host.String(), CrossHost: b.cross, Name: t.Name, Slug: t.Slug.String(), Channel: channel, Opened: t.Opened.String(),
+		Me: me, With: other, WithHost: b.host.String(), CrossHost: b.cross, Name: t.Name, Slug: t.Slug.String(), Channel: channel, Derived: t.Derived, Opened: t.Opened.String(),
 		OpenedBy: t.Pair[0], Since: t.Since, Terms: len(t.Past) + 1, Anchor: t.Anchor, AnchorURL: anchor.URL(), Status: string(topics.New),
 		Lambda: b.lambda.Value, Tier: string(b.lambda.Tier), Awaiting: len(t.Awaiting(me)), Put: len(t.DeferredBy(me)),
 		Sparkline: []float64{}, Items: []control.TopicItem{}, Checks: []control.TopicCheck{}, Checkpoints: []control.TopicCheckpoint{},
@@ -88,7 +91,16 @@ func (c *Collab) summary(s *fleet.State, channel protocol.ChannelID, t topics.To
 		decayed := b.lambda.Decayed(raw, last.At, now)
 		v.Raw, v.Decayed, v.LastSync, v.Mechanical = &raw, &decayed, last.At, last.Mechanical
 		v.Status, v.Colour = string(topics.StatusOf(raw)), string(topics.ColourOf(decayed))
-		history := t.History(other, func(at time.Time) topics.Lambda { return c.lambda(s, b.contacts, me, other, at) })
+		left := len(scored)
+		for _, term := range t.Past {
+			left += len(term.Scored(other))
+		}
+		history := t.History(other, func(at time.Time) topics.Lambda {
+			if left--; left >= sparks {
+				return topics.Lambda{} // it is not shown
+			}
+			return c.lambda(s, b.contacts, me, other, at)
+		})
 		v.Sparkline = append(v.Sparkline, topics.Sparkline(history, now)...)
 	}
 	for _, closed := range t.Closed {

@@ -123,6 +123,7 @@ type Topic struct {
 	Name        string             `json:"name"`               // what the topic is called
 	Slug        string             `json:"slug"`               // the short form, in file names
 	Channel     protocol.ChannelID `json:"channel"`            // where it is
+	Derived     bool               `json:"derived"`            // its channel follows from the two and the name; else somebody chose it by hand, and one opens it anew to work in it
 	Opened      string             `json:"opened"`             // the message that opened this term
 	OpenedBy    string             `json:"opened_by"`          // who
 	Since       time.Time          `json:"since,omitzero"`     // UTC

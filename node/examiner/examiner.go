@@ -69,6 +69,8 @@ type Text struct {
 	Body  string
 	// Short texts are taken as a whole: a doubt anywhere in one goes for each of its sentences.
 	Short bool
+	// Unproven says that nothing shows who wrote it: it makes no claim more than known.
+	Unproven bool
 	// Answers is what it answers: words of that are another's, said again.
 	Answers string
 }
@@ -164,9 +166,9 @@ func (x *examined) compare(t Text, s sentence) {
 	}
 	f := &found{where: t.Where, line: t.First + s.line, at: t.At, quote: s.text, coverage: coverage}
 	switch {
-	case x.stated(s):
+	case x.stated(s) && !t.Unproven:
 		x.confirm = later(x.confirm, f)
-	case s.denies(x.doubts):
+	case s.denies(x.doubts) && !t.Unproven:
 		x.dispute = later(x.dispute, f)
 	case x.near == nil || f.coverage > x.near.coverage || f.coverage == x.near.coverage && later(x.near, f) == f:
 		x.near = f

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/visible"
 	"github.com/parleyfleet/parley/node/control"
 )
 
@@ -81,7 +82,7 @@ func (p Partner) Context() Sheet {
 	if p.Trust != string(topics.TrustUncalibrated) {
 		basis = fmt.Sprintf("sessions: %d, messages: %d", p.Sessions, p.Messages)
 	}
-	do := "parley work-with " + shell(p.With) + ` "topic" `
+	do := "parley work-with " + visible.Shell(p.With) + ` "topic" `
 	return Sheet{Title: "Collaboration Context: " + with, Sections: []Section{
 		{Name: "head", Lines: []string{
 			"**Since**: " + day(p.Since),
@@ -91,7 +92,7 @@ func (p Partner) Context() Sheet {
 		{Name: "learned", Heading: "What I've Learned From Them", Lines: orNone(learned, "(to be filled as collaboration progresses)"), Do: "To say it: " + do + "--teach \"…\""},
 		{Name: "taught", Heading: "What They've Learned From Me", Lines: orNone(taught, "(to be filled via teach-back protocol)"), Do: "It is theirs to say, with --teach."},
 		{Heading: "Working Style", Lines: []string{"(observed over time)"}},
-		{Name: "trust", Heading: "Trust Level", Lines: []string{"- Level: " + strings.ToUpper(p.Trust), "- Basis: " + basis}, Do: "It follows from scores that were recorded: parley work-with " + shell(p.With) + " --sync"},
+		{Name: "trust", Heading: "Trust Level", Lines: []string{"- Level: " + strings.ToUpper(p.Trust), "- Basis: " + basis}, Do: "It follows from scores that were recorded: parley work-with " + visible.Shell(p.With) + " --sync"},
 		{Name: "dissents", Heading: "Active Disagreements", Lines: orNone(dissents, "(none)"), Do: "To put one on record: " + do + "--disagree \"…\""},
 	}}
 }
@@ -137,7 +138,7 @@ func (t Topic) Sheet() Sheet {
 		}
 		head = append(head, line)
 	}
-	do := "parley work-with " + shell(t.With) + " " + shell(t.Name) + " "
+	do := "parley work-with " + visible.Shell(t.With) + " " + visible.Shell(t.Name) + " "
 	return Sheet{Title: "Topic: " + inLine(t.Name), Sections: []Section{
 		{Name: "head", Lines: head},
 		{Name: "agreements", Heading: "Agreements", Lines: orNone(agreements, "(none yet)"), Do: "To propose it: " + do + "--agree \"…\"; to decide: --accept, --reject, --defer"},
@@ -323,15 +324,4 @@ func stamp(t time.Time) string {
 		return none
 	}
 	return t.UTC().Format(time.RFC3339)
-}
-
-// shell is a word as it is typed in a shell.
-func shell(word string) string {
-	plain := func(r rune) bool {
-		return r == '-' || r == '_' || r == '.' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(inLine(word), "'", `'\''`) + "'"
 }

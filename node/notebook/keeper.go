@@ -46,8 +46,15 @@ type Keeper struct {
 	mu sync.Mutex // held while files are written
 }
 
-// New is the part of a node.
-func New(o Options) *Keeper { return &Keeper{Options: o} }
+// New is the part of a node. An agent whose command runs as another user has no files: its
+// folder is that user's, and the node would follow their links with rights of its own.
+func New(o Options) *Keeper {
+	all := o.Agents
+	o.Agents = func() []configs.Agent {
+		return slices.DeleteFunc(slices.Clone(all()), func(a configs.Agent) bool { return a.RunAs != "" })
+	}
+	return &Keeper{Options: o}
+}
 
 // Start writes all files, and again whenever something happens in a topic, until stop is
 // called. What happened until then is written.

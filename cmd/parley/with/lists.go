@@ -118,7 +118,7 @@ func runState(ctx context.Context, c *call) error {
 	}
 	if len(t.Rows) == 0 {
 		out.Printf("Nothing is proposed yet.\n")
-		c.view.Next(fmt.Sprintf("parley work-with %s %q --agree \"text\"", term.Line(topic.With), term.Line(topic.Name)), "propose something")
+		c.view.Next(fmt.Sprintf("parley work-with %s %s --agree \"text\"", term.Shell(topic.With), term.Shell(topic.Name)), "propose something")
 		return nil
 	}
 	c.view.Table(t)
@@ -142,7 +142,7 @@ func (c *call) noteOf(topic control.Topic, it control.TopicItem, st control.Topi
 	case "defer":
 		return fmt.Sprintf("%suntil %s (%s)%s", head, c.view.At(st.Until, time.DateOnly), inDays(st.Until.Sub(c.view.Now())), reason)
 	case "timeout":
-		return fmt.Sprintf("%sUnknown state, not rejection. parley work-with %s %q --sync to revisit.", head, term.Line(topic.With), term.Line(topic.Slug))
+		return fmt.Sprintf("%sUnknown state, not rejection. parley work-with %s %s --sync to revisit.", head, term.Shell(topic.With), term.Shell(topic.Slug))
 	case "reject":
 		return head + "rejected" + reason
 	case "pending":

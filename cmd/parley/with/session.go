@@ -2,6 +2,7 @@ package with
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/parleyfleet/parley/internal/term"
@@ -18,7 +19,7 @@ func runCheckpoint(ctx context.Context, c *call) error {
 }
 
 // runForward makes a checkpoint of every active topic (R32).
-func runForward(ctx context.Context, c *call) error { return c.checkpoints(ctx, "") }
+func runForward(ctx context.Context, c *call) error { return c.checkpoints(ctx, c.topic()) }
 
 // checkpoints makes a checkpoint of a topic, of all where none is named.
 func (c *call) checkpoints(ctx context.Context, topic string) error {
@@ -35,23 +36,27 @@ func (c *call) checkpoints(ctx context.Context, topic string) error {
 	}
 	slug, _ := protocol.SlugOf(topic)
 	done := []control.TopicDeed{}
+	var failed []error // of one topic; the others are summed up all the same
 	for _, t := range list.Topics {
-		if topic != "" && t.Slug != slug.String() {
+		if topic != "" && t.Slug != slug.String() || topic == "" && !t.Derived {
 			continue
 		}
 		deed, err := control.DoInTopic.Ask(ctx, c.client, control.TopicDeedRequest{
 			Acting: control.Acting{As: c.acting.As, Dir: c.acting.Dir}, With: t.With, Topic: t.Name, Deed: protocol.ActCheckpoint, Text: text,
 		})
 		if err != nil {
-			return err
+			failed = append(failed, err)
+			continue
 		}
 		done = append(done, deed)
 	}
 	switch {
+	case len(done) == 0 && failed != nil:
+		return failed[0]
 	case len(done) == 0:
 		return control.Errorf(control.KindNotFound, "parley work-with --list", "there is no active topic%s to sum up", withPartner(c))
 	case c.view.JSON:
-		return c.view.WriteJSON(done)
+		return errors.Join(append(failed, c.view.WriteJSON(done))...)
 	}
 	for i, deed := range done {
 		if i > 0 {
@@ -59,7 +64,7 @@ func (c *call) checkpoints(ctx context.Context, topic string) error {
 		}
 		c.told(action{deed: protocol.ActCheckpoint}, deed)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // runRecap says what is active and what waits, for the start of a session (R32).

@@ -27,7 +27,7 @@ func runSync(ctx context.Context, c *call) error {
 func follow(ctx context.Context, r control.SyncRequest, client control.Service, v cli.View) error {
 	w := waiting{v: v, began: v.Now()}
 	defer w.stop()
-	answered, silent, refused := 0, 0, ""
+	answered, silent, other, refused := 0, 0, 0, ""
 	err := control.Sync.Ask(ctx, client, r, func(e control.SyncEvent) error {
 		w.stop()
 		defer w.note(e)
@@ -36,6 +36,8 @@ func follow(ctx context.Context, r control.SyncRequest, client control.Service, 
 			answered++
 		case control.SyncTimeout:
 			silent++
+		case control.SyncFailed, control.SyncProse:
+			other++
 		case control.SyncRefused:
 			refused = e.Problem
 		}
@@ -48,6 +50,8 @@ func follow(ctx context.Context, r control.SyncRequest, client control.Service, 
 	switch {
 	case err != nil || answered > 0:
 		return err
+	case other > 0:
+		return control.Errorf(control.KindFailed, "a result that comes later counts: the next --sync shows it", "nobody answered in the form of a result")
 	case silent > 0:
 		return control.Errorf(control.KindTimeout, "a late result counts: the next --sync shows it", "nobody answered in time")
 	case refused != "":

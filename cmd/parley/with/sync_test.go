@@ -105,7 +105,7 @@ func TestHowASyncEnds(t *testing.T) {
 		t.Errorf("refused: %v", err)
 	}
 	text, err = shown(t, false, false, syncing(control.SyncEvent{Kind: control.SyncProse, With: "mawjs", Topic: "t", Problem: "c/3.md"}, control.SyncEvent{Kind: control.SyncFailed, With: "mawui", Topic: "t", Problem: "c/4.md"}))
-	if err != nil || !strings.Contains(text, `mawjs answered "t" in prose, which scores nothing: parley show c/3.md`) || !strings.Contains(text, `mawui failed on "t"`) {
+	if err == nil || control.AsError(err).Kind != control.KindFailed || !strings.Contains(text, `mawjs answered "t" in prose, which scores nothing: parley show c/3.md`) || !strings.Contains(text, `mawui failed on "t"`) {
 		t.Errorf("%v:\n%s", err, text)
 	}
 	text, err = shown(t, false, true, syncing(silent, outcome()))

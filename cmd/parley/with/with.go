@@ -112,6 +112,9 @@ counts, and the next --sync shows it.`,
 			}
 			c.words, c.view = args, p.View()
 			c.read = func(words []string) (string, error) { return p.Text(cmd, words) }
+			if len(c.claims) > 0 && (chosen == nil || chosen.flag != "sync") {
+				return cli.UsageErrorf(cmd, "--claim is for a check: use it with --sync, or propose an agreement with --agree")
+			}
 			if chosen == nil && len(args) == 0 {
 				return cli.UsageErrorf(cmd, "name a partner, or say what to do, such as --list")
 			}
@@ -231,7 +234,7 @@ func runShow(ctx context.Context, c *call) error {
 	switch {
 	case err != nil && !isNew:
 		return err
-	case err == nil && c.anchor == "" && before.Status != "CLOSED":
+	case err == nil && c.anchor == "" && before.Status != "CLOSED" && before.Derived:
 		return c.showTopic(before)
 	}
 	r := control.OpenTopicRequest{Acting: c.acting, With: c.partner(), Topic: c.topic(), Anchor: c.anchor}
@@ -244,7 +247,7 @@ func runShow(ctx context.Context, c *call) error {
 	}
 	if !c.view.JSON {
 		switch {
-		case isNew:
+		case isNew || !before.Derived:
 			c.view.Out.Printf("Opened %q with %s, for %s\n\n", after.Name, after.With, after.Me)
 		case before.Status == "CLOSED":
 			c.view.Out.Printf("Opened %q again: term %d. What was agreed before is history\n\n", after.Name, after.Terms)
