@@ -269,7 +269,7 @@ func (h *handKept) phases(t *handTopic, partner, file string) {
 			continue
 		}
 		it := &t.items[i]
-		theirs := protocolName(s.DecidedBy) == partner
+		theirs := protocolName(s.DecidedBy) == protocolName(partner)
 		switch {
 		case s.Phase == "reject":
 			it.why = "it was declined"

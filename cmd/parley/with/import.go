@@ -129,8 +129,11 @@ func importTopic(ctx context.Context, c *call, t handTopic) (ImportedTopic, erro
 			return e.Message, nil
 		}
 	}
-	_, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: t.partner, Topic: t.name})
-	v.Opened = err != nil
+	there, err := control.ShowTopic.Ask(ctx, c.client, control.TopicRequest{Viewing: c.viewing(), With: t.partner, Topic: t.name})
+	if v.Opened = err != nil; !v.Opened && there.Status == "CLOSED" {
+		v.Why = "you have closed it: open it first, if it is to go on"
+		return v, nil
+	}
 	r := control.OpenTopicRequest{Acting: c.acting, With: t.partner, Topic: t.name, Anchor: t.anchor}
 	if t.anchor != "" {
 		r.Origin = origin(ctx)
