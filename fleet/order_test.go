@@ -24,7 +24,7 @@ func seeds(usually int) int {
 	case os.Getenv("PARLEY_SOAK") != "":
 		return 5000
 	case raced:
-		return usually / 20
+		return max(1, usually/20)
 	default:
 		return usually
 	}
