@@ -222,8 +222,6 @@ func (a Agent) doorProblems() []Problem {
 		return []Problem{{Key: "wakes_on", Text: "an agent behind the inbox door runs no command: nothing wakes it"}}
 	case a.Door == DoorInbox && a.Rerun != "":
 		return []Problem{{Key: "rerun", Text: "an agent behind the inbox door runs no command: there is nothing to run again"}}
-	case a.Door == DoorInbox && a.TakeoverAfter != 0:
-		return []Problem{{Key: "takeover_after", Text: "an agent behind the inbox door runs no command: there is nothing to take over"}}
 	case a.Door == DoorInbox && a.RunAs != "":
 		return []Problem{{Key: "run_as", Text: "an agent behind the inbox door runs no command: there is nothing to run as somebody"}}
 	case a.Door == DoorExec && a.Wake != "":

@@ -20,6 +20,7 @@ const (
 
 // Limits are what a host's operator allows its agents.
 type Limits struct {
+	Reads       bool // the agent reads its mail itself: all of it is its to act on
 	MaxHops     int  // answers of agents to agents in a row
 	RunsReplies bool // whether an answer to the agent's own message is run
 	Verified    bool // nothing is run for what no host signed that declares its author
@@ -50,6 +51,8 @@ func (t *Talk) handling(it *Item, who Who, limits Limits) Handling {
 	switch {
 	case it.Type != protocol.TypeText || t.ring().Signature(&it.File) == protocol.SignatureRefused || it.by(who):
 		return Ignore
+	case limits.Reads && it.Act.Mail():
+		return Run
 	case !t.Answerable(it), limits.Examined && it.Act == protocol.ActSyncCheck:
 		return Ignore
 	case limits.Verified && t.ring().Signature(&it.File) != protocol.SignatureValid:

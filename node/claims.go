@@ -64,7 +64,9 @@ type claimsOptions struct {
 	log    zerolog.Logger
 	roster *agents.Roster
 	limits func(a configs.Agent) fleet.Limits
-	record interface {
+	// attended says whether a session of an agent is there that asks for its mail.
+	attended func(agent protocol.Name) bool
+	record   interface {
 		Claim(ctx context.Context, name, text string) (bool, error)
 		Unclaim(ctx context.Context, name string) error
 		Claims() ([]gitsync.Claimed, error)
@@ -251,8 +253,8 @@ func (c *claims) look() {
 	var left []abandonment
 	defer func() { c.leave(left) }()
 	for _, a := range c.roster.All() {
-		if a.Door != configs.DoorExec || a.Paused {
-			continue
+		if a.Paused || a.Door == configs.DoorInbox && !c.attended(a.Name) {
+			continue // nobody here would read what is taken over, and whoever serves it may come back
 		}
 		orphans, looked := c.orphans(a, before[a.Name])
 		left = append(left, looked.claimed...)

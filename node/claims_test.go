@@ -35,6 +35,11 @@ type group struct {
 // aGroup makes such hosts. Where they are not linked they meet at the remote alone.
 func aGroup(t *testing.T, linked bool) *group {
 	t.Helper()
+	return aGroupWith(t, linked, func(g *group, n *Node) { addExec(t, n, "mawjs", g.command(n)) })
+}
+
+func aGroupWith(t *testing.T, linked bool, add func(g *group, n *Node)) *group {
+	t.Helper()
 	g := &group{ran: filepath.Join(t.TempDir(), "ran")}
 	g.hub, g.hubClock = aHub(t)
 	g.whiteClock = new(clock)
@@ -51,7 +56,7 @@ func aGroup(t *testing.T, linked bool) *group {
 	g.whiteOptions = Options{Home: home, Version: "test", Now: g.whiteClock.now}
 	g.startWhite(t)
 	for _, n := range []*Node{g.hub, g.white} {
-		addExec(t, n, "mawjs", g.command(n))
+		add(g, n)
 	}
 	for _, n := range []*Node{g.hub, g.white} {
 		g.awaitServed(t, n, 2)
@@ -228,6 +233,49 @@ func TestAHostThatIsGoneIsTakenOver(t *testing.T) {
 	}
 	answerTo(t, g.white, say(t, g.white, "mawjs", "last").Path) // what waited before it was taken first
 	g.wantOnce(t, count)
+}
+
+// Mail for an agent that asks for it, chosen for a host that is gone, lay there unseen though
+// a session of the agent waited on another host. It is handed over to a session that is
+// there, and to none where nobody asks.
+func TestMailOfAHostThatIsGoneIsReadElsewhere(t *testing.T) {
+	t.Parallel()
+	g := aGroupWith(t, true, func(_ *group, n *Node) { addInbox(t, n, "mawjs") })
+	third := homeLinkedTo(t, g.hub, "third")
+	sender, _ := runNode(t, third)
+	g.awaitServed(t, sender, 2)
+	g.stopWhite()
+	var p protocol.Path
+	for i := 0; p.IsZero(); i++ { // the path chooses
+		sent := say(t, sender, "mawjs", fmt.Sprintf("word%d", i)).Path
+		awaitHas(t, g.hub, sent)
+		if chosenFor(g.hub, sent) == "white" {
+			p = sent
+		}
+	}
+	pass(g.hub, g.hubClock, 11*time.Minute)
+	if host := chosenFor(g.hub, p); host != "white" {
+		t.Fatalf("%s is %s's, where nobody asks for it", p, host)
+	}
+	mail := func(patience time.Duration) (all []protocol.Path) {
+		got, err := control.Inbox.Ask(t.Context(), g.hub, control.InboxRequest{As: "mawjs", Within: patience})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range got {
+			all = append(all, m.Path)
+		}
+		return all
+	}
+	for _, own := range mail(0) { // asking is what makes the session be there
+		if _, err := control.Read.Ask(t.Context(), g.hub, control.ReadRequest{As: "mawjs", Path: own.String()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass(g.hub, g.hubClock, time.Minute)
+	if all := mail(within); !slices.Contains(all, p) {
+		t.Errorf("the session was given %v, want %s", all, p)
+	}
 }
 
 // A host that slept while another one took its work over runs nothing twice: it claims what

@@ -362,7 +362,11 @@ func (n *Node) openDoors() {
 	n.claims = newClaims(claimsOptions{
 		host: n.cfg.Alias, folded: n.folded, now: n.now, log: n.log, roster: &n.roster, record: n.record, do: n.decider.do,
 		limits: func(a configs.Agent) fleet.Limits { return limitsOf(a, n.cfg.MaxHops) },
-		older:  n.doors.older, fill: func() { n.doors.fillAll("") }, nudge: n.doors.nudge,
+		attended: func(agent protocol.Name) bool {
+			state, _ := n.sessions.At(agent, n.roster.Asked(agent))
+			return state != control.AgentAway
+		},
+		older: n.doors.older, fill: func() { n.doors.fillAll("") }, nudge: n.doors.nudge,
 	}, newVigil(n.now, n.live, n.started))
 	n.doors.doorsOptions = doorsOptions{
 		host: n.cfg.Alias, roster: &n.roster, notices: n.notices, log: n.log, record: n.record, attend: n.attendance.view,

@@ -88,7 +88,7 @@ func (q *queue) limits() fleet.Limits { return limitsOf(q.agent, q.maxHops) }
 
 // limitsOf are what the operator allows an agent.
 func limitsOf(a configs.Agent, maxHops int) fleet.Limits {
-	return fleet.Limits{MaxHops: maxHops, RunsReplies: a.RunReplies, Verified: a.Accepts == configs.AcceptVerified, Examined: a.Examiner == configs.ExaminerMechanical, WakesOn: a.WakesOn}
+	return fleet.Limits{Reads: a.Door == configs.DoorInbox, MaxHops: maxHops, RunsReplies: a.RunReplies, Verified: a.Accepts == configs.AcceptVerified, Examined: a.Examiner == configs.ExaminerMechanical, WakesOn: a.WakesOn}
 }
 
 // add queues a message that the state says is this agent's to handle.

@@ -40,18 +40,19 @@ func settings(a configs.Agent) []control.Setting {
 		{Name: "profile", Value: cmp.Or(a.Profile.String(), "that of its name")}, {Name: "env", Value: cmp.Or(strings.Join(a.Env.WithoutValues(), " "), "all")},
 		{Name: "limit", Value: strings.Join(a.Limits.Texts(), " ")}, {Name: "quiet", Value: strings.Join(a.Quiet.Texts(), " ")}, {Name: "run-as", Value: a.RunAs}, {Name: "paused", Value: strconv.FormatBool(a.Paused)},
 	}
-	timeout, attempts, rerun, accepts, wakes, takeover, answers := "", "", "", "", "", "", "" // an inbox has none of these
+	timeout, attempts, rerun, accepts, wakes, answers := "", "", "", "", "", "" // an inbox has none of these
 	if a.Door == configs.DoorExec {
 		timeout, attempts, rerun = "as config.yaml says", strconv.Itoa(cmp.Or(a.Attempts, configs.DefaultAttempts)), cmp.Or(a.Rerun, configs.RerunAgain)
 		accepts, wakes = cmp.Or(a.Accepts, configs.AcceptAnyone), cmp.Or(actNames(a.WakesOn), "the usual acts")
-		takeover, answers = configs.ShowTakeover(cmp.Or(a.TakeoverAfter, protocol.DefaultTakeover)), strconv.FormatBool(a.RunReplies)
+		answers = strconv.FormatBool(a.RunReplies)
 	}
 	if a.Timeout > 0 {
 		timeout = span.Text(a.Timeout)
 	}
 	return append(all, []control.Setting{
 		{Name: "input", Value: InputOf(a)}, {Name: "timeout", Value: timeout}, {Name: "attempts", Value: attempts}, {Name: "rerun", Value: rerun}, {Name: "accepts", Value: accepts}, {Name: "wakes-on", Value: wakes},
-		{Name: "takeover-after", Value: takeover}, {Name: "answers", Value: answers},
+		{Name: "takeover-after", Value: configs.ShowTakeover(cmp.Or(a.TakeoverAfter, protocol.DefaultTakeover))}, {Name: "answers", Value: answers},
+		{Name: "examiner", Value: cmp.Or(a.Examiner, "the agent itself")},
 	}...)
 }
 
