@@ -32,6 +32,21 @@ func alive(pid int) bool {
 	return err == nil && id.Alive()
 }
 
+// stopped reports whether no thread of a process goes on. The signal that stops it is one
+// thread's to take, while the others run.
+func stopped(t *testing.T, pid int) bool {
+	t.Helper()
+	tasks, err := filepath.Glob(filepath.Join("/proc", strconv.Itoa(pid), "task", "*", "stat"))
+	if err != nil || len(tasks) == 0 {
+		t.Fatalf("no threads of %d: %v", pid, err)
+	}
+	return !slices.ContainsFunc(tasks, func(file string) bool {
+		stat, err := os.ReadFile(file)
+		_, rest, _ := strings.Cut(string(stat), ") ")
+		return err == nil && !strings.HasPrefix(rest, "T")
+	})
+}
+
 // kill -9 of a node ends what its commands have started, also what is an orphan in another
 // session. Where their keepers are killed with it, or were stopped, the next start does, also
 // outside of the control groups of runs, where those went on for ever.
@@ -75,6 +90,9 @@ func TestAKilledNodeLeavesNoOrphans(t *testing.T) {
 		switch keepers {
 		case "are killed":
 			killWithKeepers(t, h, kept)
+		case "stop":
+			h.until("its keeper has stopped", func() bool { return !slices.ContainsFunc(kept, func(pid int) bool { return !stopped(t, pid) }) })
+			fallthrough
 		default:
 			h.kill()
 		}
@@ -102,6 +120,7 @@ func killWithKeepers(t *testing.T, h *storyHost, keepers []int) {
 	if err := syscall.Kill(h.up.Process.Pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
+	h.until("the node has stopped", func() bool { return stopped(t, h.up.Process.Pid) })
 	for _, pid := range keepers {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
