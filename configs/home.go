@@ -30,6 +30,9 @@ func (h Home) Agents() string { return filepath.Join(h.Dir, "agents") }
 // Keys is the folder of the host's secret keys.
 func (h Home) Keys() string { return filepath.Join(h.Dir, "keys") }
 
+// Humans is the folder of the keys with which humans sign decisions. No node reads them.
+func (h Home) Humans() string { return filepath.Join(h.Dir, "humans") }
+
 // Record is the bare git repository of the record.
 func (h Home) Record() string { return filepath.Join(h.Dir, "record.git") }
 

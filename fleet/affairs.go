@@ -171,6 +171,7 @@ func (s *State) candidate(it *Item) *affair.Candidate {
 		founder, _ := ring.Founder()
 		c.Human = joined && !it.Unattended && h.EverHuman(it.From)
 		c.Founder = it.Host == founder
+		c.Hand = s.hand(h, it)
 		return c
 	case protocol.SignatureRefused:
 		c.Void = refusal.New(refusal.Forbidden, "", "its signature is refused: %s", s.Keys().Why(&it.File))
@@ -186,6 +187,15 @@ func (s *State) candidate(it *Item) *affair.Candidate {
 		c.Void = refusal.New(refusal.Forbidden, "", "%s is declared by a host whose key did not sign it", it.Author().Name)
 	}
 	return c
+}
+
+// hand is the key with which the human whom a deed names could sign it.
+func (s *State) hand(h *keys.Host, it *Item) affair.Hand {
+	if it.Human == "" {
+		return affair.Hand{}
+	}
+	key, _ := h.HumanKeyFor(it.Human, &it.File)
+	return affair.Hand{RecordID: s.anchor.RecordID, Key: key.Key, Open: key.Open, Had: h.HadKey(it.Human, &it.File)}
 }
 
 // Do is a command of an affair.

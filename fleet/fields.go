@@ -30,6 +30,7 @@ var fields = []field{
 	word(func(it *Item) *string { return &it.Run }),
 	word(func(it *Item) *string { return &it.Human }),
 	text(func(it *Item) *string { return &it.Request }),
+	text(func(it *Item) *string { return &it.Hsig }),
 	{writeDeed, readDeed},
 	reference(func(it *Item) *string { return &it.Ref }),
 	reference(func(it *Item) *string { return &it.Re }),

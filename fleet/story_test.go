@@ -312,7 +312,7 @@ func (s *story) command(line string) (Command, Who) {
 		return s.topicCommand(words), who
 	case "rule":
 		value := strings.TrimSuffix(words[3], ":")
-		return Do{policy.Set(testRecord, who.Name, who.Host, words[2], strings.Trim(value, "_"), text)}, who
+		return Do{policy.Set(testRecord, who.Name, who.Host, words[2], strings.Trim(value, "_"), text, "")}, who
 	case "say", "wormhole":
 		return Say{As: who, To: strings.Split(words[3], ","), Body: text, Cross: words[0] == "wormhole"}, who
 	case "tell", "agenttell":

@@ -129,6 +129,7 @@ type Node struct {
 	retryPause time.Duration // see Options
 	dead       *deadLetters
 	policies   *policies
+	humans     *humans
 	collab     *collab.Collab // what agents work on together
 	notebook   *notebook.Keeper
 	workload   *workload
@@ -391,7 +392,8 @@ func (n *Node) openDoors() {
 	})
 	n.attendance.busy, n.attendance.done = n.attention.busy, n.attention.done
 	n.dead = &deadLetters{folded: n.folded, views: n.views, do: n.decider.do, act: n.decider.act, actor: n.actors.actor, claims: n.claims}
-	n.policies = &policies{recordID: n.record.ID(), host: n.cfg.Alias, folded: n.folded, do: n.decider.do, actor: n.actors.actor}
+	n.humans = &humans{host: n.cfg.Alias, human: n.cfg.Human, recordID: n.record.ID(), folded: n.folded, act: n.decider.act}
+	n.policies = &policies{recordID: n.record.ID(), host: n.cfg.Alias, folded: n.folded, do: n.decider.do, actor: n.actors.actor, signed: n.humans.signed}
 	n.collab = collab.New(collab.Options{
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
 		Messages: &n.messages, Lend: n.doors.lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },

@@ -19,6 +19,7 @@ type policies struct {
 	folded   folded.State
 	do       func(ctx context.Context, c affair.Command) ([]written, error)
 	actor    func(by control.Caller, as string) (fleet.Who, error) // who acts; see Node.actor
+	signed   func(d protocol.HumanDecision, sig string) error      // whether this host's human has signed it, where they have a key
 }
 
 // now is what is settled, and which host began the record.
@@ -62,9 +63,20 @@ func settingOf(p policy.Policy, k policy.Key) control.PolicySetting {
 		Key: k.Name, Value: value, Default: k.Default, Doc: k.Doc, Settled: s.Value, By: s.By, Host: s.Host, Time: s.At, Reason: s.Reason,
 	}
 	if !s.Path.IsZero() {
-		view.Path = s.Path.String()
+		view.Path, view.Proof = s.Path.String(), proofOf(s.Hand)
 	}
 	return view
+}
+
+// proofOf is what shows that a human has decided something.
+func proofOf(h affair.Hand) string {
+	switch {
+	case h.Key == "":
+		return control.ProofHost
+	case h.Open:
+		return control.ProofOpenKey
+	}
+	return control.ProofOwnKey
 }
 
 // set answers control.SetPolicy.
@@ -77,7 +89,10 @@ func (p *policies) set(ctx context.Context, by control.Caller, r control.SetPoli
 		return control.PolicySetting{}, control.Errorf(control.KindRefused, "run it on the host "+founder.String()+", which began the record",
 			"cannot settle %s for the fleet: only a human of %s can", r.Key, founder)
 	}
-	if _, err := p.do(ctx, policy.Set(p.recordID, who.Name, p.host, r.Key, r.Value, r.Reason)); err != nil {
+	if err := p.signed(protocol.HumanDecision{Act: protocol.ActPolicy, Reason: policy.Decides(r.Key, r.Value)}, r.Hsig); err != nil {
+		return control.PolicySetting{}, err
+	}
+	if _, err := p.do(ctx, policy.Set(p.recordID, who.Name, p.host, r.Key, r.Value, r.Reason, r.Hsig)); err != nil {
 		return control.PolicySetting{}, asError(err)
 	}
 	list, err := p.list(ctx, control.PolicyRequest{Key: r.Key})

@@ -74,7 +74,7 @@ func Acts() []ActSpec {
 		CheckSync.ActSpec, AnswerSync.ActSpec,
 		Sum.ActSpec, Ratify.ActSpec, Amend.ActSpec, RejectSum.ActSpec,
 		SetPolicy.ActSpec,
-		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec,
+		HostJoin.ActSpec, HostAgents.ActSpec, HostVouch.ActSpec, HostRotate.ActSpec, HostRevoke.ActSpec, SayHumanKey.ActSpec, RevokeHuman.ActSpec,
 	}
 }
 

@@ -126,7 +126,7 @@ func TestActsOfNodes(t *testing.T) {
 			of = append(of, string(spec.Act))
 		}
 	}
-	const want = "read run-retry run-drop run-claim run-held talk-held run-resume timeout policy host-join host-agents host-vouch host-rotate host-revoke"
+	const want = "read run-retry run-drop run-claim run-held talk-held run-resume timeout policy host-join host-agents host-vouch host-rotate host-revoke human-key human-revoke"
 	if got := strings.Join(of, " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

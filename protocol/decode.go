@@ -295,6 +295,8 @@ func (m *Message) takeField(key, value string) {
 		}
 	case "human":
 		m.Human = value
+	case "hsig":
+		m.Hsig = value
 	case "unattended":
 		m.Unattended = value == unattended
 	case "key":

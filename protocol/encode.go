@@ -47,6 +47,7 @@ func Encode(m *Message) ([]byte, error) {
 	w.text("prev", m.Prev)
 	w.text("request", m.Request)
 	w.text("human", m.Human)
+	w.text("hsig", m.Hsig)
 	if m.Unattended {
 		w.text("unattended", unattended)
 	}
@@ -128,7 +129,7 @@ func checkExtra(extra []Field) error {
 func ownField(key string) bool {
 	switch key {
 	case "from", "to", "type", "timestamp", "ref", "via", "act", "re", "hops", "because",
-		"host", "run", "seq", "prev", "request", "human", "unattended", "chosen", "key", "sig":
+		"host", "run", "seq", "prev", "request", "human", "hsig", "unattended", "chosen", "key", "sig":
 		return true
 	}
 	return false

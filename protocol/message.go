@@ -41,6 +41,7 @@ type Message struct {
 	Prev    string // hex SHA-256 of the host's previous file
 	Request string // what the sender's program calls its request, so that it is carried out once
 	Human   string // the human who took the decision that the message carries
+	Hsig    string // that human's own signature of it, base64url (R35)
 	// Unattended says that the host could not tell which program gave it the message
 	// in the name of From (R37).
 	Unattended bool

@@ -70,6 +70,10 @@ func printedShapes() map[string][]shape {
 		"parley cancel":               one([]control.Job{exampleJob()}),
 		"parley queue":                one([]control.Job{exampleJob()}),
 		"parley work-with":            append(topicShapes(), shape{value: exampleSync(), lines: true, when: "with `--sync`"}),
+		"parley human add":            one(exampleHuman()),
+		"parley human list":           one(control.HumanList{Record: exampleCommit, Host: "white", Here: "nat", Humans: []control.Human{exampleHuman()}}),
+		"parley human revoke":         one(control.HumanKeyEnd{Human: "nat", Of: "white", Key: exampleKey, Counts: []string{exampleHash}, Path: examplePath("b2c3d4e5").String()}),
+		"parley human rotate":         one(exampleHuman()),
 		"parley policy list":          one([]control.PolicySetting{examplePolicy()}),
 		"parley policy set":           one(examplePolicy()),
 		"parley import":               one(exampleImport()),
@@ -151,6 +155,7 @@ const (
 	exampleOldKey      = "UD4QYXO4FZ3XVG3M6Z7XW4KQ6R5M6J2T2XGDSBDJPN3S6H5B3ZK2QMFA"
 	exampleFingerprint = "SHA256:zfVviEdV2sXuEwt+bgeBFnmXxauSlKdIBavolERS4L0"
 	exampleCommit      = "a174471d0d2f8d75f88fe7258499ca8afcfef2b9"
+	exampleHash        = "0c3b1e3c7f2a5d0a9b8e7c6d5f4e3d2c1b0a99887766554433221100ffeeddcc"
 )
 
 // exampleTime is some hours after the first message.
@@ -306,8 +311,12 @@ func exampleDeadLetter() control.DeadLetter {
 func examplePolicy() control.PolicySetting {
 	return control.PolicySetting{
 		Key: "window-cross-host", Value: "3d", Default: "7d", Doc: "how long a decision stays open between agents of two hosts", Settled: "3d", By: "nat", Host: "white",
-		Time: exampleTime(0), Reason: "we meet twice a week", Path: examplePath("b2c3d4e5").String(),
+		Time: exampleTime(0), Reason: "we meet twice a week", Path: examplePath("b2c3d4e5").String(), Proof: control.ProofOwnKey,
 	}
+}
+
+func exampleHuman() control.Human {
+	return control.Human{Name: "nat", Host: "white", Key: exampleKey, Fingerprint: exampleFingerprint, Open: true, Since: exampleTime(0), Revoked: exampleTime(1), Keys: 2}
 }
 
 func exampleSkill() skill.SkillFile {

@@ -6,6 +6,7 @@ import (
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/cmd/parley/demo"
 	"github.com/parleyfleet/parley/cmd/parley/host"
+	"github.com/parleyfleet/parley/cmd/parley/human"
 	"github.com/parleyfleet/parley/cmd/parley/node"
 	"github.com/parleyfleet/parley/cmd/parley/record"
 	"github.com/parleyfleet/parley/cmd/parley/runs"
@@ -63,7 +64,7 @@ the home), NO_COLOR.`
 		talk.NewRepliesCommand(p), talk.NewThreadCommand(p), runs.NewTraceCommand(p), talk.NewLogCommand(p), talk.NewEventsCommand(p), talk.NewAttachCommand(p), talk.NewSearchCommand(p))
 	root.SetHelpCommandGroupID(groupFleet)
 	root.SetHelpCommand(newHelpCommand())
-	addGroup(root, groupFleet, "The fleet:", host.NewLsCommand(p), host.NewCommand(p), talk.NewChannelCommand(p), talk.NewMemoryCommand(p), host.NewPolicyCommand(p),
+	addGroup(root, groupFleet, "The fleet:", host.NewLsCommand(p), host.NewCommand(p), talk.NewChannelCommand(p), talk.NewMemoryCommand(p), host.NewPolicyCommand(p), human.NewCommand(p),
 		record.NewCommand(p), skill.NewCommand(p), schema.NewCommand(p), bench.NewCommand(p), demo.NewCommand(p), newCompletionCommand(p), newVersionCommand(p))
 	root.AddCommand(demo.NewAgentCommand(p))
 	return root

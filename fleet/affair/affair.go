@@ -32,6 +32,7 @@ type Deed struct {
 	// Human says that its author is a human of the host that signed it, who was known to
 	// be the caller; Founder that this host began the record.
 	Human, Founder bool
+	Hand           Hand // that of the human whom the deed names
 }
 
 // Position is where a message stands in the order of the record.

@@ -55,10 +55,16 @@ func (f *File) ReadWord(recordID string, system protocol.ChannelID) error {
 	if h, says := w.(protocol.HostState); w.Speaker() != f.Host || says && act == protocol.ActHostJoin && h.Key != f.Key {
 		return &RefusedError{fmt.Errorf("the %s speaks for another host or key than it is signed by", act)}
 	}
-	if r, rotates := w.(protocol.Rotation); rotates {
-		if err := r.Check(recordID, f.Key); err != nil {
-			return &RefusedError{fmt.Errorf("the %s does not hold: %w", act, err)}
-		}
+	switch says := w.(type) {
+	case protocol.Rotation:
+		err = says.Check(recordID, f.Key)
+	case protocol.HumanKey:
+		err = says.Check(recordID)
+	case protocol.HumanEnd:
+		err = says.Check(recordID)
+	}
+	if err != nil {
+		return &RefusedError{fmt.Errorf("the %s does not hold: %w", act, err)}
 	}
 	f.Word = w
 	return nil

@@ -280,4 +280,5 @@ func (h *historian) fold(host *Host) {
 			host.take(it, it.Word.(protocol.HostState))
 		}
 	}
+	h.humans(host)
 }

@@ -93,7 +93,7 @@ func (h *History) Learn(f *File, together bool) (turned bool) {
 	case together:
 		h.stale = true
 		return false
-	case f.Act == protocol.ActHostAgents:
+	case f.Act == protocol.ActHostAgents, f.Act == protocol.ActHumanKey && !h.isFounder(f.Host):
 		return h.relearn(f.Host)
 	case f.Act == protocol.ActHostJoin && !h.unsettles(f):
 		return h.relearn(f.Host)
@@ -103,6 +103,12 @@ func (h *History) Learn(f *File, together bool) (turned bool) {
 		return false // it counts for nothing, until the key comes to be the host's
 	}
 	return h.relearnAll()
+}
+
+// isFounder reports whether the host is the one whose humans may end the keys of others'.
+func (h *History) isFounder(alias protocol.Name) bool {
+	founder, _ := h.ring.Founder()
+	return alias == founder
 }
 
 // Arrived notes that Files has a file that was learned of.
@@ -206,7 +212,7 @@ func (h *History) shift(before, after *Host) (turned bool) {
 		h.ring.version++
 		h.refused.valid = h.refused.valid && !h.suspect(before) && !h.suspect(after)
 	}
-	if alias := cmp.Or(before, after).Alias; turned || !maps.Equal(before.declarations(), after.declarations()) || !maps.Equal(before.humansEver(), after.humansEver()) {
+	if alias := cmp.Or(before, after).Alias; turned || !maps.Equal(before.declarations(), after.declarations()) || !maps.Equal(before.humansEver(), after.humansEver()) || !sameHumanKeys(before, after) {
 		h.epochs[alias]++
 		h.epochs[""]++
 	}

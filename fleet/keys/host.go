@@ -23,6 +23,7 @@ type Host struct {
 	declared map[string]*File    // whom it has ever declared, with the first word that did
 	// everHuman are those of them that it has ever declared as humans.
 	everHuman map[string]bool
+	humanKeys map[string][]HumanKey // of each of them, the first one in front
 }
 
 // unranked is the rank of hosts that nobody has vouched for.

@@ -17,12 +17,14 @@ type words struct {
 	rotations   map[Signer][]*File
 	rotated     map[protocol.HostKey][]*File // the rotations by the key that they name
 	revocations map[Signer][]*File
+	humans      map[protocol.Name][]*File // what is said of the keys of a host's humans, by that host
 }
 
 func newWords() words {
 	return words{
 		joins: map[protocol.Name][]*File{}, agents: map[protocol.Name][]*File{},
 		vouches: map[Signer][]*File{}, named: map[protocol.Name]bool{}, rotations: map[Signer][]*File{}, rotated: map[protocol.HostKey][]*File{}, revocations: map[Signer][]*File{},
+		humans: map[protocol.Name][]*File{},
 	}
 }
 
@@ -45,13 +47,18 @@ func (w *words) add(it *File) {
 		w.rotated[named] = inserted(w.rotated[named], it, ByPath)
 	case protocol.ActHostRevoke:
 		w.revocations[who] = inserted(w.revocations[who], it, ByPath)
+	case protocol.ActHumanKey:
+		w.humans[it.Host] = inserted(w.humans[it.Host], it, ByPath)
+	case protocol.ActHumanRevoke:
+		of := it.Word.(protocol.HumanEnd).Of
+		w.humans[of] = inserted(w.humans[of], it, ByPath)
 	}
 }
 
 // all are the words in no order.
 func (w *words) all() []*File {
 	var all []*File
-	for _, of := range []map[protocol.Name][]*File{w.joins, w.agents} {
+	for _, of := range []map[protocol.Name][]*File{w.joins, w.agents, w.humans} {
 		for _, list := range of {
 			all = append(all, list...)
 		}

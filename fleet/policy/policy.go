@@ -32,7 +32,11 @@ type Setting struct {
 	At     time.Time
 	Path   protocol.Path
 	Reason string
+	Hand   affair.Hand // the key that signed it, where its human had one
 }
+
+// Decides is what the human's signature of a ruling is about.
+func Decides(key, value string) string { return key + "=" + value }
 
 // Settled is what was settled of a key last; it is not ok where nothing ever was.
 func (p Policy) Settled(key string) (Setting, bool) {
@@ -80,6 +84,9 @@ func (p Policy) step(d affair.Deed) (Policy, error) {
 	case !d.Human:
 		return p, refusal.New(refusal.Forbidden, "", "%s is no human of %s", d.Author().Name, d.Host)
 	}
+	if err := d.Decided(protocol.Path{}, "", Decides(r.Key, r.Value), time.Time{}, ""); err != nil {
+		return p, refusal.New(refusal.Forbidden, "", "%s", err)
+	}
 	if _, known := p.settled[r.Key]; !known && len(p.settled) >= maxSettings {
 		return p, errors.New("the fleet has settled as much as it can")
 	}
@@ -87,13 +94,14 @@ func (p Policy) step(d affair.Deed) (Policy, error) {
 	if settled == nil {
 		settled = map[string]Setting{}
 	}
-	settled[r.Key] = Setting{Key: r.Key, Value: r.Value, By: d.Author().Name, Host: d.Host, At: d.Timestamp, Path: d.Message.Path, Reason: r.Reason}
+	settled[r.Key] = Setting{Key: r.Key, Value: r.Value, By: d.Author().Name, Host: d.Host, At: d.Timestamp, Path: d.Message.Path, Reason: r.Reason, Hand: d.Hand}
 	return Policy{settled}, nil
 }
 
 // Set has a human settle a key, or take back what was settled where the value is "". What
-// holds already is settled by no new word.
-func Set(recordID, human string, host protocol.Name, key, value, reason string) affair.Command {
+// holds already is settled by no new word. The signature is that of the human's own key, for
+// Decides; empty where they have none.
+func Set(recordID, human string, host protocol.Name, key, value, reason, hsig string) affair.Command {
 	return Kind(recordID).Command(KindName, func(p Policy, now time.Time) ([]affair.Draft, error) {
 		k, err := Find(key)
 		if err != nil {
@@ -107,7 +115,7 @@ func Set(recordID, human string, host protocol.Name, key, value, reason string) 
 		}
 		head := protocol.FormHead{From: human, At: now.UTC().Truncate(time.Millisecond)}
 		return []affair.Draft{{Channel: protocol.PolicyChannel(recordID), Message: protocol.Message{
-			From: human, To: []protocol.Address{{Name: human, Host: host.String()}}, Type: protocol.TypeText, Act: protocol.ActPolicy, Human: human,
+			From: human, To: []protocol.Address{{Name: human, Host: host.String()}}, Type: protocol.TypeText, Act: protocol.ActPolicy, Human: human, Hsig: hsig,
 			Body: protocol.NormalBody(protocol.SetPolicy.Format(protocol.Ruling{FormHead: head, Key: key, Value: value, Reason: reason})),
 		}}}, nil
 	})

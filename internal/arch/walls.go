@@ -158,7 +158,7 @@ func walls() []Wall {
 		{
 			Room:       "cmd",
 			Parley:     []string{"node/control", "configs", "protocol"},
-			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, "github.com/santhosh-tekuri/jsonschema/v6"},
+			ThirdParty: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", wide, zerolog, system, terminal, textTools, "github.com/santhosh-tekuri/jsonschema/v6", nkeys, "filippo.io/age"}, // these two for the keys of humans
 			// Its tests read docker-compose.yml.
 			TestThirdParty: []string{natsGo, nkeys, yaml},
 			Doors: []Door{{

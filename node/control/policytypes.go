@@ -29,6 +29,7 @@ type SetPolicyRequest struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
 	Reason string `json:"reason,omitempty"` // kept in the record
+	Hsig   string `json:"hsig,omitempty"`   // the signature of the human's own key, base64url; needed where they have one
 }
 
 // PolicySetting is one thing that a fleet can settle.
@@ -43,4 +44,5 @@ type PolicySetting struct {
 	Time    time.Time     `json:"time,omitzero"` // when, UTC
 	Reason  string        `json:"reason"`        // why; "" where that was not said
 	Path    string        `json:"path"`          // the message that says so
+	Proof   string        `json:"proof"`         // what shows that this human settled it: own-key, open-key (it has no passphrase) or host (they had none)
 }

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/cmd/parley/hand"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
 )
 
@@ -80,7 +82,7 @@ func settledBy(v cli.View, s control.PolicySetting) string {
 	if s.By == "" {
 		return "by default"
 	}
-	text := fmt.Sprintf("by %s@%s, %s", term.Line(s.By), s.Host, v.At(s.Time, cli.TimeForm))
+	text := fmt.Sprintf("by %s@%s%s, %s", term.Line(s.By), s.Host, proof(s.Proof), v.At(s.Time, cli.TimeForm))
 	if s.Settled == "" {
 		text = "taken back " + text
 	}
@@ -90,13 +92,25 @@ func settledBy(v cli.View, s control.PolicySetting) string {
 	return text
 }
 
+// proof is how it is shown that somebody has decided, where that is not their host's word.
+func proof(by string) string {
+	switch by {
+	case control.ProofOwnKey:
+		return " (signed)"
+	case control.ProofOpenKey:
+		return " (signed, open key)"
+	}
+	return ""
+}
+
 func newPolicySetCommand(p *cli.Program) *cobra.Command {
 	var r control.SetPolicyRequest
 	cmd := &cobra.Command{
 		Use:   "set KEY=VALUE",
 		Short: "Settle something for the whole fleet",
 		Long: `Settle something for the whole fleet. Only a human of the host that began the
-record can. KEY= without a value takes back what was settled.`,
+record can; who has a key of their own (parley human) signs it. KEY= without a
+value takes back what was settled.`,
 		Example: `  parley policy set reprompt=yes
   parley policy set window-issue=`,
 		Args: cli.Exactly(1, "KEY=VALUE"),
@@ -107,6 +121,10 @@ record can. KEY= without a value takes back what was settled.`,
 			}
 			r.Key, r.Value = key, strings.TrimSpace(value)
 			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			r.Hsig, err = hand.Sign(cmd.Context(), p, client, protocol.HumanDecision{Act: protocol.ActPolicy, Reason: r.Key + "=" + r.Value})
 			if err != nil {
 				return err
 			}

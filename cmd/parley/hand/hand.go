@@ -1,0 +1,257 @@
+package hand
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nats-io/nkeys"
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"golang.org/x/term"
+)
+
+// Keys are the keys of the humans of one home.
+type Keys struct {
+	dir  string
+	ask  func(ctx context.Context, question string) (string, error) // asks for a passphrase at the terminal
+	work int                                                        // see workFactor
+}
+
+// Of are the keys of the home that a run of parley works with.
+func Of(p *cli.Program) (Keys, error) {
+	home, err := p.HomeDir()
+	return Keys{dir: home.Humans(), ask: func(ctx context.Context, question string) (string, error) { return passphrase(ctx, p, question) }, work: workFactor}, err
+}
+
+// File is where the key of a human is kept.
+func (k Keys) File(human protocol.Name) string { return filepath.Join(k.dir, human.String()+".key") }
+
+// next is where a key is kept until the fleet knows of it.
+func (k Keys) next(human protocol.Name) string { return k.File(human) + ".next" }
+
+// Make makes a key for a human, keeps it beside the one that there is, and returns it: it is
+// asked twice for its passphrase, or not at all where it is to be open. A key that was made
+// before and did not become theirs is taken, if it can be opened.
+func (k Keys) Make(ctx context.Context, human protocol.Name, open bool) (nkeys.KeyPair, error) {
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("cannot keep a key: %w", err)
+	}
+	words := ""
+	for !open && words == "" {
+		first, err := k.ask(ctx, fmt.Sprintf("A passphrase for the key of %s: ", human))
+		if err != nil {
+			return nil, err
+		}
+		again, err := k.ask(ctx, "The same again: ")
+		switch {
+		case err != nil:
+			return nil, err
+		case first == "":
+			return nil, control.Errorf(control.KindUsage, "for scripts and tests there is --open, which every display shows", "a key without a passphrase is no proof: nothing was made")
+		case first == again:
+			words = first
+		}
+	}
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return nil, fmt.Errorf("cannot make a key: %w", err)
+	}
+	data, err := sealed(key, words, k.work)
+	if err != nil {
+		return nil, err
+	}
+	if err := durable.WriteFile(k.next(human), data, 0o600); err != nil {
+		return nil, fmt.Errorf("cannot keep the key: %w", err)
+	}
+	return key, nil
+}
+
+// Made puts the key that was made last into the place of the one that there was, once the
+// fleet knows of it.
+func (k Keys) Made(human protocol.Name) error {
+	if err := os.Rename(k.next(human), k.File(human)); err != nil {
+		return fmt.Errorf("the fleet knows the new key, but it is kept in %s still: %w", k.next(human), err)
+	}
+	return durable.Folder(k.dir)
+}
+
+// tries is how often a passphrase is asked for.
+const tries = 3
+
+// Open is the key of a human with that public half. What was to be brought to its end by
+// Made, and was not, is.
+func (k Keys) Open(ctx context.Context, human protocol.Name, public string) (nkeys.KeyPair, error) {
+	for _, path := range []string{k.File(human), k.next(human)} {
+		f, err := read(path)
+		if missing(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		key, err := k.unlock(ctx, f, human)
+		if err != nil {
+			return nil, err
+		}
+		if is, err := key.PublicKey(); err == nil && is == public {
+			if path == k.next(human) {
+				return key, k.Made(human)
+			}
+			return key, nil
+		}
+	}
+	return nil, control.Errorf(control.KindNotFound, "copy its file there from where it is kept; if it is lost, a human of the host that began the record revokes it: parley human revoke",
+		"the key %s of %s is not in %s", short(public), human, k.dir)
+}
+
+// short is enough of a public key for people to see which it is.
+func short(public string) string {
+	if print, err := protocol.Fingerprint(public); err == nil {
+		return print
+	}
+	return public
+}
+
+// unlock opens a file, and asks for its passphrase where it has one.
+func (k Keys) unlock(ctx context.Context, f file, human protocol.Name) (nkeys.KeyPair, error) {
+	if !f.locked() {
+		return f.key("")
+	}
+	for n := range tries {
+		words, err := k.ask(ctx, fmt.Sprintf("The passphrase of %s's key: ", human))
+		if err != nil {
+			return nil, err
+		}
+		key, err := f.key(words)
+		if !errors.Is(err, errPassphrase) || n == tries-1 {
+			if errors.Is(err, errPassphrase) {
+				return nil, control.Errorf(control.KindRefused, "", "the key of %s stays shut: %v", human, err)
+			}
+			return key, err
+		}
+	}
+	return nil, errPassphrase
+}
+
+// Passphrase gives a key another passphrase.
+func (k Keys) Passphrase(ctx context.Context, human protocol.Name) error {
+	f, err := read(k.File(human))
+	switch {
+	case missing(err):
+		return control.Errorf(control.KindNotFound, "parley human add", "no key of %s is kept in %s", human, k.dir)
+	case err != nil:
+		return err
+	case !f.locked():
+		return control.Errorf(control.KindRefused, "parley human rotate", "the key of %s was kept without a passphrase: who has read it has it, so another key is needed", human)
+	}
+	key, err := k.unlock(ctx, f, human)
+	if err != nil {
+		return err
+	}
+	words, err := k.ask(ctx, "The new passphrase: ")
+	if err != nil {
+		return err
+	}
+	again, err := k.ask(ctx, "The same again: ")
+	switch {
+	case err != nil:
+		return err
+	case words == "" || words != again:
+		return control.Errorf(control.KindUsage, "", "nothing was changed: the two were not the same, or empty")
+	}
+	data, err := sealed(key, words, k.work)
+	if err == nil {
+		err = durable.WriteFile(k.File(human), data, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot change the passphrase: %w", err)
+	}
+	return nil
+}
+
+// Sign is the signature of a decision by the human of this host, "" where they have no key.
+// The decision is shown before: what is signed must be seen.
+func Sign(ctx context.Context, p *cli.Program, client control.Service, d protocol.HumanDecision) (string, error) {
+	all, err := control.Humans.Ask(ctx, client, control.HumansRequest{})
+	if err != nil {
+		return "", err
+	}
+	for _, h := range all.Humans {
+		if h.Name != all.Here || h.Host != all.Host || h.Key == "" {
+			continue
+		}
+		keys, err := Of(p)
+		if err != nil {
+			return "", err
+		}
+		key, err := keys.Open(ctx, h.Name, h.Key)
+		if err != nil {
+			return "", err
+		}
+		d.RecordID, d.Human, d.Host = all.Record, h.Name, h.Host
+		return d.Sign(key)
+	}
+	return "", nil
+}
+
+// passphrase asks for one at the controlling terminal, where it is not shown.
+func passphrase(ctx context.Context, p *cli.Program, question string) (string, error) {
+	tty, err := p.Terminal()
+	if err != nil {
+		return "", control.Errorf(control.KindRefused, "run it at a terminal (ssh -t, docker exec -it)", "cannot ask for a passphrase: this command has no terminal")
+	}
+	defer tty.Close()
+	if _, err := io.WriteString(tty, question); err != nil {
+		return "", fmt.Errorf("cannot ask for a passphrase: %w", err)
+	}
+	typed := make(chan typing, 1)
+	shown := func() {}
+	if f, ok := tty.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
+		fd := int(f.Fd())
+		before, err := term.GetState(fd)
+		if err != nil {
+			return "", fmt.Errorf("cannot ask for a passphrase: %w", err)
+		}
+		shown = func() {
+			_ = term.Restore(fd, before) // else what is typed at the next prompt is not shown either
+			_, _ = io.WriteString(tty, "\n")
+		}
+		go func() { // ends with a line, with the terminal, or with the program
+			words, err := term.ReadPassword(fd)
+			typed <- typing{string(words), err}
+		}()
+	} else {
+		go func() { // likewise
+			line, err := bufio.NewReader(tty).ReadString('\n')
+			if line != "" {
+				err = nil
+			}
+			typed <- typing{strings.TrimRight(line, "\r\n"), err}
+		}()
+	}
+	select {
+	case t := <-typed:
+		shown()
+		if t.err != nil {
+			return "", fmt.Errorf("cannot ask for a passphrase: %w", t.err)
+		}
+		return t.words, nil
+	case <-ctx.Done():
+		shown()
+		return "", ctx.Err()
+	}
+}
+
+// typing is what was typed.
+type typing struct {
+	words string
+	err   error
+}

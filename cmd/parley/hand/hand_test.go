@@ -1,0 +1,131 @@
+package hand
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// keysIn are keys in a folder, with answers to what is asked.
+func keysIn(t *testing.T, answers ...string) Keys {
+	t.Helper()
+	return Keys{dir: filepath.Join(t.TempDir(), "humans"), work: 1, ask: func(context.Context, string) (string, error) {
+		if len(answers) == 0 {
+			return "", errors.New("nobody answers")
+		}
+		answer := answers[0]
+		answers = answers[1:]
+		return answer, nil
+	}}
+}
+
+func (k Keys) answering(answers ...string) Keys {
+	k.ask = func(context.Context, string) (string, error) {
+		if len(answers) == 0 {
+			return "", errors.New("nobody answers")
+		}
+		answer := answers[0]
+		answers = answers[1:]
+		return answer, nil
+	}
+	return k
+}
+
+// made makes a key and returns its public half.
+func made(t *testing.T, k Keys, open bool) string {
+	t.Helper()
+	key, err := k.Make(t.Context(), "nat", open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return public
+}
+
+// It prevents: a key whose passphrase nobody knows because a slip was taken, one that others
+// can read, and one that is lost because the program ended before the fleet knew of it.
+func TestAKeyIsKeptUnderItsPassphrase(t *testing.T) {
+	k := keysIn(t, "a slip", "other", "correct", "correct")
+	public := made(t, k, false)
+	if info, err := os.Stat(k.next("nat")); err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("the file: %v, %v", info, err)
+	}
+	if _, err := k.answering("wrong", "wrong", "wrong").Open(t.Context(), "nat", public); err == nil || !strings.Contains(err.Error(), "not its passphrase") {
+		t.Errorf("with wrong ones: %v", err)
+	}
+	key, err := k.answering("wrong", "correct").Open(t.Context(), "nat", public) // the fleet knows it, though Made was never called
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is, _ := key.PublicKey(); is != public {
+		t.Errorf("it is %s, want %s", is, public)
+	}
+	if _, err := os.Stat(k.next("nat")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the key that became theirs was left beside: %v", err)
+	}
+	if err := k.answering("correct", "new", "new").Passphrase(t.Context(), "nat"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.answering("correct", "new").Open(t.Context(), "nat", public); err != nil {
+		t.Errorf("with the new one: %v", err)
+	}
+	if err := k.answering("new", "one", "another").Passphrase(t.Context(), "nat"); err == nil {
+		t.Error("two different ones were taken")
+	}
+}
+
+// It prevents: a change of a key that did not reach the fleet takes away the one that counts.
+func TestAKeyThatNobodyKnowsIsNotTaken(t *testing.T) {
+	k := keysIn(t, "one", "one")
+	old := made(t, k, false)
+	if err := k.Made("nat"); err != nil {
+		t.Fatal(err)
+	}
+	next := made(t, k.answering("two", "two"), false)
+	if _, err := k.answering("one").Open(t.Context(), "nat", old); err != nil {
+		t.Errorf("the old key: %v", err)
+	}
+	if _, err := k.answering("one", "two").Open(t.Context(), "nat", next); err != nil { // now the fleet knows it
+		t.Errorf("the next key: %v", err)
+	}
+	if _, err := k.answering("two").Open(t.Context(), "nat", old); err == nil {
+		t.Error("the old key is there still")
+	}
+}
+
+// It prevents: a key without a passphrase that is asked for one, or gets one that protects
+// nothing.
+func TestAnOpenKey(t *testing.T) {
+	k := keysIn(t)
+	public := made(t, k, true)
+	if _, err := k.Open(t.Context(), "nat", public); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Passphrase(t.Context(), "nat"); err == nil || !strings.Contains(err.Error(), "another key is needed") {
+		t.Errorf("a passphrase: %v", err)
+	}
+	if _, err := keysIn(t, "", "").Make(t.Context(), "nat", false); err == nil {
+		t.Error("an empty passphrase was taken")
+	}
+}
+
+// It prevents: a crash at a file that is no key.
+func FuzzFile(f *testing.F) {
+	f.Add([]byte("SUAAA"), "x")
+	f.Add([]byte("-----BEGIN AGE ENCRYPTED FILE-----\nAAAA\n-----END AGE ENCRYPTED FILE-----\n"), "x")
+	f.Fuzz(func(t *testing.T, data []byte, passphrase string) {
+		if strings.Contains(string(data), "scrypt") {
+			return // how much work that is, the file says
+		}
+		if key, err := (file{"x", data}).key(passphrase); err == nil && key == nil {
+			t.Error("neither a key nor an error")
+		}
+	})
+}

@@ -1,0 +1,104 @@
+// Package human holds the commands for the keys with which humans sign decisions: parley
+// human.
+package human
+
+import (
+	"context"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
+	"github.com/spf13/cobra"
+)
+
+// NewCommand is parley human.
+func NewCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "human",
+		Short: "The keys with which humans sign what they decide",
+		Long: `The keys with which humans sign what they decide. A human's key is theirs, not
+the host's: it is kept under a passphrase in the folder "humans" of the home,
+and used by the program at which they sit; no node and no agent gets it. Once a
+human has one, what they decide counts only with its signature.`,
+		Example: `  parley human add
+  parley human list`,
+		Args: cli.UnknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return cli.UsageErrorf(cmd, "%s needs add, list, passphrase, rotate or revoke", cmd.CommandPath())
+		},
+	}
+	cmd.AddCommand(newAddCommand(p), newListCommand(p), newPassphraseCommand(p), newRotateCommand(p), newRevokeCommand(p))
+	return cmd
+}
+
+func newListCommand(p *cli.Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the humans of the fleet and their keys",
+		Example: `  parley human list --json`,
+		Args:    cli.Exactly(0, "nothing"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := p.Client()
+			if err != nil {
+				return err
+			}
+			return runList(cmd.Context(), client, p.View())
+		},
+	}
+	p.JSONFlag(cmd, "print the humans and their keys as JSON")
+	return cmd
+}
+
+func runList(ctx context.Context, client control.Service, v cli.View) error {
+	all, err := control.Humans.Ask(ctx, client, control.HumansRequest{})
+	switch {
+	case err != nil:
+		return err
+	case v.JSON:
+		return v.WriteJSON(all)
+	}
+	t := term.Table{Heading: []string{"HUMAN", "HOST", "KEY", "KEPT", "SINCE"}, Flexible: 2}
+	for _, h := range all.Humans {
+		row := []string{h.Name.String(), h.Host.String(), "none", "-", "-"}
+		switch {
+		case h.Key != "":
+			row = []string{h.Name.String(), h.Host.String(), h.Fingerprint, kept(h), v.At(h.Since, cli.TimeForm)}
+		case !h.Revoked.IsZero():
+			row[2], row[4] = "revoked", v.At(h.Revoked, cli.TimeForm)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	v.Table(t)
+	return nil
+}
+
+// kept is how a key is kept.
+func kept(h control.Human) string {
+	if h.Open {
+		return "open: no passphrase"
+	}
+	return "passphrase"
+}
+
+// here is this host's human and what is known of them.
+func here(ctx context.Context, client control.Service) (control.HumanList, control.Human, error) {
+	all, err := control.Humans.Ask(ctx, client, control.HumansRequest{})
+	if err != nil {
+		return all, control.Human{}, err
+	}
+	for _, h := range all.Humans {
+		if h.Name == all.Here && h.Host == all.Host {
+			return all, h, nil
+		}
+	}
+	return all, control.Human{Name: all.Here, Host: all.Host}, nil
+}
+
+// checkName refuses another human than this host's.
+func checkName(cmd *cobra.Command, args []string, here protocol.Name) error {
+	if len(args) > 0 && args[0] != here.String() {
+		return cli.UsageErrorf(cmd, "the human of this host is %s; %q has their key where they sit", here, args[0])
+	}
+	return nil
+}

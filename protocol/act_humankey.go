@@ -1,0 +1,253 @@
+package protocol
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nkeys"
+)
+
+// humanKeyContext begins what the keys of a human sign to prove themselves.
+const humanKeyContext = "parley-human-key-v1"
+
+// HumanKey is what a host says in the body of human-key: the key with which one of its
+// humans signs decisions from now on (R35). The first key of a human stays the first
+// one: each that follows is agreed to by the one before.
+type HumanKey struct {
+	Host  Name
+	Human Name
+	Key   string // public nkey
+	After string // the public nkey that it follows; empty: it is the first
+	// Open says that the private half is kept without a passphrase, so that whoever may
+	// read files of the host can decide in the human's name (R36).
+	Open   bool
+	Proof  string // signature of Key, base64url
+	Agreed string // signature of After, base64url; empty where it is the first
+}
+
+// Speaker is the host.
+func (h HumanKey) Speaker() Name { return h.Host }
+
+// ActHumanKey is the act of a HumanKey.
+const ActHumanKey Act = "human-key"
+
+// SayHumanKey is the act by which a host says which key one of its humans has. Whether
+// the proofs in it hold is for HumanKey.Check to say.
+var SayHumanKey = NewAct(ActSpec{
+	Act: ActHumanKey, Heading: "HUMAN-KEY", Class: ClassHostWord,
+	Doc: "Says with which key a human of the host signs decisions.",
+}, parseHumanKey, formatHumanKey, HumanKey{Host: "white", Human: "nat", Key: exampleKey, Proof: "n0Nhy…"})
+
+func formatHumanKey(h HumanKey) string {
+	var b strings.Builder
+	b.WriteString(wordHead(ActHumanKey, h.Host))
+	fmt.Fprintf(&b, "human: %s\nkey: %s\n", h.Human, oneLine(h.Key))
+	if h.After != "" {
+		fmt.Fprintf(&b, "after: %s\n", oneLine(h.After))
+	}
+	if h.Open {
+		b.WriteString("open: yes\n")
+	}
+	fmt.Fprintf(&b, "proof: %s\n", oneLine(h.Proof))
+	if h.Agreed != "" {
+		fmt.Fprintf(&b, "agreed: %s\n", oneLine(h.Agreed))
+	}
+	return NormalBody(b.String())
+}
+
+func parseHumanKey(body string) (HumanKey, error) {
+	var h HumanKey
+	host, err := readWord(body, h.take)
+	switch {
+	case err != nil:
+	case h.Human == "" || h.Key == "" || h.Proof == "":
+		err = errors.New("it names no human, no key or gives no proof of it")
+	case (h.After == "") != (h.Agreed == ""):
+		err = errors.New("it names a key before without its word, or the other way about")
+	}
+	h.Host = host
+	return h, err
+}
+
+func (h *HumanKey) take(key, value string) (err error) {
+	switch key {
+	case "human":
+		h.Human, err = ParseName(value)
+		return err
+	case "key":
+		h.Key = value
+		return CheckKey(value)
+	case "after":
+		h.After = value
+		return CheckKey(value)
+	case "open":
+		h.Open = value == "yes"
+	case "proof":
+		h.Proof = oneLine(value)
+	case "agreed":
+		h.Agreed = oneLine(value)
+	}
+	return nil
+}
+
+// Prove sets key and proof, and the word of the key before where there is one, in the
+// record with the id recordID.
+func (h *HumanKey) Prove(recordID string, key, before nkeys.KeyPair) (err error) {
+	if h.Key, err = key.PublicKey(); err != nil {
+		return fmt.Errorf("cannot prove the key of %s: %w", h.Human, err)
+	}
+	if before != nil {
+		if h.After, err = before.PublicKey(); err != nil {
+			return fmt.Errorf("cannot prove the key of %s: %w", h.Human, err)
+		}
+		if h.Agreed, err = signText(before, h.proven(recordID)); err != nil {
+			return err
+		}
+	}
+	h.Proof, err = signText(key, h.proven(recordID))
+	return err
+}
+
+// Check says why the proofs do not hold in the record with the id recordID, if they do not.
+func (h *HumanKey) Check(recordID string) error {
+	switch {
+	case h.Key == h.After:
+		return errors.New("the new key is the old one")
+	case verify(h.Key, h.Proof, h.proven(recordID)) != nil:
+		return errors.New("the key does not prove itself")
+	case h.After != "" && verify(h.After, h.Agreed, h.proven(recordID)) != nil:
+		return errors.New("the key before does not agree")
+	}
+	return nil
+}
+
+func (h *HumanKey) proven(recordID string) []byte {
+	after, kept := h.After, "locked"
+	if after == "" {
+		after = "-"
+	}
+	if h.Open {
+		kept = "open"
+	}
+	return []byte(strings.Join([]string{humanKeyContext, recordID, h.Host.String(), h.Human.String(), after, h.Key, kept, ""}, "\n"))
+}
+
+func signText(key nkeys.KeyPair, text []byte) (string, error) {
+	sig, err := key.Sign(text)
+	if err != nil {
+		return "", fmt.Errorf("cannot sign: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(sig), nil
+}
+
+// humanEndContext begins what is signed to end the key of a human.
+const humanEndContext = "parley-human-revoke-v1"
+
+// HumanEnd is what a host says in the body of human-revoke: the key of a human counts no
+// more, but for the decisions that are named (R35). The key itself says so, or that of a
+// human of the host that began the record.
+type HumanEnd struct {
+	Host   Name   // who says it
+	Of     Name   // the host whose human it is
+	Human  Name   // whose key it is
+	Key    string // public nkey
+	By     string // the public nkey that agrees
+	Agreed string // its signature, base64url
+	// Counts are the decisions that count still: the SHA-256 of their files in hex, rising.
+	Counts []string
+}
+
+// Speaker is the host that says it.
+func (h HumanEnd) Speaker() Name { return h.Host }
+
+// ActHumanRevoke is the act of a HumanEnd.
+const ActHumanRevoke Act = "human-revoke"
+
+// RevokeHuman is the act by which the key of a human ends. Whether the signature in it holds
+// is for HumanEnd.Check to say.
+var RevokeHuman = NewAct(ActSpec{
+	Act: ActHumanRevoke, Heading: "HUMAN-REVOKE", Class: ClassHostWord,
+	Doc: "Ends the key of a human: it counts no more, but for the decisions that are named.",
+}, parseHumanEnd, formatHumanEnd, HumanEnd{
+	Host: "white", Of: "white", Human: "nat", Key: exampleKey, By: exampleKey, Agreed: "n0Nhy…", Counts: []string{strings.Repeat("5f", 32)},
+})
+
+func formatHumanEnd(h HumanEnd) string {
+	var b strings.Builder
+	b.WriteString(wordHead(ActHumanRevoke, h.Host))
+	fmt.Fprintf(&b, "human: %s\nof: %s\nkey: %s\nby: %s\nagreed: %s\n", h.Human, h.Of, oneLine(h.Key), oneLine(h.By), oneLine(h.Agreed))
+	for _, c := range h.Counts {
+		fmt.Fprintf(&b, "counts: %s\n", oneLine(c))
+	}
+	return NormalBody(b.String())
+}
+
+func parseHumanEnd(body string) (HumanEnd, error) {
+	var h HumanEnd
+	host, err := readWord(body, h.take)
+	switch {
+	case err != nil:
+		return HumanEnd{}, err
+	case h.Human == "" || h.Of == "" || h.Key == "" || h.By == "" || h.Agreed == "":
+		return HumanEnd{}, errors.New("it does not say whose key ends, or who agrees")
+	}
+	h.Host = host
+	slices.Sort(h.Counts)
+	h.Counts = slices.Compact(h.Counts)
+	return h, nil
+}
+
+// maxCounting bounds how many decisions one revocation may name.
+const maxCounting = 10_000
+
+func (h *HumanEnd) take(key, value string) (err error) {
+	switch key {
+	case "human":
+		h.Human, err = ParseName(value)
+	case "of":
+		h.Of, err = ParseName(value)
+	case "key":
+		h.Key, err = value, CheckKey(value)
+	case "by":
+		h.By, err = value, CheckKey(value)
+	case "agreed":
+		h.Agreed = oneLine(value)
+	case "counts":
+		switch {
+		case !isHex(value, 64):
+			return errors.New("it is not the SHA-256 of a file")
+		case len(h.Counts) == maxCounting:
+			return fmt.Errorf("more than %d decisions", maxCounting)
+		}
+		h.Counts = append(h.Counts, value)
+	}
+	return err
+}
+
+// Agree sets who agrees, and the signature, in the record with the id recordID.
+func (h *HumanEnd) Agree(recordID string, key nkeys.KeyPair) (err error) {
+	slices.Sort(h.Counts)
+	h.Counts = slices.Compact(h.Counts)
+	if h.By, err = key.PublicKey(); err != nil {
+		return fmt.Errorf("cannot end the key of %s: %w", h.Human, err)
+	}
+	h.Agreed, err = signText(key, h.agreed(recordID))
+	return err
+}
+
+// Check says why the signature does not hold in the record with the id recordID, if it does
+// not. Whose key h.By is, is for the fleet to say.
+func (h *HumanEnd) Check(recordID string) error {
+	if verify(h.By, h.Agreed, h.agreed(recordID)) != nil {
+		return errors.New("the key that agrees did not sign it")
+	}
+	return nil
+}
+
+func (h *HumanEnd) agreed(recordID string) []byte {
+	lines := []string{humanEndContext, recordID, h.Host.String(), h.Of.String(), h.Human.String(), h.Key, h.By}
+	return []byte(strings.Join(append(lines, h.Counts...), "\n") + "\n")
+}
