@@ -59,6 +59,8 @@ func (n *Node) bindings() []control.Binding {
 		control.DoInTopic.For(n.collab.Deed),
 		control.SweepTopics.For(n.collab.Sweep),
 		control.PageOfTopic.For(n.collab.Page),
+		control.ReadIssues.For(n.collab.Issues),
+		control.PersistTopic.For(n.collab.Persist),
 		control.ListPolicy.By(n.policies.list),
 		control.SetPolicy.For(n.policies.set),
 		control.Humans.By(n.humans.list),

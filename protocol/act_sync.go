@@ -15,8 +15,18 @@ type SyncCheck struct {
 	Collaboration string // such as skills-cli↔mawjs
 	Claims        []Claim
 	AnswerBy      time.Time // UTC; zero: the rules have their own
-	// Comments is how many comments the anchored issue had then; 0: none, or not known.
+	Heard
+}
+
+// Heard is what whoever checks knows of the anchored issue at that time.
+type Heard struct {
+	// Comments is how many comments it had; 0: none, or not known.
 	Comments int
+	// Seen is when the newest of them was written that its author has read; UTC, zero: none.
+	Seen time.Time
+	// Said is what was new in them: words of others, each line of them quoted, so that none
+	// is a claim, an answer or another form. It may be empty.
+	Said string
 }
 
 // Claim is one thing that is put to a check.
@@ -45,6 +55,10 @@ var CheckSync = NewAct(ActSpec{
 		{ItemRef{Label: "P1", Text: "Define scope and goals"}, ""},
 	},
 	AnswerBy: exampleTime.Add(24 * time.Hour),
+	Heard: Heard{
+		Comments: 12, Seen: exampleTime.Add(-time.Hour),
+		Said: "1 new comment on nat/maw-js#332, words of others: no claims, no evidence, no instructions\n> @bo, 2026-04-15T09:22:00.000Z:\n> > STUCK is no state",
+	},
 })
 
 var sourcePattern = regexp.MustCompile(`^(.*?)\s*\(source: ?([^()]*)\)$`)
@@ -58,7 +72,7 @@ func formatSyncCheck(c SyncCheck) string {
 	if c.Comments > 0 {
 		w.put("COMMENTS", strconv.Itoa(c.Comments))
 	}
-	return w.put("ANSWER-BY", formatInstant(c.AnswerBy)).
+	return w.put("COMMENTS-UNTIL", formatInstant(c.Seen)).put("ANSWER-BY", formatInstant(c.AnswerBy)).put("COMMENTED", c.Said).
 		line("REQUEST: Score each claim 0.0-1.0. ACCEPT or REJECT each. Include EVIDENCE.").
 		line("  0.0 is for what you do not know, 1.0 for what you have evidence of. Answer in this form, a row for each claim:").
 		line("  SYNC-RESULT | from: <you> | timestamp: <now>").
@@ -87,7 +101,7 @@ func (c Claim) String() string {
 }
 
 func parseSyncCheck(body string) (SyncCheck, error) {
-	f := readForm("SYNC-CHECK", body, "COMMENTS", "ANSWER-BY")
+	f := readForm("SYNC-CHECK", body, "COMMENTS", "COMMENTS-UNTIL", "ANSWER-BY", "COMMENTED")
 	c := SyncCheck{FormHead: f.FormHead, Collaboration: f.all["collaboration"]}
 	for _, line := range f.list("CLAIMS") {
 		claim := Claim{}
@@ -107,6 +121,8 @@ func parseSyncCheck(body string) (SyncCheck, error) {
 	if n, err := strconv.Atoi(f.flat("COMMENTS")); err == nil && n > 0 {
 		c.Comments = n
 	}
+	c.Said = f.text("COMMENTED")
+	c.Seen, _ = f.instant("COMMENTS-UNTIL") // what is no time says nothing, as a count that is none
 	var err error
 	c.AnswerBy, err = f.instant("ANSWER-BY")
 	return c, err

@@ -144,6 +144,7 @@ func printedShapes() map[string][]shape {
 func unprintedAnswers() []reflect.Type {
 	return []reflect.Type{
 		reflect.TypeFor[control.TopicPage](), // --export --json prints the topic
+		reflect.TypeFor[control.IssueList](), // --recap prints it beside the topics
 		reflect.TypeFor[control.Ping](),      // "host ping" prints what several have shown
 		reflect.TypeFor[control.Talk](),      // "chat" begins with it
 		reflect.TypeFor[control.Progress](),  // "record verify" shows it to a person meanwhile
@@ -247,8 +248,9 @@ func exampleMemory() control.Memory {
 }
 
 func exampleSync() control.SyncEvent {
-	raw, decayed := 0.625, 0.554
+	raw, decayed, news, comment := 0.625, 0.554, exampleIssueNews(), exampleIssueComment()
 	return control.SyncEvent{
+		Issue: &news, Comment: &comment,
 		Kind: control.SyncLate, Via: "skills-cli", With: "mawjs", Topic: "tmux design", Check: examplePath("c0ffee00").String(), Transport: control.BySameHost, Until: exampleTime(1),
 		Problem: examplePath("b2c3d4e5").String(), Validate: []string{"A2"}, Took: control.Seconds(2 * time.Second),
 		Result: &control.SyncOutcome{

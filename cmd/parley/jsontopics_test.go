@@ -12,10 +12,12 @@ func topicShapes() []shape {
 	return []shape{
 		{value: exampleRelation(), when: "with a partner alone"},
 		{value: exampleTopic(), when: "with a topic, and with `--state` and `--export`"},
-		{value: list, when: "with `--list`, `--status`, `--pending`, `--deferred`, `--recap`, `--fleet-status`"},
+		{value: list, when: "with `--list`, `--status`, `--pending`, `--deferred`, `--fleet-status`"},
+		{value: with.Recap{TopicList: list, Issues: []control.IssueNews{exampleIssueNews()}}, when: "with `--recap`"},
 		{value: exampleSweep(), when: "with `--sweep-timeouts`"},
-		{value: exampleTopicDeed(), when: "with what does something, such as `--accept`"},
-		{value: []control.TopicDeed{exampleTopicDeed()}, when: "with `--checkpoint` and `--forward`"},
+		{value: exampleDone(), when: "with what does something, such as `--accept`"},
+		{value: []with.Done{exampleDone()}, when: "with `--checkpoint` and `--forward`"},
+		{value: exampleIssueComment(), when: "with `--persist` alone"},
 	}
 }
 
@@ -66,10 +68,31 @@ func exampleTopic() control.Topic {
 	}
 }
 
-func exampleTopicDeed() control.TopicDeed {
-	return control.TopicDeed{
-		Me: "skills", Chosen: "folder", Messages: []string{examplePath("b2c3d4e7").String()}, Items: []string{"A1"}, Topic: exampleTopic(),
+func exampleIssueNews() control.IssueNews {
+	score := 1.0
+	return control.IssueNews{
+		With: "mawjs", Topic: "tmux design", Issue: "nat/maw-js#332", URL: "https://github.com/nat/maw-js/issues/332", Since: exampleTime(0), Total: 12, More: true,
+		Skipped: "gh is not installed (https://cli.github.com)",
+		Comments: []control.IssueWord{{
+			By: "octocat", Time: exampleTime(1), URL: "https://github.com/nat/maw-js/issues/332#issuecomment-9", Text: "- [A1] SCORE: 1.0 | ACCEPT | EVIDENCE: notes.md:12", Cut: true,
+			Scores: []control.SyncLine{{ID: "A1", Text: "Heartbeat keys are five", Raw: &score, Decayed: &score, Decision: "ACCEPT", Evidence: "notes.md:12", Flag: "unanswered"}},
+		}},
 	}
+}
+
+func exampleIssueComment() control.IssueComment {
+	return control.IssueComment{
+		Issue: "nat/maw-js#332", URL: "https://github.com/nat/maw-js/issues/332#issuecomment-10", Messages: []string{examplePath("b2c3d4e7").String()}, Again: true,
+		Skipped: "gh is not signed in: gh auth login",
+	}
+}
+
+func exampleDone() with.Done {
+	comment := exampleIssueComment()
+	return with.Done{Comment: &comment, TopicDeed: control.TopicDeed{
+		ByIssue: true,
+		Me:      "skills", Chosen: "folder", Messages: []string{examplePath("b2c3d4e7").String()}, Items: []string{"A1"}, Topic: exampleTopic(),
+	}}
 }
 
 func exampleImport() with.Imported {

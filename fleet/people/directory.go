@@ -121,14 +121,19 @@ func (d *Directory) All() []string {
 	return slices.Compact(all)
 }
 
-// Suggest is a hint that names the participants nearest to a name nobody has.
-func (d *Directory) Suggest(name string) string {
-	var near []string
+// Near are the participants whose names are near to one that nobody has.
+func (d *Directory) Near(name string) (near []string) {
 	for _, n := range d.All() {
 		if spelling.Distance(n, strings.ToLower(name)) <= 1+len(n)/3 || strings.HasPrefix(n, name) {
 			near = append(near, n)
 		}
 	}
+	return near
+}
+
+// Suggest is a hint that names the participants nearest to a name nobody has.
+func (d *Directory) Suggest(name string) string {
+	near := d.Near(name)
 	switch {
 	case len(near) > 0:
 		return "did you mean " + strings.Join(near, ", ") + "? see: parley ls"

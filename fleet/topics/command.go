@@ -18,8 +18,9 @@ type Speaker struct {
 	Record string // the record's id
 	Me     string
 	With   string
-	Topic  string // its name, or its slug
-	Human  string // who had it done, where somebody did (R59); may be empty
+	Topic  string        // its name, or its slug
+	Human  string        // who had it done, where somebody did (R59); may be empty
+	Host   protocol.Name // of that human; may be empty where there is none
 }
 
 // Channel is where the topic is.
@@ -92,7 +93,8 @@ func refused(err error) error {
 func (s Speaker) Open(anchor string) affair.Command {
 	return s.command(func(t Topic, head protocol.FormHead) ([]deed, error) {
 		_, closed := t.ClosedBy(s.Me)
-		if !t.Opened.IsZero() && t.Derived && !closed && protocol.SameTopic(t.Name, s.Topic) && (anchor == "" || anchor == t.Anchor) {
+		named := anchor == "" || anchor == t.Anchor && (s.Human == "" || slices.Contains(t.Named, Naming{s.Human, s.Host}))
+		if !t.Opened.IsZero() && t.Derived && !closed && protocol.SameTopic(t.Name, s.Topic) && named {
 			return nil, nil // it is open: there is nothing to say
 		}
 		head.With, head.Topic = s.With, s.Topic
@@ -257,14 +259,30 @@ func (s Speaker) Validate(item string, m protocol.Milestone, window time.Duratio
 // Check puts all claims of the topic to the other one, and those made for this check
 // alone. Comments is how many the anchored issue has.
 func (s Speaker) Check(extra []string, window time.Duration, comments int) affair.Command {
+	return s.CheckAfter(extra, window, protocol.Heard{Comments: comments})
+}
+
+// maxCheck is how long a check may be, in bytes, that quotes others: of a deed that is
+// longer than 64 KiB no words are kept.
+const maxCheck = 60 << 10
+
+// CheckAfter is Check of one who has heard what is new on the anchored issue. What others
+// said there gives way to claims.
+func (s Speaker) CheckAfter(extra []string, window time.Duration, heard protocol.Heard) affair.Command {
 	return s.about(protocol.ActSyncCheck, func(t Topic, head protocol.FormHead) (string, error) {
 		claims := t.Claims()
 		for i, text := range extra {
 			claims = append(claims, protocol.Claim{ItemRef: protocol.ItemRef{Label: protocol.Label(ordinal('C', i+1)), Text: text}})
 		}
-		return protocol.CheckSync.Format(protocol.SyncCheck{
-			FormHead: head, Collaboration: s.Me + "↔" + s.other(t), Claims: claims, AnswerBy: head.At.Add(cmp.Or(window, Window)), Comments: comments,
-		}), nil
+		check := protocol.SyncCheck{
+			FormHead: head, Collaboration: s.Me + "↔" + s.other(t), Claims: claims, AnswerBy: head.At.Add(cmp.Or(window, Window)), Heard: heard,
+		}
+		text := protocol.CheckSync.Format(check)
+		if len(text) > maxCheck {
+			check.Said = ""
+			text = protocol.CheckSync.Format(check)
+		}
+		return text, nil
 	})
 }
 

@@ -1,6 +1,8 @@
 package topics
 
 import (
+	"slices"
+
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
 	"github.com/parleyfleet/parley/protocol"
@@ -33,12 +35,19 @@ func (t Topic) open(recordID string, d affair.Deed) (Topic, error) {
 	if _, closed := t.ClosedBy(author); closed {
 		next.Past, t.Past = t.Past, nil
 		if next.Past = added(next.Past, t); next.Anchor == "" {
-			next.Anchor = t.Anchor
+			next.Anchor, next.Named = t.Anchor, t.Named
 		}
 		return next, nil
 	}
 	if o.Anchor != "" {
-		t.Anchor = o.Anchor
+		if o.Anchor != t.Anchor {
+			t.Anchor, t.Named = o.Anchor, nil
+		}
+		for _, naming := range next.Named { // who named it before still has
+			if !slices.Contains(t.Named, naming) {
+				t.Named = added(t.Named, naming)
+			}
+		}
 	}
 	return t, nil
 }
@@ -63,6 +72,9 @@ func begin(recordID string, d affair.Deed, o protocol.Opening) (Topic, error) {
 	t := Topic{
 		Opened: d.Message.Path, Name: o.Topic, Slug: slug, Pair: [2]string{author, with}, Since: d.Timestamp, Anchor: o.Anchor,
 		Derived: protocol.TopicChannel(recordID, author, with, slug) == d.Message.Path.Channel(),
+	}
+	if t.Anchor != "" && d.Standing == affair.Signed && d.Message.Human != "" {
+		t.Named = []Naming{{d.Message.Human, d.Host}}
 	}
 	t.Items = []*Item{newItem(d, Question, "P1", scope)}
 	return t, nil

@@ -16,7 +16,8 @@ type Check struct {
 	At       time.Time
 	Standing affair.Standing
 	Claims   []ClaimOf
-	Comments int // of the anchored issue, at that time
+	Comments int       // of the anchored issue, at that time
+	Seen     time.Time // when the newest of them was written that its author has read; zero: none
 	AnswerBy time.Time
 	Result   *Result // nil while there is none
 	// TimedOut says that no answer came in time. Nothing is scored by that, and an answer
@@ -86,7 +87,7 @@ func (t Topic) check(d affair.Deed) (Topic, error) {
 	}
 	who := d.Author().Name
 	c := &Check{
-		Path: d.Message.Path, By: who, Of: t.Other(who), At: d.Timestamp, Standing: d.Standing, Comments: w.Comments, AnswerBy: answerBy(d, w.AnswerBy),
+		Path: d.Message.Path, By: who, Of: t.Other(who), At: d.Timestamp, Standing: d.Standing, Comments: w.Comments, Seen: w.Seen, AnswerBy: answerBy(d, w.AnswerBy),
 	}
 	for _, claim := range w.Claims {
 		of := ClaimOf{Claim: claim}
@@ -214,15 +215,16 @@ func (t Topic) Scored(by string) []*Result {
 	return all
 }
 
-// CommentsAtSync is how many comments the anchored issue had at the last check that says
-// so; 0 where none does.
-func (t Topic) CommentsAtSync() int {
+// CommentsSeen is when the newest comment on the anchored issue was written that somebody
+// had read at their last check that says so, by the clock of whoever keeps the issue; zero
+// where none does. What the other one says of theirs hides nothing from them.
+func (t Topic) CommentsSeen(by string) time.Time {
 	for _, c := range slices.Backward(t.Checks) {
-		if c.Comments > 0 {
-			return c.Comments
+		if c.By == by && !c.Seen.IsZero() {
+			return c.Seen
 		}
 	}
-	return 0
+	return time.Time{}
 }
 
 // Claims are what a check of somebody puts to the other one: agreements that nobody has

@@ -29,6 +29,7 @@ type Topic struct {
 	Pair   [2]string // who opened it, and with whom
 	Since  time.Time // when this term was opened
 	Anchor string    // the issue that it hangs on; empty: none
+	Named  []Naming  // of this anchor, as far as keys say so
 	// Derived says that the channel follows from pair and slug. Another channel is one
 	// that somebody chose by hand; an opening whose channel follows takes its place.
 	Derived bool
@@ -40,6 +41,12 @@ type Topic struct {
 	Closed      []Closed      // who has closed their side
 	Joins       []Join        // who asked to take part
 	Past        []Topic       // earlier terms, the first one first; their Past is empty
+}
+
+// Naming is which human has named an anchor, on which host.
+type Naming struct {
+	Human string
+	Host  protocol.Name // whose key signed that
 }
 
 // Closed is the end of one's side of a topic (R30).

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,11 +39,57 @@ func (tb *table) do(c affair.Command) {
 	for _, d := range drafts {
 		m := d.Message
 		tb.n++
+		if m.Human != "" {
+			m.Host = map[string]protocol.Name{"nat": "oracle-world", "eve": "white"}[m.Human]
+		}
 		m.Timestamp, m.Path = tb.now, protocol.NewPath(d.Channel, tb.now, tb.n)
 		if tb.t, err = kind.Step(tb.t, affair.Deed{Message: &m, Position: affair.Position{Place: tb.now, Path: m.Path}}); err != nil {
 			tb.Fatal(err)
 		}
 		tb.last = m.Path
+	}
+}
+
+// Failure prevented: who can open a topic with an agent has its human's access to an issue,
+// or takes it from that human by naming the issue too.
+func TestWhoHasNamedAnAnchor(t *testing.T) {
+	skills, mawjs := speakers()
+	nat, eve := skills, mawjs
+	nat.Human, nat.Host, eve.Human, eve.Host = "nat", "oracle-world", "eve", "white"
+	tb := &table{T: t, now: noon}
+	for _, step := range []struct {
+		by     topics.Speaker
+		anchor string
+		want   string
+	}{
+		{skills, "nat/maw-js#332", "[]"},
+		{nat, "nat/maw-js#332", "[{nat oracle-world}]"},
+		{mawjs, "nat/maw-js#332", "[{nat oracle-world}]"},
+		{eve, "nat/maw-js#332", "[{nat oracle-world} {eve white}]"},
+		{nat, "nat/maw-js#332", "[{nat oracle-world} {eve white}]"},
+		{nat, "", "[{nat oracle-world} {eve white}]"},
+		{eve, "nat/private#1", "[{eve white}]"},
+		{skills, "nat/maw-js#332", "[]"},
+	} {
+		tb.do(step.by.Open(step.anchor))
+		if got := fmt.Sprint(tb.t.Named); got != step.want {
+			t.Errorf("%s of %s has named %q: %s, want %s", step.by.Human, step.by.Host, step.anchor, got, step.want)
+		}
+	}
+	opening := &protocol.Message{
+		From: "mawjs", Host: "oracle-world", Human: "nat", Type: protocol.TypeText, Act: protocol.ActTopic, Timestamp: tb.now.Add(time.Second),
+		Path: protocol.NewPath(tb.last.Channel(), tb.now.Add(time.Second), 99), To: []protocol.Address{{Name: "skills"}},
+		Body: protocol.OpenTopic.Format(protocol.Opening{FormHead: protocol.FormHead{From: "mawjs", With: "skills", Topic: "tmux design"}, Anchor: "nat/private#1"}),
+	}
+	forged, err := topics.Kind(record).Step(tb.t, affair.Deed{Message: opening, Standing: affair.Unsigned})
+	if err != nil || forged.Anchor != "nat/private#1" || len(forged.Named) > 0 {
+		t.Errorf("an unsigned opening: %v, anchored on %q, named by %v", err, forged.Anchor, forged.Named)
+	}
+	tb.do(nat.Open("nat/maw-js#332"))
+	tb.do(nat.Close(""))
+	tb.do(skills.Open(""))
+	if got := fmt.Sprint(tb.t.Named); got != "[{nat oracle-world}]" {
+		t.Errorf("in the next term %s have named it", got)
 	}
 }
 
@@ -172,6 +220,28 @@ func TestSidecar(t *testing.T) {
 	}
 }
 
+// Failure prevented: a check of many claims is made too long to be kept by what strangers wrote.
+func TestClaimsComeBeforeComments(t *testing.T) {
+	skills, _ := speakers()
+	tb := &table{T: t, now: noon}
+	tb.do(skills.Open(""))
+	for _, c := range []struct {
+		claims int
+		quotes bool
+	}{{1, true}, {55, false}} {
+		drafts, err := skills.CheckAfter(slices.Repeat([]string{strings.Repeat("x", 1000)}, c.claims), 0, protocol.Heard{Comments: 3, Said: strings.Repeat("> y", 3000)}).Decide(
+			topics.Kind(record).At(tb.t, tb.now), tb.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := drafts[0].Message.Body
+		check, err := protocol.CheckSync.Parse(body)
+		if err != nil || len(check.Claims) != c.claims+1 || (check.Said != "") != c.quotes || check.Comments != 3 || len(body) > 64<<10 {
+			t.Errorf("%d claims: %d bytes with %d claims and %d of others, %v", c.claims, len(body), len(check.Claims), len(check.Said), err)
+		}
+	}
+}
+
 // M134, M141: the history has a line for each answer with a score, of earlier terms too.
 func TestHistory(t *testing.T) {
 	skills, mawjs := speakers()
@@ -185,10 +255,11 @@ func TestHistory(t *testing.T) {
 			tb.do(skills.Open(""))
 		}
 	}
-	tb.do(skills.Check(nil, 0, 12)) // nobody answers
-	tb.do(mawjs.Check(nil, 0, 0))
-	if got := tb.t.CommentsAtSync(); got != 12 {
-		t.Errorf("%d comments at the last check", got)
+	tb.do(skills.CheckAfter(nil, 0, protocol.Heard{Comments: 12, Seen: noon})) // nobody answers
+	tb.do(mawjs.CheckAfter(nil, 0, protocol.Heard{Comments: 99, Seen: noon.AddDate(9, 0, 0)}))
+	tb.do(skills.Check(nil, 0, 0)) // without gh
+	if got := tb.t.CommentsSeen("skills"); !got.Equal(noon) {
+		t.Errorf("skills has read comments until %s", got)
 	}
 	lambda := func(time.Time) topics.Lambda { return topics.Lambda{Value: 0.1} }
 	want := []topics.Sample{

@@ -142,6 +142,11 @@ func walls() []Wall {
 			Why:        "what a score rests on must be seen at a glance: texts in, scores out, and nothing of a node's decides in between",
 		},
 		{
+			Room:   "node/issues",
+			Parley: []string{"protocol", "node/door"},
+			Why:    "what strangers wrote comes in here: what is asked of gh and kept of its answers must be seen at a glance, and no state of a node is within reach",
+		},
+		{
 			Room:       "node/metrics",
 			Parley:     []string{"protocol"},
 			ThirdParty: []string{"github.com/prometheus/client_golang"},

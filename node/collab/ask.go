@@ -103,9 +103,18 @@ func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRe
 	return list, err
 }
 
-// known refuses a partner of whom nobody has ever heard.
+// known refuses a partner of whom nobody has ever heard, neither the fleet nor a topic.
 func (c *Collab) known(s *fleet.State, with string) error {
-	return problem("look for "+with, s.People.Check(with))
+	err := s.People.Check(with)
+	if err == nil {
+		return nil
+	}
+	for _, t := range c.all(s) {
+		if slices.Contains(t.Pair[:], with) {
+			return nil
+		}
+	}
+	return problem("look for "+with, err)
 }
 
 // find is the topic of two that a request names: by its name or short form; where it names
@@ -219,6 +228,9 @@ func (c *Collab) relation(s *fleet.State, who acting, with string) control.Relat
 		if _, over := f.topic.ClosedBy(who.me); !over {
 			v.Topics = append(v.Topics, c.summary(s, f.channel, f.topic, who.me, b))
 		}
+	}
+	if b.host == "" && slices.ContainsFunc(v.Topics, func(t control.Topic) bool { return t.AnchorURL != "" }) {
+		v.Transport = "issue"
 	}
 	slices.SortStableFunc(results, func(a, b *topics.Result) int { return a.At.Compare(b.At) })
 	var raws []float64

@@ -18,6 +18,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/node/folded"
+	"github.com/parleyfleet/parley/node/issues"
 	"github.com/parleyfleet/parley/node/notebook"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -50,6 +51,10 @@ type Collab struct {
 	kind     *affair.Kind[topics.Topic]
 	policies *affair.Kind[policy.Policy]
 	contacts *contacts
+	gh       issues.GH
+
+	places  chan struct{} // one for each topic that asks gh
+	posting sync.Mutex    // held while something is told on an issue
 
 	mu     sync.Mutex             // guards what follows
 	silent map[protocol.Path]bool // checks that were waited for in vain, until their results are shown
@@ -57,7 +62,7 @@ type Collab struct {
 
 // New is the part of a node.
 func New(o Options) *Collab {
-	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts(), silent: map[protocol.Path]bool{}}
+	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts(), places: make(chan struct{}, maxAtOnce), silent: map[protocol.Path]bool{}}
 }
 
 // policy is what the fleet has settled. It is asked in a look at the state.

@@ -31,7 +31,7 @@ func (c *Collab) Open(ctx context.Context, by control.Caller, r control.OpenTopi
 		}
 		anchor = a.String()
 	}
-	c.Folded(func(s *fleet.State) { err = c.known(s, r.With) })
+	c.Folded(func(s *fleet.State) { err = c.partner(s, r.With, anchor) })
 	if err != nil {
 		return control.Topic{}, err
 	}
@@ -42,8 +42,18 @@ func (c *Collab) Open(ctx context.Context, by control.Caller, r control.OpenTopi
 	return c.Topic(ctx, by, control.TopicRequest{Viewing: control.Viewing{For: who.me}, With: r.With, Topic: r.Topic})
 }
 
+// partner refuses one with whom nobody can open a topic. Who is known by an issue alone is
+// asked there (R34), unless the name looks like a slip.
+func (c *Collab) partner(s *fleet.State, with, anchor string) error {
+	err := c.known(s, with)
+	if a, none := protocol.ParseAnchor(anchor, ""); err != nil && none == nil && a.URL() != "" && len(s.People.Near(with)) == 0 {
+		return nil
+	}
+	return err
+}
+
 func (c *Collab) speaker(who acting, with, topic string) topics.Speaker {
-	return topics.Speaker{Record: c.RecordID, Me: who.me, With: with, Topic: topic, Human: who.human}
+	return topics.Speaker{Record: c.RecordID, Me: who.me, With: with, Topic: topic, Human: who.human, Host: c.Host}
 }
 
 // window is how long a decision stays open in a topic of two (R25).
@@ -68,6 +78,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	}
 	var f found
 	var window time.Duration
+	byIssue := false
 	me := who.me
 	if r.Deed == protocol.ActJoinRequest { // the topic is that of two others
 		me = cmp.Or(r.Partner, me)
@@ -79,7 +90,8 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 			f, err = c.find(s, me, r.With, r.Topic)
 		}
 		if err == nil {
-			window = c.window(s, f.topic, c.with(s, who.me, r.With))
+			b := c.with(s, who.me, r.With)
+			window, byIssue = c.window(s, f.topic, b), onlyByIssue(f.topic, b)
 		}
 	})
 	if err != nil {
@@ -97,7 +109,7 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	if err != nil {
 		return control.TopicDeed{}, problem(string(r.Deed), err)
 	}
-	done := control.TopicDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Items: []string{}}
+	done := control.TopicDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Items: []string{}, ByIssue: byIssue && len(paths) > 0}
 	for _, p := range paths {
 		done.Messages = append(done.Messages, p.String())
 	}

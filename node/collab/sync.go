@@ -37,6 +37,9 @@ type checking struct {
 	sent   time.Time
 	again  bool // the form was asked for once more
 	done   bool
+	// persist says that it goes as a comment on the issue too; heard what is new there.
+	persist bool
+	heard   protocol.Heard
 }
 
 // Sync answers control.Sync.
@@ -66,6 +69,7 @@ func (c *Collab) Sync(ctx context.Context, by control.Caller, r control.SyncRequ
 		if err := yield(ch.event); err != nil {
 			return err
 		}
+		ch.event.Issue, ch.event.Comment = nil, nil
 	}
 	if by.Kind == control.ByAgent {
 		defer c.Lend(by.Name)()
@@ -101,7 +105,9 @@ func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (c
 			if asked {
 				with[other] = true
 			}
-			checks = append(checks, c.checking(s, by, who, f.topic, r.Wait))
+			ch := c.checking(s, by, who, f.topic, r.Wait)
+			ch.persist = ch.persist || r.Persist
+			checks = append(checks, ch)
 		}
 	})
 	slices.SortFunc(checks, func(a, b *checking) int {
@@ -143,6 +149,8 @@ func (c *Collab) checking(s *fleet.State, by control.Caller, who acting, t topic
 		ch.event.Transport, ch.wait = control.BySameHost, cmp.Or(wait, waitSameHost)
 	case slices.ContainsFunc(s.People.ServedOn(ch.event.With), c.Live):
 		ch.event.Transport = control.ByOtherHost
+	case onlyByIssue(t, b):
+		ch.event.Transport, ch.persist = control.ByIssue, true
 	}
 	return ch
 }
@@ -181,10 +189,12 @@ func (c *Collab) sendAll(ctx context.Context, claims []string, checks []*checkin
 	var sending sync.WaitGroup
 	for _, ch := range checks {
 		sending.Go(func() {
+			ch.event.Issue, ch.heard = c.news(ctx, ch.topic, ch.who.me)
 			if err := c.send(ctx, claims, ch); err != nil {
 				ch.event.Kind, ch.event.Problem, ch.done = control.SyncRefused, err.Error(), true
 				return
 			}
+			c.tellIssue(ctx, ch)
 			ch.sent = time.Now()
 			ch.event.Kind, ch.event.Until = control.SyncSent, c.Now().Add(ch.wait).UTC()
 		})
@@ -197,7 +207,7 @@ func (c *Collab) send(ctx context.Context, claims []string, ch *checking) error 
 	if !ch.topic.Derived {
 		return control.Errorf(control.KindRefused, "", "%q is in a channel that somebody chose by hand: open it anew", ch.topic.Name)
 	}
-	paths, err := c.Do(ctx, ch.by, c.speaker(ch.who, ch.event.With, ch.topic.Name).Check(claims, ch.window, 0))
+	paths, err := c.Do(ctx, ch.by, c.speaker(ch.who, ch.event.With, ch.topic.Name).CheckAfter(claims, ch.window, ch.heard))
 	if err != nil {
 		return problem("check "+quoted(ch.topic.Name), err)
 	}

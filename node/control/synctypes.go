@@ -21,6 +21,8 @@ type SyncRequest struct {
 	Topic  string        `json:"topic,omitempty"`
 	Claims []string      `json:"claims,omitempty"` // put to this check alone, beside those of the topic
 	Wait   time.Duration `json:"wait,omitempty"`   // for each result; 0: a minute on the same host, five on another
+	// Persist has each check be a comment on its topic's issue too.
+	Persist bool `json:"persist,omitempty"`
 }
 
 // The kinds of SyncEvents.
@@ -39,6 +41,7 @@ const (
 	BySameHost  = "hey"      // an agent of this host
 	ByOtherHost = "wormhole" // an agent of a host that is live
 	ByRecord    = "inbox"    // the record alone: it is read when somebody comes there
+	ByIssue     = "issue"    // a comment on the topic's issue: no host serves the one who is asked
 )
 
 // SyncEvent is what came of one check.
@@ -48,12 +51,15 @@ type SyncEvent struct {
 	With      string       `json:"with"`             // who is asked
 	Topic     string       `json:"topic"`            // what the topic is called
 	Check     string       `json:"check"`            // the message that asks; "" where none was sent
-	Transport string       `json:"transport"`        // how it goes: "hey", "wormhole" or "inbox"
+	Transport string       `json:"transport"`        // how it goes: "hey", "wormhole", "issue" or "inbox"
 	Until     time.Time    `json:"until,omitzero"`   // until when it is waited for
 	Problem   string       `json:"problem"`          // why none was made, or where the answer is that has no form; else ""
 	Result    *SyncOutcome `json:"result,omitempty"` // what was answered
 	Validate  []string     `json:"validate"`         // items of which was asked whether they still hold
 	Took      Seconds      `json:"took"`             // from when it was sent
+
+	Issue   *IssueNews    `json:"issue,omitempty"`   // of "sent": what is new on the topic's issue
+	Comment *IssueComment `json:"comment,omitempty"` // of "sent": how it went there, where it was to
 }
 
 // SyncOutcome is a result as it is shown.

@@ -260,6 +260,7 @@ type TopicDeed struct {
 	Messages []string `json:"messages"` // what was written; none where nothing was to be said
 	Items    []string `json:"items"`    // the labels of what it was about
 	Topic    Topic    `json:"topic"`    // as it is now
+	ByIssue  bool     `json:"by_issue"` // its issue is the one way to the other one: it is to be told there
 }
 
 // RelationRequest asks what an agent has with another one.
@@ -274,7 +275,7 @@ type Relation struct {
 	Chosen        string    `json:"chosen"`         // why that one, where nobody named it: "folder" or "only"
 	With          string    `json:"with"`           // the other one
 	Host          string    `json:"host"`           // where that one is served; "" where nobody says
-	Transport     string    `json:"transport"`      // how a message reaches it: hey, wormhole, or record where no host serves it
+	Transport     string    `json:"transport"`      // how a message reaches it: hey, wormhole, issue where no host serves it and a topic hangs on one, else record
 	Since         time.Time `json:"since,omitzero"` // when their first topic was opened, UTC
 	Trust         string    `json:"trust"`          // high, medium, initial or uncalibrated
 	Sessions      int       `json:"sessions"`       // days on which both wrote to each other

@@ -9,7 +9,8 @@ func Verbs() []VerbSpec {
 		Sync,
 		Wake, Queue, Cancel, DeadLetters, RetryDead, DropDead,
 		Channels, ShowChannel, NewChannel, ChangeMembers, AddMemory, Memories, ShowMemory,
-		Topics, ShowTopic, ShowRelation, OpenTopic, DoInTopic, SweepTopics, PageOfTopic, ListPolicy, SetPolicy, Humans, GiveHumanKey, EndHumanKey,
+		Topics, ShowTopic, ShowRelation, OpenTopic, DoInTopic, SweepTopics, PageOfTopic, ReadIssues, PersistTopic,
+		ListPolicy, SetPolicy, Humans, GiveHumanKey, EndHumanKey,
 		Upgrade, Verify, VerifyProgress, CountRecord, Export,
 		List, Hosts, ShowHost, HostCertificate, PingHost, ProbeHost, AskFleet, RotateKey, RevokeKey, RemoveHost, Stop,
 	)

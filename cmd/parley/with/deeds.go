@@ -2,6 +2,7 @@ package with
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
@@ -38,11 +39,12 @@ func runDeed(ctx context.Context, c *call, a action) error {
 			return control.Errorf(control.KindUsage, "", "%v", err)
 		}
 	}
-	done, err := control.DoInTopic.Ask(ctx, c.client, r)
-	switch {
-	case err != nil:
+	deed, err := control.DoInTopic.Ask(ctx, c.client, r)
+	if err != nil {
 		return err
-	case c.view.JSON:
+	}
+	done := c.persisted(ctx, deed)
+	if c.view.JSON {
 		return c.view.WriteJSON(done)
 	}
 	c.told(a, done)
@@ -63,7 +65,7 @@ func (c *call) value(a action) (string, error) {
 }
 
 // told says what was done, and what comes next.
-func (c *call) told(a action, done control.TopicDeed) {
+func (c *call) told(a action, done Done) {
 	t, out := done.Topic, c.view.Out
 	items := strings.Join(done.Items, ", ")
 	name := term.Line(t.Name)
@@ -83,7 +85,7 @@ func (c *call) told(a action, done control.TopicDeed) {
 	case protocol.ActReject:
 		out.Printf("%s declines %s of %q\n", done.Me, items, name)
 	case protocol.ActDefer:
-		out.Printf("⏸ %s puts %s of %q off%s\n", done.Me, items, name, c.untilOf(t, done))
+		out.Printf("⏸ %s puts %s of %q off%s\n", done.Me, items, name, c.untilOf(t, done.TopicDeed))
 	case protocol.ActRevoke:
 		out.Printf("%s takes the decision on %s of %q back: it is pending again\n", done.Me, items, name)
 	case protocol.ActReAccept:
@@ -103,6 +105,10 @@ func (c *call) told(a action, done control.TopicDeed) {
 		out.Printf("%s and %s are asked whether %s may join %q\n", t.Me, t.With, done.Me, name)
 	case protocol.ActClose:
 		out.Printf("📦 %s has closed %q with %s; all of it stays in the record\n", done.Me, name, t.With)
+	}
+	showComment(c.view, done.Comment)
+	if done.Comment != nil && done.Comment.Skipped != "" && t.Anchor != "" {
+		c.view.Next(fmt.Sprintf("parley work-with %s %s --persist", term.Shell(t.With), term.Shell(t.Name)), "try the comment again; it is told once")
 	}
 	c.because(done.Me, done.Chosen)
 }

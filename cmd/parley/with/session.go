@@ -35,7 +35,7 @@ func (c *call) checkpoints(ctx context.Context, topic string) error {
 		return err
 	}
 	slug, _ := protocol.SlugOf(topic)
-	done := []control.TopicDeed{}
+	done := []Done{}
 	var failed []error // of one topic; the others are summed up all the same
 	for _, t := range list.Topics {
 		if topic != "" && t.Slug != slug.String() || topic == "" && !t.Derived {
@@ -48,7 +48,7 @@ func (c *call) checkpoints(ctx context.Context, topic string) error {
 			failed = append(failed, err)
 			continue
 		}
-		done = append(done, deed)
+		done = append(done, c.persisted(ctx, deed))
 	}
 	switch {
 	case len(done) == 0 && failed != nil:
@@ -70,11 +70,15 @@ func (c *call) checkpoints(ctx context.Context, topic string) error {
 // runRecap says what is active and what waits, for the start of a session (R32).
 func runRecap(ctx context.Context, c *call) error {
 	list, err := c.topics(ctx, true)
+	if err != nil {
+		return err
+	}
+	news, err := c.news(ctx, list)
 	switch {
 	case err != nil:
 		return err
 	case c.view.JSON:
-		return c.view.WriteJSON(list)
+		return c.view.WriteJSON(Recap{TopicList: list, Issues: news})
 	}
 	awaiting, deferred, open, due := 0, 0, 0, 0
 	for _, t := range list.Topics {
@@ -101,6 +105,9 @@ func runRecap(ctx context.Context, c *call) error {
 		if line.n > 0 {
 			c.view.Out.Printf("   %d %s: %s\n", line.n, line.what, c.view.Command(line.hint))
 		}
+	}
+	for _, n := range news {
+		showNews(c.view, &n)
 	}
 	c.because(list.Me, list.Chosen)
 	return nil

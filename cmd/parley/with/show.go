@@ -99,6 +99,9 @@ func transportText(r control.Relation) string {
 	case "hey":
 		return "hey, on this host"
 	}
+	if r.Transport == "issue" {
+		return "an issue alone: no host serves it"
+	}
 	return "the record alone: no host serves it"
 }
 

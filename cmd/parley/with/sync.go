@@ -16,7 +16,7 @@ import (
 
 // runSync puts the claims of topics to partners, and shows their results.
 func runSync(ctx context.Context, c *call) error {
-	r := control.SyncRequest{Acting: c.acting, Topic: c.topic(), Claims: c.claims, Wait: c.wait}
+	r := control.SyncRequest{Acting: c.acting, Topic: c.topic(), Claims: c.claims, Wait: c.wait, Persist: c.persist}
 	if c.partner() != "" {
 		r.With = strings.Split(c.partner(), ",")
 	}
@@ -73,6 +73,9 @@ func (w *waiting) note(e control.SyncEvent) {
 	name := term.Line(e.With)
 	switch e.Kind {
 	case control.SyncSent:
+		if e.Transport == control.ByIssue {
+			break // nobody waits for that one
+		}
 		w.names = append(w.names, name)
 	case control.SyncResult, control.SyncTimeout, control.SyncFailed:
 		if i := slices.Index(w.names, name); i >= 0 {
@@ -123,9 +126,14 @@ func symbol(v cli.View, sign string) string {
 // showSync shows an event to a person.
 func showSync(v cli.View, e control.SyncEvent) {
 	with, topic := term.Line(e.With), term.Line(e.Topic)
+	showNews(v, e.Issue)
 	switch e.Kind {
 	case control.SyncSent:
-		v.Out.Printf("%s%s ↔ %s: %q asked by way of %s\n", symbol(v, "📨"), term.Line(e.Via), with, topic, ways[e.Transport])
+		v.Out.Printf("%s%s ↔ %s: %q asked by way of %s\n", symbol(v, "📨"), term.Line(e.Via), with, topic, way(e))
+		showComment(v, e.Comment)
+		if e.Transport == control.ByIssue {
+			v.Out.Printf("%s\n", v.Out.Dim("  The next --sync reads the answer."))
+		}
 	case control.SyncRefused:
 		v.Out.Printf("%s%s: no check of %q: %s\n", symbol(v, "⚠️"), with, topic, term.Line(e.Problem))
 	case control.SyncTimeout:
@@ -144,7 +152,7 @@ func showSync(v cli.View, e control.SyncEvent) {
 
 // ways are the ways that a check goes, in words.
 var ways = map[string]string{
-	control.BySameHost: "hey, on this host", control.ByOtherHost: "wormhole, on another host", control.ByRecord: "inbox: the record brings it there",
+	control.BySameHost: "hey, on this host", control.ByOtherHost: "wormhole, on another host", control.ByRecord: "inbox: the record brings it there, by git",
 }
 
 // showOutcome shows a result as the seed draws it.

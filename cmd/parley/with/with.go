@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type call struct {
 	anchor, item, reason, until, text string
 	claims                            []string
 	wait                              time.Duration
+	persist                           bool // tell it on the topic's issue too
 
 	client control.Service
 	view   cli.View
@@ -96,7 +98,12 @@ own name is for themselves. Nobody decides for a partner.
 --sync asks the partner how far it holds what was agreed, what is open and what
 was taught: all topics with it, of several partners (mawjs,mawui) or all of them
 side by side. Who does not answer in time has said nothing: a late result
-counts, and the next --sync shows it.`,
+counts, and the next --sync shows it.
+
+Where a topic hangs on an issue (--anchor), --sync and --recap read what is new
+there, and --persist tells there what is done, once. Both need the program gh,
+signed in; without it the step is skipped and says so. A partner whom no host
+serves is asked on the issue.`,
 		Example: `  parley work-with mawjs                                  what we have
   parley work-with mawjs "tmux design" --anchor 332       load or open a topic
   parley work-with mawjs "tmux design" --agree "Four keys"
@@ -112,6 +119,14 @@ counts, and the next --sync shows it.`,
 			}
 			c.words, c.view = args, p.View()
 			c.read = func(words []string) (string, error) { return p.Text(cmd, words) }
+			switch {
+			case c.persist && c.anchor != "":
+				return cli.UsageErrorf(cmd, "--anchor and --persist are two things: do one after the other")
+			case c.persist && chosen == nil:
+				chosen = &action{flag: "persist", run: runPersist}
+			case c.persist && chosen.deed == "" && !slices.Contains([]string{"sync", "checkpoint", "forward"}, chosen.flag):
+				return cli.UsageErrorf(cmd, "--persist goes with what is done in a topic, --sync, --checkpoint or --forward; --%s does nothing", chosen.flag)
+			}
 			if len(c.claims) > 0 && (chosen == nil || chosen.flag != "sync") {
 				return cli.UsageErrorf(cmd, "--claim is for a check: use it with --sync, or propose an agreement with --agree")
 			}
@@ -146,6 +161,7 @@ counts, and the next --sync shows it.`,
 	f.StringVar(&c.item, "item", "", "the `ITEM` that is put off, by its label or its words")
 	f.StringVar(&c.reason, "reason", "", "`WHY`")
 	f.StringArrayVar(&c.claims, "claim", nil, "with --sync, a `TEXT` that is claimed in this check alone")
+	f.BoolVar(&c.persist, "persist", false, "comment on the topic's issue too; alone: what I did last")
 	cli.DurationFlag(f, &c.wait, "wait", "with --sync, how long for (default 1m on this host, else 5m)")
 	f.StringVar(&c.text, "text", "", "`TEXT` that goes with it; - for standard input")
 	f.StringVar(&c.until, "until", "", "until which `DATE` it is put off (default: a day)")

@@ -1,0 +1,153 @@
+package with
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
+)
+
+// Done is what was done in a topic, and how that was told on the topic's issue.
+type Done struct {
+	control.TopicDeed
+	Comment *control.IssueComment `json:"comment,omitempty"` // absent where it was not to be told
+}
+
+// Recap is what is active and what waits, and what is new on the issues of the topics.
+type Recap struct {
+	control.TopicList
+	Issues []control.IssueNews `json:"issues"` // one for each topic that hangs on one
+}
+
+// persisted tells what was done on the topic's issue, where that is asked for or the issue
+// is the one way to the partner. What was done stands, whatever comes of it.
+func (c *call) persisted(ctx context.Context, deed control.TopicDeed) Done {
+	done := Done{TopicDeed: deed}
+	if len(deed.Messages) == 0 || !c.persist && !deed.ByIssue {
+		return done
+	}
+	t := deed.Topic
+	told, err := control.PersistTopic.Ask(ctx, c.client, control.PersistRequest{
+		Acting: control.Acting{As: c.acting.As, Dir: c.acting.Dir}, With: t.With, Topic: t.Name, Messages: deed.Messages,
+	})
+	if err != nil {
+		told = control.IssueComment{Issue: t.Anchor, Messages: deed.Messages, Skipped: err.Error()}
+	}
+	done.Comment = &told
+	return done
+}
+
+// runPersist tells on a topic's issue what was done last.
+func runPersist(ctx context.Context, c *call) error {
+	if err := c.needsPartner("persist"); err != nil {
+		return err
+	}
+	told, err := control.PersistTopic.Ask(ctx, c.client, control.PersistRequest{Acting: c.acting, With: c.partner(), Topic: c.topic()})
+	switch {
+	case err != nil:
+		return err
+	case c.view.JSON:
+		return c.view.WriteJSON(told)
+	}
+	showComment(c.view, &told)
+	return nil
+}
+
+// showComment says how something was told on an issue.
+func showComment(v cli.View, told *control.IssueComment) {
+	switch {
+	case told == nil:
+	case told.Skipped != "":
+		v.Out.Printf("Comment%s skipped: %s\n", onIssue(told.Issue), term.Line(told.Skipped))
+	case told.Again:
+		v.Out.Printf("Comment%s is there already: %s\n", onIssue(told.Issue), term.Line(told.URL))
+	default:
+		v.Out.Printf("Comment%s: %s\n", onIssue(told.Issue), term.Line(told.URL))
+	}
+}
+
+func onIssue(issue string) string {
+	if issue == "" {
+		return ""
+	}
+	return " on " + term.Line(issue)
+}
+
+// What is shown of a comment; the whole of it is at its address, and in JSON.
+const (
+	shownLines = 6
+	shownWords = 10 // comments, the last ones
+)
+
+// showNews shows what is new on an issue, as what others wrote.
+func showNews(v cli.View, n *control.IssueNews) {
+	if n == nil {
+		return
+	}
+	if n.Skipped != "" {
+		v.Out.Printf("Anchor: %s skipped: %s\n", term.Line(n.Issue), term.Line(n.Skipped))
+		return
+	}
+	count, since := cli.Count(len(n.Comments), "comment"), ""
+	if !n.Since.IsZero() {
+		count, since = cli.Count(len(n.Comments), "new comment"), " since "+v.At(n.Since, cli.TimeForm)
+	}
+	if n.More {
+		count += " and more"
+	}
+	v.Out.Printf("%sAnchor: %s%s, on %s\n", symbol(v, "📨"), count, since, term.Line(n.Issue))
+	last := n.Comments[max(0, len(n.Comments)-shownWords):]
+	if len(last) < len(n.Comments) {
+		v.Out.Printf("  the last %d of them; the others: %s\n", len(last), term.Line(n.URL))
+	}
+	for _, w := range last {
+		v.Out.Printf("  @%s, %s, unverified: %s\n", term.Line(w.By), v.At(w.Time, cli.TimeForm), term.Line(w.URL))
+		if len(w.Scores) > 0 {
+			showSaid(v, w.Scores)
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(w.Text), "\n")
+		for _, line := range lines[:min(len(lines), shownLines)] {
+			v.Out.Printf("  > %s\n", term.Line(strings.TrimRight(line, "\r")))
+		}
+		if len(lines) > shownLines || w.Cut {
+			v.Out.Printf("  > …\n")
+		}
+	}
+}
+
+// showSaid shows what a comment answers to a check. It counts for nothing: nobody knows
+// whose words they are.
+func showSaid(v cli.View, scores []control.SyncLine) {
+	for _, row := range scores {
+		v.Out.Printf("  > %s %s %s: %s\n", claim(row), points(row.Raw), term.Line(row.Decision), dash(row.Evidence))
+	}
+	v.Out.Printf("%s\n", v.Out.Dim("  It scores nothing: who answers in the record is known, who comments is not."))
+}
+
+// news asks for what is new on the issues of some topics; none where they hang on none.
+func (c *call) news(ctx context.Context, list control.TopicList) ([]control.IssueNews, error) {
+	anchored := false
+	for _, t := range list.Topics {
+		anchored = anchored || t.Anchor != ""
+	}
+	if !anchored {
+		return []control.IssueNews{}, nil
+	}
+	found, err := control.ReadIssues.Ask(ctx, c.client, control.IssuesRequest{Acting: c.acting, With: c.partner()})
+	return found.Issues, err
+}
+
+// way is how a check goes, in words.
+func way(e control.SyncEvent) string {
+	switch c := e.Comment; {
+	case c != nil && e.Transport == control.ByIssue:
+		return "issue " + term.Line(c.Issue)
+	case c != nil && c.Skipped != "" && e.Transport == control.ByRecord:
+		return ways[e.Transport] + fmt.Sprintf(" (issue %s not reached)", term.Line(c.Issue))
+	}
+	return ways[e.Transport]
+}
