@@ -324,6 +324,7 @@ func exampleHuman() control.Human {
 func exampleSkill() skill.SkillFile {
 	return skill.SkillFile{
 		Skill: "work-with", Program: "claude", Path: "/home/nat/.claude/skills/work-with/SKILL.md", State: "replaced", Kept: "/home/nat/.claude/skills/work-with/SKILL.md.b2c3d4e5.old",
+		Schemas: []string{"/home/nat/.claude/skills/work-with/schema/party.schema.json"},
 	}
 }
 

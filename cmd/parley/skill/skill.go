@@ -15,6 +15,7 @@ import (
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/durable"
+	"github.com/parleyfleet/parley/internal/schemas"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/spf13/cobra"
@@ -48,6 +49,9 @@ type SkillFile struct {
 	Path    string `json:"path"`    // the file
 	State   string `json:"state"`   // written, updated, replaced, current; listed also: missing, older, changed
 	Kept    string `json:"kept"`    // where a changed file was put; "" where none was
+	// Schemas are the JSON Schemas beside it that were written now: where other programs look
+	// for the form of the files of collaborations.
+	Schemas []string `json:"schemas"`
 }
 
 // NewCommand is parley skill and what is below it.
@@ -86,8 +90,10 @@ func newInstallCommand(p *cli.Program) *cobra.Command {
 you do, with --project in the current folder for that project alone. --dir names
 the folder of skills of a program that parley does not know.
 
-A file that somebody has changed is left as it is; --replace puts it aside and
-writes the new one. What parley itself wrote before is brought up to date.`,
+The JSON Schemas of the files of collaborations are put beside it, in the folder
+schema. A file that somebody has changed is left as it is; --replace puts it
+aside and writes the new one. What parley itself wrote before is brought up to
+date.`,
 		Example: `  parley skill install claude
   parley skill install --dir ~/.qwen/skills`,
 		Args:      cli.Between(0, 1, "a program"),
@@ -140,9 +146,12 @@ func runInstall(dir, program string, replace bool, v cli.View) error {
 		return v.WriteJSON(info)
 	case info.Kept != "":
 		v.Out.Printf("%s was changed by somebody; it is kept as %s\n", term.Line(info.Path), term.Line(info.Kept))
-	case info.State == stateCurrent:
+	case info.State == stateCurrent && len(info.Schemas) == 0:
 		v.Out.Printf("%s is up to date\n", term.Line(info.Path))
 		return nil
+	}
+	for _, path := range info.Schemas {
+		v.Out.Printf("wrote %s\n", term.Line(path))
 	}
 	v.Out.Printf("%s %s\n", info.State, term.Line(info.Path))
 	v.Next("parley agent list", "which of your agents may use it")
@@ -160,7 +169,7 @@ const (
 	stateChanged  = "changed"
 )
 
-// install writes the skill into a folder of skills.
+// install writes the skill into a folder of skills, and the schemas beside it.
 func install(dir, program string, replace bool) (SkillFile, error) {
 	info, old, err := look(dir, program)
 	if err != nil {
@@ -168,7 +177,7 @@ func install(dir, program string, replace bool) (SkillFile, error) {
 	}
 	switch info.State {
 	case stateCurrent:
-		return info, nil
+		return placeSchemas(info)
 	case stateChanged:
 		if !replace {
 			return SkillFile{}, control.Errorf(control.KindRefused, "read it, then: --replace puts it aside and writes the new one",
@@ -190,6 +199,36 @@ func install(dir, program string, replace bool) (SkillFile, error) {
 	if err := durable.WriteFile(info.Path, sealed(workWith), 0o644); err != nil {
 		return SkillFile{}, fmt.Errorf("cannot write the skill: %w", err)
 	}
+	return placeSchemas(info)
+}
+
+// placeSchemas writes the schemas that are not there as this version has them. One that is
+// otherwise is an older version's, or somebody's own: it is put aside.
+func placeSchemas(info SkillFile) (SkillFile, error) {
+	dir := filepath.Join(filepath.Dir(info.Path), "schema")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return SkillFile{}, fmt.Errorf("cannot make the folder of schemas: %w", err)
+	}
+	for _, s := range schemas.All() {
+		path := filepath.Join(dir, s.Name+".schema.json")
+		old, err := os.ReadFile(path)
+		switch {
+		case err == nil && bytes.Equal(old, s.Text):
+			continue
+		case err == nil:
+			hash := sha256.Sum256(old)
+			err = durable.WriteFile(fmt.Sprintf("%s.%x.old", path, hash[:4]), old, 0o644)
+		case errors.Is(err, fs.ErrNotExist):
+			err = nil
+		}
+		if err == nil {
+			err = durable.WriteFile(path, s.Text, 0o644)
+		}
+		if err != nil {
+			return SkillFile{}, fmt.Errorf("cannot write the schema %s: %w", path, err)
+		}
+		info.Schemas = append(info.Schemas, path)
+	}
 	return info, nil
 }
 
@@ -199,7 +238,7 @@ func look(dir, program string) (info SkillFile, old []byte, err error) {
 	if err != nil {
 		return SkillFile{}, nil, fmt.Errorf("cannot tell where %s is: %w", dir, err)
 	}
-	info = SkillFile{Skill: name, Program: program, Path: path, State: stateMissing}
+	info = SkillFile{Skill: name, Program: program, Path: path, State: stateMissing, Schemas: []string{}}
 	switch old, err = os.ReadFile(path); {
 	case errors.Is(err, fs.ErrNotExist):
 		return info, nil, nil

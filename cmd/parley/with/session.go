@@ -97,13 +97,13 @@ func runRecap(ctx context.Context, c *call) error {
 		n          int
 		what, hint string
 	}{
-		{awaiting, "await a decision of " + term.Line(list.Me), "parley work-with --pending"},
-		{deferred, "are put off", "parley work-with --deferred"},
-		{open, "questions are open", "parley work-with --status"},
-		{due, "are below 50% by now: check again", "parley work-with --sync"},
+		{awaiting, "Awaiting a decision of " + term.Line(list.Me), "parley work-with --pending"},
+		{deferred, "Put off", "parley work-with --deferred"},
+		{open, "Open questions", "parley work-with --status"},
+		{due, "Below 50% by now, to be checked again", "parley work-with --sync"},
 	} {
 		if line.n > 0 {
-			c.view.Out.Printf("   %d %s: %s\n", line.n, line.what, c.view.Command(line.hint))
+			c.view.Out.Printf("   %s: %d, see %s\n", line.what, line.n, c.view.Command(line.hint))
 		}
 	}
 	for _, n := range news {

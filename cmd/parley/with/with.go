@@ -37,6 +37,7 @@ type call struct {
 // action is a flag that says what to do. Without one the partner or the topic is shown.
 type action struct {
 	flag, takes, help string // takes: what its value is, "" for none
+	beside            string // the flags that say more of it
 	deed              protocol.Act
 	run               func(ctx context.Context, c *call) error
 }
@@ -44,7 +45,7 @@ type action struct {
 // actions are what the command does, in the order of its help.
 func actions() []action {
 	return []action{
-		{flag: "sync", help: "put what we hold to the partner, show how far they hold it", run: runSync},
+		{flag: "sync", help: "put what we hold to the partner, show how far they hold it", beside: "claim wait persist", run: runSync},
 		{flag: "list", help: "all active collaborations", run: runList},
 		{flag: "status", help: "those with one partner, with phases and pending items", run: runStatus},
 		{flag: "state", help: "where each stands on each item of a topic", run: runState},
@@ -52,26 +53,26 @@ func actions() []action {
 		{flag: "deferred", help: "items that I have put off", run: runDeferred},
 		{flag: "sweep-timeouts", help: "write my files anew, and say what has timed out", run: runSweep},
 		{flag: "export", help: "print a topic as Markdown, whole as JSON with --json", run: runExport},
-		{flag: "agree", takes: "TEXT", help: "propose an agreement", deed: protocol.ActAgree},
-		{flag: "ask", takes: "TEXT", help: "put an open question on the list", deed: protocol.ActOpen},
-		{flag: "resolve", takes: "ITEM", help: "settle a question or a difference (with --text OUTCOME)", deed: protocol.ActResolve},
-		{flag: "teach", takes: "TEXT", help: "say what I learned from the partner", deed: protocol.ActTeachBack},
-		{flag: "disagree", takes: "TEXT", help: "put on record what I see otherwise", deed: protocol.ActDisagree},
-		{flag: "accept", takes: "ITEM", help: "commit to an item (with --text: what changes)", deed: protocol.ActAccept},
-		{flag: "reject", takes: "ITEM", help: "decline an item, with --reason", deed: protocol.ActReject},
-		{flag: "defer", takes: "REASON", help: "put off what awaits me, or --item; --until DATE", deed: protocol.ActDefer},
-		{flag: "revoke", takes: "ITEM", help: "take a decision back, with --reason", deed: protocol.ActRevoke},
-		{flag: "re-accept", takes: "ITEM", help: "commit anew, to other words with --text", deed: protocol.ActReAccept},
-		{flag: "validate", takes: "ITEM", help: "ask whether an agreement still holds", deed: protocol.ActValidate},
-		{flag: "checkpoint", help: "sum a topic up, all without one: with --text, else a list of decisions", run: runCheckpoint},
+		{flag: "agree", takes: "TEXT", help: "propose an agreement", beside: "persist", deed: protocol.ActAgree},
+		{flag: "ask", takes: "TEXT", help: "put an open question on the list", beside: "persist", deed: protocol.ActOpen},
+		{flag: "resolve", takes: "ITEM", help: "settle a question or a difference (with --text OUTCOME)", beside: "text reason persist", deed: protocol.ActResolve},
+		{flag: "teach", takes: "TEXT", help: "say what I learned from the partner", beside: "persist", deed: protocol.ActTeachBack},
+		{flag: "disagree", takes: "TEXT", help: "put on record what I see otherwise", beside: "persist", deed: protocol.ActDisagree},
+		{flag: "accept", takes: "ITEM", help: "commit to an item (with --text: what changes)", beside: "text reason persist", deed: protocol.ActAccept},
+		{flag: "reject", takes: "ITEM", help: "decline an item, with --reason", beside: "reason persist", deed: protocol.ActReject},
+		{flag: "defer", takes: "REASON", help: "put off what awaits me, or --item; --until DATE", beside: "item until persist", deed: protocol.ActDefer},
+		{flag: "revoke", takes: "ITEM", help: "take a decision back, with --reason", beside: "reason persist", deed: protocol.ActRevoke},
+		{flag: "re-accept", takes: "ITEM", help: "commit anew, to other words with --text", beside: "text reason persist", deed: protocol.ActReAccept},
+		{flag: "validate", takes: "ITEM", help: "ask whether an agreement still holds", beside: "persist", deed: protocol.ActValidate},
+		{flag: "checkpoint", help: "sum a topic up, all without one: with --text, else a list of decisions", beside: "text persist", run: runCheckpoint},
 		{flag: "recap", help: "what is active and what waits for me, for the start of a session", run: runRecap},
-		{flag: "forward", help: "a checkpoint of every active topic, for the end of a session", run: runForward},
+		{flag: "forward", help: "a checkpoint of every active topic, for the end of a session", beside: "text persist", run: runForward},
 		{flag: "fleet-status", help: "who works with whom, on all hosts", run: runFleetStatus},
-		{flag: "ratify", help: "ratify the partner's last checkpoint", deed: protocol.ActRatified},
-		{flag: "amend", takes: "TEXT", help: "say what is to change in it", deed: protocol.ActAmendment},
-		{flag: "reject-checkpoint", takes: "REASON", help: "reject it", deed: protocol.ActRejected},
-		{flag: "join", help: "ask two others to take part in their topic", deed: protocol.ActJoinRequest},
-		{flag: "close", help: "close my side of a topic; nothing is deleted", deed: protocol.ActClose},
+		{flag: "ratify", help: "ratify the partner's last checkpoint", beside: "text reason persist", deed: protocol.ActRatified},
+		{flag: "amend", takes: "TEXT", help: "say what is to change in it", beside: "persist", deed: protocol.ActAmendment},
+		{flag: "reject-checkpoint", takes: "REASON", help: "reject it", beside: "persist", deed: protocol.ActRejected},
+		{flag: "join", help: "ask two others to take part in their topic", beside: "reason text persist", deed: protocol.ActJoinRequest},
+		{flag: "close", help: "close my side of a topic; nothing is deleted", beside: "reason text persist", deed: protocol.ActClose},
 	}
 }
 
@@ -119,16 +120,11 @@ serves is asked on the issue.`,
 			}
 			c.words, c.view = args, p.View()
 			c.read = func(words []string) (string, error) { return p.Text(cmd, words) }
-			switch {
-			case c.persist && c.anchor != "":
-				return cli.UsageErrorf(cmd, "--anchor and --persist are two things: do one after the other")
-			case c.persist && chosen == nil:
+			if chosen == nil && c.persist {
 				chosen = &action{flag: "persist", run: runPersist}
-			case c.persist && chosen.deed == "" && !slices.Contains([]string{"sync", "checkpoint", "forward"}, chosen.flag):
-				return cli.UsageErrorf(cmd, "--persist goes with what is done in a topic, --sync, --checkpoint or --forward; --%s does nothing", chosen.flag)
 			}
-			if len(c.claims) > 0 && (chosen == nil || chosen.flag != "sync") {
-				return cli.UsageErrorf(cmd, "--claim is for a check: use it with --sync, or propose an agreement with --agree")
+			if err := besides(cmd, chosen); err != nil {
+				return err
 			}
 			if chosen == nil && len(args) == 0 {
 				return cli.UsageErrorf(cmd, "name a partner, or say what to do, such as --list")
@@ -191,6 +187,28 @@ func (c *call) chosen(cmd *cobra.Command) (chosen *action, err error) {
 		chosen = &a
 	}
 	return chosen, nil
+}
+
+// besides refuses flags that say more of something else than what is to be done: what is
+// typed in vain is a slip.
+func besides(cmd *cobra.Command, chosen *action) error {
+	takes := map[string][]string{"anchor": {"a topic that is opened or shown"}}
+	for _, a := range actions() {
+		for _, flag := range strings.Fields(a.beside) {
+			takes[flag] = append(takes[flag], "--"+a.flag)
+		}
+	}
+	takes["persist"] = []string{"what is done in a topic", "--sync", "--checkpoint", "--forward"}
+	for _, flag := range []string{"anchor", "item", "reason", "claim", "persist", "wait", "text", "until"} {
+		switch {
+		case !cmd.Flags().Changed(flag), chosen == nil && flag == "anchor", chosen != nil && (chosen.flag == flag || slices.Contains(strings.Fields(chosen.beside), flag)):
+			continue
+		case chosen == nil:
+			return cli.UsageErrorf(cmd, "--%s goes with %s", flag, strings.Join(takes[flag], ", "))
+		}
+		return cli.UsageErrorf(cmd, "--%s goes with %s, and not with --%s", flag, strings.Join(takes[flag], ", "), chosen.flag)
+	}
+	return nil
 }
 
 // viewing is whose view is asked for.
