@@ -35,14 +35,19 @@ func (c *call) checkpoints(ctx context.Context, topic string) error {
 		return err
 	}
 	slug, _ := protocol.SlugOf(topic)
+	words := summarizer{call: c}
 	done := []Done{}
 	var failed []error // of one topic; the others are summed up all the same
 	for _, t := range list.Topics {
 		if topic != "" && t.Slug != slug.String() || topic == "" && !t.Derived {
 			continue
 		}
+		says := text
+		if says == "" {
+			says = words.text(ctx, t)
+		}
 		deed, err := control.DoInTopic.Ask(ctx, c.client, control.TopicDeedRequest{
-			Acting: control.Acting{As: c.acting.As, Dir: c.acting.Dir}, With: t.With, Topic: t.Name, Deed: protocol.ActCheckpoint, Text: text,
+			Acting: control.Acting{As: c.acting.As, Dir: c.acting.Dir}, With: t.With, Topic: t.Name, Deed: protocol.ActCheckpoint, Text: says,
 		})
 		if err != nil {
 			failed = append(failed, err)

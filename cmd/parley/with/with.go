@@ -28,6 +28,7 @@ type call struct {
 	claims                            []string
 	wait                              time.Duration
 	persist                           bool // tell it on the topic's issue too
+	byAgent                           bool // an agent calls, for itself
 
 	client control.Service
 	view   cli.View
@@ -64,9 +65,9 @@ func actions() []action {
 		{flag: "revoke", takes: "ITEM", help: "take a decision back, with --reason", beside: "reason persist", deed: protocol.ActRevoke},
 		{flag: "re-accept", takes: "ITEM", help: "commit anew, to other words with --text", beside: "text reason persist", deed: protocol.ActReAccept},
 		{flag: "validate", takes: "ITEM", help: "ask whether an agreement still holds", beside: "persist", deed: protocol.ActValidate},
-		{flag: "checkpoint", help: "sum a topic up, all without one: with --text, else a list of decisions", beside: "text persist", run: runCheckpoint},
+		{flag: "checkpoint", help: "sum a topic up, all without one: with --text, else the agent is asked", beside: "text wait persist", run: runCheckpoint},
 		{flag: "recap", help: "what is active and what waits for me, for the start of a session", run: runRecap},
-		{flag: "forward", help: "a checkpoint of every active topic, for the end of a session", beside: "text persist", run: runForward},
+		{flag: "forward", help: "a checkpoint of every active topic, for the end of a session", beside: "text wait persist", run: runForward},
 		{flag: "fleet-status", help: "who works with whom, on all hosts", run: runFleetStatus},
 		{flag: "ratify", help: "ratify the partner's last checkpoint", beside: "text reason persist", deed: protocol.ActRatified},
 		{flag: "amend", takes: "TEXT", help: "say what is to change in it", beside: "persist", deed: protocol.ActAmendment},
@@ -119,6 +120,7 @@ serves is asked on the issue.`,
 				return err
 			}
 			c.words, c.view = args, p.View()
+			c.byAgent = p.Getenv("PARLEY_AGENT") != "" || p.Getenv("PARLEY_TOKEN") != ""
 			c.read = func(words []string) (string, error) { return p.Text(cmd, words) }
 			if chosen == nil && c.persist {
 				chosen = &action{flag: "persist", run: runPersist}
@@ -158,7 +160,7 @@ serves is asked on the issue.`,
 	f.StringVar(&c.reason, "reason", "", "`WHY`")
 	f.StringArrayVar(&c.claims, "claim", nil, "with --sync, a `TEXT` that is claimed in this check alone")
 	f.BoolVar(&c.persist, "persist", false, "comment on the topic's issue too; alone: what I did last")
-	cli.DurationFlag(f, &c.wait, "wait", "with --sync, how long for (default 1m on this host, else 5m)")
+	cli.DurationFlag(f, &c.wait, "wait", "for --sync how long (default 1m here, else 5m), for a checkpoint 1m")
 	f.StringVar(&c.text, "text", "", "`TEXT` that goes with it; - for standard input")
 	f.StringVar(&c.until, "until", "", "until which `DATE` it is put off (default: a day)")
 	f.StringVar(&c.acting.As, "via", "", "for which agent, `NAME`")
