@@ -15,7 +15,7 @@ import (
 //	wait DURATION                                             time passes
 //	ID: work WHO@HOST OTHER TOPIC VERB [ITEM] [key=value…]: TEXT     a command; TOPIC with "_" for blanks
 //	    open [anchor=…] · close · agree [window=…] · ask · teach · disagree · resolve ITEM · accept ITEM · reject ITEM
-//	    defer [ITEM] [until=…] · revoke ITEM · reaccept ITEM [text=…] · validate ITEM [milestone=…] · check [comments=…]
+//	    defer [ITEM] [until=…] · revoke ITEM [window=…] · reaccept ITEM [text=…] [window=…] · validate ITEM [milestone=…] · check [comments=…]
 //	    answer re=ID [mark=mechanical]: A1 SCORE DECISION EVIDENCE; … · checkpoint [mark=…] · ratify · amend · rejectsum
 //	refuse work … = REASON
 //	ID: hand NAME -> OTHER in=ONE+OTHER/TOPIC|CHANNEL [act=ACT] [re=ID]: BODY     an unsigned file; "\n" for a new line
@@ -74,9 +74,9 @@ func (s *story) topicCommand(words []string) Command {
 		}
 		return Do{by.Defer(item, s.text, until)}
 	case "revoke":
-		return Do{by.Revoke(item, s.text)}
+		return Do{by.Revoke(item, s.text, window)}
 	case "reaccept":
-		return Do{by.ReAccept(item, arg["text"], s.text)}
+		return Do{by.ReAccept(item, arg["text"], s.text, window)}
 	case "validate":
 		return Do{by.Validate(item, protocol.ParseMilestone(arg["milestone"]), window)}
 	case "check":

@@ -142,7 +142,7 @@ func TestAMechanicalExaminer(t *testing.T) {
 		t.Errorf("evidence %q, want line %d", r.Rows[3].Evidence, line)
 	}
 	// Taken back: what it wrote elsewhere weighs no more than what it decided.
-	check = do(t, n, mawjs.Revoke("A1", "we need it off"), skills.Check(nil, 0, 0))
+	check = do(t, n, mawjs.Revoke("A1", "we need it off", 0), skills.Check(nil, 0, 0))
 	if got := rowsText(resultOf(t, n, check)); !strings.Contains(got, "A1 0.2 PARTIAL") {
 		t.Errorf("after it is taken back:\n%s", got)
 	}

@@ -193,3 +193,86 @@ func TestForWhomSyncActs(t *testing.T) {
 		t.Errorf("checks: %s", got)
 	}
 }
+
+// What went wrong with one partner ended the sync of all: it is told, and the others are waited for.
+func TestSyncGoesOnWhereOnePartnerFails(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	addInbox(t, n, "skills")
+	addInbox(t, n, "mawjs")
+	addExec(t, n, "mawui", `sh -c 'echo "SYNC-RESULT | from: mawui"; echo "- [P1] SCORE: 1.0 | ACCEPT | EVIDENCE: x"'`)
+	for _, with := range []string{"mawjs", "mawui"} {
+		do(t, n, working(n, "skills", with).Open(""))
+	}
+	var texts []string
+	err := control.Sync.Ask(t.Context(), n, control.SyncRequest{Acting: control.Acting{As: "skills"}, Wait: within}, func(e control.SyncEvent) error {
+		texts = append(texts, e.Kind+" "+e.With)
+		if e.Kind != control.SyncSent || e.With != "mawjs" {
+			return nil
+		}
+		do(t, n, working(n, "skills", "mawjs").Close("")) // so the form cannot be asked for once more
+		_, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "mawjs", To: []string{"skills"}, Re: e.Check, Body: "I think so"})
+		return err
+	})
+	slices.Sort(texts)
+	if got := strings.Join(texts, ", "); err != nil || got != "refused mawjs, result mawui, sent mawjs, sent mawui" {
+		t.Errorf("told: %s; %v", got, err)
+	}
+}
+
+// A result to the first check was passed over once the form had been asked for again.
+func TestAResultAfterProseCounts(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	addInbox(t, n, "skills")
+	addInbox(t, n, "mawjs")
+	mawjs := working(n, "mawjs", "skills")
+	do(t, n, working(n, "skills", "mawjs").Open(""))
+	var texts []string
+	var first string
+	err := control.Sync.Ask(t.Context(), n, control.SyncRequest{Acting: control.Acting{As: "skills"}, Wait: within}, func(e control.SyncEvent) error {
+		texts = append(texts, e.Kind)
+		switch e.Kind {
+		case control.SyncSent:
+			first = e.Check
+			_, err := control.Send.Ask(t.Context(), n, control.SendRequest{As: "mawjs", To: []string{"skills"}, Re: first, Body: "Let me look."})
+			return err
+		case control.SyncProse:
+			p, err := protocol.ParsePath(first)
+			if err == nil {
+				do(t, n, mawjs.Answer(p, []protocol.SyncRow{{Claim: protocol.ItemRef{Label: "P1"}, Score: protocol.NewScore(1), Decision: protocol.DecisionAccept, Evidence: "memory"}}, ""))
+			}
+			return err
+		}
+		return nil
+	})
+	if got := strings.Join(texts, ", "); err != nil || got != "sent, prose, result" {
+		t.Errorf("told: %s; %v", got, err)
+	}
+}
+
+// Work-with W183: at the end of a session it is asked whether what was agreed on another day still
+// holds; what was agreed today is not asked about.
+func TestForwardAsksWhetherItStillHolds(t *testing.T) {
+	c := new(clock)
+	n, _ := runNodeAt(t, initHome(t, nil), c.now)
+	addInbox(t, n, "skills")
+	addInbox(t, n, "mawjs")
+	skills, mawjs := working(n, "skills", "mawjs"), working(n, "mawjs", "skills")
+	do(t, n, skills.Open(""), skills.Agree("Panes are four", 0), mawjs.Accept("A1", ""))
+	c.forward(48 * time.Hour)
+	do(t, n, skills.Agree("Keys are four", 0), mawjs.Accept("A2", ""))
+	forward := func() string {
+		done, err := control.DoInTopic.Ask(t.Context(), n, control.TopicDeedRequest{
+			Acting: control.Acting{As: "skills"}, With: "mawjs", Deed: protocol.ActCheckpoint, Text: "Both are settled.", Forward: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(done.Validate, ",")
+	}
+	if asked := forward(); asked != "A1" {
+		t.Errorf("asked about %q, want A1", asked)
+	}
+	if asked := forward(); asked != "" {
+		t.Errorf("asked again about %q", asked)
+	}
+}

@@ -93,24 +93,28 @@ type Withdrawal struct {
 	FormHead
 	Item   ItemRef
 	Reason string
+	// AnswerBy is until when silence of its author is no timeout, now that the item is open
+	// again. UTC; zero: the usual time (R25).
+	AnswerBy time.Time
 }
 
 // Revoke is the act by which a decision is taken back.
 var Revoke = NewAct(ActSpec{
 	Act: ActRevoke, Heading: "REVOKE", Class: ClassDeed, Doc: "Takes back what its author decided on an item, and says why.",
-}, parseWithdrawal, formatWithdrawal, Withdrawal{exampleCommit, exampleItem, "The panes are gone."})
+}, parseWithdrawal, formatWithdrawal, Withdrawal{exampleCommit, exampleItem, "The panes are gone.", exampleTime.Add(7 * 24 * time.Hour)})
 
 func formatWithdrawal(w Withdrawal) string {
-	return writeForm("REVOKE", w.FormHead).put("ITEM", w.Item.String()).put("REASON", w.Reason).String()
+	return writeForm("REVOKE", w.FormHead).put("ITEM", w.Item.String()).put("REASON", w.Reason).put("ANSWER-BY", formatInstant(w.AnswerBy)).String()
 }
 
 func parseWithdrawal(body string) (Withdrawal, error) {
-	f := readForm("REVOKE", body, "ITEM", "REASON")
-	w := Withdrawal{f.FormHead, ParseItemRef(f.flat("ITEM")), f.text("REASON")}
+	f := readForm("REVOKE", body, "ITEM", "REASON", "ANSWER-BY")
+	by, err := f.instant("ANSWER-BY")
+	w := Withdrawal{f.FormHead, ParseItemRef(f.flat("ITEM")), f.text("REASON"), by}
 	if w.Reason == "" {
 		return w, errors.New("it gives no reason")
 	}
-	return w, nil
+	return w, err
 }
 
 // Renewal commits its author again to an item: to the words that it has, or to others,
@@ -120,18 +124,23 @@ type Renewal struct {
 	Item     ItemRef // its text: the words from now on; empty: as they are
 	Previous string  // the words until now; may be empty
 	Changes  string  // what is otherwise; may be empty
+	// AnswerBy is until when silence of the other one is no timeout, where the words are others.
+	// UTC; zero: the usual time (R25).
+	AnswerBy time.Time
 }
 
 // ReAccept is the act by which somebody commits anew.
 var ReAccept = NewAct(ActSpec{
 	Act: ActReAccept, Heading: "RE-ACCEPT", Class: ClassDeed, Doc: "Commits its author to an item anew, in other words or the same.",
-}, parseRenewal, formatRenewal, Renewal{exampleCommit, ItemRef{Label: "A1", Text: "Heartbeat keys are PROGRESS/DONE/ABORT"}, exampleItem.Text, "STUCK is no key."})
+}, parseRenewal, formatRenewal, Renewal{exampleCommit, ItemRef{Label: "A1", Text: "Heartbeat keys are PROGRESS/DONE/ABORT"}, exampleItem.Text, "STUCK is no key.", exampleTime.Add(7 * 24 * time.Hour)})
 
 func formatRenewal(r Renewal) string {
-	return writeForm("RE-ACCEPT", r.FormHead).put("ITEM", r.Item.String()).put("PREVIOUS", flatText(r.Previous)).put("CHANGES", r.Changes).String()
+	return writeForm("RE-ACCEPT", r.FormHead).put("ITEM", r.Item.String()).put("PREVIOUS", flatText(r.Previous)).put("CHANGES", r.Changes).
+		put("ANSWER-BY", formatInstant(r.AnswerBy)).String()
 }
 
 func parseRenewal(body string) (Renewal, error) {
-	f := readForm("RE-ACCEPT", body, "ITEM", "PREVIOUS", "CHANGES")
-	return Renewal{f.FormHead, ParseItemRef(f.flat("ITEM")), f.flat("PREVIOUS"), f.text("CHANGES")}, nil
+	f := readForm("RE-ACCEPT", body, "ITEM", "PREVIOUS", "CHANGES", "ANSWER-BY")
+	by, err := f.instant("ANSWER-BY")
+	return Renewal{f.FormHead, ParseItemRef(f.flat("ITEM")), f.flat("PREVIOUS"), f.text("CHANGES"), by}, err
 }

@@ -91,7 +91,7 @@ func exampleDone() with.Done {
 	comment := exampleIssueComment()
 	return with.Done{Comment: &comment, TopicDeed: control.TopicDeed{
 		ByIssue: true,
-		Me:      "skills", Chosen: "folder", Messages: []string{examplePath("b2c3d4e7").String()}, Items: []string{"A1"}, Topic: exampleTopic(),
+		Me:      "skills", Chosen: "folder", Messages: []string{examplePath("b2c3d4e7").String()}, Items: []string{"A1"}, Validate: []string{"A2"}, Topic: exampleTopic(),
 	}}
 }
 

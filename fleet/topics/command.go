@@ -233,19 +233,24 @@ func (s Speaker) Defer(item, reason string, until time.Time) affair.Command {
 	})
 }
 
-// Revoke takes a decision back. It needs a reason.
-func (s Speaker) Revoke(item, reason string) affair.Command {
+// Revoke takes a decision back. It needs a reason. The item is open again for the window.
+func (s Speaker) Revoke(item, reason string, window time.Duration) affair.Command {
 	return s.on(item, protocol.ActRevoke, func(it *Item, head protocol.FormHead) string {
-		return protocol.Revoke.Format(protocol.Withdrawal{FormHead: head, Item: it.Ref(), Reason: reason})
+		return protocol.Revoke.Format(protocol.Withdrawal{FormHead: head, Item: it.Ref(), Reason: reason, AnswerBy: head.At.Add(cmp.Or(window, Window))})
 	})
 }
 
-// ReAccept commits the speaker anew, to other words where some are given.
-func (s Speaker) ReAccept(item, text, changes string) affair.Command {
+// ReAccept commits the speaker anew, to other words where some are given: those are open for
+// the other one for the window.
+func (s Speaker) ReAccept(item, text, changes string, window time.Duration) affair.Command {
 	return s.on(item, protocol.ActReAccept, func(it *Item, head protocol.FormHead) string {
-		return protocol.ReAccept.Format(protocol.Renewal{
+		renewal := protocol.Renewal{
 			FormHead: head, Item: protocol.ItemRef{Label: it.Label, Text: cmp.Or(text, it.Text())}, Previous: it.Text(), Changes: changes,
-		})
+		}
+		if !sameWords(renewal.Item.Text, renewal.Previous) {
+			renewal.AnswerBy = head.At.Add(cmp.Or(window, Window))
+		}
+		return protocol.ReAccept.Format(renewal)
 	})
 }
 

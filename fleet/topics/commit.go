@@ -197,7 +197,7 @@ func (t Topic) decide(d affair.Deed) (Topic, error) {
 		Reason: w.reason, Until: w.until, Committed: s.Committed || to == Accepted,
 	}
 	if to == Pending {
-		now.AnswerBy = d.Timestamp.Add(Window)
+		now.AnswerBy = answerBy(d, w.answerBy)
 	}
 	changed.set(now)
 	changed.Log = added(it.Log, Decision{d.Message.Path, who, d.Timestamp, d.Act, s.Phase, to, w.reason, w.until})
@@ -224,7 +224,7 @@ func (it *Item) reword(d affair.Deed, w decided) {
 	it.Wordings = added(it.Wordings, Wording{d.Message.Path, d.Author().Name, d.Timestamp, w.item.Text, w.changes})
 	for i, s := range it.Stands {
 		if s.Who != d.Author().Name && s.Phase != Deferred {
-			it.Stands[i] = Stand{Who: s.Who, Phase: Pending, Previous: s.at(d.Timestamp).Phase, AnswerBy: d.Timestamp.Add(Window), Committed: s.Committed}
+			it.Stands[i] = Stand{Who: s.Who, Phase: Pending, Previous: s.at(d.Timestamp).Phase, AnswerBy: answerBy(d, w.answerBy), Committed: s.Committed}
 		}
 	}
 }
@@ -235,6 +235,7 @@ type decided struct {
 	reason            string
 	until             time.Time
 	previous, changes string // of a re-accept
+	answerBy          time.Time
 }
 
 func decisionWords(d affair.Deed) (w decided, err error) {
@@ -257,11 +258,11 @@ func decisionWords(d affair.Deed) (w decided, err error) {
 	case protocol.ActRevoke:
 		var r protocol.Withdrawal
 		r, err = protocol.Revoke.Parse(d.Body)
-		w = decided{item: r.Item, reason: r.Reason}
+		w = decided{item: r.Item, reason: r.Reason, answerBy: r.AnswerBy}
 	case protocol.ActReAccept:
 		var r protocol.Renewal
 		r, err = protocol.ReAccept.Parse(d.Body)
-		w = decided{item: r.Item, reason: r.Changes, previous: r.Previous, changes: r.Changes}
+		w = decided{item: r.Item, reason: r.Changes, previous: r.Previous, changes: r.Changes, answerBy: r.AnswerBy}
 	}
 	return w, err
 }

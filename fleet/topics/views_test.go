@@ -143,7 +143,7 @@ func TestDueValidations(t *testing.T) {
 	want("after a contradiction", due(sessions(5), true), "A1 contradiction;")
 	tb.do(skills.Validate("A1", protocol.MilestoneContradiction, 0))
 	want("while it is asked", due(sessions(5), true), "")
-	tb.do(mawjs.ReAccept("A1", "", ""))
+	tb.do(mawjs.ReAccept("A1", "", "", 0))
 	want("once it is answered", due(nil, true), "")
 }
 

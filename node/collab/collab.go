@@ -57,12 +57,12 @@ type Collab struct {
 	posting sync.Mutex    // held while something is told on an issue
 
 	mu     sync.Mutex             // guards what follows
-	silent map[protocol.Path]bool // checks that were waited for in vain, until their results are shown
+	silent map[side]protocol.Path // the last check of each that was waited for in vain
 }
 
 // New is the part of a node.
 func New(o Options) *Collab {
-	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts(), places: make(chan struct{}, maxAtOnce), silent: map[protocol.Path]bool{}}
+	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts(), places: make(chan struct{}, maxAtOnce), silent: map[side]protocol.Path{}}
 }
 
 // policy is what the fleet has settled. It is asked in a look at the state.

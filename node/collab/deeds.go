@@ -109,9 +109,16 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	if err != nil {
 		return control.TopicDeed{}, problem(string(r.Deed), err)
 	}
-	done := control.TopicDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Items: []string{}, ByIssue: byIssue && len(paths) > 0}
+	done := control.TopicDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Items: []string{}, Validate: []string{}, ByIssue: byIssue && len(paths) > 0}
 	for _, p := range paths {
 		done.Messages = append(done.Messages, p.String())
+	}
+	if r.Forward && r.Deed == protocol.ActCheckpoint {
+		asked, err := c.validate(ctx, by, who, f.channel, window, true)
+		if err != nil {
+			return control.TopicDeed{}, problem("ask whether what was agreed still holds", err)
+		}
+		done.Validate = append(done.Validate, asked...)
 	}
 	c.Folded(func(s *fleet.State) {
 		t := c.topic(s, f.channel.String(), c.policy(s))
@@ -198,9 +205,9 @@ func (c *Collab) command(who acting, t topics.Topic, r control.TopicDeedRequest,
 	case protocol.ActDefer:
 		return by.Defer(r.Item, r.Reason, r.Until), nil
 	case protocol.ActRevoke:
-		return by.Revoke(r.Item, r.Reason), nil
+		return by.Revoke(r.Item, r.Reason, window), nil
 	case protocol.ActReAccept:
-		return by.ReAccept(r.Item, r.Text, r.Reason), nil
+		return by.ReAccept(r.Item, r.Text, r.Reason, window), nil
 	case protocol.ActValidate:
 		return by.Validate(r.Item, "", window), nil
 	case protocol.ActCheckpoint:

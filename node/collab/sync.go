@@ -3,7 +3,7 @@ package collab
 import (
 	"cmp"
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -33,7 +33,8 @@ type checking struct {
 	topic  topics.Topic
 	window time.Duration // how long a decision of that partner stays open
 	wait   time.Duration
-	path   protocol.Path // zero until it is sent
+	path   protocol.Path // the last one that was sent; zero until one is
+	before protocol.Path // the one before, where the form was asked for again: its result counts too
 	sent   time.Time
 	again  bool // the form was asked for once more
 	done   bool
@@ -97,7 +98,7 @@ func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (c
 	c.Folded(func(s *fleet.State) {
 		for _, f := range c.of(s, who.me, "", false) {
 			other := f.topic.Other(who.me)
-			known = append(known, other+" "+quoted(f.topic.Name))
+			known = append(known, other+" "+fmt.Sprintf("%q", f.topic.Name))
 			_, asked := with[other]
 			if len(with) > 0 && !asked || slug != "" && f.topic.Slug != slug {
 				continue
@@ -126,16 +127,14 @@ func (c *Collab) checks(by control.Caller, who acting, r control.SyncRequest) (c
 	case len(known) == 0:
 		return nil, control.Errorf(control.KindNotFound, "open one: parley work-with PARTNER \"topic\"", "%s works on no topic with anybody", who.me)
 	case len(none) > 0 && slug != "":
-		return nil, control.Errorf(control.KindNotFound, open, "no topic %s of %s is open with %s", quoted(r.Topic), who.me, strings.Join(none, ", "))
+		return nil, control.Errorf(control.KindNotFound, open, "no topic %q of %s is open with %s", r.Topic, who.me, strings.Join(none, ", "))
 	case len(none) > 0:
 		return nil, control.Errorf(control.KindNotFound, open, "%s works on no topic with %s", who.me, strings.Join(none, ", "))
 	case len(checks) == 0:
-		return nil, control.Errorf(control.KindNotFound, open, "no topic %s of %s is open", quoted(r.Topic), who.me)
+		return nil, control.Errorf(control.KindNotFound, open, "no topic %q of %s is open", r.Topic, who.me)
 	}
 	return checks, nil
 }
-
-func quoted(name string) string { return "\"" + name + "\"" }
 
 // checking is a check of a topic that is not sent yet: how it goes, and how long it is waited
 // for. It is asked in a look at the state.
@@ -162,7 +161,7 @@ func (c *Collab) lateOf(ch *checking) (e control.SyncEvent, late bool) {
 		if old.By != ch.event.Via {
 			continue
 		}
-		if old.Result == nil || !c.wasLate(old, ch.wait) {
+		if old.Result == nil || !c.wasLate(old, side{old.Path.Channel(), old.By}, ch.event.Transport == control.BySameHost) {
 			return e, false
 		}
 		e = ch.event
@@ -174,14 +173,22 @@ func (c *Collab) lateOf(ch *checking) (e control.SyncEvent, late bool) {
 	return e, false
 }
 
-// wasLate reports, once, whether a check was waited for in vain before its result came. What
-// a node that was started anew does not know it takes from the usual time.
-func (c *Collab) wasLate(check *topics.Check, usual time.Duration) bool {
+// wasLate reports whether a check was waited for in vain before its result came. What a node
+// that was started anew does not know it takes from the usual time.
+func (c *Collab) wasLate(check *topics.Check, of side, sameHost bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	silent := c.silent[check.Path]
-	delete(c.silent, check.Path)
-	return silent || check.Result.At.Sub(check.At) > usual
+	usual := waitOtherHost
+	if sameHost {
+		usual = waitSameHost
+	}
+	return c.silent[of] == check.Path || check.Result.At.Sub(check.At) > usual
+}
+
+// side is one of the two of a topic.
+type side struct {
+	channel protocol.ChannelID
+	me      string
 }
 
 // sendAll sends the checks, side by side.
@@ -209,9 +216,9 @@ func (c *Collab) send(ctx context.Context, claims []string, ch *checking) error 
 	}
 	paths, err := c.Do(ctx, ch.by, c.speaker(ch.who, ch.event.With, ch.topic.Name).CheckAfter(claims, ch.window, ch.heard))
 	if err != nil {
-		return problem("check "+quoted(ch.topic.Name), err)
+		return problem(fmt.Sprintf("check %q", ch.topic.Name), err)
 	}
-	ch.path = paths[0]
+	ch.before, ch.path = ch.path, paths[0]
 	ch.event.Check = ch.path.String()
 	return nil
 }
@@ -226,6 +233,9 @@ func (c *Collab) await(ctx context.Context, claims []string, came *feed.Feed[pro
 				continue
 			}
 			told, err := c.tell(ctx, claims, ch)
+			if err != nil && ctx.Err() == nil { // the others are waited for all the same
+				ch.event.Kind, ch.event.Problem, ch.done, told, err = control.SyncRefused, err.Error(), true, true, nil
+			}
 			if told && err == nil {
 				err = yield(ch.event)
 			}
@@ -271,11 +281,10 @@ func soonest(checks []*checking) (next time.Duration, waits bool) {
 func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told bool, err error) {
 	var result *topics.Result
 	var words *fleet.Item // an answer that is no result
-	var due []topics.Due
 	c.Folded(func(s *fleet.State) {
 		t := c.topic(s, ch.path.Channel().String(), c.policy(s))
 		for _, check := range t.Checks {
-			if check.Path == ch.path {
+			if check.Result != nil && (check.Path == ch.path || check.Path == ch.before) {
 				result, ch.topic = check.Result, t
 			}
 		}
@@ -295,27 +304,15 @@ func (c *Collab) tell(ctx context.Context, claims []string, ch *checking) (told 
 	if result == nil {
 		ch.event.Kind = control.SyncTimeout
 		c.mu.Lock()
-		c.silent[ch.path] = true
+		c.silent[side{ch.path.Channel(), ch.who.me}] = ch.path
 		c.mu.Unlock()
 	} else {
 		ch.event.Kind, ch.event.Result = control.SyncResult, c.outcome(ch.topic, ch.who.me, result)
 	}
-	c.Folded(func(s *fleet.State) {
-		contacts, _ := c.contacts.between(s, ch.who.me, ch.event.With)
-		due = ch.topic.DueValidations(ch.who.me, contacts, c.Now(), false)
-	})
-	for _, d := range due {
-		label := d.Item.Label.String()
-		_, err := c.Do(ctx, ch.by, c.speaker(ch.who, ch.event.With, ch.topic.Name).Validate(label, d.Milestone, ch.window))
-		var refused *fleet.Refusal
-		switch {
-		case err == nil:
-			ch.event.Validate = append(ch.event.Validate, label)
-		case !errors.As(err, &refused): // who was asked meanwhile need not be asked again
-			return true, err
-		}
+	if ch.event.Validate, err = c.validate(ctx, ch.by, ch.who, ch.path.Channel(), ch.window, false); err != nil {
+		ch.event.Problem = "cannot ask whether what was agreed still holds: " + err.Error() // the result is one all the same
 	}
-	return true, nil
+	return true, ctx.Err()
 }
 
 // inWords notes an answer that is no result. The form is asked for once more (R65), unless a

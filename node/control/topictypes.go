@@ -105,6 +105,9 @@ type TopicDeedRequest struct {
 	Reason  string       `json:"reason,omitempty"`
 	Until   time.Time    `json:"until,omitzero"`    // of defer
 	Partner string       `json:"partner,omitempty"` // of join-request: the other one of the two
+	// Forward says of a checkpoint that a session ends with it: then the other one is asked whether
+	// what was agreed on another day still holds (R29).
+	Forward bool `json:"forward,omitempty"`
 }
 
 // TopicList is some topics, and whose they are.
@@ -260,6 +263,7 @@ type TopicDeed struct {
 	Messages []string `json:"messages"` // what was written; none where nothing was to be said
 	Items    []string `json:"items"`    // the labels of what it was about
 	Topic    Topic    `json:"topic"`    // as it is now
+	Validate []string `json:"validate"` // the labels of what the other one is asked about: whether it still holds
 	ByIssue  bool     `json:"by_issue"` // its issue is the one way to the other one: it is to be told there
 }
 

@@ -95,6 +95,9 @@ func (c *call) told(a action, done Done) {
 	case protocol.ActCheckpoint:
 		out.Printf("Checkpoint of %q; %s is asked to ratify it:\n", name, t.With)
 		c.checkpointLines(t.Checkpoints[len(t.Checkpoints)-1])
+		if len(done.Validate) > 0 {
+			out.Printf("%s is asked whether %s still holds\n", t.With, strings.Join(done.Validate, ", "))
+		}
 	case protocol.ActRatified:
 		out.Printf("✓ %s ratifies the checkpoint of %q\n", done.Me, name)
 	case protocol.ActAmendment:

@@ -15,14 +15,16 @@ func runCheckpoint(ctx context.Context, c *call) error {
 	if err := c.needsPartner("checkpoint"); err != nil {
 		return err
 	}
-	return c.checkpoints(ctx, c.topic())
+	return c.checkpoints(ctx, false)
 }
 
-// runForward makes a checkpoint of every active topic (R32).
-func runForward(ctx context.Context, c *call) error { return c.checkpoints(ctx, c.topic()) }
+// runForward makes a checkpoint of every active topic, and asks whether what was agreed on
+// another day still holds (R29, R32).
+func runForward(ctx context.Context, c *call) error { return c.checkpoints(ctx, true) }
 
 // checkpoints makes a checkpoint of a topic, of all where none is named.
-func (c *call) checkpoints(ctx context.Context, topic string) error {
+func (c *call) checkpoints(ctx context.Context, forward bool) error {
+	topic := c.topic()
 	text := c.text
 	if text == "-" {
 		var err error
@@ -47,7 +49,7 @@ func (c *call) checkpoints(ctx context.Context, topic string) error {
 			says = words.text(ctx, t)
 		}
 		deed, err := control.DoInTopic.Ask(ctx, c.client, control.TopicDeedRequest{
-			Acting: control.Acting{As: c.acting.As, Dir: c.acting.Dir}, With: t.With, Topic: t.Name, Deed: protocol.ActCheckpoint, Text: says,
+			Acting: control.Acting{As: c.acting.As, Dir: c.acting.Dir}, With: t.With, Topic: t.Name, Deed: protocol.ActCheckpoint, Text: says, Forward: forward,
 		})
 		if err != nil {
 			failed = append(failed, err)

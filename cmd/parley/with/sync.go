@@ -48,6 +48,8 @@ func follow(ctx context.Context, r control.SyncRequest, client control.Service, 
 		return nil
 	})
 	switch {
+	case err == nil && answered > 0 && refused != "":
+		return control.Errorf(control.KindFailed, "", "one that was to be checked was not: %s", term.Line(refused))
 	case err != nil || answered > 0:
 		return err
 	case other > 0:
