@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -43,7 +44,8 @@ type Options struct {
 type Keeper struct {
 	Options
 
-	mu sync.Mutex // held while files are written
+	mu        sync.Mutex      // held while files are written, and guards what follows
+	recovered map[string]bool // folders in which was seen to what an earlier process left
 }
 
 // New is the part of a node. An agent whose command runs as another user has no files: its
@@ -53,7 +55,7 @@ func New(o Options) *Keeper {
 	o.Agents = func() []configs.Agent {
 		return slices.DeleteFunc(slices.Clone(all()), func(a configs.Agent) bool { return a.RunAs != "" })
 	}
-	return &Keeper{Options: o}
+	return &Keeper{Options: o, recovered: map[string]bool{}}
 }
 
 // Start writes all files, and again whenever something happens in a topic, until stop is
@@ -128,7 +130,16 @@ func (k *Keeper) Write(agent string) (w Written, err error) {
 	}
 	defer root.Close()
 	w.Folder = root.Name()
-	err = writer{root: root, w: &w}.book(book)
+	write := writer{root: root, w: &w}
+	err = write.book(book)
+	if !k.recovered[w.Folder] {
+		kept, wrong := write.recoverHalves()
+		for _, file := range kept {
+			k.Log.Warn().Str("agent", agent).Str("file", path.Join(w.Folder, file)).Msg("somebody saved this while parley was killed: kept beside its file")
+		}
+		w.Files, err = append(w.Files, kept...), errors.Join(err, wrong)
+		k.recovered[w.Folder] = true
+	}
 	return w, err
 }
 
@@ -223,23 +234,45 @@ func (w writer) edit(name string, change func(existing []byte) []byte) error {
 }
 
 func (w writer) history(name string, p Partner) error {
-	existing, err := read(w.root, name)
+	more, err := w.missing(name, p)
+	if len(more) > 0 && err == nil {
+		if err = add(w.root, name, more); err == nil {
+			w.w.Files = append(w.w.Files, name)
+		}
+	}
 	if err != nil {
-		return err
-	}
-	more := p.History(existing)
-	if len(more) == 0 {
-		return nil
-	}
-	if err := add(w.root, name, more); err != nil {
 		return fmt.Errorf("cannot add to %s: %w", name, err)
 	}
-	w.w.Files = append(w.w.Files, name)
 	return nil
 }
 
-// recorded is the line of a sheet that says which term of a topic it is of.
-var recorded = regexp.MustCompile(`(?m)^\*\*Record\*\*: (\S+)\s*$`)
+// missing are the lines that a history file lacks.
+func (w writer) missing(name string, p Partner) ([]byte, error) {
+	f, err := open(w.root, name)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return p.History(strings.NewReader(""))
+	}
+	defer f.Close()
+	return p.History(f)
+}
+
+// recorded is the line of a sheet's head that says which term of a topic it is of.
+var recorded = regexp.MustCompile(`^\*\*Record\*\*: (\S+)\s*$`)
+
+// termOf is the message that opened the term which a topic's file is of; "" where the file
+// does not say. Only a line counts that parley wrote, in its place: by a person's line of
+// the same words their file was put away as another term's.
+func (t Topic) termOf(file []byte) string {
+	for _, line := range t.Sheet().own(file, "head") {
+		if m := recorded.FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
 
 // topic writes the files of a topic, and puts those away that are of a term which is over.
 func (w writer) topic(dir string, t Topic) error {
@@ -248,10 +281,10 @@ func (w writer) topic(dir string, t Topic) error {
 	if err != nil {
 		return err
 	}
-	if m := recorded.FindSubmatch(existing); m != nil && string(m[1]) != t.Opened {
+	if opened := t.termOf(existing); opened != "" && opened != t.Opened {
 		over := t.Since
 		for _, term := range t.Past {
-			if term.Opened == string(m[1]) && !term.Over.IsZero() {
+			if term.Opened == opened && !term.Over.IsZero() {
 				over = term.Over
 			}
 		}
@@ -313,7 +346,7 @@ func (w writer) keepByHand(name, as string) error {
 		case err != nil:
 			return err
 		case there == nil:
-			return add(w.root, kept, data)
+			return create(w.root, kept, data)
 		case bytes.Equal(there, data):
 			return nil
 		}
@@ -328,7 +361,7 @@ func (w writer) away(t Topic) bool {
 		if data == nil || err != nil {
 			return false
 		}
-		if m := recorded.FindSubmatch(data); m != nil && string(m[1]) == t.Opened {
+		if t.termOf(data) == t.Opened {
 			return true
 		}
 	}
@@ -347,55 +380,55 @@ func archived(slug string, over time.Time, n int) string {
 }
 
 // putAway moves the files of a topic to the archive, where nothing is ever overwritten (R30).
+// What somebody saves after that is a file of its own, which the next write puts away too.
 func (w writer) putAway(stem, slug string, over time.Time) error {
 	if err := w.root.MkdirAll(archive, 0o755); err != nil {
 		return err
 	}
 	for n := 1; n < maxSameDay; n++ {
 		name := archived(slug, over, n)
-		free := true
-		for _, kind := range []string{".md", ".state.json"} {
-			there, err := read(w.root, name+kind)
-			if err != nil {
-				return err
-			}
-			mine, err := read(w.root, stem+kind)
-			if err != nil {
-				return err
-			}
-			// The same bytes are what an earlier try has put there that did not end.
-			free = free && (there == nil || bytes.Equal(there, mine))
+		sheet, err := read(w.root, name+".md")
+		if err != nil {
+			return err
 		}
-		if !free {
+		state, err := read(w.root, name+".state.json")
+		if err != nil {
+			return err
+		}
+		mine, err := read(w.root, stem+".state.json")
+		if err != nil {
+			return err
+		}
+		// The same state is what an earlier try has put there that did not end.
+		if sheet != nil || state != nil && !bytes.Equal(state, mine) {
 			continue
 		}
-		for _, kind := range []string{".state.json", ".md"} {
-			if err := w.move(stem+kind, name+kind); err != nil {
-				return err
-			}
+		if state != nil {
+			err = w.root.Remove(stem + ".state.json")
+		} else if mine != nil {
+			err = w.move(stem+".state.json", name+".state.json")
 		}
-		return nil
+		if err != nil {
+			return err
+		}
+		// The sheet goes last: while it is there, the next write goes on with this.
+		if err = w.move(stem+".md", name+".md"); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
 	return fmt.Errorf("cannot put %s away: the archive has %d of that day", slug, maxSameDay)
 }
 
-// move gives a file another name, which no other file has.
+// move gives a file, if it is there, another name, which no other file has.
 func (w writer) move(from, to string) error {
-	data, err := read(w.root, from)
-	if data == nil || err != nil {
-		return err
-	}
-	there, err := read(w.root, to)
-	if err != nil {
-		return err
-	}
-	if there == nil {
-		if err := place(w.root, from, to, data, 0o644); err != nil {
-			return fmt.Errorf("cannot put %s away: %w", from, err)
-		}
+	switch err := place(w.root, from, to); {
+	case missing(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot put %s away: %w", from, err)
 	}
 	w.w.Files = append(w.w.Files, to)
-	return w.root.Remove(from)
+	return nil
 }
 
 // Sorted puts partners into the order of their names.
