@@ -28,6 +28,7 @@ type Book struct {
 type Partner struct {
 	control.Relation
 	Topics []Topic // closed ones too
+	Stays  bool    // nothing has happened with it: its files are as they should be
 }
 
 // Topic is one of the agent's topics.
@@ -37,6 +38,7 @@ type Topic struct {
 	History []topics.Sample // of all terms, as the partner scored
 	Over    time.Time       // when the agent closed it; zero while it is open
 	Past    []Term
+	Stays   bool // nothing has happened in it: its files are as they should be
 }
 
 // Term is an earlier time for which a topic was open.

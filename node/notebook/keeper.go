@@ -31,10 +31,12 @@ const burst = 100 * time.Millisecond
 
 // Options is what the part needs of its node.
 type Options struct {
-	Agents   func() []configs.Agent // those that this host serves
-	Book     func(me string) Book
-	IsTopic  func(protocol.ChannelID) bool
-	Messages *feed.Feeds[protocol.Path] // as they enter the state
+	Agents func() []configs.Agent // those that this host serves
+	// Book is what an agent works on; where channels are named, only what has happened in
+	// those has to be whole.
+	Book     func(me string, changed []protocol.ChannelID) Book
+	Pair     func(protocol.ChannelID) (pair [2]string, is bool) // the two of a topic
+	Messages *feed.Feeds[protocol.Path]                         // as they enter the state
 	// Wrong tells the operator what is wrong with the files of an agent; "" that nothing is.
 	Wrong func(agent, text string)
 	Log   zerolog.Logger
@@ -58,15 +60,16 @@ func New(o Options) *Keeper {
 	return &Keeper{Options: o, recovered: map[string]bool{}}
 }
 
-// Start writes all files, and again whenever something happens in a topic, until stop is
-// called. What happened until then is written.
+// Start writes all files, and whenever something happens in a topic those of its agents,
+// until stop is called. What happened until then is written.
 func (k *Keeper) Start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	came := k.Messages.Follow(1024, func(p protocol.Path) bool { return true })
 	running.Go(func() {
 		defer came.End()
-		k.writeAll()
+		r := rounds{Keeper: k, dirs: map[protocol.Name]string{}, wrong: map[protocol.Name]string{}}
+		r.after(nil, true)
 		for {
 			select {
 			case <-came.Wake():
@@ -74,9 +77,7 @@ func (k *Keeper) Start() (stop func()) {
 			case <-ctx.Done():
 			}
 			paths, missed := came.Drain()
-			if missed > 0 || slices.ContainsFunc(paths, func(p protocol.Path) bool { return k.IsTopic(p.Channel()) }) {
-				k.writeAll()
-			}
+			r.after(paths, missed > 0)
 			if ctx.Err() != nil {
 				return
 			}
@@ -88,16 +89,60 @@ func (k *Keeper) Start() (stop func()) {
 	}
 }
 
-func (k *Keeper) writeAll() {
-	for _, a := range k.Agents() {
-		_, err := k.Write(a.Name.String())
-		if err != nil {
-			k.Log.Warn().Err(err).Stringer("agent", a.Name).Msg("files of collaborations were not written")
-			k.Wrong(a.Name.String(), err.Error())
+// rounds is what the goroutine that writes remembers from one time to the next.
+type rounds struct {
+	*Keeper
+	dirs  map[protocol.Name]string // of each agent, when it was last written
+	wrong map[protocol.Name]string // with its files then; "" for nothing
+}
+
+// after writes what messages change: the topics in which they are, of those of the two that
+// are served here. Whose files were never written, or not all of them the last time, gets
+// all.
+func (r rounds) after(paths []protocol.Path, all bool) {
+	pairs := map[protocol.ChannelID][2]string{}
+	for _, p := range paths {
+		if _, known := pairs[p.Channel()]; !known {
+			if pair, is := r.Pair(p.Channel()); is {
+				pairs[p.Channel()] = pair
+			}
+		}
+	}
+	for _, a := range r.Agents() {
+		var changed []protocol.ChannelID
+		for channel, pair := range pairs {
+			if slices.Contains(pair[:], a.Name.String()) {
+				changed = append(changed, channel)
+			}
+		}
+		dir, known := r.dirs[a.Name]
+		whole := all || !known || dir != a.Dir || r.wrong[a.Name] != "" && len(pairs) > 0
+		switch {
+		case whole:
+			changed = nil
+		case len(changed) == 0:
 			continue
 		}
-		k.Wrong(a.Name.String(), "")
+		_, err := r.write(a.Name.String(), changed)
+		r.dirs[a.Name] = a.Dir
+		r.tell(a.Name, err)
 	}
+}
+
+// tell says what is wrong with the files of an agent, once.
+func (r rounds) tell(agent protocol.Name, err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	if last, told := r.wrong[agent]; told && text == last {
+		return
+	}
+	r.wrong[agent] = text
+	if err != nil {
+		r.Log.Warn().Err(err).Stringer("agent", agent).Msg("files of collaborations were not written")
+	}
+	r.Wrong(agent.String(), text)
 }
 
 // Written is what came of writing an agent's files.
@@ -110,7 +155,10 @@ type Written struct {
 // Write writes the files of one agent that differ from what the record says. An agent
 // without a folder has none, and one without a ψ in it gets one when it opens a topic
 // itself: what others open makes no folder in anybody's work.
-func (k *Keeper) Write(agent string) (w Written, err error) {
+func (k *Keeper) Write(agent string) (Written, error) { return k.write(agent, nil) }
+
+// write is Write after something happened in channels; of all where none is named.
+func (k *Keeper) write(agent string, changed []protocol.ChannelID) (w Written, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	agents := k.Agents()
@@ -118,7 +166,7 @@ func (k *Keeper) Write(agent string) (w Written, err error) {
 	if i < 0 || agents[i].Dir == "" {
 		return w, nil
 	}
-	book := k.Book(agent)
+	book := k.Book(agent, changed)
 	if len(book.Partners) == 0 {
 		return w, nil
 	}
@@ -208,6 +256,9 @@ type writer struct {
 func (w writer) book(b Book) error {
 	var wrong []error
 	for _, p := range b.Partners {
+		if p.Stays {
+			continue
+		}
 		dir := folderOf(p.With)
 		if err := w.root.MkdirAll(path.Join(dir, "topics"), 0o755); err != nil {
 			wrong = append(wrong, fmt.Errorf("cannot make the folder of %s: %w", p.With, err))
@@ -215,7 +266,9 @@ func (w writer) book(b Book) error {
 		}
 		wrong = append(wrong, w.edit(path.Join(dir, "context.md"), p.Context().Render), w.history(path.Join(dir, "sync.history.jsonl"), p))
 		for _, t := range p.Topics {
-			wrong = append(wrong, w.topic(dir, t))
+			if !t.Stays {
+				wrong = append(wrong, w.topic(dir, t))
+			}
 		}
 	}
 	wrong = append(wrong, w.edit("registry.md", b.Registry().Render))

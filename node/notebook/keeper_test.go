@@ -14,20 +14,42 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
+	"github.com/rs/zerolog"
 )
 
 // desk is a host with agents that have folders, and what they work on.
 type desk struct {
 	*Keeper
-	books map[string]Book
+	books    map[string]Book
+	messages feed.Feeds[protocol.Path]
+	asked    []string // of whom books were asked, and of which channels
+	wrong    []string // what was told
 }
 
 func newDesk(agents ...configs.Agent) *desk {
 	d := &desk{books: map[string]Book{}}
-	d.Keeper = New(Options{Agents: func() []configs.Agent { return agents }, Book: func(me string) Book { return d.books[me] }})
+	d.Keeper = New(Options{
+		Agents: func() []configs.Agent { return agents }, Messages: &d.messages, Log: zerolog.Nop(),
+		Book: func(me string, changed []protocol.ChannelID) Book {
+			d.asked = append(d.asked, fmt.Sprint(me, changed))
+			return d.books[me]
+		},
+		Pair: func(c protocol.ChannelID) ([2]string, bool) {
+			pair, is := map[protocol.ChannelID][2]string{tmuxChannel: {"skills", "mawjs"}, portChannel: {"volt", "mawjs"}}[c]
+			return pair, is
+		},
+		Wrong: func(agent, text string) { d.wrong = append(d.wrong, agent+": "+text) },
+	})
 	return d
 }
+
+const (
+	tmuxChannel protocol.ChannelID = "11111111-1111-4111-8111-111111111111"
+	portChannel protocol.ChannelID = "22222222-2222-4222-8222-222222222222"
+	elsewhere   protocol.ChannelID = "33333333-3333-4333-8333-333333333333"
+)
 
 func (d *desk) write(t *testing.T, agent string) Written {
 	t.Helper()
@@ -356,6 +378,104 @@ func TestWhatAKillLeft(t *testing.T) {
 	if at := find(everything(t, folder), "my words"); !slices.Equal(at, []string{"mawjs/topics/tmux-design.md.saved-1"}) {
 		t.Errorf("what a person saved stands in %v", at)
 	}
+}
+
+// What happens in a topic writes the files of those whose topic it is: once a message of any
+// topic wrote those of all agents.
+func TestOnlyFilesOfATopicThatChangedAreWritten(t *testing.T) {
+	d := newDesk(agentIn(t, "skills"), agentIn(t, "volt"), configs.Agent{Name: "away"})
+	d.books["skills"], d.books["volt"] = book("skills", "mawjs", 1), book("volt", "mawjs", 1)
+	all := []string{"skills[]", "volt[]"}
+	skills, volt := fmt.Sprintf("skills[%s]", tmuxChannel), fmt.Sprintf("volt[%s]", portChannel)
+	for name, c := range map[string]struct {
+		in     []protocol.ChannelID
+		missed bool
+		want   []string
+	}{
+		"one of a topic":    {in: []protocol.ChannelID{tmuxChannel}, want: []string{skills}},
+		"several":           {in: []protocol.ChannelID{tmuxChannel, elsewhere, tmuxChannel}, want: []string{skills}},
+		"none of any topic": {in: []protocol.ChannelID{elsewhere}},
+		"two of two's":      {in: []protocol.ChannelID{portChannel, tmuxChannel}, want: []string{skills, volt}},
+		"some were missed":  {in: []protocol.ChannelID{elsewhere}, missed: true, want: all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d.asked, d.wrong = nil, nil
+			r := rounds{Keeper: d.Keeper, dirs: map[protocol.Name]string{}, wrong: map[protocol.Name]string{}}
+			var paths []protocol.Path
+			for n, channel := range c.in {
+				paths = append(paths, protocol.NewPath(channel, noon, uint32(n)))
+			}
+			r.after(nil, true)
+			if !slices.Equal(d.asked, all) {
+				t.Errorf("at the start %v were written", d.asked)
+			}
+			d.asked = nil
+			r.after(paths, c.missed)
+			if !slices.Equal(d.asked, c.want) {
+				t.Errorf("%v were written, not %v", d.asked, c.want)
+			}
+		})
+	}
+}
+
+// An agent that is added is written at the next message, whatever that is about, and one
+// whose files could not be written as a whole, with one word of what is wrong for all tries.
+func TestWhatIsWrongIsToldOnce(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	d.books["skills"] = book("skills", "mawjs", 1)
+	folder := filepath.Join(a.Dir, "ψ", "memory", "collaborations")
+	pipe := filepath.Join(folder, "registry.md")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := fifo(pipe); err != nil {
+		t.Skip(err)
+	}
+	r := rounds{Keeper: d.Keeper, dirs: map[protocol.Name]string{}, wrong: map[protocol.Name]string{}}
+	r.after([]protocol.Path{protocol.NewPath(elsewhere, noon, 1)}, false) // it was added just now
+	for range 3 {
+		r.after([]protocol.Path{protocol.NewPath(portChannel, noon, 2)}, false)
+	}
+	want := []string{"skills: cannot write registry.md: registry.md is a named pipe, no plain file: move it away"}
+	if !slices.Equal(d.wrong, want) {
+		t.Errorf("told is %q, not %q", d.wrong, want)
+	}
+	if len(d.asked) != 4 || slices.ContainsFunc(d.asked, func(s string) bool { return s != "skills[]" }) {
+		t.Errorf("written were %v", d.asked)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "mawjs", "topics", "tmux-design.md")); err != nil {
+		t.Errorf("for one file the others were not written: %v", err)
+	}
+	if err := os.Remove(pipe); err != nil {
+		t.Fatal(err)
+	}
+	r.after([]protocol.Path{protocol.NewPath(portChannel, noon, 3)}, false)
+	if want = append(want, "skills: "); !slices.Equal(d.wrong, want) {
+		t.Errorf("told is %q, not %q", d.wrong, want)
+	}
+}
+
+// Files of topics and partners in which nothing happened are not even looked at.
+func TestWhatStaysIsNotTouched(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	b := book("skills", "mawjs", 1)
+	other := b.Partners[0].Topics[0]
+	other.Slug, other.Name, other.Stays = "ports", "ports", true
+	b.Partners[0].Topics = append(b.Partners[0].Topics, other)
+	b.Partners = append(b.Partners, Partner{Relation: control.Relation{Me: "skills", With: "volt"}, Topics: []Topic{other}, Stays: true})
+	d.books["skills"] = b
+	w := d.write(t, "skills")
+	want := []string{"mawjs/context.md", "mawjs/topics/tmux-design.state.json", "mawjs/topics/tmux-design.md", "registry.md"}
+	if !slices.Equal(w.Files, want) {
+		t.Errorf("written are %v, not %v", w.Files, want)
+	}
+	rows, err := os.ReadFile(filepath.Join(w.Folder, "registry.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks(t, string(rows), "| ports | mawjs |", "| tmux design | mawjs |")
 }
 
 // A state file that was kept by hand says what the record does not: it was overwritten.
