@@ -11,9 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// settle is how long is waited for who had opened the file before it was replaced and writes
-// what they have to say just then.
-const settle = 25 * time.Millisecond
+// Who had opened a file before it was replaced writes what they have to say just then, and
+// who was about to gets at it still: for a moment they are waited for, and longer where the
+// file system tells that somebody has it open.
+const (
+	settle   = 25 * time.Millisecond
+	patience = time.Second
+)
 
 // exchange has two files change names, both in one folder, at once; so what is saved at that
 // moment is read and not lost. It returns what had the name. What cannot be read gets its
@@ -36,15 +40,36 @@ func exchange(root *os.Root, half, name string) (displaced []byte, err error) {
 	case err != nil:
 		return nil, err
 	}
-	time.Sleep(settle)
-	displaced, err = read(root, half)
-	if err == nil && displaced == nil {
-		err = fmt.Errorf("what was in %s has vanished", name)
+	displaced, err = settled(root, half)
+	if err != nil && !errors.Is(err, errOpen) {
+		err = errors.Join(err, unlessMissing(swap()))
 	}
+	return displaced, err
+}
+
+// settled is what a file has when nobody has it open any more to write into it.
+func settled(root *os.Root, name string) ([]byte, error) {
+	f, err := open(root, name)
 	if err != nil {
-		return nil, errors.Join(err, unlessMissing(swap()))
+		return nil, err
 	}
-	return displaced, nil
+	if f == nil {
+		return nil, fmt.Errorf("%s has vanished", name)
+	}
+	defer f.Close()
+	time.Sleep(settle)
+	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+		_, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK) // refused while somebody may write
+		if err == nil {
+			_, err = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK)
+		}
+		switch {
+		case !errors.Is(err, unix.EAGAIN): // nobody, or it cannot tell: no leases, somebody else's file
+			return read(root, name)
+		case time.Since(begun) > patience:
+			return nil, errOpen
+		}
+	}
 }
 
 // renameNew gives a file a name that nothing has yet, in one step: whatever is saved goes

@@ -168,11 +168,18 @@ func replace(root *os.Root, name string, at, next []byte) (displaced []byte, err
 	} else {
 		displaced, err = exchange(root, half, name)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errOpen):
+		kept, wrong := setAside(root, half, name)
+		return nil, errors.Join(fmt.Errorf("what is written into %s now is in %s: %w", name, kept, err), wrong)
+	case err != nil:
 		return nil, errors.Join(err, drop(root, half, name, next))
 	}
 	return displaced, unlessMissing(root.Remove(half))
 }
+
+// errOpen is why what a file was before it was replaced is kept.
+var errOpen = errors.New("a program goes on writing into it")
 
 // drop removes a half-written file after a write that failed. Where it is not what was to be
 // written, it is what somebody saved, which once went with it: it gets a name that shows.
