@@ -63,7 +63,7 @@ func find(files map[string]string, text string) (names []string) {
 func TestAnEditorSavesWhatIsPutAway(t *testing.T) {
 	dir := t.TempDir()
 	root := folderAt(t, dir)
-	const saves = 2000
+	const saves = 800
 	done := make(chan struct{})
 	var saving sync.WaitGroup
 	saving.Go(func() {

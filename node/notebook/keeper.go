@@ -48,6 +48,7 @@ type Keeper struct {
 
 	mu        sync.Mutex      // held while files are written, and guards what follows
 	recovered map[string]bool // folders in which was seen to what an earlier process left
+	last      map[string]attempt
 }
 
 // New is the part of a node. An agent whose command runs as another user has no files: its
@@ -57,7 +58,7 @@ func New(o Options) *Keeper {
 	o.Agents = func() []configs.Agent {
 		return slices.DeleteFunc(slices.Clone(all()), func(a configs.Agent) bool { return a.RunAs != "" })
 	}
-	return &Keeper{Options: o, recovered: map[string]bool{}}
+	return &Keeper{Options: o, recovered: map[string]bool{}, last: map[string]attempt{}}
 }
 
 // Start writes all files, and whenever something happens in a topic those of its agents,
@@ -68,8 +69,7 @@ func (k *Keeper) Start() (stop func()) {
 	came := k.Messages.Follow(1024, func(p protocol.Path) bool { return true })
 	running.Go(func() {
 		defer came.End()
-		r := rounds{Keeper: k, dirs: map[protocol.Name]string{}, wrong: map[protocol.Name]string{}}
-		r.after(nil, true)
+		k.after(nil, true)
 		for {
 			select {
 			case <-came.Wake():
@@ -77,7 +77,7 @@ func (k *Keeper) Start() (stop func()) {
 			case <-ctx.Done():
 			}
 			paths, missed := came.Drain()
-			r.after(paths, missed > 0)
+			k.after(paths, missed > 0)
 			if ctx.Err() != nil {
 				return
 			}
@@ -89,60 +89,65 @@ func (k *Keeper) Start() (stop func()) {
 	}
 }
 
-// rounds is what the goroutine that writes remembers from one time to the next.
-type rounds struct {
-	*Keeper
-	dirs  map[protocol.Name]string // of each agent, when it was last written
-	wrong map[protocol.Name]string // with its files then; "" for nothing
-}
-
 // after writes what messages change: the topics in which they are, of those of the two that
-// are served here. Whose files were never written, or not all of them the last time, gets
-// all.
-func (r rounds) after(paths []protocol.Path, all bool) {
+// are served here. Who was never written gets all files.
+func (k *Keeper) after(paths []protocol.Path, all bool) {
 	pairs := map[protocol.ChannelID][2]string{}
 	for _, p := range paths {
 		if _, known := pairs[p.Channel()]; !known {
-			if pair, is := r.Pair(p.Channel()); is {
+			if pair, is := k.Pair(p.Channel()); is {
 				pairs[p.Channel()] = pair
 			}
 		}
 	}
-	for _, a := range r.Agents() {
+	for _, a := range k.Agents() {
 		var changed []protocol.ChannelID
 		for channel, pair := range pairs {
 			if slices.Contains(pair[:], a.Name.String()) {
 				changed = append(changed, channel)
 			}
 		}
-		dir, known := r.dirs[a.Name]
-		whole := all || !known || dir != a.Dir || r.wrong[a.Name] != "" && len(pairs) > 0
-		switch {
-		case whole:
+		if all || k.isNew(a) {
 			changed = nil
-		case len(changed) == 0:
+		} else if len(changed) == 0 {
 			continue
 		}
-		_, err := r.write(a.Name.String(), changed)
-		r.dirs[a.Name] = a.Dir
-		r.tell(a.Name, err)
+		_, _ = k.write(a.Name.String(), changed) // it has told what is wrong
 	}
 }
 
-// tell says what is wrong with the files of an agent, once.
-func (r rounds) tell(agent protocol.Name, err error) {
-	text := ""
+// attempt is what came of writing an agent's files last.
+type attempt struct {
+	dir   string // of the agent
+	whole bool   // all of its files are as the record is
+	wrong string // "" for nothing
+}
+
+// isNew reports whether nobody has tried to write an agent's files, in the folder that it
+// has now.
+func (k *Keeper) isNew(a configs.Agent) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	last, known := k.last[a.Name.String()]
+	return !known || last.dir != a.Dir
+}
+
+// tell notes what came of writing an agent's files, and says what is wrong with them, once.
+// It is called with the lock held.
+func (k *Keeper) tell(a configs.Agent, w Written, err error) {
+	now := attempt{dir: a.Dir, whole: err == nil && w.Folder != ""}
 	if err != nil {
-		text = err.Error()
+		now.wrong = err.Error()
 	}
-	if last, told := r.wrong[agent]; told && text == last {
+	last, known := k.last[a.Name.String()]
+	k.last[a.Name.String()] = now
+	if known && last.wrong == now.wrong {
 		return
 	}
-	r.wrong[agent] = text
 	if err != nil {
-		r.Log.Warn().Err(err).Stringer("agent", agent).Msg("files of collaborations were not written")
+		k.Log.Warn().Err(err).Stringer("agent", a.Name).Msg("files of collaborations were not written")
 	}
-	r.Wrong(agent.String(), text)
+	k.Wrong(a.Name.String(), now.wrong)
 }
 
 // Written is what came of writing an agent's files.
@@ -157,13 +162,22 @@ type Written struct {
 // itself: what others open makes no folder in anybody's work.
 func (k *Keeper) Write(agent string) (Written, error) { return k.write(agent, nil) }
 
-// write is Write after something happened in channels; of all where none is named.
+// write is Write after something happened in channels; of all where none is named, or where
+// not all is as it should be: the agent may have had no folder before, or one of its files
+// could not be written.
 func (k *Keeper) write(agent string, changed []protocol.ChannelID) (w Written, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	agents := k.Agents()
 	i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == agent })
-	if i < 0 || agents[i].Dir == "" {
+	if i < 0 {
+		return w, nil
+	}
+	if !k.last[agent].whole {
+		changed = nil
+	}
+	defer func() { k.tell(agents[i], w, err) }()
+	if agents[i].Dir == "" {
 		return w, nil
 	}
 	book := k.Book(agent, changed)

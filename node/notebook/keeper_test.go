@@ -383,7 +383,7 @@ func TestWhatAKillLeft(t *testing.T) {
 // What happens in a topic writes the files of those whose topic it is: once a message of any
 // topic wrote those of all agents.
 func TestOnlyFilesOfATopicThatChangedAreWritten(t *testing.T) {
-	d := newDesk(agentIn(t, "skills"), agentIn(t, "volt"), configs.Agent{Name: "away"})
+	d := newDesk(agentIn(t, "skills"), agentIn(t, "volt"))
 	d.books["skills"], d.books["volt"] = book("skills", "mawjs", 1), book("volt", "mawjs", 1)
 	all := []string{"skills[]", "volt[]"}
 	skills, volt := fmt.Sprintf("skills[%s]", tmuxChannel), fmt.Sprintf("volt[%s]", portChannel)
@@ -400,17 +400,16 @@ func TestOnlyFilesOfATopicThatChangedAreWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d.asked, d.wrong = nil, nil
-			r := rounds{Keeper: d.Keeper, dirs: map[protocol.Name]string{}, wrong: map[protocol.Name]string{}}
 			var paths []protocol.Path
 			for n, channel := range c.in {
 				paths = append(paths, protocol.NewPath(channel, noon, uint32(n)))
 			}
-			r.after(nil, true)
+			d.after(nil, true)
 			if !slices.Equal(d.asked, all) {
 				t.Errorf("at the start %v were written", d.asked)
 			}
 			d.asked = nil
-			r.after(paths, c.missed)
+			d.after(paths, c.missed)
 			if !slices.Equal(d.asked, c.want) {
 				t.Errorf("%v were written, not %v", d.asked, c.want)
 			}
@@ -432,10 +431,9 @@ func TestWhatIsWrongIsToldOnce(t *testing.T) {
 	if err := fifo(pipe); err != nil {
 		t.Skip(err)
 	}
-	r := rounds{Keeper: d.Keeper, dirs: map[protocol.Name]string{}, wrong: map[protocol.Name]string{}}
-	r.after([]protocol.Path{protocol.NewPath(elsewhere, noon, 1)}, false) // it was added just now
+	d.after([]protocol.Path{protocol.NewPath(elsewhere, noon, 1)}, false) // it was added just now
 	for range 3 {
-		r.after([]protocol.Path{protocol.NewPath(portChannel, noon, 2)}, false)
+		d.after([]protocol.Path{protocol.NewPath(tmuxChannel, noon, 2)}, false)
 	}
 	want := []string{"skills: cannot write registry.md: registry.md is a named pipe, no plain file: move it away"}
 	if !slices.Equal(d.wrong, want) {
@@ -450,9 +448,29 @@ func TestWhatIsWrongIsToldOnce(t *testing.T) {
 	if err := os.Remove(pipe); err != nil {
 		t.Fatal(err)
 	}
-	r.after([]protocol.Path{protocol.NewPath(portChannel, noon, 3)}, false)
+	d.write(t, "skills") // as a sweep does
 	if want = append(want, "skills: "); !slices.Equal(d.wrong, want) {
 		t.Errorf("told is %q, not %q", d.wrong, want)
+	}
+}
+
+// An agent that gets its first folder by what happens in one topic gets the files of all.
+func TestTheFirstFolderHasAll(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	b := book("skills", "mawjs", 1)
+	b.Partners[0].Topics[0].OpenedBy = "mawjs"
+	d.books["skills"] = b
+	d.after(nil, true)
+	if err := os.Mkdir(filepath.Join(a.Dir, "ψ"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.asked = nil
+	for range 2 {
+		d.after([]protocol.Path{protocol.NewPath(tmuxChannel, noon, 1)}, false)
+	}
+	if want := []string{"skills[]", fmt.Sprintf("skills[%s]", tmuxChannel)}; !slices.Equal(d.asked, want) {
+		t.Errorf("written were %v, not %v", d.asked, want)
 	}
 }
 
