@@ -400,7 +400,7 @@ func (n *Node) openDoors() {
 		Write: func(agent string) (notebook.Written, error) { return n.notebook.Write(agent) },
 	})
 	n.notebook = notebook.New(notebook.Options{
-		Agents: n.roster.All, Book: n.collab.Book, IsTopic: n.collab.IsTopic, Messages: &n.messages, Log: n.log.With().Str("part", "notebook").Logger(),
+		Agents: n.roster.All, Book: n.collab.Book, Pair: n.collab.Pair, Messages: &n.messages, Log: n.log.With().Str("part", "notebook").Logger(),
 		Wrong: func(agent, text string) {
 			about := "files of collaborations of " + agent
 			if text == "" {

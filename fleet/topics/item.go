@@ -71,6 +71,14 @@ func newItem(d affair.Deed, sort Sort, stated protocol.Label, text string) *Item
 // Text is what the item says now.
 func (it *Item) Text() string { return it.Wordings[len(it.Wordings)-1].Text }
 
+// touchedBy reports whether somebody brought the item, decided or asked about it, or
+// settled it.
+func (it *Item) touchedBy(who string) bool {
+	return it.By == who || it.Resolved != nil && it.Resolved.By == who ||
+		slices.ContainsFunc(it.Log, func(d Decision) bool { return d.Who == who }) ||
+		slices.ContainsFunc(it.Validations, func(v *Validation) bool { return v.By == who })
+}
+
 // Ref names the item in a message.
 func (it *Item) Ref() protocol.ItemRef { return protocol.ItemRef{Label: it.Label, Text: it.Text()} }
 

@@ -166,6 +166,27 @@ func (t Topic) Other(who string) string {
 	return t.Pair[0]
 }
 
+// Concerns reports whether somebody has to do with the topic: they opened it or did
+// something in it, or a host that serves who opened it has signed that, in this term or an
+// earlier one. Else it is the word of a stranger, who may say it in any name.
+func (t Topic) Concerns(who string) bool {
+	return t.concerns(who) || slices.ContainsFunc(t.Past, func(past Topic) bool { return past.concerns(who) })
+}
+
+// concerns is Concerns of one term.
+func (t Topic) concerns(who string) bool {
+	_, closed := t.ClosedBy(who)
+	if closed || t.Pair[0] == who || t.Items[0].Standing == affair.Signed { // the first item came with the opening
+		return true
+	}
+	return slices.ContainsFunc(t.Items, func(it *Item) bool { return it.touchedBy(who) }) ||
+		slices.ContainsFunc(t.Checks, func(c *Check) bool { return c.By == who }) ||
+		slices.ContainsFunc(t.Results, func(r *Result) bool { return r.By == who }) ||
+		slices.ContainsFunc(t.Checkpoints, func(c *Checkpoint) bool {
+			return c.By == who || slices.ContainsFunc(c.Verdicts, func(v Verdict) bool { return v.By == who })
+		})
+}
+
 // at is the topic at a time: what has run out by then is timed out. That is observed by
 // whoever looks and is no answer (R29).
 func (t Topic) at(now time.Time) Topic {

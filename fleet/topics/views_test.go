@@ -22,10 +22,11 @@ const record = "0123456789abcdef0123456789abcdef01234567"
 // table is a topic to which commands are given, one after the other.
 type table struct {
 	*testing.T
-	now  time.Time
-	t    topics.Topic
-	last protocol.Path
-	n    uint32
+	now      time.Time
+	t        topics.Topic
+	last     protocol.Path
+	n        uint32
+	standing affair.Standing // of what is said next
 }
 
 func (tb *table) do(c affair.Command) {
@@ -43,7 +44,7 @@ func (tb *table) do(c affair.Command) {
 			m.Host = map[string]protocol.Name{"nat": "oracle-world", "eve": "white"}[m.Human]
 		}
 		m.Timestamp, m.Path = tb.now, protocol.NewPath(d.Channel, tb.now, tb.n)
-		if tb.t, err = kind.Step(tb.t, affair.Deed{Message: &m, Position: affair.Position{Place: tb.now, Path: m.Path}}); err != nil {
+		if tb.t, err = kind.Step(tb.t, affair.Deed{Message: &m, Position: affair.Position{Place: tb.now, Path: m.Path}, Standing: tb.standing}); err != nil {
 			tb.Fatal(err)
 		}
 		tb.last = m.Path
@@ -331,4 +332,40 @@ func FuzzStep(f *testing.F) {
 			t.Errorf("a void deed changes the value: %v", err)
 		}
 	})
+}
+
+// A topic that a stranger opened concerns who is named in it once they did something in it.
+func TestWhomATopicConcerns(t *testing.T) {
+	skills, mawjs := speakers()
+	for name, c := range map[string]struct {
+		standing affair.Standing
+		then     func(tb *table)
+		want     bool
+	}{
+		"a stranger's":          {affair.Unsigned, func(*table) {}, false},
+		"before its host's key": {affair.BeforeKey, func(*table) {}, false},
+		"signed":                {affair.Signed, func(*table) {}, true},
+		"the stranger goes on":  {affair.Unsigned, func(tb *table) { tb.do(mawjs.Ask("Why?")); tb.do(mawjs.Checkpoint("All.", "")) }, false},
+		"something was asked":   {affair.Unsigned, func(tb *table) { tb.do(skills.Ask("Why?")) }, true},
+		"something was decided": {affair.Unsigned, func(tb *table) { tb.do(mawjs.Agree("Four", 0)); tb.do(skills.Reject("A1", "no")) }, true},
+		"something was settled": {affair.Unsigned, func(tb *table) { tb.do(skills.Resolve("P1", "so")) }, true},
+		"it was checked":        {affair.Unsigned, func(tb *table) { tb.do(mawjs.Agree("Four", 0)); tb.do(skills.Check(nil, 0, 0)) }, true},
+		"it was summed up":      {affair.Unsigned, func(tb *table) { tb.do(skills.Checkpoint("All.", "")) }, true},
+		"a sum was ratified": {affair.Unsigned, func(tb *table) {
+			tb.do(mawjs.Checkpoint("All.", ""))
+			tb.do(skills.Judge(tb.last, protocol.ActRatified, ""))
+		}, true},
+		"it was closed":            {affair.Unsigned, func(tb *table) { tb.do(skills.Close("")) }, true},
+		"in an earlier term":       {affair.Unsigned, func(tb *table) { tb.do(skills.Ask("Why?")); tb.do(mawjs.Close("")); tb.do(mawjs.Open("")) }, true},
+		"an earlier term's signed": {affair.Signed, func(tb *table) { tb.do(mawjs.Close("")); tb.standing = affair.Unsigned; tb.do(mawjs.Open("")) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tb := &table{T: t, now: noon, standing: c.standing}
+			tb.do(mawjs.Open(""))
+			c.then(tb)
+			if got := tb.t.Concerns("skills"); got != c.want {
+				t.Errorf("concerns skills: %v", got)
+			}
+		})
+	}
 }

@@ -12,25 +12,54 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Book is all that somebody works on with others, as it stands now.
-func (c *Collab) Book(me string) notebook.Book {
+// Book is all that somebody works on with others, as it stands now: what they have to do
+// with, and not what strangers opened. Where channels are named in which something happened,
+// what that changes nothing of is there as the registry needs it.
+func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 	b := notebook.Book{Me: me}
 	c.Folded(func(s *fleet.State) {
-		byPartner, betweens := map[string][]notebook.Topic{}, map[string]between{}
-		for _, f := range c.of(s, me, "", true) {
-			other := f.topic.Other(me)
-			if _, known := byPartner[other]; !known {
-				betweens[other] = c.with(s, me, other)
+		all := slices.DeleteFunc(c.of(s, me, "", true), func(f found) bool { return !f.topic.Concerns(me) })
+		isChanged := func(f found) bool { return changed == nil || slices.Contains(changed, f.channel) }
+		touched, partners, betweens := map[string]bool{}, map[string]*notebook.Partner{}, map[string]between{}
+		for _, f := range all {
+			if isChanged(f) {
+				touched[f.topic.Other(me)] = true
 			}
-			byPartner[other] = append(byPartner[other], c.kept(s, f, me, betweens[other]))
 		}
-		for other, all := range byPartner {
-			slices.SortFunc(all, func(a, b notebook.Topic) int { return a.Since.Compare(b.Since) })
-			b.Partners = append(b.Partners, notebook.Partner{Relation: c.relation(s, acting{me: me}, other), Topics: all})
+		for _, f := range all {
+			other := f.topic.Other(me)
+			p, known := partners[other]
+			if !known {
+				p = &notebook.Partner{Relation: control.Relation{Me: me, With: other}, Stays: !touched[other]}
+				if touched[other] {
+					p.Relation = c.relation(s, acting{me: me}, other)
+				}
+				partners[other], betweens[other] = p, c.with(s, me, other)
+			}
+			var t notebook.Topic
+			if p.Stays { // the registry has a row of it
+				t = overBy(f.topic, me, notebook.Topic{Topic: c.summary(s, f.channel, f.topic, me, betweens[other])})
+			} else {
+				t = c.kept(s, f, me, betweens[other])
+			}
+			t.Stays = !isChanged(f)
+			p.Topics = append(p.Topics, t)
+		}
+		for _, p := range partners {
+			slices.SortFunc(p.Topics, func(a, b notebook.Topic) int { return a.Since.Compare(b.Since) })
+			b.Partners = append(b.Partners, *p)
 		}
 	})
 	b.Partners = notebook.Sorted(b.Partners)
 	return b
+}
+
+// overBy is a topic's page with when somebody closed the topic, if they have.
+func overBy(t topics.Topic, who string, v notebook.Topic) notebook.Topic {
+	if closed, over := t.ClosedBy(who); over {
+		v.Over = closed.At
+	}
+	return v
 }
 
 // kept is a topic as files have it.
@@ -42,9 +71,6 @@ func (c *Collab) kept(s *fleet.State, f found, me string, b between) notebook.To
 		v.Checkpoints = append(v.Checkpoints, checkpointOf(cp))
 	}
 	v.History = t.History(t.Other(me), func(at time.Time) topics.Lambda { return c.lambda(s, b.contacts, me, t.Other(me), at) })
-	if closed, over := t.ClosedBy(me); over {
-		v.Over = closed.At
-	}
 	for _, past := range t.Past {
 		term := notebook.Term{Opened: past.Opened.String(), Over: t.Since}
 		if closed, over := past.ClosedBy(me); over {
@@ -52,13 +78,16 @@ func (c *Collab) kept(s *fleet.State, f found, me string, b between) notebook.To
 		}
 		v.Past = append(v.Past, term)
 	}
-	return v
+	return overBy(t, me, v)
 }
 
-// IsTopic reports whether a topic is or was open in a channel.
-func (c *Collab) IsTopic(channel protocol.ChannelID) (is bool) {
-	c.Folded(func(s *fleet.State) { is = !c.topic(s, channel.String(), c.policy(s)).Opened.IsZero() })
-	return is
+// Pair are the two between whom a topic is or was open in a channel.
+func (c *Collab) Pair(channel protocol.ChannelID) (pair [2]string, is bool) {
+	c.Folded(func(s *fleet.State) {
+		t := c.topic(s, channel.String(), c.policy(s))
+		pair, is = t.Pair, !t.Opened.IsZero()
+	})
+	return pair, is
 }
 
 // Sweep answers control.SweepTopics.

@@ -1,9 +1,14 @@
 package notebook
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +28,7 @@ type Book struct {
 type Partner struct {
 	control.Relation
 	Topics []Topic // closed ones too
+	Stays  bool    // nothing has happened with it: its files are as they should be
 }
 
 // Topic is one of the agent's topics.
@@ -32,6 +38,7 @@ type Topic struct {
 	History []topics.Sample // of all terms, as the partner scored
 	Over    time.Time       // when the agent closed it; zero while it is open
 	Past    []Term
+	Stays   bool // nothing has happened in it: its files are as they should be
 }
 
 // Term is an earlier time for which a topic was open.
@@ -260,42 +267,78 @@ type sample struct {
 
 // History are the lines that a history file lacks: it is only ever added to. A score is
 // known by its time, its topic and whose it is, so that one which a person or another
-// program has written down is not there twice.
-func (p Partner) History(existing []byte) (more []byte) {
+// program has written down is not there twice. The file is read through, however large it
+// is, and no more of it is kept than which scores it has. A line at its end that was cut
+// short is completed where it is one of these, else it stays a line of its own.
+func (p Partner) History(existing io.Reader) (more []byte, err error) {
 	type known struct {
 		at             int64
 		partner, topic string
 	}
-	have := map[known]bool{}
-	for line := range strings.SplitSeq(string(existing), "\n") {
-		var s sample
-		if json.Unmarshal([]byte(line), &s) == nil {
-			have[known{s.TS.UnixMilli(), s.Partner, s.Topic}] = true
-		}
-	}
-	var lines []sample
+	lacks := map[known]sample{}
 	for _, t := range p.Topics {
 		for _, h := range t.History {
 			s := sample{
 				TS: h.At.UTC(), Partner: p.With, Topic: h.Topic, Raw: h.Raw, Lambda: h.Lambda, Node: p.Host, Anchor: t.Anchor, Source: p.Me,
 			}
-			if !have[known{s.TS.UnixMilli(), s.Partner, s.Topic}] {
-				lines = append(lines, s)
-			}
+			lacks[known{s.TS.UnixMilli(), s.Partner, s.Topic}] = s
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b sample) int { return cmp.Or(a.TS.Compare(b.TS), strings.Compare(a.Topic, b.Topic)) })
-	if n := len(existing); n > 0 && existing[n-1] != '\n' && len(lines) > 0 {
-		more = append(more, '\n')
+	if len(lacks) == 0 {
+		return nil, nil
 	}
-	for _, s := range lines {
+	torn, err := eachLine(existing, func(line []byte) {
+		var s sample
+		if json.Unmarshal(line, &s) == nil {
+			delete(lacks, known{s.TS.UnixMilli(), s.Partner, s.Topic})
+		}
+	})
+	if err != nil || len(lacks) == 0 {
+		return nil, err
+	}
+	samples := slices.SortedFunc(maps.Values(lacks), func(a, b sample) int { return cmp.Or(a.TS.Compare(b.TS), strings.Compare(a.Topic, b.Topic)) })
+	var lines [][]byte
+	for _, s := range samples {
 		line, err := json.Marshal(s)
 		if err != nil {
 			panic(err) // the scores of the fold are numbers
 		}
-		more = append(append(more, line...), '\n')
+		lines = append(lines, append(line, '\n'))
 	}
-	return more
+	if len(torn) > 0 {
+		if i := slices.IndexFunc(lines, func(line []byte) bool { return bytes.HasPrefix(line, torn) }); i >= 0 {
+			more = lines[i][len(torn):]
+			lines = slices.Delete(lines, i, i+1)
+		} else {
+			more = []byte{'\n'}
+		}
+	}
+	return append(more, bytes.Join(lines, nil)...), nil
+}
+
+// maxLine bounds the lines of a history that are looked at, in bytes: no score is longer.
+const maxLine = 64 << 10
+
+// eachLine reads lines, and yields those that are no longer than any may be. It returns
+// the beginning of what stands behind the last end of a line.
+func eachLine(r io.Reader, each func(line []byte)) (torn []byte, err error) {
+	lines := bufio.NewReaderSize(r, maxLine)
+	for long := false; ; {
+		line, err := lines.ReadSlice('\n')
+		if !long && !errors.Is(err, bufio.ErrBufferFull) {
+			each(line)
+		}
+		switch {
+		case err == nil:
+			long, torn = false, nil
+		case errors.Is(err, bufio.ErrBufferFull):
+			long, torn = true, []byte{0} // no line of ours
+		case errors.Is(err, io.EOF):
+			return append(torn, line...), nil
+		default:
+			return nil, err
+		}
+	}
 }
 
 func orNone(lines []string, words string) []string {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,10 +31,12 @@ const burst = 100 * time.Millisecond
 
 // Options is what the part needs of its node.
 type Options struct {
-	Agents   func() []configs.Agent // those that this host serves
-	Book     func(me string) Book
-	IsTopic  func(protocol.ChannelID) bool
-	Messages *feed.Feeds[protocol.Path] // as they enter the state
+	Agents func() []configs.Agent // those that this host serves
+	// Book is what an agent works on; where channels are named, only what has happened in
+	// those has to be whole.
+	Book     func(me string, changed []protocol.ChannelID) Book
+	Pair     func(protocol.ChannelID) (pair [2]string, is bool) // the two of a topic
+	Messages *feed.Feeds[protocol.Path]                         // as they enter the state
 	// Wrong tells the operator what is wrong with the files of an agent; "" that nothing is.
 	Wrong func(agent, text string)
 	Log   zerolog.Logger
@@ -43,7 +46,9 @@ type Options struct {
 type Keeper struct {
 	Options
 
-	mu sync.Mutex // held while files are written
+	mu        sync.Mutex      // held while files are written, and guards what follows
+	recovered map[string]bool // folders in which was seen to what an earlier process left
+	last      map[string]attempt
 }
 
 // New is the part of a node. An agent whose command runs as another user has no files: its
@@ -53,18 +58,18 @@ func New(o Options) *Keeper {
 	o.Agents = func() []configs.Agent {
 		return slices.DeleteFunc(slices.Clone(all()), func(a configs.Agent) bool { return a.RunAs != "" })
 	}
-	return &Keeper{Options: o}
+	return &Keeper{Options: o, recovered: map[string]bool{}, last: map[string]attempt{}}
 }
 
-// Start writes all files, and again whenever something happens in a topic, until stop is
-// called. What happened until then is written.
+// Start writes all files, and whenever something happens in a topic those of its agents,
+// until stop is called. What happened until then is written.
 func (k *Keeper) Start() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	came := k.Messages.Follow(1024, func(p protocol.Path) bool { return true })
 	running.Go(func() {
 		defer came.End()
-		k.writeAll()
+		k.after(nil, true)
 		for {
 			select {
 			case <-came.Wake():
@@ -72,9 +77,7 @@ func (k *Keeper) Start() (stop func()) {
 			case <-ctx.Done():
 			}
 			paths, missed := came.Drain()
-			if missed > 0 || slices.ContainsFunc(paths, func(p protocol.Path) bool { return k.IsTopic(p.Channel()) }) {
-				k.writeAll()
-			}
+			k.after(paths, missed > 0)
 			if ctx.Err() != nil {
 				return
 			}
@@ -86,16 +89,65 @@ func (k *Keeper) Start() (stop func()) {
 	}
 }
 
-func (k *Keeper) writeAll() {
+// after writes what messages change: the topics in which they are, of those of the two that
+// are served here. Who was never written gets all files.
+func (k *Keeper) after(paths []protocol.Path, all bool) {
+	pairs := map[protocol.ChannelID][2]string{}
+	for _, p := range paths {
+		if _, known := pairs[p.Channel()]; !known {
+			if pair, is := k.Pair(p.Channel()); is {
+				pairs[p.Channel()] = pair
+			}
+		}
+	}
 	for _, a := range k.Agents() {
-		_, err := k.Write(a.Name.String())
-		if err != nil {
-			k.Log.Warn().Err(err).Stringer("agent", a.Name).Msg("files of collaborations were not written")
-			k.Wrong(a.Name.String(), err.Error())
+		var changed []protocol.ChannelID
+		for channel, pair := range pairs {
+			if slices.Contains(pair[:], a.Name.String()) {
+				changed = append(changed, channel)
+			}
+		}
+		if all || k.isNew(a) {
+			changed = nil
+		} else if len(changed) == 0 {
 			continue
 		}
-		k.Wrong(a.Name.String(), "")
+		_, _ = k.write(a.Name.String(), changed) // it has told what is wrong
 	}
+}
+
+// attempt is what came of writing an agent's files last.
+type attempt struct {
+	dir   string // of the agent
+	whole bool   // all of its files are as the record is
+	wrong string // "" for nothing
+}
+
+// isNew reports whether nobody has tried to write an agent's files, in the folder that it
+// has now.
+func (k *Keeper) isNew(a configs.Agent) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	last, known := k.last[a.Name.String()]
+	return !known || last.dir != a.Dir
+}
+
+// tell notes what came of writing an agent's files, and says what is wrong with them, once.
+// It is called with the lock held.
+func (k *Keeper) tell(a configs.Agent, w Written, err error) {
+	now := attempt{dir: a.Dir, whole: err == nil && w.Folder != ""}
+	if err != nil {
+		now.wrong = err.Error()
+	}
+	last, known := k.last[a.Name.String()]
+	k.last[a.Name.String()] = now
+	if known && last.wrong == now.wrong {
+		return
+	}
+	if err != nil {
+		k.Log.Warn().Err(err).Stringer("agent", a.Name).Msg("files of collaborations were not written")
+	}
+	k.Wrong(a.Name.String(), now.wrong)
 }
 
 // Written is what came of writing an agent's files.
@@ -108,15 +160,27 @@ type Written struct {
 // Write writes the files of one agent that differ from what the record says. An agent
 // without a folder has none, and one without a ψ in it gets one when it opens a topic
 // itself: what others open makes no folder in anybody's work.
-func (k *Keeper) Write(agent string) (w Written, err error) {
+func (k *Keeper) Write(agent string) (Written, error) { return k.write(agent, nil) }
+
+// write is Write after something happened in channels; of all where none is named, or where
+// not all is as it should be: the agent may have had no folder before, or one of its files
+// could not be written.
+func (k *Keeper) write(agent string, changed []protocol.ChannelID) (w Written, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	agents := k.Agents()
 	i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == agent })
-	if i < 0 || agents[i].Dir == "" {
+	if i < 0 {
 		return w, nil
 	}
-	book := k.Book(agent)
+	if !k.last[agent].whole {
+		changed = nil
+	}
+	defer func() { k.tell(agents[i], w, err) }()
+	if agents[i].Dir == "" {
+		return w, nil
+	}
+	book := k.Book(agent, changed)
 	if len(book.Partners) == 0 {
 		return w, nil
 	}
@@ -128,7 +192,16 @@ func (k *Keeper) Write(agent string) (w Written, err error) {
 	}
 	defer root.Close()
 	w.Folder = root.Name()
-	err = writer{root: root, w: &w}.book(book)
+	write := writer{root: root, w: &w}
+	err = write.book(book)
+	if !k.recovered[w.Folder] {
+		kept, wrong := write.recoverHalves()
+		for _, file := range kept {
+			k.Log.Warn().Str("agent", agent).Str("file", path.Join(w.Folder, file)).Msg("somebody saved this while parley was killed: kept beside its file")
+		}
+		w.Files, err = append(w.Files, kept...), errors.Join(err, wrong)
+		k.recovered[w.Folder] = true
+	}
 	return w, err
 }
 
@@ -197,6 +270,9 @@ type writer struct {
 func (w writer) book(b Book) error {
 	var wrong []error
 	for _, p := range b.Partners {
+		if p.Stays {
+			continue
+		}
 		dir := folderOf(p.With)
 		if err := w.root.MkdirAll(path.Join(dir, "topics"), 0o755); err != nil {
 			wrong = append(wrong, fmt.Errorf("cannot make the folder of %s: %w", p.With, err))
@@ -204,7 +280,9 @@ func (w writer) book(b Book) error {
 		}
 		wrong = append(wrong, w.edit(path.Join(dir, "context.md"), p.Context().Render), w.history(path.Join(dir, "sync.history.jsonl"), p))
 		for _, t := range p.Topics {
-			wrong = append(wrong, w.topic(dir, t))
+			if !t.Stays {
+				wrong = append(wrong, w.topic(dir, t))
+			}
 		}
 	}
 	wrong = append(wrong, w.edit("registry.md", b.Registry().Render))
@@ -223,23 +301,45 @@ func (w writer) edit(name string, change func(existing []byte) []byte) error {
 }
 
 func (w writer) history(name string, p Partner) error {
-	existing, err := read(w.root, name)
+	more, err := w.missing(name, p)
+	if len(more) > 0 && err == nil {
+		if err = add(w.root, name, more); err == nil {
+			w.w.Files = append(w.w.Files, name)
+		}
+	}
 	if err != nil {
-		return err
-	}
-	more := p.History(existing)
-	if len(more) == 0 {
-		return nil
-	}
-	if err := add(w.root, name, more); err != nil {
 		return fmt.Errorf("cannot add to %s: %w", name, err)
 	}
-	w.w.Files = append(w.w.Files, name)
 	return nil
 }
 
-// recorded is the line of a sheet that says which term of a topic it is of.
-var recorded = regexp.MustCompile(`(?m)^\*\*Record\*\*: (\S+)\s*$`)
+// missing are the lines that a history file lacks.
+func (w writer) missing(name string, p Partner) ([]byte, error) {
+	f, err := open(w.root, name)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return p.History(strings.NewReader(""))
+	}
+	defer f.Close()
+	return p.History(f)
+}
+
+// recorded is the line of a sheet's head that says which term of a topic it is of.
+var recorded = regexp.MustCompile(`^\*\*Record\*\*: (\S+)\s*$`)
+
+// termOf is the message that opened the term which a topic's file is of; "" where the file
+// does not say. Only a line counts that parley wrote, in its place: by a person's line of
+// the same words their file was put away as another term's.
+func (t Topic) termOf(file []byte) string {
+	for _, line := range t.Sheet().own(file, "head") {
+		if m := recorded.FindStringSubmatch(line); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
 
 // topic writes the files of a topic, and puts those away that are of a term which is over.
 func (w writer) topic(dir string, t Topic) error {
@@ -248,10 +348,10 @@ func (w writer) topic(dir string, t Topic) error {
 	if err != nil {
 		return err
 	}
-	if m := recorded.FindSubmatch(existing); m != nil && string(m[1]) != t.Opened {
+	if opened := t.termOf(existing); opened != "" && opened != t.Opened {
 		over := t.Since
 		for _, term := range t.Past {
-			if term.Opened == string(m[1]) && !term.Over.IsZero() {
+			if term.Opened == opened && !term.Over.IsZero() {
 				over = term.Over
 			}
 		}
@@ -313,7 +413,7 @@ func (w writer) keepByHand(name, as string) error {
 		case err != nil:
 			return err
 		case there == nil:
-			return add(w.root, kept, data)
+			return create(w.root, kept, data)
 		case bytes.Equal(there, data):
 			return nil
 		}
@@ -328,7 +428,7 @@ func (w writer) away(t Topic) bool {
 		if data == nil || err != nil {
 			return false
 		}
-		if m := recorded.FindSubmatch(data); m != nil && string(m[1]) == t.Opened {
+		if t.termOf(data) == t.Opened {
 			return true
 		}
 	}
@@ -347,55 +447,55 @@ func archived(slug string, over time.Time, n int) string {
 }
 
 // putAway moves the files of a topic to the archive, where nothing is ever overwritten (R30).
+// What somebody saves after that is a file of its own, which the next write puts away too.
 func (w writer) putAway(stem, slug string, over time.Time) error {
 	if err := w.root.MkdirAll(archive, 0o755); err != nil {
 		return err
 	}
 	for n := 1; n < maxSameDay; n++ {
 		name := archived(slug, over, n)
-		free := true
-		for _, kind := range []string{".md", ".state.json"} {
-			there, err := read(w.root, name+kind)
-			if err != nil {
-				return err
-			}
-			mine, err := read(w.root, stem+kind)
-			if err != nil {
-				return err
-			}
-			// The same bytes are what an earlier try has put there that did not end.
-			free = free && (there == nil || bytes.Equal(there, mine))
+		sheet, err := read(w.root, name+".md")
+		if err != nil {
+			return err
 		}
-		if !free {
+		state, err := read(w.root, name+".state.json")
+		if err != nil {
+			return err
+		}
+		mine, err := read(w.root, stem+".state.json")
+		if err != nil {
+			return err
+		}
+		// The same state is what an earlier try has put there that did not end.
+		if sheet != nil || state != nil && !bytes.Equal(state, mine) {
 			continue
 		}
-		for _, kind := range []string{".state.json", ".md"} {
-			if err := w.move(stem+kind, name+kind); err != nil {
-				return err
-			}
+		if state != nil {
+			err = w.root.Remove(stem + ".state.json")
+		} else if mine != nil {
+			err = w.move(stem+".state.json", name+".state.json")
 		}
-		return nil
+		if err != nil {
+			return err
+		}
+		// The sheet goes last: while it is there, the next write goes on with this.
+		if err = w.move(stem+".md", name+".md"); !errors.Is(err, fs.ErrExist) {
+			return err
+		}
 	}
 	return fmt.Errorf("cannot put %s away: the archive has %d of that day", slug, maxSameDay)
 }
 
-// move gives a file another name, which no other file has.
+// move gives a file, if it is there, another name, which no other file has.
 func (w writer) move(from, to string) error {
-	data, err := read(w.root, from)
-	if data == nil || err != nil {
-		return err
-	}
-	there, err := read(w.root, to)
-	if err != nil {
-		return err
-	}
-	if there == nil {
-		if err := place(w.root, from, to, data, 0o644); err != nil {
-			return fmt.Errorf("cannot put %s away: %w", from, err)
-		}
+	switch err := place(w.root, from, to); {
+	case missing(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot put %s away: %w", from, err)
 	}
 	w.w.Files = append(w.w.Files, to)
-	return w.root.Remove(from)
+	return nil
 }
 
 // Sorted puts partners into the order of their names.

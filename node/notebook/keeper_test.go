@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,20 +14,42 @@ import (
 	"github.com/parleyfleet/parley/configs"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/feed"
 	"github.com/parleyfleet/parley/protocol"
+	"github.com/rs/zerolog"
 )
 
 // desk is a host with agents that have folders, and what they work on.
 type desk struct {
 	*Keeper
-	books map[string]Book
+	books    map[string]Book
+	messages feed.Feeds[protocol.Path]
+	asked    []string // of whom books were asked, and of which channels
+	wrong    []string // what was told
 }
 
 func newDesk(agents ...configs.Agent) *desk {
 	d := &desk{books: map[string]Book{}}
-	d.Keeper = New(Options{Agents: func() []configs.Agent { return agents }, Book: func(me string) Book { return d.books[me] }})
+	d.Keeper = New(Options{
+		Agents: func() []configs.Agent { return agents }, Messages: &d.messages, Log: zerolog.Nop(),
+		Book: func(me string, changed []protocol.ChannelID) Book {
+			d.asked = append(d.asked, fmt.Sprint(me, changed))
+			return d.books[me]
+		},
+		Pair: func(c protocol.ChannelID) ([2]string, bool) {
+			pair, is := map[protocol.ChannelID][2]string{tmuxChannel: {"skills", "mawjs"}, portChannel: {"volt", "mawjs"}}[c]
+			return pair, is
+		},
+		Wrong: func(agent, text string) { d.wrong = append(d.wrong, agent+": "+text) },
+	})
 	return d
 }
+
+const (
+	tmuxChannel protocol.ChannelID = "11111111-1111-4111-8111-111111111111"
+	portChannel protocol.ChannelID = "22222222-2222-4222-8222-222222222222"
+	elsewhere   protocol.ChannelID = "33333333-3333-4333-8333-333333333333"
+)
 
 func (d *desk) write(t *testing.T, agent string) Written {
 	t.Helper()
@@ -247,6 +270,232 @@ func TestOnlyOnesOwnTopicMakesPsi(t *testing.T) {
 	}
 }
 
+// A person's line that looks like parley's own said of which term the file was, so the file
+// was put away at each write, and with it the person's words.
+func TestAPersonsLineOfARecord(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	d.books["skills"] = book("skills", "mawjs", 1)
+	folder := d.write(t, "skills").Folder
+	file := filepath.Join(folder, "mawjs", "topics", "tmux-design.md")
+	const line = "**Record**: c/2026/another.md\n"
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"before all":     line + string(whole),
+		"behind all":     string(whole) + "\n" + line,
+		"in the head":    strings.Replace(string(whole), "**Record**: ", line+"**Record**: ", 1),
+		"in its place":   strings.Replace(string(whole), "**Record**: c/2026/first.md\n", line, 1),
+		"in a section":   strings.Replace(string(whole), "- [A1]", line+"- [A1]", 1),
+		"without a head": line + "my words\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			d.write(t, "skills")
+			if w := d.write(t, "skills"); len(w.Files) > 0 {
+				t.Errorf("written again are %v", w.Files)
+			}
+			files := everything(t, folder)
+			if at := find(files, line); !slices.Equal(at, []string{"mawjs/topics/tmux-design.md"}) {
+				t.Errorf("the line stands in %v", at)
+			}
+			lacks(t, files["mawjs/topics/tmux-design.md"], "**Record**: c/2026/first.md\n")
+		})
+	}
+}
+
+// Who saves a topic's file after it was put away finds what they saved in the archive, and
+// each write puts away only what is there.
+func TestASaveAfterATopicWasPutAway(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	b := book("skills", "mawjs", 1)
+	d.books["skills"] = b
+	folder := d.write(t, "skills").Folder
+	file := filepath.Join(folder, "mawjs", "topics", "tmux-design.md")
+	edited, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Partners[0].Topics[0].Over = noon
+	d.write(t, "skills")
+	if err := os.WriteFile(file, append(edited, "my late words\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d.write(t, "skills")
+	if w := d.write(t, "skills"); len(w.Files) > 0 {
+		t.Errorf("written again are %v", w.Files)
+	}
+	files := everything(t, folder)
+	if at := find(files, "my late words"); !slices.Equal(at, []string{"archive/tmux-design_20260413-2.md"}) {
+		t.Errorf("what was saved late stands in %v", at)
+	}
+	if at := find(files, "# Topic: tmux design"); len(at) != 2 {
+		t.Errorf("the topic's sheet stands in %v", at)
+	}
+}
+
+// A kill between the exchange of two files and the reading of what was there left a person's
+// words in a file that nobody sees, for ever.
+func TestWhatAKillLeft(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	d.books["skills"] = book("skills", "mawjs", 1)
+	folder := d.write(t, "skills").Folder
+	topic := filepath.Join(folder, "mawjs", "topics")
+	sheet, err := os.ReadFile(filepath.Join(topic, "tmux-design.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		".parley-tmp-tmux-design.md-77-0":         string(sheet) + "my words\n",
+		".parley-tmp-tmux-design.md-77-1":         string(sheet),
+		".parley-tmp-tmux-design.md-77-2":         string(sheet[:len(sheet)/2]),
+		".parley-tmp-tmux-design.md-77-3":         "",
+		".parley-tmp-tmux-design.state.json-77-0": `{"half":`,
+		".parley-tmp-of-another":                  "not ours",
+	} {
+		if err := os.WriteFile(filepath.Join(topic, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.write(t, "skills") // one node sees to it once, at its start
+	if left, _ := filepath.Glob(filepath.Join(topic, ".parley-tmp-*")); len(left) != 6 {
+		t.Errorf("left is %v", left)
+	}
+	again := newDesk(a)
+	again.books = d.books
+	if w := again.write(t, "skills"); !slices.Equal(w.Files, []string{"mawjs/topics/tmux-design.md.saved-1"}) {
+		t.Errorf("written are %v", w.Files)
+	}
+	if left, _ := filepath.Glob(filepath.Join(topic, ".parley-tmp-*")); len(left) != 1 {
+		t.Errorf("left is %v", left)
+	}
+	if at := find(everything(t, folder), "my words"); !slices.Equal(at, []string{"mawjs/topics/tmux-design.md.saved-1"}) {
+		t.Errorf("what a person saved stands in %v", at)
+	}
+}
+
+// What happens in a topic writes the files of those whose topic it is: once a message of any
+// topic wrote those of all agents.
+func TestOnlyFilesOfATopicThatChangedAreWritten(t *testing.T) {
+	d := newDesk(agentIn(t, "skills"), agentIn(t, "volt"))
+	d.books["skills"], d.books["volt"] = book("skills", "mawjs", 1), book("volt", "mawjs", 1)
+	all := []string{"skills[]", "volt[]"}
+	skills, volt := fmt.Sprintf("skills[%s]", tmuxChannel), fmt.Sprintf("volt[%s]", portChannel)
+	for name, c := range map[string]struct {
+		in     []protocol.ChannelID
+		missed bool
+		want   []string
+	}{
+		"one of a topic":    {in: []protocol.ChannelID{tmuxChannel}, want: []string{skills}},
+		"several":           {in: []protocol.ChannelID{tmuxChannel, elsewhere, tmuxChannel}, want: []string{skills}},
+		"none of any topic": {in: []protocol.ChannelID{elsewhere}},
+		"two of two's":      {in: []protocol.ChannelID{portChannel, tmuxChannel}, want: []string{skills, volt}},
+		"some were missed":  {in: []protocol.ChannelID{elsewhere}, missed: true, want: all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d.asked, d.wrong = nil, nil
+			var paths []protocol.Path
+			for n, channel := range c.in {
+				paths = append(paths, protocol.NewPath(channel, noon, uint32(n)))
+			}
+			d.after(nil, true)
+			if !slices.Equal(d.asked, all) {
+				t.Errorf("at the start %v were written", d.asked)
+			}
+			d.asked = nil
+			d.after(paths, c.missed)
+			if !slices.Equal(d.asked, c.want) {
+				t.Errorf("%v were written, not %v", d.asked, c.want)
+			}
+		})
+	}
+}
+
+// An agent that is added is written at the next message, whatever that is about, and one
+// whose files could not be written as a whole, with one word of what is wrong for all tries.
+func TestWhatIsWrongIsToldOnce(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	d.books["skills"] = book("skills", "mawjs", 1)
+	folder := filepath.Join(a.Dir, "ψ", "memory", "collaborations")
+	pipe := filepath.Join(folder, "registry.md")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := fifo(pipe); err != nil {
+		t.Skip(err)
+	}
+	d.after([]protocol.Path{protocol.NewPath(elsewhere, noon, 1)}, false) // it was added just now
+	for range 3 {
+		d.after([]protocol.Path{protocol.NewPath(tmuxChannel, noon, 2)}, false)
+	}
+	want := []string{"skills: cannot write registry.md: registry.md is a named pipe, no plain file: move it away"}
+	if !slices.Equal(d.wrong, want) {
+		t.Errorf("told is %q, not %q", d.wrong, want)
+	}
+	if len(d.asked) != 4 || slices.ContainsFunc(d.asked, func(s string) bool { return s != "skills[]" }) {
+		t.Errorf("written were %v", d.asked)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "mawjs", "topics", "tmux-design.md")); err != nil {
+		t.Errorf("for one file the others were not written: %v", err)
+	}
+	if err := os.Remove(pipe); err != nil {
+		t.Fatal(err)
+	}
+	d.write(t, "skills") // as a sweep does
+	if want = append(want, "skills: "); !slices.Equal(d.wrong, want) {
+		t.Errorf("told is %q, not %q", d.wrong, want)
+	}
+}
+
+// An agent that gets its first folder by what happens in one topic gets the files of all.
+func TestTheFirstFolderHasAll(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	b := book("skills", "mawjs", 1)
+	b.Partners[0].Topics[0].OpenedBy = "mawjs"
+	d.books["skills"] = b
+	d.after(nil, true)
+	if err := os.Mkdir(filepath.Join(a.Dir, "ψ"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d.asked = nil
+	for range 2 {
+		d.after([]protocol.Path{protocol.NewPath(tmuxChannel, noon, 1)}, false)
+	}
+	if want := []string{"skills[]", fmt.Sprintf("skills[%s]", tmuxChannel)}; !slices.Equal(d.asked, want) {
+		t.Errorf("written were %v, not %v", d.asked, want)
+	}
+}
+
+// Files of topics and partners in which nothing happened are not even looked at.
+func TestWhatStaysIsNotTouched(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	b := book("skills", "mawjs", 1)
+	other := b.Partners[0].Topics[0]
+	other.Slug, other.Name, other.Stays = "ports", "ports", true
+	b.Partners[0].Topics = append(b.Partners[0].Topics, other)
+	b.Partners = append(b.Partners, Partner{Relation: control.Relation{Me: "skills", With: "volt"}, Topics: []Topic{other}, Stays: true})
+	d.books["skills"] = b
+	w := d.write(t, "skills")
+	want := []string{"mawjs/context.md", "mawjs/topics/tmux-design.state.json", "mawjs/topics/tmux-design.md", "registry.md"}
+	if !slices.Equal(w.Files, want) {
+		t.Errorf("written are %v, not %v", w.Files, want)
+	}
+	rows, err := os.ReadFile(filepath.Join(w.Folder, "registry.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lacks(t, string(rows), "| ports | mawjs |", "| tmux design | mawjs |")
+}
+
 // A state file that was kept by hand says what the record does not: it was overwritten.
 func TestStateFileKeptByHand(t *testing.T) {
 	a := agentIn(t, "skills")
@@ -270,17 +519,95 @@ func TestStateFileKeptByHand(t *testing.T) {
 	}
 }
 
-// A history is only added to, and a score that is there is not added again, whoever wrote it.
-func TestHistoryIsOnlyAddedTo(t *testing.T) {
+// scored is a partner that has scored twice.
+func scored() Partner {
 	p := book("skills", "mawjs", 0).Partners[0]
 	p.Topics[0].History = []topics.Sample{{At: noon, By: "mawjs", Topic: "tmux-design", Raw: 0.95, Lambda: 0.01}, {At: noon.Add(time.Hour), By: "mawjs", Topic: "tmux-design", Raw: 0.5, Lambda: 0.1}}
-	hand := `{"ts":"2026-04-13T14:00:00+02:00","partner":"mawjs","topic":"tmux-design","raw":0.95,"lambda":0.01}` + "\ntorn"
-	more := string(p.History([]byte(hand)))
-	want := "\n" + `{"ts":"2026-04-13T13:00:00Z","partner":"mawjs","topic":"tmux-design","raw":0.5,"lambda":0.1,"source":"skills"}` + "\n"
-	if more != want {
-		t.Errorf("added is\n%s, not\n%s", more, want)
+	return p
+}
+
+const (
+	firstScore  = `{"ts":"2026-04-13T12:00:00Z","partner":"mawjs","topic":"tmux-design","raw":0.95,"lambda":0.01,"source":"skills"}` + "\n"
+	secondScore = `{"ts":"2026-04-13T13:00:00Z","partner":"mawjs","topic":"tmux-design","raw":0.5,"lambda":0.1,"source":"skills"}` + "\n"
+)
+
+func lacking(t *testing.T, existing string) string {
+	t.Helper()
+	more, err := scored().History(strings.NewReader(existing))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if again := p.History([]byte(hand + more)); len(again) > 0 {
-		t.Errorf("added again: %s", again)
+	return string(more)
+}
+
+// A history is only added to, and a score that is there is not added again, whoever wrote it.
+func TestHistoryIsOnlyAddedTo(t *testing.T) {
+	hand := `{"ts":"2026-04-13T14:00:00+02:00","partner":"mawjs","topic":"tmux-design","raw":0.95,"lambda":0.01}` + "\n"
+	for name, existing := range map[string]struct{ file, more string }{
+		"none":                {"", firstScore + secondScore},
+		"one by hand":         {hand, secondScore},
+		"no end of line":      {strings.TrimSuffix(hand, "\n"), "\n" + secondScore},
+		"somebody's cut line": {hand + "torn", "\n" + secondScore},
+		"a line too long":     {hand + strings.Repeat("x", 3*maxLine), "\n" + secondScore},
+		"all":                 {secondScore + strings.Repeat("y", 2*maxLine) + "\n" + hand, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			more := lacking(t, existing.file)
+			if more != existing.more {
+				t.Errorf("added is\n%s, not\n%s", more, existing.more)
+			}
+			if again := lacking(t, existing.file+more); again != "" {
+				t.Errorf("added again: %s", again)
+			}
+		})
 	}
+}
+
+// A node that was killed at any byte of a line completes it: the file had a line that no
+// program could read.
+func TestACutLineOfAHistoryIsCompleted(t *testing.T) {
+	for n := range len(firstScore + secondScore) {
+		cut := (firstScore + secondScore)[:n]
+		whole := strings.TrimSuffix(cut+lacking(t, cut), "\n") + "\n" // a line that lacks its end alone says all
+		if whole != firstScore+secondScore && whole != secondScore+firstScore {
+			t.Fatalf("%q was made\n%s", cut, whole)
+		}
+	}
+}
+
+// A history of more than 16 MiB was refused, and no score ever added.
+func TestALargeHistory(t *testing.T) {
+	a := agentIn(t, "skills")
+	d := newDesk(a)
+	d.books["skills"] = Book{Me: "skills", Partners: []Partner{scored()}}
+	file := filepath.Join(d.write(t, "skills").Folder, "mawjs", "sync.history.jsonl")
+	large := firstScore + strings.Repeat(strings.Repeat("z", 1000)+"\n", maxSheet/1000)
+	if err := os.WriteFile(file, []byte(large), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d.write(t, "skills")
+	data, err := os.ReadFile(file)
+	if err != nil || string(data) != large+secondScore {
+		t.Errorf("the history ends with %q, %v", data[max(0, len(data)-300):], err)
+	}
+}
+
+func FuzzHistory(f *testing.F) {
+	f.Add(firstScore + "torn")
+	f.Add(firstScore[:20])
+	f.Fuzz(func(t *testing.T, existing string) {
+		more, err := scored().History(strings.NewReader(existing))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := scored().History(strings.NewReader(existing + string(more)))
+		if err != nil || len(again) > 0 {
+			t.Fatalf("%q is added again to %q, %v", again, existing, err)
+		}
+		for _, line := range []string{firstScore, secondScore} {
+			if bytes.Contains(more, []byte(line)) && !strings.Contains("\n"+existing+string(more), "\n"+line) {
+				t.Fatalf("%q is no line of its own behind %q", line, existing)
+			}
+		}
+	})
 }

@@ -31,6 +31,9 @@ var (
 	ending    = regexp.MustCompile(`^\s*<!-- parley:end ([a-z]+) -->\s*$`)
 )
 
+// notTakenIn stands above what somebody wrote into a section.
+const notTakenIn = "> Not taken in: parley writes the part above from the record."
+
 func lineHash(line string) string {
 	sum := sha256.Sum256([]byte(strings.TrimSpace(line)))
 	return hex.EncodeToString(sum[:4])
@@ -63,7 +66,7 @@ func (s Sheet) Render(existing []byte) []byte {
 		section := s.section(p.section)
 		out = append(out, section.marked()...)
 		if strange := p.strange(); len(strange) > 0 {
-			out = append(out, "", "> Not taken in: parley writes the part above from the record. "+section.Do, "")
+			out = append(out, "", notTakenIn+" "+section.Do, "")
 			out = append(out, strange...)
 			out = append(out, "")
 		}
@@ -164,6 +167,18 @@ func (s Sheet) parse(text string) (parts []part) {
 	}
 	unended()
 	return parts
+}
+
+// own are the lines of a file's section that parley wrote.
+func (s Sheet) own(file []byte, section string) (lines []string) {
+	for _, p := range s.parse(string(file)) {
+		for _, line := range p.lines {
+			if p.section == section && p.own[lineHash(line)] {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
 }
 
 // complete adds the sections that a file lacks: below their heading, else at its end.

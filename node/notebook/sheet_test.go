@@ -116,6 +116,9 @@ func FuzzRender(f *testing.F) {
 		if twice := s.Render(once); !bytes.Equal(once, twice) {
 			t.Fatalf("rendering again changes %q to %q", once, twice)
 		}
+		if lacksWords(once, []byte(existing)) {
+			t.Fatalf("%q has not all words of %q", once, existing)
+		}
 		own := map[string]bool{}
 		for line := range strings.SplitSeq(existing, "\n") {
 			if m := beginning.FindStringSubmatch(line); m != nil {
