@@ -68,7 +68,7 @@ func TestSyncWithSeveralAtOnce(t *testing.T) {
 	}
 }
 
-// Work-with W52, W110: silence is observed and scores nothing; what comes later counts, and is shown
+// Work-with W52, W173: silence is observed and scores nothing; what comes later counts, and is shown
 // by the next sync, once.
 func TestALateResultCounts(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))

@@ -62,6 +62,132 @@ var lines = map[string]string{
 	"E41": "profiles are browsed, added and brought up to date from a source",
 }
 
+// collaboration is what must hold of topics of two: the parts A to F, H, L, M (but for the mesh),
+// P and Q of the checklist of collaboration. A test says in its comment which it shows:
+// "Work-with W30, W31".
+var collaboration = map[string]string{
+	"W1":   "the memory of an agent lies in ψ of its git work tree with CLAUDE.md, else in its folder; links are followed",
+	"W2":   "the folder of collaborations is made when it is missing",
+	"W3":   "a terminal shows the time first",
+	"W4":   "flags and words stand in any order",
+	"W5":   "registry.md has a row for each topic",
+	"W6":   "folders are made on demand",
+	"W7":   "a slug has dashes and lower case",
+	"W8":   "no path comes of a slug; two topics of one are refused",
+	"W9":   "files of parties are named likewise",
+	"W10":  "files are written whole; histories only grow",
+	"W11":  "nothing is deleted",
+	"W12":  "it works without contacts.json",
+	"W13":  "contacts.json is read as it is kept",
+	"W14":  "who acts",
+	"W15":  "no collaborations, and how to begin",
+	"W16":  "the columns of a relationship",
+	"W17":  "decay is computed whenever it is read",
+	"W18":  "the words for scores",
+	"W19":  "words from raw, colours from decayed",
+	"W20":  "since, trust, teach-backs, style",
+	"W21":  "context.md is shown where there is one",
+	"W22":  "ages",
+	"W23":  "a topic that is there is loaded and shown",
+	"W24":  "labels and marks",
+	"W25":  "the file of a new topic",
+	"W26":  "context.md of a new partner",
+	"W27":  "the row of a new topic",
+	"W28":  "an anchor and its URL",
+	"W29":  "to open twice is to load",
+	"W30":  "claims of all topics",
+	"W31":  "the first line of a check",
+	"W32":  "the claims of a check",
+	"W33":  "a check says the form of its answer",
+	"W34":  "the first line of a result",
+	"W35":  "the rows of a result",
+	"W36":  "the last line of a result",
+	"W37":  "a score without evidence is marked",
+	"W38":  "any score from 0 to 1",
+	"W39":  "to reject is a valid outcome",
+	"W40":  "what was not answered is left out and said so",
+	"W41":  "overall is the mean",
+	"W42":  "the table of a result",
+	"W43":  "decayed is raw at the time of a sync",
+	"W44":  "raw and decayed later",
+	"W45":  "what is not in the partner's memory is flagged",
+	"W46":  "100% is flagged",
+	"W47":  "what was done is listed",
+	"W48":  "only raw scores are stored",
+	"W49":  "a line of history for each sync",
+	"W50":  "several topics in one sync",
+	"W51":  "new comments of an anchor",
+	"W52":  "silence scores nothing",
+	"W53":  "the transport is chosen and shown",
+	"W54":  "partners of other hosts",
+	"W55":  "a checkpoint",
+	"W56":  "a checkpoint is sent for ratification",
+	"W57":  "its answers",
+	"W58":  "a ratified one says so",
+	"W59":  "what was amended or rejected is kept",
+	"W60":  "silence leaves it pending",
+	"W61":  "the list",
+	"W62":  "an empty list",
+	"W63":  "those of one partner with phases",
+	"W64":  "who works with whom in the fleet",
+	"W65":  "hosts that do not answer are said",
+	"W66":  "what awaits my decision",
+	"W67":  "what I have put off",
+	"W80":  "closing archives a topic",
+	"W81":  "its row leaves the registry",
+	"W82":  "closing twice overwrites nothing",
+	"W83":  "the state file is archived too",
+	"W84":  "topics with longer names stay",
+	"W123": "the formula of decay",
+	"W124": "where the decay is from",
+	"W125": "half-lives",
+	"W126": "what was never synced does not decay",
+	"W127": "three decimals",
+	"W129": "a clock that is off makes no score grow",
+	"W130": "no decay",
+	"W131": "a stored decayed score is ignored",
+	"W132": "raw and decayed are shown together",
+	"W133": "no date of a shell is needed",
+	"W134": "lines of history are valid",
+	"W135": "seven are shown, all are kept",
+	"W136": "a history says whose score it is",
+	"W141": "the sparkline",
+	"W162": "five phases; a new item is pending",
+	"W163": "from pending",
+	"W164": "from defer",
+	"W165": "from timeout",
+	"W166": "from accept",
+	"W167": "from reject",
+	"W168": "anything else changes nothing",
+	"W169": "the phase before is kept",
+	"W170": "the text of ACCEPT",
+	"W171": "REJECT needs a reason",
+	"W172": "DEFER lasts a day",
+	"W173": "a timeout is observed and never sent",
+	"W174": "REVOKE",
+	"W175": "RE-ACCEPT",
+	"W176": "windows by transport",
+	"W177": "--defer and --until",
+	"W178": "--state",
+	"W179": "the sweeper",
+	"W180": "when it sweeps",
+	"W181": "asking again",
+	"W182": "instants are compared, in any zone",
+	"W183": "when it is asked whether it still holds",
+	"W184": "no answer makes it stale",
+	"W185": "writers at once lose nothing",
+	"W186": "recap",
+	"W187": "forward",
+	"W188": "talk is logged into the topic",
+	"W189": "nothing runs by itself",
+	"W190": "no score by default",
+	"W191": "checks are signed",
+	"W192": "Rule 6 on what goes out",
+	"W193": "five parts of context.md",
+	"W194": "no memory is copied",
+	"W195": "the same over every transport",
+}
+
 // It prevents: a part of what must hold that no test shows any more, because a test was
 // removed or never written.
 func TestEveryLineOfTheChecklistHasATest(t *testing.T) {
@@ -74,7 +200,7 @@ func TestEveryLineOfTheChecklistHasATest(t *testing.T) {
 			return fs.SkipDir
 		case strings.HasSuffix(name, "_test.go"):
 			return marksOfTests(path, shown)
-		case filepath.Ext(name) == ".txtar":
+		case filepath.Ext(name) == ".txtar", filepath.Ext(name) == ".txt" && filepath.Base(filepath.Dir(path)) == "testdata":
 			return marksOfScript(path, shown)
 		}
 		return nil
@@ -82,21 +208,37 @@ func TestEveryLineOfTheChecklistHasATest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range slices.Sorted(maps.Keys(lines)) {
-		if tests := shown[line]; len(tests) == 0 {
-			t.Errorf("no test names line %s: %s", line, lines[line])
-		} else {
-			t.Logf("%s %s: %s", line, lines[line], strings.Join(tests, ", "))
+	for _, list := range []map[string]string{lines, collaboration} {
+		for _, line := range slices.Sorted(maps.Keys(list)) {
+			if tests := shown[line]; len(tests) == 0 {
+				t.Errorf("no test names line %s: %s", line, list[line])
+			} else {
+				t.Logf("%s %s: %s", line, list[line], strings.Join(tests, ", "))
+			}
+			delete(shown, line)
 		}
-		delete(shown, line)
 	}
 	for line, tests := range shown {
 		t.Errorf("there is no line %s, which %s names", line, strings.Join(tests, ", "))
 	}
 }
 
-// checklistMark is how a test names a line.
-var checklistMark = regexp.MustCompile(`\bCrosstalk\s([A-E][0-9]+)\b`)
+// checklistMark is how a test names lines: "Crosstalk C20", "Work-with W30, W31".
+var checklistMark = regexp.MustCompile(`\b(?:Crosstalk\s[A-E][0-9]+|Work-with\sW[0-9]+(?:,\s(?://\s|#\s)?W[0-9]+)*)`)
+
+// checklistLine is a line within a mark.
+var checklistLine = regexp.MustCompile(`\b[A-EW][0-9]+\b`)
+
+// noteMarks notes which lines a comment names.
+func noteMarks(comment, test string, shown map[string][]string) {
+	for _, mark := range checklistMark.FindAllString(comment, -1) {
+		for _, line := range checklistLine.FindAllString(mark, -1) {
+			if !slices.Contains(shown[line], test) {
+				shown[line] = append(shown[line], test)
+			}
+		}
+	}
+}
 
 // marksOfTests notes the lines that the comments of a file's tests name.
 func marksOfTests(path string, shown map[string][]string) error {
@@ -106,9 +248,7 @@ func marksOfTests(path string, shown map[string][]string) error {
 	}
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && (strings.HasPrefix(f.Name.Name, "Test") || strings.HasPrefix(f.Name.Name, "Fuzz")) {
-			for _, mark := range checklistMark.FindAllStringSubmatch(f.Doc.Text(), -1) {
-				shown[mark[1]] = append(shown[mark[1]], f.Name.Name)
-			}
+			noteMarks(f.Doc.Text(), f.Name.Name, shown)
 		}
 	}
 	return nil
@@ -125,9 +265,7 @@ func marksOfScript(path string, shown map[string][]string) error {
 			return nil // the files that it needs follow
 		}
 		if strings.HasPrefix(line, "#") {
-			for _, mark := range checklistMark.FindAllStringSubmatch(line, -1) {
-				shown[mark[1]] = append(shown[mark[1]], filepath.Base(path))
-			}
+			noteMarks(line, filepath.Base(path), shown)
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 4, 16, 12, 0, 0, 0, time.UTC)
 
-// L123, L126, L129 to L132: a score decays by the hours since it was given; what was never
+// Work-with W123, W126, W127, W129, W130: a score decays by the hours since it was given; what was never
 // given, is dated ahead or does not decay stays. The seed's example, 95% after 12 h at 0.01,
 // is 84%.
 func TestDecayed(t *testing.T) {
@@ -35,7 +35,7 @@ func TestDecayed(t *testing.T) {
 	}
 }
 
-// L124, L125: the party's rule, then new, intra-soul, cross-soul; an unknown soul is another
+// Work-with W124, W125: the party's rule, then new, intra-soul, cross-soul; an unknown soul is another
 // one. A rule of 0 is a rule.
 func TestLambda(t *testing.T) {
 	zero, rule := 0.0, 0.2
@@ -64,7 +64,7 @@ func TestLambda(t *testing.T) {
 	}
 }
 
-// B18, B19, K115, K116: words by the raw score, colours by the decayed one; the bounds belong
+// Work-with W18, W19: words by the raw score, colours by the decayed one; the bounds belong
 // to the upper band, and nothing is red.
 func TestBands(t *testing.T) {
 	for score, want := range map[float64]string{
@@ -77,7 +77,7 @@ func TestBands(t *testing.T) {
 	}
 }
 
-// M135, M141: the last seven, each worth what it is worth now.
+// Work-with W135, W141: the last seven, each worth what it is worth now.
 func TestSparkline(t *testing.T) {
 	var history []topics.Sample
 	for i := range 9 {

@@ -98,7 +98,7 @@ func speakers() (skills, mawjs topics.Speaker) {
 	return topics.Speaker{Record: record, Me: "skills", With: "mawjs", Topic: "tmux design"}, topics.Speaker{Record: record, Me: "mawjs", With: "skills", Topic: "tmux design"}
 }
 
-// P183: it is asked again at the milestones of the seed and at nothing else, and once each.
+// Work-with W183: it is asked again at the milestones of the seed and at nothing else, and once each.
 func TestDueValidations(t *testing.T) {
 	skills, mawjs := speakers()
 	tb := &table{T: t, now: noon}
@@ -149,6 +149,8 @@ func TestDueValidations(t *testing.T) {
 }
 
 // R60: the state file has the least settled of the two, with what it was before.
+// Work-with W173, W180, W181: what has run out is computed whenever somebody looks, with no sweeper, and asks
+// again where the fleet has it so.
 func TestSidecar(t *testing.T) {
 	skills, mawjs := speakers()
 	tb := &table{T: t, now: noon}
@@ -202,7 +204,7 @@ func TestSidecar(t *testing.T) {
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
-	// P181: where a fleet has it so, what was put off asks again instead of being timed out.
+	// Work-with W181: where a fleet has it so, what was put off asks again instead of being timed out.
 	late := topics.Kind(record).At(tb.t, noon.Add(200*time.Hour))
 	phase := func(t topics.Topic) topics.Phase {
 		it, err := t.Find(protocol.ItemRef{Label: "A2"})
@@ -214,7 +216,7 @@ func TestSidecar(t *testing.T) {
 	if a, b, c := phase(late), phase(late.Reprompted()), phase(tb.t); a != topics.TimedOut || b != topics.Pending || c != topics.Deferred {
 		t.Errorf("put off: %s when it has run out, %s where it asks again, %s in the value, which does not change", a, b, c)
 	}
-	// P179: looking twice is looking once.
+	// Work-with W179: looking twice is looking once.
 	twice := topics.Kind(record).At(late, noon.Add(200*time.Hour))
 	if diff := cmp.Diff(late, twice, cmp.AllowUnexported(protocol.Path{}, protocol.Score{})); diff != "" {
 		t.Error(diff)
@@ -243,7 +245,7 @@ func TestClaimsComeBeforeComments(t *testing.T) {
 	}
 }
 
-// M134, M141: the history has a line for each answer with a score, of earlier terms too.
+// Work-with W17, W48, W49, W131: the history keeps raw scores alone and has a line for each answer with a score, of earlier terms too.
 func TestHistory(t *testing.T) {
 	skills, mawjs := speakers()
 	tb := &table{T: t, now: noon}

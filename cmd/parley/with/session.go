@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
@@ -120,17 +121,60 @@ func runRecap(ctx context.Context, c *call) error {
 	return nil
 }
 
-// runFleetStatus lists who works with whom on all hosts, as the record has it.
+// FleetStatus is who works with whom on all hosts, as this host's record has it, and the hosts
+// that are not heard: what they wrote since may not be here.
+type FleetStatus struct {
+	control.TopicList
+	Unheard []UnheardHost `json:"unheard"` // by name
+}
+
+// UnheardHost is a host that does not answer at the moment.
+type UnheardHost struct {
+	Host protocol.Name `json:"host"`               // which
+	Last time.Time     `json:"last_seen,omitzero"` // when it was heard last, or wrote what is known of it, UTC; absent: never
+}
+
+// runFleetStatus lists who works with whom on all hosts. Nobody is asked for it: every host
+// has the record, and what a host that is not heard would say is not in it yet.
 func runFleetStatus(ctx context.Context, c *call) error {
 	list, err := control.Topics.Ask(ctx, c.client, control.TopicsRequest{Fleet: true})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case c.view.JSON:
-		return c.view.WriteJSON(list)
-	case len(list.Topics) == 0:
+	}
+	status := FleetStatus{TopicList: list}
+	if status.Unheard, err = unheard(ctx, c.client); err != nil {
+		return err
+	}
+	if c.view.JSON {
+		return c.view.WriteJSON(status)
+	}
+	c.fleetTable(list)
+	for _, h := range status.Unheard {
+		c.view.Out.Printf("⏱ %s is not heard (last seen %s): what it wrote since is not here\n", h.Host, c.age(h.Last))
+	}
+	return nil
+}
+
+// unheard are the hosts that do not answer at the moment.
+func unheard(ctx context.Context, client control.Service) ([]UnheardHost, error) {
+	hosts, err := control.Hosts.Ask(ctx, client, control.HostsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	silent := []UnheardHost{}
+	for _, h := range hosts {
+		if h.State == control.HostAway || h.State == control.HostGit {
+			silent = append(silent, UnheardHost{h.Alias, h.LastSeen.UTC()})
+		}
+	}
+	return silent, nil
+}
+
+// fleetTable lists who works with whom, as the seed does.
+func (c *call) fleetTable(list control.TopicList) {
+	if len(list.Topics) == 0 {
 		c.view.Out.Printf("Nobody in the fleet works on a topic.\n")
-		return nil
+		return
 	}
 	c.view.Out.Printf("📋 Fleet Collaborations\n\n")
 	t := term.Table{Heading: []string{"Collaboration", "Oracles", "Node", "Score"}, Flexible: 0}
@@ -148,5 +192,4 @@ func runFleetStatus(ctx context.Context, c *call) error {
 	slices.Sort(who)
 	c.view.Table(t)
 	c.view.Out.Printf("\nActive: %d | Oracles involved: %d | Cross-node: %d\n", len(list.Topics), len(slices.Compact(who)), cross)
-	return nil
 }

@@ -171,6 +171,7 @@ func (c *call) showTopic(t control.Topic) error {
 		return fmt.Sprintf("[%s] %s: %s", it.ID, term.Line(it.By), term.Line(it.Text))
 	})
 	c.lastCheckpoint(t)
+	c.talk(t)
 	if len(t.Void) > 0 {
 		out.Printf("\nDoes not count:\n")
 		for _, v := range t.Void {
@@ -180,6 +181,21 @@ func (c *call) showTopic(t control.Topic) error {
 	out.Printf("\n")
 	c.view.Next(fmt.Sprintf("parley work-with %s %s --sync", term.Shell(t.With), term.Shell(t.Name)), "how far you are in sync")
 	return nil
+}
+
+// maxTalk is how much of what the two wrote to each other is named.
+const maxTalk = 3
+
+// talk names what the two wrote to each other meanwhile, the last ones (seed, "/talk-to
+// Integration").
+func (c *call) talk(t control.Topic) {
+	if len(t.Exchanges) == 0 {
+		return
+	}
+	c.view.Out.Printf("\nWritten beside it, the last ones:\n")
+	for _, w := range t.Exchanges[max(0, len(t.Exchanges)-maxTalk):] {
+		c.view.Out.Printf("  %s, %s: %s\n", term.Line(w.By), c.age(w.Time), c.view.Command("parley show "+w.Path))
+	}
 }
 
 // score is a topic's score with what it is worth now.

@@ -137,6 +137,9 @@ serves is asked on the issue.`,
 			if c.client, err = p.Client(); err != nil {
 				return err
 			}
+			if p.ForPeople() {
+				c.view.Out.Printf("%s\n", c.view.Out.Dim(c.view.Now().In(c.view.Zone).Format("🕐 15:04 MST (Monday 02 January 2006)")))
+			}
 			switch {
 			case chosen == nil:
 				return runShow(cmd.Context(), c)
