@@ -53,7 +53,7 @@ func readNotes(ctx context.Context, at string, shared bool, read func(examiner.T
 			return err
 		}
 		data, err := psi.Read(root, n.name, maxNote)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, psi.ErrNotPlain) || errors.Is(err, psi.ErrTooLarge) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, psi.ErrNotPlain) || errors.Is(err, psi.ErrTooLarge) || errors.Is(err, psi.ErrOutside) {
 			continue // it changed meanwhile
 		}
 		if err != nil {

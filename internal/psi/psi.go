@@ -25,6 +25,9 @@ var ErrNotPlain = errors.New("it is no plain file")
 // ErrTooLarge says that a file has more bytes than are read.
 var ErrTooLarge = errors.New("it is too large")
 
+// ErrOutside says that a link leads out of the folder.
+var ErrOutside = errors.New("it is a link that leaves the folder")
+
 // Of is where the ψ of an agent is that works in a folder: that of the folder's git working
 // tree where this has a CLAUDE.md too, else the one in the folder, with symbolic links followed
 // (the seed's step 0). It need not be there. An agent that has no folder has no ψ: "".
@@ -63,18 +66,30 @@ func worktree(dir string) string {
 // Share reports whether one of two of these folders is the other one or lies in it: then
 // nobody can tell whose a file is.
 func Share(a, b string) bool {
-	in := func(outer, inner string) bool {
-		rel, err := filepath.Rel(outer, inner)
-		return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-	}
-	return a != "" && b != "" && (in(a, b) || in(b, a))
+	return a != "" && b != "" && (within(a, b) || within(b, a))
+}
+
+// within reports whether a path is another one or lies below it.
+func within(outer, inner string) bool {
+	rel, err := filepath.Rel(outer, inner)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// outside reports whether links lead from a name out of the folder that it is looked for in.
+func outside(root *os.Root, name string) bool {
+	top, errTop := filepath.EvalSymlinks(root.Name())
+	real, err := filepath.EvalSymlinks(filepath.Join(root.Name(), filepath.FromSlash(name)))
+	return errTop == nil && err == nil && !within(top, real)
 }
 
 // Read is what a plain file says that has no more than that many bytes. Else it is
-// ErrNotPlain, ErrTooLarge or what the system says.
+// ErrNotPlain, ErrTooLarge, ErrOutside or what the system says.
 func Read(root *os.Root, name string, most int64) ([]byte, error) {
 	// Without O_NONBLOCK, opening a pipe would wait until somebody writes into it.
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil && outside(root, name) {
+		return nil, fmt.Errorf("cannot read %s: %w", name, ErrOutside)
+	}
 	if err != nil {
 		return nil, err
 	}
