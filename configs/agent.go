@@ -72,11 +72,13 @@ type Agent struct {
 	// Examiner is who answers sync-checks: ExaminerMechanical, the node itself, by what the
 	// agent wrote; "": the agent.
 	Examiner string
-	RunAs    string     // the user of the system as whom the command runs; "": the node's own
-	Env      Variables  // what of the environment the command gets
-	Limits   Limits     // what a run of the command may use
-	Wake     string     // command line that wakes the program of an agent with an inbox; "": it asks by itself
-	Quiet    QuietHours // when it is not woken, and not run for what agents cause
+	// Soul is whose it is (R21); "": what the contacts of whoever looks say, else the host's human.
+	Soul   protocol.Name
+	RunAs  string     // the user of the system as whom the command runs; "": the node's own
+	Env    Variables  // what of the environment the command gets
+	Limits Limits     // what a run of the command may use
+	Wake   string     // command line that wakes the program of an agent with an inbox; "": it asks by itself
+	Quiet  QuietHours // when it is not woken, and not run for what agents cause
 	// TakeoverAfter is for how long this host must be gone before another one that serves
 	// the agent does its work (R7); 0: protocol.DefaultTakeover, protocol.NoTakeover: none
 	// does, and this host does none of others.
@@ -158,6 +160,9 @@ func (a Agent) problems() []Problem {
 	}
 	if a.Examiner != "" && a.Examiner != ExaminerMechanical {
 		add("examiner", "%q does not say who answers sync-checks: use mechanical, or leave it out for the agent itself", a.Examiner)
+	}
+	if _, err := optionalName(a.Soul.String()); err != nil {
+		add("soul", "%v", err)
 	}
 	if a.Rerun != "" && a.Rerun != RerunAgain && a.Rerun != RerunAsk {
 		add("rerun", "%q does not say what becomes of a run that was cut short: use again or ask", a.Rerun)

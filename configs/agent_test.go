@@ -36,7 +36,7 @@ func agents(dir string) []Agent {
 		{
 			Name: "sage", Door: DoorExec, Input: InputPrompt, Profile: "no", Preset: "claude", Paused: true,
 			Open:    "claude --append-system-prompt {context}",
-			Accepts: AcceptVerified, WakesOn: []protocol.Act{"hey", "sync-check"}, Examiner: ExaminerMechanical,
+			Accepts: AcceptVerified, WakesOn: []protocol.Act{"hey", "sync-check"}, Examiner: ExaminerMechanical, Soul: "nat",
 			Tiers: []Tier{{Name: "default", Count: 1, Exec: "codex exec -o {output} {prompt}"}},
 		},
 	}
@@ -50,6 +50,7 @@ func TestWhoWakesAnAgent(t *testing.T) {
 	}{
 		{func(a *Agent) { a.Examiner = "me" }, `"me" does not say who answers sync-checks: use mechanical`},
 		{func(a *Agent) { a.Door, a.Tiers, a.Examiner = DoorInbox, nil, ExaminerMechanical }, ""},
+		{func(a *Agent) { a.Soul = "Na t" }, "soul: "},
 		{func(a *Agent) { a.Accepts = "signed" }, `"signed" is not whose mail an agent can accept: use anyone or verified`},
 		{func(a *Agent) { a.WakesOn = []protocol.Act{"heyy"} }, `"heyy" is no act: use some of hey, tell`},
 		{func(a *Agent) { a.WakesOn = []protocol.Act{"note"} }, `"note" is a notice, for which nothing is run`},

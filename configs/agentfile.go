@@ -121,6 +121,7 @@ func agentFields(a *Agent) []field {
 		asField(wordSetting("accepts", &a.Accepts)),
 		{key: "wakes_on", set: func(n *yaml.Node) error { return readActs(n, &a.WakesOn) }},
 		asField(wordSetting("examiner", &a.Examiner)),
+		asField(nameSetting("soul", &a.Soul)),
 		asField(textSetting("run_as", &a.RunAs)),
 		{key: "env", set: func(n *yaml.Node) error { return readVariables(n, &a.Env) }},
 		{key: "limits", set: func(n *yaml.Node) error { return readLimits(n, &a.Limits) }},
@@ -228,6 +229,7 @@ type agentFile struct {
 	Accepts       string      `yaml:"accepts,omitempty"`
 	WakesOn       []string    `yaml:"wakes_on,omitempty,flow"`
 	Examiner      string      `yaml:"examiner,omitempty"`
+	Soul          string      `yaml:"soul,omitempty"`
 	RunAs         string      `yaml:"run_as,omitempty"`
 	Env           []string    `yaml:"env,omitempty,flow"`
 	Limits        *yaml.Node  `yaml:"limits,omitempty"`
@@ -259,7 +261,7 @@ func (c commandLine) MarshalYAML() (any, error) {
 func renderAgent(a Agent) ([]byte, error) {
 	f := agentFile{
 		Name: a.Name.String(), Door: a.Door, Dir: a.Dir, Answers: a.RunReplies, DispatchSince: a.DispatchSince,
-		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs, Attempts: a.Attempts, Rerun: a.Rerun, Examiner: a.Examiner,
+		Preset: a.Preset, Profile: a.Profile.String(), Open: commandLine(a.Open), Paused: a.Paused, RunAs: a.RunAs, Attempts: a.Attempts, Rerun: a.Rerun, Examiner: a.Examiner, Soul: a.Soul.String(),
 		Env: a.Env, Limits: a.Limits.yaml(), Wake: commandLine(a.Wake), Quiet: a.Quiet.Texts(),
 	}
 	if a.Input != InputText {

@@ -3,6 +3,7 @@ package node
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/shelf"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/gitsync"
+	"github.com/parleyfleet/parley/internal/psi"
 	"github.com/parleyfleet/parley/internal/wait"
 	"github.com/parleyfleet/parley/node/agents"
 	"github.com/parleyfleet/parley/node/examiner"
@@ -298,7 +300,9 @@ func (ex *examinations) examine(ctx context.Context, a configs.Agent, claims []e
 		e.Read(t)
 	}
 	if a.RunAs == "" { // else its folder is another user's, whose links this node would follow with rights of its own
-		if err := readNotes(a.Dir, e.Read); err != nil {
+		at := psi.Of(a.Dir)
+		shared := slices.ContainsFunc(ex.roster.All(), func(other configs.Agent) bool { return other.Name != a.Name && psi.Share(at, psi.Of(other.Dir)) })
+		if err := readNotes(ctx, at, shared, e.Read); err != nil {
 			return nil, err
 		}
 	}

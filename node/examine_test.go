@@ -1,6 +1,8 @@
 package node
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/node/examiner"
 	"github.com/parleyfleet/parley/node/homes"
 	"github.com/parleyfleet/parley/protocol"
 )
@@ -233,5 +236,47 @@ func TestAnAgentsAnswerToACheck(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Two agents that work in one folder have one ψ: a note there that anybody of them may have
+// written once made a claim certain for each of them.
+func TestNotesOfASharedFolderProveNothing(t *testing.T) {
+	n, _ := runNode(t, initHome(t, nil))
+	dir, own := t.TempDir(), t.TempDir()
+	for _, at := range []string{dir, own} {
+		if err := os.MkdirAll(filepath.Join(at, "ψ"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(at, "ψ", "keys.md"), []byte("Heartbeat keys are four.\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	addExamined(t, n, "mawjs", "", dir)
+	addExamined(t, n, "mawui", "", dir)
+	addExamined(t, n, "volt", "", own)
+	if _, err := control.AddAgent.Ask(t.Context(), n, control.AddAgentRequest{Name: "skills", Inbox: true}); err != nil {
+		t.Fatal(err)
+	}
+	for who, want := range map[string]string{"mawjs": "C1 0.2 PARTIAL", "mawui": "C1 0.2 PARTIAL", "volt": "C1 1.0 ACCEPT"} {
+		skills := working(n, "skills", who)
+		check := do(t, n, skills.Open(""), skills.Check([]string{"Heartbeat keys are four"}, 0, 0))
+		if got := rowsText(resultOf(t, n, check)); !strings.Contains(got, want) {
+			t.Errorf("%s:\n%s\nwant %s", who, got, want)
+		}
+	}
+}
+
+// A ψ of many files once kept a node from ending until all of them were read.
+func TestReadingNotesEndsWithTheNode(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "keys.md"), []byte("Four."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := readNotes(ctx, dir, false, func(examiner.Text) { t.Error("a note was read after the end") })
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

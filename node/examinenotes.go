@@ -2,15 +2,18 @@ package node
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
+	"github.com/parleyfleet/parley/internal/psi"
 	"github.com/parleyfleet/parley/node/examiner"
 )
 
@@ -21,115 +24,64 @@ const (
 	maxNote      = 1 << 20 // bytes of one
 )
 
-// notesDir is where an agent keeps its notes.
-const notesDir = "ψ"
-
 // othersNotes are folders of ψ with what others wrote: mail, what was read, clones.
 var othersNotes = map[string]bool{"inbox": true, "outbox": true, "learn": true, "incubate": true}
 
-// readNotes gives read the notes of an agent that works in dir: the prose of its ψ/, in dir or
-// the nearest folder above it that has one, up to that of its repository. What lies in the
+// readNotes gives read the notes of an agent whose ψ that is: its prose. What lies in the
 // folders of mail and of others' works is not its own, and files below memory/collaborations
-// are views of what was agreed on.
-func readNotes(dir string, read func(examiner.Text)) error {
-	root, ok := notesFolder(dir)
-	if !ok {
+// are views of what was agreed on. Where others have the same ψ, nothing shows which of them
+// wrote a note: it proves nothing then. It stops where the context ends.
+func readNotes(ctx context.Context, at string, shared bool, read func(examiner.Text)) error {
+	root, err := os.OpenRoot(at)
+	if at == "" || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
-	files, err := notesBelow(root)
 	if err != nil {
-		return fmt.Errorf("cannot read the notes in %s: %w", root, err)
+		return fmt.Errorf("cannot read the notes in %s: %w", at, err)
+	}
+	defer root.Close()
+	notes, err := notesBelow(ctx, root)
+	if err != nil {
+		return fmt.Errorf("cannot read the notes in %s: %w", at, err)
 	}
 	left := maxNoteBytes
-	for _, f := range files[:min(len(files), maxNotes)] {
-		if left -= int(f.size); left < 0 {
+	for _, n := range notes[:min(len(notes), maxNotes)] {
+		if left -= int(n.size); left < 0 {
 			break
 		}
-		data, err := os.ReadFile(f.file)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-			continue
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data, err := psi.Read(root, n.name, maxNote)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, psi.ErrNotPlain) || errors.Is(err, psi.ErrTooLarge) || errors.Is(err, psi.ErrOutside) {
+			continue // it changed meanwhile
 		}
 		if err != nil {
-			return fmt.Errorf("cannot read the note %s: %w", f.file, err)
+			return fmt.Errorf("cannot read the note %s of %s: %w", n.name, at, err)
 		}
 		body, first := withoutFrontmatter(strings.ToValidUTF8(string(data), "\uFFFD"))
-		read(examiner.Text{Where: notesDir + "/" + f.name, First: first, At: time.Time{}, Body: body})
+		read(examiner.Text{Where: psi.Name + "/" + n.name, First: first, At: time.Time{}, Unproven: shared, Body: body})
 	}
 	return nil
 }
 
-// notesFolder is the ψ of whoever works in dir.
-func notesFolder(dir string) (root string, ok bool) {
-	if !inRepository(dir) { // above it are folders of anybody
-		target, err := filepath.EvalSymlinks(filepath.Join(dir, notesDir))
-		if err != nil {
-			return "", false
-		}
-		info, err := os.Stat(target)
-		return target, err == nil && info.IsDir()
-	}
-	for dir != "" {
-		if target, err := filepath.EvalSymlinks(filepath.Join(dir, notesDir)); err == nil {
-			info, err := os.Stat(target)
-			return target, err == nil && info.IsDir()
-		}
-		_, err := os.Lstat(filepath.Join(dir, ".git"))
-		above := filepath.Dir(dir)
-		if err == nil || above == dir {
-			return "", false
-		}
-		dir = above
-	}
-	return "", false
-}
-
-// inRepository reports whether a folder lies in a work tree of git.
-func inRepository(dir string) bool {
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
-		}
-		if dir == filepath.Dir(dir) || dir == "." {
-			return false
-		}
-	}
-}
-
 // note is a file of notes.
 type note struct {
-	file, name string // name is below the root, with slashes
-	size       int64
-	at         time.Time
+	name string // below ψ, with slashes
+	size int64
+	at   time.Time
 }
 
-// notesBelow are the files of notes below root, the one that was changed last first.
-func notesBelow(root string) (all []note, err error) {
-	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-			return nil
+// notesBelow are the files of notes in ψ, the one that was changed last first.
+func notesBelow(ctx context.Context, root *os.Root) (all []note, err error) {
+	skip := func(name string, folder bool) bool {
+		return strings.HasPrefix(path.Base(name), ".") || folder && othersNotes[name] || strings.HasPrefix(name, "memory/collaborations") ||
+			!folder && !slices.Contains([]string{".md", ".txt"}, strings.ToLower(path.Ext(name)))
+	}
+	err = psi.Walk(ctx, root, skip, func(name string, info fs.FileInfo) {
+		if info.Size() <= maxNote {
+			all = append(all, note{name, info.Size(), info.ModTime()})
 		}
-		if err != nil || file == root {
-			return err
-		}
-		name, err := filepath.Rel(root, file)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		switch {
-		case strings.HasPrefix(d.Name(), "."), d.IsDir() && othersNotes[name], strings.HasPrefix(name, "memory/collaborations"):
-			if d.IsDir() {
-				return filepath.SkipDir
-			}
-			return nil
-		case !d.Type().IsRegular() || !slices.Contains([]string{".md", ".txt"}, strings.ToLower(filepath.Ext(name))):
-			return nil
-		}
-		info, err := d.Info()
-		if err == nil && info.Size() <= maxNote {
-			all = append(all, note{file, name, info.Size(), info.ModTime()})
-		}
-		return nil
 	})
 	slices.SortFunc(all, func(a, b note) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.name, b.name)) })
 	return all, err

@@ -398,6 +398,14 @@ func (n *Node) openDoors() {
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
 		Messages: &n.messages, Lend: n.doors.lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
 		Write: func(agent string) (notebook.Written, error) { return n.notebook.Write(agent) },
+		Wrong: func(agent, text string) {
+			about := "contacts.json of " + agent
+			if text == "" {
+				n.notices.Mended(about)
+				return
+			}
+			n.notices.Wrong(about, "the %s counts for nothing: %s", about, text)
+		},
 	})
 	n.notebook = notebook.New(notebook.Options{
 		Agents: n.roster.All, Book: n.collab.Book, Pair: n.collab.Pair, Messages: &n.messages, Log: n.log.With().Str("part", "notebook").Logger(),

@@ -118,7 +118,7 @@ func exampleSweep() control.Sweep {
 
 func exampleRelation() control.Relation {
 	return control.Relation{
-		Me: "skills", Chosen: "folder", With: "mawjs", Host: "white", Transport: "wormhole", Since: exampleTime(0), Trust: "high", Sessions: 6, Messages: 40, TeachGiven: 2,
+		Me: "skills", Chosen: "folder", With: "mawjs", Host: "white", Node: "white", Transport: "wormhole", Since: exampleTime(0), Trust: "high", Sessions: 6, Messages: 40, TeachGiven: 2,
 		TeachReceived: 3, Dissents: 1, Soul: "other", Topics: []control.Topic{exampleTopic()},
 	}
 }

@@ -56,7 +56,7 @@ func Added(r control.AddAgentRequest) (configs.Agent, error) {
 		a.Input = cmp.Or(a.Input, configs.InputText)
 	}
 	a.Accepts, a.WakesOn = r.Accepts, actsOf(r.WakesOn)
-	a.Attempts, a.Rerun, a.Examiner = r.Attempts, r.Rerun, r.Examiner
+	a.Attempts, a.Rerun, a.Examiner, a.Soul = r.Attempts, r.Rerun, r.Examiner, protocol.Name(r.Soul)
 	if a.Quiet, err = configs.ParseQuietHours(r.Quiet); err != nil {
 		return usage("", "cannot add the agent %s: %v", name, err)
 	}
@@ -152,6 +152,9 @@ func Changed(a configs.Agent, r control.SetAgentRequest) (configs.Agent, error) 
 		if a.TakeoverAfter, err = takeover(*r.TakeoverAfter); err != nil {
 			return usage("", "%v", err)
 		}
+	}
+	if r.Soul != nil {
+		a.Soul = protocol.Name(*r.Soul)
 	}
 	if r.Profile != nil {
 		a.Profile = protocol.Name(*r.Profile)

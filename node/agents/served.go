@@ -11,7 +11,7 @@ import (
 func View(a configs.Agent) control.Agent {
 	v := control.Agent{
 		Name: a.Name, Door: a.Door, Input: InputOf(a), Profile: a.Profile.String(), Preset: a.Preset, Dir: a.Dir, Paused: a.Paused, RunAs: a.RunAs,
-		Env: a.Env.WithoutValues(), Examiner: a.Examiner, Limits: a.Limits.Texts(), Wake: a.Wake, Quiet: a.Quiet.Texts(),
+		Env: a.Env.WithoutValues(), Examiner: a.Examiner, Soul: a.Soul.String(), Limits: a.Limits.Texts(), Wake: a.Wake, Quiet: a.Quiet.Texts(),
 	}
 	if a.Door == configs.DoorExec {
 		v.Accepts = cmp.Or(a.Accepts, configs.AcceptAnyone)

@@ -52,7 +52,7 @@ func settings(a configs.Agent) []control.Setting {
 	return append(all, []control.Setting{
 		{Name: "input", Value: InputOf(a)}, {Name: "timeout", Value: timeout}, {Name: "attempts", Value: attempts}, {Name: "rerun", Value: rerun}, {Name: "accepts", Value: accepts}, {Name: "wakes-on", Value: wakes},
 		{Name: "takeover-after", Value: configs.ShowTakeover(cmp.Or(a.TakeoverAfter, protocol.DefaultTakeover))}, {Name: "answers", Value: answers},
-		{Name: "examiner", Value: cmp.Or(a.Examiner, "the agent itself")},
+		{Name: "examiner", Value: cmp.Or(a.Examiner, "the agent itself")}, {Name: "soul", Value: a.Soul.String()},
 	}...)
 }
 

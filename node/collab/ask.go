@@ -65,6 +65,10 @@ func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRe
 			return list, err
 		}
 		list.Me, list.Chosen = who.me, who.chosen
+	} else {
+		for _, a := range c.Agents() {
+			c.look(a.Name.String())
+		}
 	}
 	var err error
 	c.Folded(func(s *fleet.State) {
@@ -201,7 +205,8 @@ func (c *Collab) relation(s *fleet.State, who acting, with string) control.Relat
 		Me: who.me, Chosen: who.chosen, With: with, Host: b.host.String(), Transport: transport(b), Messages: b.messages,
 		Sessions: topics.Sessions(b.contacts, zero), Topics: []control.Topic{},
 	}
-	mine, theirs := c.soul(s, who.me), c.soul(s, with)
+	mine, _ := c.soul(s, who.me, who.me)
+	theirs, _ := c.soul(s, who.me, with)
 	switch {
 	case mine == "" || theirs == "":
 	case mine == theirs:
@@ -228,6 +233,9 @@ func (c *Collab) relation(s *fleet.State, who acting, with string) control.Relat
 		if _, over := f.topic.ClosedBy(who.me); !over {
 			v.Topics = append(v.Topics, c.summary(s, f.channel, f.topic, who.me, b))
 		}
+	}
+	if b.host == "" {
+		v.Node = c.contact(who.me, with).Node
 	}
 	if b.host == "" && slices.ContainsFunc(v.Topics, func(t control.Topic) bool { return t.AnchorURL != "" }) {
 		v.Transport = "issue"

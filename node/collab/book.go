@@ -16,6 +16,7 @@ import (
 // with, and not what strangers opened. Where channels are named in which something happened,
 // what that changes nothing of is there as the registry needs it.
 func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
+	c.look(me)
 	b := notebook.Book{Me: me}
 	c.Folded(func(s *fleet.State) {
 		all := slices.DeleteFunc(c.of(s, me, "", true), func(f found) bool { return !f.topic.Concerns(me) })

@@ -43,6 +43,8 @@ type Options struct {
 	Lend func(agent protocol.Name) (takeBack func())
 	// Write writes the files of one agent as the record is now.
 	Write func(agent string) (notebook.Written, error)
+	// Wrong tells the operator what is wrong with an agent's contacts.json; "" that nothing is.
+	Wrong func(agent, text string)
 }
 
 // Collab answers the verbs about topics. Its methods may be called concurrently.
@@ -51,6 +53,7 @@ type Collab struct {
 	kind     *affair.Kind[topics.Topic]
 	policies *affair.Kind[policy.Policy]
 	contacts *contacts
+	friends  friends
 	gh       issues.GH
 
 	places  chan struct{} // one for each topic that asks gh
@@ -62,7 +65,7 @@ type Collab struct {
 
 // New is the part of a node.
 func New(o Options) *Collab {
-	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts(), places: make(chan struct{}, maxAtOnce), silent: map[side]protocol.Path{}}
+	return &Collab{Options: o, kind: topics.Kind(o.RecordID), policies: policy.Kind(o.RecordID), contacts: newContacts(), friends: friends{files: map[string]contactsFile{}}, places: make(chan struct{}, maxAtOnce), silent: map[side]protocol.Path{}}
 }
 
 // policy is what the fleet has settled. It is asked in a look at the state.

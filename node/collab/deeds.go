@@ -109,6 +109,9 @@ func (c *Collab) Deed(ctx context.Context, by control.Caller, r control.TopicDee
 	if err != nil {
 		return control.TopicDeed{}, problem(string(r.Deed), err)
 	}
+	if r.Deed == protocol.ActJoinRequest {
+		c.look(f.topic.Pair[0]) // as whom it is shown
+	}
 	done := control.TopicDeed{Me: who.me, Chosen: who.chosen, Messages: []string{}, Items: []string{}, Validate: []string{}, ByIssue: byIssue && len(paths) > 0}
 	for _, p := range paths {
 		done.Messages = append(done.Messages, p.String())

@@ -47,7 +47,7 @@ func (c *Collab) lambda(s *fleet.State, contacts []topics.Contact, me, other str
 	if !at.IsZero() {
 		contacts = contacts[:sortedUntil(contacts, at)]
 	}
-	return topics.LambdaFor(topics.Sessions(contacts, time.Time{}), c.soul(s, me), c.soul(s, other), nil)
+	return c.lambdaOf(s, topics.Sessions(contacts, time.Time{}), me, other)
 }
 
 // sortedUntil is how many contacts, in their order, are not after a time.
@@ -56,22 +56,6 @@ func sortedUntil(contacts []topics.Contact, at time.Time) int {
 		return cmp.Or(c.At.Compare(at), -1)
 	})
 	return n
-}
-
-// soul is whose somebody is: the human of the host that serves them (R21). A human is their
-// own.
-func (c *Collab) soul(s *fleet.State, name string) string {
-	for _, host := range s.People.ServedOn(name) {
-		h, known := s.Keys().Host(host)
-		switch {
-		case !known || len(h.Humans) == 0:
-		case slices.Contains(h.Humans, protocol.Name(name)):
-			return name
-		default:
-			return h.Humans[0].String()
-		}
-	}
-	return ""
 }
 
 // summary is a topic as a list shows it, seen by one. It is asked in a look at the state.

@@ -22,10 +22,19 @@ type acting struct {
 	chosen string // why me, where nobody named it
 }
 
-// acts is for whom a caller asks something (R59): an agent for itself, a human for the
+// acts is for whom a caller asks something, with what that one keeps of those whom it knows.
+func (c *Collab) acts(by control.Caller, a control.Acting) (acting, error) {
+	who, err := c.chosen(by, a)
+	if err == nil {
+		c.look(who.me)
+	}
+	return who, err
+}
+
+// chosen is for whom a caller asks something (R59): an agent for itself, a human for the
 // agent that is named, whose folder holds the one where it was asked, or that is the only
 // one here. Who may name whom, the door has decided.
-func (c *Collab) acts(by control.Caller, a control.Acting) (acting, error) {
+func (c *Collab) chosen(by control.Caller, a control.Acting) (acting, error) {
 	if by.Kind != control.Operator {
 		return acting{me: by.Name.String()}, nil
 	}
@@ -75,6 +84,7 @@ func (c *Collab) views(by control.Caller, v control.Viewing) (acting, error) {
 	if v.For != "" {
 		var err error
 		c.Folded(func(s *fleet.State) { err = c.known(s, v.For) }) // a slip would look as if there were nothing
+		c.look(v.For)
 		return acting{me: v.For}, err
 	}
 	return c.acts(by, control.Acting{Dir: v.Dir})

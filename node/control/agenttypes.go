@@ -28,6 +28,7 @@ type Agent struct {
 	Accepts       string        `json:"accepts,omitempty"`        // exec door: whose mail makes it work, "anyone" or "verified"
 	WakesOn       []string      `json:"wakes_on,omitempty"`       // exec door: the acts for which its command is run; absent: those of the table of acts
 	Examiner      string        `json:"examiner,omitempty"`       // who answers sync-checks in its place: "mechanical", the node by what it wrote
+	Soul          string        `json:"soul,omitempty"`           // whose it is, where that is set; absent: what contacts say, else the human of its host
 	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long this host must be gone before another one does its work, where that is not 10m
 	Wake          string        `json:"wake,omitempty"`           // inbox door: the command that wakes its program
 	Quiet         []string      `json:"quiet,omitempty"`          // spans of the day, by the host's clock, in which it is not woken, and not run for what agents cause
@@ -119,6 +120,7 @@ type AddAgentRequest struct {
 	Accepts       string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"; empty: anyone
 	WakesOn       []string      `json:"wakes_on,omitempty"`       // the acts for which its command is run; empty: those of the table of acts
 	Examiner      string        `json:"examiner,omitempty"`       // who answers sync-checks, "mechanical": the node, by what the agent wrote; empty: the agent
+	Soul          string        `json:"soul,omitempty"`           // whose it is; empty: what contacts say, else the human of its host
 	Wake          string        `json:"wake,omitempty"`           // of one with an inbox: the command that wakes its program; empty: none
 	Quiet         []string      `json:"quiet,omitempty"`          // spans of quiet hours such as "22:00-07:00"
 	TakeoverAfter string        `json:"takeover_after,omitempty"` // for how long the host must be gone before another one does the agent's work, such as "10m", or "never"; empty: 10m
@@ -183,6 +185,7 @@ type SetAgentRequest struct {
 	Limits        []string       `json:"limits,omitempty"`         // those that change, such as "memory=2GB"; "memory=": none
 	Accepts       *string        `json:"accepts,omitempty"`        // whose mail makes it work, "anyone" or "verified"
 	Examiner      *string        `json:"examiner,omitempty"`       // who answers sync-checks, "mechanical": the node; "": the agent
+	Soul          *string        `json:"soul,omitempty"`           // whose it is; "": what contacts say, else the human of its host
 	WakesOn       []string       `json:"wakes_on,omitempty"`       // in the place of those that it has; [""]: those of the table of acts again
 	TakeoverAfter *string        `json:"takeover_after,omitempty"` // "": 10m
 }

@@ -139,7 +139,7 @@ type Topic struct {
 	Colour      string             `json:"colour"`             // of the decayed score: green, amber, cyan, gray; "" for none
 	Mechanical  bool               `json:"mechanical"`         // a program compared, no agent answered
 	Lambda      float64            `json:"lambda"`             // what it loses: by e^(-λ) an hour
-	Tier        string             `json:"tier"`               // where λ is from
+	Tier        string             `json:"tier"`               // where λ is from; "intra-soul, by contacts.json" where it is not from the record whose the two are
 	LastSync    time.Time          `json:"last_sync,omitzero"` // of the answer; UTC
 	Sparkline   []float64          `json:"sparkline"`          // what the last seven answers are worth now
 	Items       []TopicItem        `json:"items"`              // in the order of the record; none in lists, unless asked for
@@ -279,6 +279,7 @@ type Relation struct {
 	Chosen        string    `json:"chosen"`         // why that one, where nobody named it: "folder" or "only"
 	With          string    `json:"with"`           // the other one
 	Host          string    `json:"host"`           // where that one is served; "" where nobody says
+	Node          string    `json:"node"`           // where contacts.json says that it is served; "" where that is silent, or a host serves it
 	Transport     string    `json:"transport"`      // how a message reaches it: hey, wormhole, issue where no host serves it and a topic hangs on one, else record
 	Since         time.Time `json:"since,omitzero"` // when their first topic was opened, UTC
 	Trust         string    `json:"trust"`          // high, medium, initial or uncalibrated

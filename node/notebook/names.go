@@ -6,9 +6,10 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	where "github.com/parleyfleet/parley/internal/psi"
 )
 
 // The folder of ψ in which the files are, and those in it that are no partner's.
@@ -39,37 +40,8 @@ func folderOf(name string) string {
 	return "name-" + hex.EncodeToString(sum[:8])
 }
 
-// psi is where the memory of an agent is whose folder that is: the ψ of its git working tree
-// where that has a CLAUDE.md too, else the one in the folder, with symbolic links followed
-// (the seed's step 0). It need not be there.
-func psi(dir string) string {
-	at := filepath.Join(dir, "ψ")
-	if top := worktree(dir); top != "" {
-		_, noClaude := os.Stat(filepath.Join(top, "CLAUDE.md"))
-		_, noPsi := os.Lstat(filepath.Join(top, "ψ"))
-		if noClaude == nil && noPsi == nil {
-			at = filepath.Join(top, "ψ")
-		}
-	}
-	if real, err := filepath.EvalSymlinks(at); err == nil {
-		return real
-	}
-	return at
-}
-
-// worktree is the top of the git working tree that a folder is in; "" for none.
-func worktree(dir string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		above := filepath.Dir(dir)
-		if above == dir {
-			return ""
-		}
-		dir = above
-	}
-}
+// psi is where the memory of an agent is whose folder that is. It need not be there.
+func psi(dir string) string { return where.Of(dir) }
 
 // isFolder reports whether a folder is there.
 func isFolder(path string) bool {

@@ -112,6 +112,7 @@ may use: nice, memory, cpu, files, processes, network (none or host) and output.
 	f.StringVar(&r.Accepts, "accepts", "", acceptsUsage)
 	f.StringSliceVar(&r.WakesOn, "wakes-on", nil, wakesUsage)
 	f.StringVar(&r.Examiner, "examiner", "", examinerUsage)
+	f.StringVar(&r.Soul, "soul", "", soulUsage)
 	f.StringVar(&r.TakeoverAfter, "takeover-after", "", takeoverUsage)
 	f.StringVar(&r.RunAs, "run-as", "", "the `USER` of this machine as whom its command runs; only where the node runs as root, on Linux")
 	p.JSONFlag(cmd, "print the agent as JSON")
@@ -133,6 +134,7 @@ const (
 
 	acceptsUsage  = "whose mail its command is run for: anyone (the default), or verified, what a host\nsigned that serves its author"
 	examinerUsage = "who answers sync-checks: mechanical, the node by what the agent wrote (default: the agent itself)"
+	soulUsage     = "whose it is, a `NAME`: scores between agents of one soul fade more slowly (default: the human of its host)"
 
 	wakesUsage = "the `ACTS` that its command is run for, such as hey,tell; see docs/reference/acts.md"
 )

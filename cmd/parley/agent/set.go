@@ -18,7 +18,7 @@ import (
 // agentChange is what the flags of "agent set" hold.
 type agentChange struct {
 	exec, input, profile, open, dir, rerun, wake string
-	accepts, takeover, examiner                  string
+	accepts, takeover, examiner, soul            string
 	tiers, env, limits, quiet, wakesOn           []string
 	timeout                                      time.Duration
 	attempts                                     int
@@ -71,6 +71,7 @@ how many may run at once; --tier, given once for each, names them all anew.`,
 	f.BoolVar(&given.answers, "answers", false, "run it on answers to its own messages too (--answers=false: no more)")
 	f.StringVar(&given.takeover, "takeover-after", "", takeoverUsage)
 	f.StringVar(&given.examiner, "examiner", "", examinerUsage)
+	f.StringVar(&given.soul, "soul", "", soulUsage)
 	f.StringVar(&given.accepts, "accepts", "", acceptsUsage)
 	f.StringSliceVar(&given.wakesOn, "wakes-on", nil, wakesUsage)
 	p.JSONFlag(cmd, "print the agent as JSON")
@@ -93,6 +94,7 @@ func (c *agentChange) request(cmd *cobra.Command, name string) (control.SetAgent
 		"answers":        func() error { r.Answers = &c.answers; return nil },
 		"accepts":        func() error { r.Accepts = &c.accepts; return nil },
 		"examiner":       func() error { r.Examiner = &c.examiner; return nil },
+		"soul":           func() error { r.Soul = &c.soul; return nil },
 		"takeover-after": func() error { r.TakeoverAfter = &c.takeover; return nil },
 		"wakes-on": func() error {
 			if r.WakesOn = c.wakesOn; len(r.WakesOn) == 0 {

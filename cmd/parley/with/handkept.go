@@ -6,17 +6,20 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/parleyfleet/parley/internal/psi"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // handKept is a folder of collaborations that a person or a language model has kept.
 type handKept struct {
 	folder string
+	root   *os.Root // the folder: who could put a link into it could have a file from anywhere taken in else
 	topics []handTopic
 	kept   []Kept // what is in it and stays there alone
 }
@@ -46,7 +49,7 @@ type Kept struct {
 const maxHandKept = 4 << 20
 
 // readHandKept reads a folder ψ, or the folder of collaborations in one. Its files stay as
-// they are.
+// they are. What a link leads to outside of the folder is not read, and named.
 func readHandKept(dir string) (*handKept, error) {
 	h := &handKept{folder: dir}
 	for _, below := range []string{"memory/collaborations", "ψ/memory/collaborations"} {
@@ -58,8 +61,18 @@ func readHandKept(dir string) (*handKept, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h.root, err = os.OpenRoot(h.folder); err != nil {
+		return nil, err
+	}
+	defer h.root.Close()
 	registry := h.registry()
 	for _, p := range partners {
+		if p.Type()&fs.ModeSymlink != 0 {
+			if info, err := h.root.Stat(p.Name()); err != nil || info.IsDir() {
+				h.leave(p.Name(), "", "it is a link: put the folder itself there, if it is a partner's")
+			}
+			continue
+		}
 		if !p.IsDir() || p.Name() == "archive" || p.Name() == "parties" {
 			if p.IsDir() {
 				h.leave(p.Name(), "", "it stays as it is")
@@ -69,30 +82,46 @@ func readHandKept(dir string) (*handKept, error) {
 		h.partner(p.Name(), registry)
 	}
 	for _, row := range registry {
-		if !slices.ContainsFunc(h.topics, func(t handTopic) bool { return t.partner == row.partner && protocol.SameTopic(t.name, row.name) }) {
+		if !slices.ContainsFunc(h.topics, func(t handTopic) bool {
+			return protocolName(t.partner) == protocolName(row.partner) && protocol.SameTopic(t.name, row.name)
+		}) {
 			h.topics = append(h.topics, row)
 		}
 	}
-	contacts := filepath.Join(h.folder, "..", "..", "contacts.json")
-	if _, err := os.Stat(contacts); err == nil {
-		h.leave("contacts.json", "", contactsIn(contacts))
-	}
+	h.contacts()
 	return h, nil
 }
 
-// contactsIn says what there is in a file of contacts (W13).
-func contactsIn(path string) string {
-	var file struct {
-		Contacts map[string]struct{ Maw, Node, Soul string } `json:"contacts"`
+// contacts says what there is in the file of contacts of ψ (W13), if there is one.
+func (h *handKept) contacts() {
+	root, err := os.OpenRoot(filepath.Join(h.folder, "..", ".."))
+	if err != nil {
+		return // what may not be looked into is not what was named
 	}
-	data, err := os.ReadFile(path)
+	defer root.Close()
+	var all map[string]psi.Contact
+	data, err := psi.Read(root, psi.ContactsFile, psi.MaxContacts)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
 	if err == nil {
-		err = json.Unmarshal(data, &file)
+		all, err = psi.ParseContacts(data)
 	}
 	if err != nil {
-		return fmt.Sprintf("it cannot be read: %v", err)
+		h.leave(psi.ContactsFile, "", unread(err))
+		return
 	}
-	return fmt.Sprintf("it names %d; who is reached where follows from the fleet's hosts", len(file.Contacts))
+	h.leave(psi.ContactsFile, "", fmt.Sprintf("it names %d; who is reached where follows from the fleet's hosts, whose they are is read from it", len(all)))
+}
+
+// unread is why a file stays that could not be read.
+func unread(err error) string {
+	for _, plain := range []error{psi.ErrNotPlain, psi.ErrTooLarge, psi.ErrOutside} {
+		if errors.Is(err, plain) {
+			return plain.Error()
+		}
+	}
+	return fmt.Sprintf("it cannot be read: %v", err)
 }
 
 func (h *handKept) leave(file, what, why string) {
@@ -101,23 +130,21 @@ func (h *handKept) leave(file, what, why string) {
 
 // text is a file below the folder; "" for none.
 func (h *handKept) text(name string) string {
-	path := filepath.Join(h.folder, name)
-	info, err := os.Stat(path)
+	text, _ := h.read(name)
+	return text
+}
+
+// read is a file below the folder, if it can be read.
+func (h *handKept) read(name string) (text string, ok bool) {
+	data, err := psi.Read(h.root, filepath.ToSlash(name), maxHandKept)
 	if errors.Is(err, fs.ErrNotExist) {
-		return ""
-	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxHandKept) {
-		err = errors.New("it is no plain file, or too large")
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(path)
+		return "", false
 	}
 	if err != nil {
-		h.leave(name, "", fmt.Sprintf("it cannot be read: %v", err))
-		return ""
+		h.leave(name, "", unread(err))
+		return "", false
 	}
-	return strings.ToValidUTF8(string(data), "�")
+	return strings.ToValidUTF8(string(data), "�"), true
 }
 
 // registry are the rows of registry.md that parley did not write.
@@ -154,13 +181,14 @@ func byHand(text string) (lines []string) {
 }
 
 func (h *handKept) partner(name string, registry []handTopic) {
-	files, _ := os.ReadDir(filepath.Join(h.folder, name, "topics")) // none: no topics
-	for _, f := range files {
+	for _, f := range h.topicFiles(name) {
 		file := filepath.Join(name, "topics", f.Name())
 		stem, isTopic := strings.CutSuffix(f.Name(), ".md")
 		switch {
 		case isTopic:
-			h.topics = append(h.topics, h.topic(name, stem, file, registry))
+			if text, ok := h.read(file); ok {
+				h.topics = append(h.topics, h.topic(name, stem, file, text, registry))
+			}
 		case !strings.HasSuffix(f.Name(), ".state.json"):
 			h.leave(file, "", "it is no file of a topic")
 		}
@@ -171,6 +199,27 @@ func (h *handKept) partner(name string, registry []handTopic) {
 	if lines := strings.Count(h.text(filepath.Join(name, "sync.history.jsonl")), "\n"); lines > 0 {
 		h.leave(filepath.Join(name, "sync.history.jsonl"), "", fmt.Sprintf("%d scores stay in it: only who gave them can give them again", lines))
 	}
+}
+
+// topicFiles are the files of topics of a partner.
+func (h *handKept) topicFiles(partner string) []fs.DirEntry {
+	dir := path.Join(partner, "topics")
+	info, err := h.root.Lstat(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !info.IsDir() {
+		h.leave(dir, "", "it is a link or a file: put the folder itself there")
+		return nil
+	}
+	var files []fs.DirEntry
+	if err == nil {
+		files, err = fs.ReadDir(h.root.FS(), dir)
+	}
+	if err != nil {
+		h.leave(dir, "", unread(err))
+	}
+	return files
 }
 
 var (
@@ -188,17 +237,17 @@ type handState struct {
 	} `json:"items"`
 }
 
-func (h *handKept) topic(partner, stem, file string, registry []handTopic) handTopic {
+func (h *handKept) topic(partner, stem, file, text string, registry []handTopic) handTopic {
 	t := handTopic{partner: partner, name: strings.ReplaceAll(stem, "-", " ")}
 	for _, row := range registry {
 		a, errA := protocol.SlugOf(row.name)
 		b, errB := protocol.SlugOf(stem)
-		if row.partner == partner && errA == nil && errB == nil && a == b {
+		if protocolName(row.partner) == protocolName(partner) && errA == nil && errB == nil && a == b {
 			t.name = row.name
 		}
 	}
 	section := ""
-	lines := byHand(h.text(file))
+	lines := byHand(text)
 	for n, line := range lines {
 		if m := titleLine.FindStringSubmatch(line); m != nil && section == "" {
 			t.name = m[1]
@@ -279,6 +328,16 @@ func (h *handKept) phases(t *handTopic, partner, file string) {
 			it.note = fmt.Sprintf("%s accepted it %s", partner, s.DecidedAt)
 		case s.Phase == "defer":
 			it.note = fmt.Sprintf("%s put it off until %s", partner, s.DeferredUntil)
+		}
+	}
+}
+
+// meant are the topics with their partners as the fleet calls them: mawjs-oracle is mawjs
+// where nobody is called mawjs-oracle and somebody mawjs.
+func (h *handKept) meant(names []string) {
+	for i, t := range h.topics {
+		if short := protocolName(t.partner); !slices.Contains(names, t.partner) && slices.Contains(names, short) {
+			h.topics[i].partner = short
 		}
 	}
 }

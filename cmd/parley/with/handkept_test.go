@@ -3,8 +3,83 @@ package with
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// A link in the folder once had a file from anywhere taken in, and so put before the whole fleet.
+func TestLinksOutOfAFolder(t *testing.T) {
+	outside, dir := t.TempDir(), t.TempDir()
+	for _, name := range []string{"volt/topics", "skills"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret := []byte("## Agreements\n- [A1] The password is four\n")
+	for _, name := range []string{"secret.md", "x.md"} {
+		if err := os.WriteFile(filepath.Join(outside, name), secret, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"volt/topics/stolen.md": filepath.Join(outside, "secret.md"), "skills/topics": outside, "mawjs": outside} {
+		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, err := readHandKept(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(h.topics) > 0 {
+		t.Errorf("taken in: %+v", h.topics)
+	}
+	kept := map[string]string{}
+	for _, k := range h.kept {
+		kept[k.File] = k.Why
+	}
+	for _, name := range []string{"volt/topics/stolen.md", "skills/topics", "mawjs"} {
+		if !strings.Contains(kept[name], "it is a link") {
+			t.Errorf("of %s it says %q", name, kept[name])
+		}
+	}
+}
+
+// A folder mawjs-oracle is that of mawjs, where the fleet has one and no mawjs-oracle: once its
+// topics were put before nobody, and a row of the registry that says mawjs was another topic.
+func TestOraclesAreMeant(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "mawjs-oracle", "topics"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"mawjs-oracle/topics/tmux-design.md": "# Topic: tmux design\n", "registry.md": "| tmux design | mawjs | — |\n| ports | volt-oracle | — |\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"mawjs", "volt"}, "mawjs: tmux design, volt: ports"},
+		{[]string{"mawjs", "mawjs-oracle"}, "mawjs-oracle: tmux design, volt-oracle: ports"},
+		{nil, "mawjs-oracle: tmux design, volt-oracle: ports"},
+	} {
+		h, err := readHandKept(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.meant(test.names)
+		var got []string
+		for _, topic := range h.topics {
+			got = append(got, topic.partner+": "+topic.name)
+		}
+		if got := strings.Join(got, ", "); got != test.want {
+			t.Errorf("where there are %q: got %q, want %q", test.names, got, test.want)
+		}
+	}
+}
 
 // FuzzHandKept reads what somebody has kept: whatever it is, it is read to its end, and no
 // item is without words.

@@ -49,7 +49,10 @@ func NewImportCommand(p *cli.Program) *cobra.Command {
 open questions asked, all in the name of one agent. Nothing is decided for a
 partner: what a file says that the partner accepted stays words beside the
 proposal until the partner accepts it. Files stay as they are; what is not
-taken is said. A second import takes only what is new.`,
+taken is said. A second import takes only what is new.
+
+A partner's folder mawjs-oracle is that of mawjs, where nobody in the fleet is
+called mawjs-oracle. A link that leaves the folder is not followed.`,
 		Example: `  parley import ψ
   parley import ψ/memory/collaborations --via skills`,
 		Args: cli.Exactly(1, "a folder"),
@@ -74,6 +77,15 @@ taken is said. A second import takes only what is new.`,
 }
 
 func runImport(ctx context.Context, c *call, h *handKept) error {
+	all, err := control.List.Ask(ctx, c.client, control.HostsRequest{})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name.String())
+	}
+	h.meant(names)
 	done := Imported{Folder: h.folder, Topics: []ImportedTopic{}, Kept: append([]Kept{}, h.kept...)}
 	for _, t := range h.topics {
 		v, err := importTopic(ctx, c, t)

@@ -82,6 +82,7 @@ func runRelation(ctx context.Context, c *call) error {
 	out.Printf("\nRelationship:\n")
 	label := func(name, value string) { out.Printf("  %s %s\n", term.Pad(name+":", 12), value) }
 	label("Since", c.view.At(r.Since, time.DateOnly))
+	label("Decay", fmt.Sprintf("λ=%.2f (%s)", r.Topics[0].Lambda, term.Line(r.Topics[0].Tier)))
 	label("Trust", fmt.Sprintf("%s (%s, %s)", strings.ToUpper(r.Trust), cli.Count(r.Sessions, "session"), cli.Count(r.Messages, "message")))
 	label("Teach-backs", fmt.Sprintf("%d received, %d given", r.TeachReceived, r.TeachGiven))
 	if r.Dissents > 0 {
@@ -101,6 +102,9 @@ func transportText(r control.Relation) string {
 	}
 	if r.Transport == "issue" {
 		return "an issue alone: no host serves it"
+	}
+	if r.Node != "" {
+		return "the record alone: no host serves it, contacts.json has it on " + term.Line(r.Node)
 	}
 	return "the record alone: no host serves it"
 }

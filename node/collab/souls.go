@@ -1,0 +1,168 @@
+package collab
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+	"github.com/parleyfleet/parley/fleet"
+	"github.com/parleyfleet/parley/fleet/topics"
+	"github.com/parleyfleet/parley/internal/psi"
+	"github.com/parleyfleet/parley/protocol"
+)
+
+// Where it says whose an agent is.
+const (
+	byFile     = "agent file"
+	byContacts = "contacts.json"
+	byHuman    = "human"
+)
+
+// fresh is how old a file must be to be known by its time: one that is saved twice within
+// the clock's tick of its file system looks the same.
+const fresh = 2 * time.Second
+
+// friends are the contacts.json of agents of this host, as they were when last looked at.
+type friends struct {
+	mu    sync.Mutex // guards what follows
+	files map[string]contactsFile
+}
+
+// contactsFile is one agent's.
+type contactsFile struct {
+	at     string      // the ψ that it is in
+	info   fs.FileInfo // as it was read; nil where it is to be read again
+	all    map[string]psi.Contact
+	broken bool // the operator was told so
+}
+
+// look reads what an agent of this host keeps of those whom it knows, if that has changed. No
+// state may be held meanwhile: a disk may take its time. What an agent keeps that runs as
+// another user is not read: the node would follow its links with rights of its own.
+func (c *Collab) look(agent string) {
+	agents := c.Agents()
+	i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == agent })
+	at := ""
+	if i >= 0 && agents[i].RunAs == "" {
+		at = psi.Of(agents[i].Dir)
+	}
+	c.friends.mu.Lock()
+	was := c.friends.files[agent]
+	c.friends.mu.Unlock()
+	now, err := was.read(at)
+	if err != nil {
+		now.broken = true
+		c.Wrong(agent, err.Error())
+	} else if was.broken && !now.broken {
+		c.Wrong(agent, "")
+	}
+	c.friends.mu.Lock()
+	defer c.friends.mu.Unlock()
+	if now.at == "" && !now.broken {
+		delete(c.friends.files, agent)
+		return
+	}
+	c.friends.files[agent] = now
+}
+
+// read is the file as it is now. Where it is as it was, nothing is read, nor is it an error.
+func (f contactsFile) read(at string) (contactsFile, error) {
+	now := contactsFile{at: at}
+	if at == "" {
+		return now, nil
+	}
+	root, err := os.OpenRoot(at)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return now, nil
+	}
+	if err != nil {
+		return now, err
+	}
+	defer root.Close()
+	info, err := root.Stat(psi.ContactsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return now, nil
+	}
+	if err != nil {
+		return now, err
+	}
+	if f.at == at && f.info != nil && os.SameFile(f.info, info) && f.info.Size() == info.Size() && f.info.ModTime().Equal(info.ModTime()) {
+		return f, nil
+	}
+	if age := time.Since(info.ModTime()); age > fresh {
+		now.info = info
+	}
+	data, err := psi.Read(root, psi.ContactsFile, psi.MaxContacts)
+	if err == nil {
+		now.all, err = psi.ParseContacts(data)
+	}
+	return now, err
+}
+
+// contact is what an agent of this host keeps of another one, as it was last looked at.
+func (c *Collab) contact(me, other string) psi.Contact {
+	c.friends.mu.Lock()
+	defer c.friends.mu.Unlock()
+	return c.friends.files[me].all[other]
+}
+
+// soul is whose somebody is as another one sees it, and where that is from: what the agent's
+// file says, else the other one's contacts, else the human of the host that serves it (R21). A
+// human is their own. It is asked in a look at the state.
+func (c *Collab) soul(s *fleet.State, me, name string) (soul, from string) {
+	file := ""
+	agents := c.Agents()
+	if i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == name }); i >= 0 {
+		file = agents[i].Soul.String()
+	}
+	contact, human := c.contact(me, name).Soul, humanOf(s, name)
+	switch soul = topics.Soul(file, contact, human); {
+	case file != "":
+		return soul, byFile
+	case contact != "":
+		return soul, byContacts
+	}
+	return soul, byHuman
+}
+
+// humanOf is the human of the host that serves somebody.
+func humanOf(s *fleet.State, name string) string {
+	for _, host := range s.People.ServedOn(name) {
+		h, known := s.Keys().Host(host)
+		switch {
+		case !known || len(h.Humans) == 0:
+		case slices.Contains(h.Humans, protocol.Name(name)):
+			return name
+		default:
+			return h.Humans[0].String()
+		}
+	}
+	return ""
+}
+
+// lambdaOf is the decay between two that had so many sessions. Its tier says by what it is
+// known whose they are, where that is not in the record: another host may know it otherwise.
+func (c *Collab) lambdaOf(s *fleet.State, sessions int, me, other string) topics.Lambda {
+	mine, myFrom := c.soul(s, me, me)
+	theirs, theirFrom := c.soul(s, me, other)
+	l := topics.LambdaFor(sessions, mine, theirs, nil)
+	if l.Tier != topics.TierIntra && l.Tier != topics.TierCross {
+		return l
+	}
+	var by []string
+	for _, from := range []string{byFile, byContacts} {
+		if from == myFrom || from == theirFrom {
+			by = append(by, from)
+		}
+	}
+	if len(by) > 0 {
+		l.Tier += topics.Tier(", by " + strings.Join(by, " and "))
+	}
+	return l
+}

@@ -1,0 +1,61 @@
+package collab
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/parleyfleet/parley/configs"
+)
+
+// Contacts are read of agents of this host alone, and not where another user owns the folder:
+// what links lead to there the node could read and that user could not.
+func TestWhoseContactsAreRead(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ψ", "contacts.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(`{"contacts": {"mawjs": {"soul": "nat"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	agents := []configs.Agent{{Name: "skills", Dir: dir}, {Name: "guest", Dir: dir, RunAs: "guest"}, {Name: "nowhere"}}
+	c := New(Options{Agents: func() []configs.Agent { return agents }, Wrong: func(agent, text string) { t.Errorf("%s: %s", agent, text) }})
+	for agent, want := range map[string]string{"skills": "nat", "guest": "", "nowhere": "", "elsewhere": ""} {
+		c.look(agent)
+		if got := c.contact(agent, "mawjs").Soul; got != want {
+			t.Errorf("%s: %q, want %q", agent, got, want)
+		}
+	}
+	agents[0].RunAs = "guest"
+	c.look("skills")
+	if got := c.contact("skills", "mawjs").Soul; got != "" {
+		t.Errorf("%q is known after its folder became another user's", got)
+	}
+}
+
+// A file that has not changed is not read again: every view would read it else, and a warning
+// of one that nobody can read would come with each.
+func TestContactsAreReadOnce(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ψ", "contacts.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	c := New(Options{Agents: func() []configs.Agent { return []configs.Agent{{Name: "skills", Dir: dir}} }, Wrong: func(string, string) { told++ }})
+	for range 3 {
+		c.look("skills")
+	}
+	if told != 1 {
+		t.Errorf("told %d times", told)
+	}
+}
