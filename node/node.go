@@ -398,6 +398,7 @@ func (n *Node) openDoors() {
 		RecordID: n.record.ID(), Host: n.cfg.Alias, Human: n.cfg.Human, Now: n.now, Folded: n.folded, Agents: n.roster.All, Do: n.decider.doFor,
 		Messages: &n.messages, Lend: n.doors.lend, Live: func(host protocol.Name) bool { _, live := n.live.PresenceOf(host); return live },
 		Write: func(agent string) (notebook.Written, error) { return n.notebook.Write(agent) },
+		Prose: func(agent, partner string) string { return n.notebook.Prose(agent, partner) },
 		Wrong: func(agent, text string) {
 			about := "contacts.json of " + agent
 			if text == "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/parleyfleet/parley/node/control"
 )
 
-// R21: a score between two of one soul fades five times more slowly. Whose an agent is says its
+// Work-with W12: without contacts.json it all works. R21: a score between two of one soul fades five times more slowly. Whose an agent is says its
 // file, else the contacts.json of whoever looks, else the record; and it is said where another
 // host may know it otherwise. A file that nobody can read is one warning and nothing else.
 func TestWhoseAnAgentIs(t *testing.T) {

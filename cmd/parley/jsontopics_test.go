@@ -119,6 +119,6 @@ func exampleSweep() control.Sweep {
 func exampleRelation() control.Relation {
 	return control.Relation{
 		Me: "skills", Chosen: "folder", With: "mawjs", Host: "white", Node: "white", Transport: "wormhole", Since: exampleTime(0), Trust: "high", Sessions: 6, Messages: 40, TeachGiven: 2,
-		TeachReceived: 3, Dissents: 1, Soul: "other", Topics: []control.Topic{exampleTopic()},
+		TeachReceived: 3, Dissents: 1, Prose: "## Working Style\nCitation-heavy.", Soul: "other", Topics: []control.Topic{exampleTopic()},
 	}
 }

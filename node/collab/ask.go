@@ -196,6 +196,9 @@ func (c *Collab) Relation(_ context.Context, by control.Caller, r control.Relati
 			v = c.relation(s, who, r.With)
 		}
 	})
+	if err == nil && (by.Kind == control.Operator || by.Name.String() == who.me) {
+		v.Prose = c.Prose(who.me, r.With)
+	}
 	return v, err
 }
 

@@ -43,6 +43,8 @@ type Options struct {
 	Lend func(agent protocol.Name) (takeBack func())
 	// Write writes the files of one agent as the record is now.
 	Write func(agent string) (notebook.Written, error)
+	// Prose is what people wrote of an agent and a partner beside the record.
+	Prose func(agent, partner string) string
 	// Wrong tells the operator what is wrong with an agent's contacts.json; "" that nothing is.
 	Wrong func(agent, text string)
 }

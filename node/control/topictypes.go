@@ -289,6 +289,7 @@ type Relation struct {
 	TeachReceived int       `json:"teach_received"` // that the other one did
 	Dissents      int       `json:"dissents"`       // differences that stand
 	Soul          string    `json:"soul"`           // "same", "other", or "" where nobody knows
+	Prose         string    `json:"prose"`          // what people wrote of the two in my context.md; "" for others who ask
 	Topics        []Topic   `json:"topics"`         // those that I have not closed
 }
 

@@ -540,7 +540,7 @@ func lacking(t *testing.T, existing string) string {
 	return string(more)
 }
 
-// A history is only added to, and a score that is there is not added again, whoever wrote it.
+// Work-with W136: a history is only added to, and a score that is there is not added again, whoever wrote it.
 func TestHistoryIsOnlyAddedTo(t *testing.T) {
 	hand := `{"ts":"2026-04-13T14:00:00+02:00","partner":"mawjs","topic":"tmux-design","raw":0.95,"lambda":0.01}` + "\n"
 	for name, existing := range map[string]struct{ file, more string }{

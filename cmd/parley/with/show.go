@@ -89,6 +89,12 @@ func runRelation(ctx context.Context, c *call) error {
 		label("Differences", cli.Count(r.Dissents, "difference")+" kept")
 	}
 	label("Reached by", transportText(r))
+	if r.Prose != "" {
+		out.Printf("\nFrom %s's context.md:\n", term.Line(r.Me))
+		for line := range strings.SplitSeq(r.Prose, "\n") {
+			out.Printf("  %s\n", term.Line(line))
+		}
+	}
 	c.because(r.Me, r.Chosen)
 	return nil
 }

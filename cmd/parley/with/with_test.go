@@ -1,11 +1,41 @@
 package with
 
 import (
+	"bytes"
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
+	"github.com/parleyfleet/parley/node/control"
 )
+
+// Work-with W3: the time is what a person reads first, as the seed has it; what is piped begins
+// with the answer.
+func TestTheTimeComesFirst(t *testing.T) {
+	for terminal, want := range map[bool]string{true: "🕐 19:01 UTC (Saturday 23 May 2026)\nNo active collaborations.\n", false: "No active collaborations.\n"} {
+		var out bytes.Buffer
+		home := t.TempDir()
+		p := cli.New(strings.NewReader(""), &out, &bytes.Buffer{}, func(name string) string { return map[string]string{"PARLEY_HOME": home}[name] })
+		p.Out, p.Zone = term.Screen{Writer: &out, Terminal: terminal, Width: 80}, time.UTC
+		p.Now = func() time.Time { return time.Date(2026, 5, 23, 19, 1, 0, 0, time.UTC) }
+		p.Connect = func(string) control.Service {
+			return control.Bind(control.Topics.By(func(context.Context, control.TopicsRequest) (control.TopicList, error) {
+				return control.TopicList{Me: "skills"}, nil
+			}))
+		}
+		cmd := NewCommand(p)
+		cmd.SetArgs([]string{"--list"})
+		if err := cmd.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); !strings.HasPrefix(got, want) {
+			t.Errorf("a terminal: %v; got\n%s\nwant\n%s", terminal, got, want)
+		}
+	}
+}
 
 // It prevents: a flag that is typed beside something that it says nothing of, and is passed
 // over in silence: "--list --until tomorrow", "--accept A1 --item A2".

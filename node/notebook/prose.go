@@ -1,0 +1,75 @@
+package notebook
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parleyfleet/parley/configs"
+)
+
+// Prose is what people wrote of an agent's relationship with a partner, in its context.md:
+// how the two work, and whatever else. "" where there is nothing, or no such file that can be
+// read. Nothing is made for it.
+func (k *Keeper) Prose(agent, partner string) string {
+	agents := k.Agents()
+	i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == agent })
+	if i < 0 || agents[i].Dir == "" {
+		return ""
+	}
+	for _, name := range []string{folder, folder + "@" + folderOf(agent)} {
+		root, err := os.OpenRoot(filepath.Join(psi(agents[i].Dir), filepath.FromSlash(name)))
+		if err != nil {
+			continue
+		}
+		whose, _ := read(root, owner) // one that cannot be read is nobody's
+		text := ""
+		if strings.TrimSpace(string(whose)) == agent {
+			if file, err := read(root, path.Join(folderOf(partner), "context.md")); err == nil {
+				text = Partner{}.Context().prose(file)
+			}
+		}
+		_ = root.Close() // it was only read
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// prose are the lines of a file that people wrote: outside of sections, what a new file does
+// not have, and the headings above it.
+func (s Sheet) prose(file []byte) string {
+	given := map[string]bool{}
+	for _, section := range s.Sections {
+		if section.Name == "" {
+			for _, line := range section.Lines {
+				given[strings.TrimSpace(line)] = true
+			}
+		}
+	}
+	var out []string
+	heading := ""
+	for _, p := range s.parse(string(file)) {
+		if p.section != "" {
+			heading = ""
+			continue
+		}
+		for _, line := range p.lines {
+			switch words := strings.TrimSpace(line); {
+			case strings.HasPrefix(words, "#"):
+				heading = words
+			case words == "" || given[words]:
+			default:
+				if heading != "" {
+					out = append(out, heading)
+					heading = ""
+				}
+				out = append(out, strings.TrimRight(line, " \t\r"))
+			}
+		}
+	}
+	return strings.Join(out, "\n")
+}

@@ -1,0 +1,46 @@
+package notebook
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parleyfleet/parley/configs"
+)
+
+// Work-with W21: what people wrote of a relationship is shown, without parley's own lines and what every new
+// file has; another agent's is not, and nothing is made by looking.
+func TestProse(t *testing.T) {
+	skills, mawjs := agentIn(t, "skills"), agentIn(t, "mawjs")
+	other := configs.Agent{Name: "runner", Dir: skills.Dir, RunAs: "somebody"}
+	d := newDesk(skills, mawjs, other)
+	if got := d.Prose("skills", "mawjs"); got != "" {
+		t.Errorf("of no file: %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(skills.Dir, "ψ")); err == nil {
+		t.Error("looking has made a ψ")
+	}
+	d.books["skills"] = book("skills", "mawjs", 1)
+	file := filepath.Join(d.write(t, "skills").Folder, "mawjs", "context.md")
+	if got := d.Prose("skills", "mawjs"); got != "" {
+		t.Errorf("of a new file: %q", got)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), "(observed over time)", "Citation-heavy.\n\nConcedes with reservation.", 1) + "\n## Plans\n\nWe meet on Mondays.\n"
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := "## Working Style\nCitation-heavy.\nConcedes with reservation.\n## Plans\nWe meet on Mondays."
+	if got := d.Prose("skills", "mawjs"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for _, who := range [][2]string{{"mawjs", "skills"}, {"runner", "mawjs"}, {"nobody", "mawjs"}, {"skills", "volt"}} {
+		if got := d.Prose(who[0], who[1]); got != "" {
+			t.Errorf("%s of %s: %q", who[0], who[1], got)
+		}
+	}
+}
