@@ -62,6 +62,8 @@ func (a *affairs) keep(it *Item, body string) {
 
 // touched notes that an item came to a place in the order, or left it.
 func (s *State) touched(it *Item, place time.Time) {
+	s.turned[""]++
+	s.turned[it.Path.Channel()]++
 	switch {
 	case it.Act.HostWord():
 		s.keys.Moved()

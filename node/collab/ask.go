@@ -71,6 +71,7 @@ func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRe
 		}
 	}
 	var err error
+	c.ahead()
 	c.Folded(func(s *fleet.State) {
 		if r.With != "" {
 			if err = c.known(s, r.With); err != nil {
@@ -191,31 +192,30 @@ func (c *Collab) Relation(_ context.Context, by control.Caller, r control.Relati
 	if err != nil {
 		return control.Relation{}, err
 	}
+	c.ahead()
 	c.Folded(func(s *fleet.State) {
 		if err = c.known(s, r.With); err == nil {
-			v = c.relation(s, who, r.With)
+			v = c.relation(s, who, r.With, c.with(s, who.me, r.With), c.of(s, who.me, r.With, true))
 		}
 	})
 	return v, err
 }
 
-func (c *Collab) relation(s *fleet.State, who acting, with string) control.Relation {
-	b := c.with(s, who.me, with)
+// relation is what one has with another, of whom all topics are given.
+func (c *Collab) relation(s *fleet.State, who acting, with string, b between, all []found) control.Relation {
 	v := control.Relation{
 		Me: who.me, Chosen: who.chosen, With: with, Host: b.host.String(), Transport: transport(b), Messages: b.messages,
-		Sessions: topics.Sessions(b.contacts, zero), Topics: []control.Topic{},
+		Sessions: len(b.sessions), Topics: []control.Topic{},
 	}
-	mine, _ := c.soul(s, who.me, who.me)
-	theirs, _ := c.soul(s, who.me, with)
 	switch {
-	case mine == "" || theirs == "":
-	case mine == theirs:
+	case b.mine.soul == "" || b.theirs.soul == "":
+	case b.mine.soul == b.theirs.soul:
 		v.Soul = "same"
 	default:
 		v.Soul = "other"
 	}
 	var results []*topics.Result
-	for _, f := range c.of(s, who.me, with, true) {
+	for _, f := range all {
 		given, received := f.topic.TeachBacks(who.me)
 		v.TeachGiven, v.TeachReceived = v.TeachGiven+given, v.TeachReceived+received
 		v.Dissents += len(f.topic.Sorted(topics.Dissent, func(it *topics.Item) bool { return it.Resolved == nil }))

@@ -7,6 +7,7 @@ package collab
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -105,4 +106,28 @@ func problem(doing string, err error) error {
 		fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage,
 	}
 	return control.Errorf(kinds[r.Kind], r.Hint, "cannot %s: %s", doing, r.Reason)
+}
+
+// pieceMessages and pieceTopics are how many messages are counted and how many topics are
+// folded in one look: a year of them would hold up the whole node.
+const (
+	pieceMessages = 2000
+	pieceTopics   = 8
+)
+
+// ahead has all messages counted and all topics folded that came since the last look, in
+// pieces, so that the look that follows is short. What comes meanwhile is left to that one.
+func (c *Collab) ahead() {
+	for done := false; !done; {
+		c.Folded(func(s *fleet.State) { done = c.contacts.ahead(s, pieceMessages) })
+	}
+	var names []string
+	c.Folded(func(s *fleet.State) { names = s.Affairs(c.kind.Name) })
+	for piece := range slices.Chunk(names, pieceTopics) {
+		c.Folded(func(s *fleet.State) {
+			for _, name := range piece {
+				fleet.Value(s, c.kind, name, c.Now())
+			}
+		})
+	}
 }
