@@ -31,6 +31,7 @@ func yearMeasure() Measure {
 		Name: "year", What: "what an agent works on with others is asked for after a year", take: takeYear,
 		Figures: []Spec{
 			figure("year_first", "the first list after a start, asked as soon as the node answers", 500),
+			figure("year_rested", "the same, asked a second after the start or later, when the node rests", 500),
 			figure("year_list", "an agent's list (work-with --list): median", 100),
 			figure("year_relation", "the view of one relationship (work-with PARTNER): median", 100),
 			figure("year_fleet", "who works with whom (work-with --fleet-status): median", 100),
@@ -77,6 +78,7 @@ func takeYear(ctx context.Context, s *stand) (_ readings, err error) {
 	if err != nil {
 		return nil, err
 	}
+	taken["year_rested"] = reading{value: milliseconds(rested.took["year_first"][0]), yardstick: milliseconds(archiving), note: note}
 	if rested.after > 0 {
 		taken["year_before"] = reading{value: float64(rested.before) / megabyte, yardstick: float64(size) / megabyte, note: note}
 		taken["year_after"] = reading{value: float64(rested.after) / megabyte, yardstick: float64(size) / megabyte, note: note}

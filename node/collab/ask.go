@@ -57,7 +57,7 @@ func (c *Collab) of(s *fleet.State, me, with string, closed bool) (all []found) 
 }
 
 // Topics answers control.Topics.
-func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRequest) (control.TopicList, error) {
+func (c *Collab) Topics(ctx context.Context, by control.Caller, r control.TopicsRequest) (control.TopicList, error) {
 	list := control.TopicList{Topics: []control.Topic{}}
 	if !r.Fleet {
 		who, err := c.views(by, r.Viewing)
@@ -71,7 +71,7 @@ func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRe
 		}
 	}
 	var err error
-	c.ahead()
+	c.ahead(ctx)
 	c.Folded(func(s *fleet.State) {
 		if r.With != "" {
 			if err = c.known(s, r.With); err != nil {
@@ -187,12 +187,12 @@ func (c *Collab) Topic(_ context.Context, by control.Caller, r control.TopicRequ
 }
 
 // Relation answers control.ShowRelation.
-func (c *Collab) Relation(_ context.Context, by control.Caller, r control.RelationRequest) (v control.Relation, err error) {
+func (c *Collab) Relation(ctx context.Context, by control.Caller, r control.RelationRequest) (v control.Relation, err error) {
 	who, err := c.views(by, r.Viewing)
 	if err != nil {
 		return control.Relation{}, err
 	}
-	c.ahead()
+	c.ahead(ctx)
 	c.Folded(func(s *fleet.State) {
 		if err = c.known(s, r.With); err == nil {
 			v = c.relation(s, who, r.With, c.with(s, who.me, r.With), c.of(s, who.me, r.With, true))

@@ -17,7 +17,7 @@ import (
 func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 	c.look(me)
 	b := notebook.Book{Me: me}
-	c.ahead()
+	c.ahead(context.Background()) // all of it is written, whoever asked
 	c.Folded(func(s *fleet.State) {
 		isChanged := func(f found) bool { return changed == nil || slices.Contains(changed, f.channel) }
 		type work struct {
