@@ -112,7 +112,7 @@ func problem(doing string, err error) error {
 // folded in one look: a year of them would hold up the whole node.
 const (
 	pieceMessages = 2000
-	pieceTopics   = 8
+	pieceTopics   = 2
 )
 
 // Start does at the node's start what the first question would otherwise wait for, beside
