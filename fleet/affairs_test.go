@@ -14,13 +14,16 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/testdata/ballot"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // testKinds are the affairs of these tests.
-func testKinds() []affair.Any { return []affair.Any{ballot.Kind(), topics.Kind(testRecord)} }
+func testKinds() []affair.Any {
+	return []affair.Any{ballot.Kind(), topics.Kind(testRecord), policy.Kind(testRecord)}
+}
 
 // ballots is what a state says of all its affairs, and of each deed of theirs.
 func ballots(s *State) string {
@@ -38,6 +41,8 @@ func ballots(s *State) string {
 		switch id.Kind {
 		case "ballot":
 			fmt.Fprintf(&b, "ballot %+v\n", Value(s, ballot.Kind(), id.Name, now))
+		case policy.KindName:
+			fmt.Fprintf(&b, "policy %+v\n", Value(s, policy.Kind(testRecord), id.Name, now).All())
 		case "topic":
 			text, err := json.MarshalIndent(Value(s, topics.Kind(testRecord), id.Name, now), "", " ")
 			fmt.Fprintf(&b, "topic %s %v\n", text, err)
