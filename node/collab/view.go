@@ -27,14 +27,13 @@ type between struct {
 func (c *Collab) with(s *fleet.State, me, other string) between {
 	b := between{mine: c.soul(s, me, me), theirs: c.soul(s, me, other)}
 	b.sessions, b.messages = c.contacts.between(s, me, other)
+	// Of several hosts the first that serves both, not the one that is asked: every host shows the same.
 	mine, theirs := s.People.ServedOn(me), s.People.ServedOn(other)
-	switch {
-	case slices.Contains(theirs, c.Host):
-		b.host = c.Host
-	case len(theirs) > 0:
-		b.host = theirs[0]
+	if i := slices.IndexFunc(theirs, func(host protocol.Name) bool { return slices.Contains(mine, host) }); i >= 0 {
+		b.host = theirs[i]
+	} else if len(theirs) > 0 {
+		b.host, b.cross = theirs[0], true
 	}
-	b.cross = b.host != "" && !slices.Contains(mine, b.host)
 	b.lambda = lambdaOf(len(b.sessions), b.mine, b.theirs)
 	return b
 }
