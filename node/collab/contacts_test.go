@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nkeys"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/keys"
@@ -88,4 +89,59 @@ func TestContacts(t *testing.T) {
 	want("what nobody signed counts while nobody serves its author", 0)
 	l.state.People.DropHostFile("hosts/x.yaml")
 	want("and again when nobody does", 1)
+}
+
+// A letter whose host's key is revoked later is no contact any more, although nothing came
+// to its channel. It prevents: trust in what a thief wrote stays until the node starts anew.
+func TestContactsOfARevokedKey(t *testing.T) {
+	at := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	pair := map[protocol.Name]nkeys.KeyPair{}
+	public := map[protocol.Name]string{}
+	for _, host := range []protocol.Name{"a", "b"} {
+		var err error
+		if pair[host], err = nkeys.CreateUser(); err != nil {
+			t.Fatal(err)
+		}
+		if public[host], err = pair[host].PublicKey(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := fleet.New(keys.Anchor{RecordID: testRecord, Founder: protocol.HostState{Host: "a", Key: public["a"], Humans: []protocol.Name{"nat"}}})
+	seq, prev := map[protocol.Name]uint64{}, map[protocol.Name]string{}
+	write := func(host protocol.Name, channel protocol.ChannelID, m protocol.Message) {
+		t.Helper()
+		at = at.Add(time.Second)
+		seq[host]++
+		m.Type, m.Timestamp, m.Path = protocol.TypeText, at, protocol.NewPath(channel, at, uint32(at.Unix()))
+		m.Host, m.Run, m.Seq, m.Prev = host, "0badcafe", seq[host], prev[host]
+		data, err := protocol.Sign(&m, testRecord, pair[host])
+		if err == nil {
+			prev[host] = protocol.Hash(data)
+			_, err = s.Apply(m.Path, data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for host, human := range map[protocol.Name]protocol.Name{"a": "nat", "b": "eve"} {
+		write(host, protocol.SystemChannel(testRecord), protocol.Message{
+			From: host.String(), To: []protocol.Address{{Name: host.String()}}, Act: protocol.ActHostJoin,
+			Body: protocol.FormatHostWord(protocol.ActHostJoin, protocol.HostState{Host: host, Key: public[host], Humans: []protocol.Name{human}}),
+		})
+	}
+	two := protocol.DeriveChannel(testRecord, "nat", "eve")
+	write("a", two, protocol.Message{From: "nat", To: []protocol.Address{{Name: "eve"}}, Act: protocol.ActHey, Body: "Are you there?"})
+	write("b", two, protocol.Message{From: "eve", To: []protocol.Address{{Name: "nat"}}, Act: protocol.ActHey, Body: "I am."})
+	c := newContacts()
+	if sessions, messages := c.between(s, "nat", "eve"); len(sessions) != 1 || messages != 2 {
+		t.Fatalf("%d sessions, %d messages", len(sessions), messages)
+	}
+	drafts, err := s.Decide(fleet.Revoke{By: "a", Human: "nat", Of: protocol.HostKey{Host: "b", Key: public["b"]}}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("a", drafts[0].Channel, drafts[0].Message)
+	if sessions, messages := c.between(s, "nat", "eve"); len(sessions) != 0 || messages != 1 {
+		t.Errorf("after the revocation there are %d sessions, %d messages", len(sessions), messages)
+	}
 }
