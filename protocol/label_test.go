@@ -35,7 +35,7 @@ func FuzzPlainItems(f *testing.F) {
 		if got := rowPattern.FindStringSubmatch(flat); !slices.Equal(got, row) {
 			t.Errorf("%q is the row %q, want %q", flat, row, got)
 		}
-		want := ItemRef{Text: flat}
+		var want ItemRef
 		if m := itemPattern.FindStringSubmatch(flat); m != nil && m[1] == "" {
 			want = ItemRef{Text: m[2]}
 		} else if m != nil && labelPattern.MatchString(m[1]) {
