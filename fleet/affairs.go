@@ -21,15 +21,16 @@ const MaxWords = 64 << 10
 type affairs struct {
 	kinds []affair.Any
 	acts  map[protocol.Act]affair.Any
-	folds map[affair.ID]*affair.Fold
+	folds map[string]map[string]*affair.Fold // by kind and name
 }
 
-// maxFolds bounds how many affairs are kept folded; all are folded again where there
-// are more.
+// maxFolds bounds how many affairs of a kind are kept folded; all of that kind are folded
+// again where there are more. Those of another one stay: claims of runs, of which there are
+// many, would push out topics, which take long.
 const maxFolds = 1024
 
 func newAffairs(kinds []affair.Any) affairs {
-	a := affairs{kinds: kinds, acts: map[protocol.Act]affair.Any{}, folds: map[affair.ID]*affair.Fold{}}
+	a := affairs{kinds: kinds, acts: map[protocol.Act]affair.Any{}, folds: map[string]map[string]*affair.Fold{}}
 	for _, k := range kinds {
 		for _, act := range k.Deeds() {
 			a.acts[act] = k
@@ -62,6 +63,8 @@ func (a *affairs) keep(it *Item, body string) {
 
 // touched notes that an item came to a place in the order, or left it.
 func (s *State) touched(it *Item, place time.Time) {
+	s.turned[""]++
+	s.turned[it.Path.Channel()]++
 	switch {
 	case it.Act.HostWord():
 		s.keys.Moved()
@@ -69,20 +72,22 @@ func (s *State) touched(it *Item, place time.Time) {
 		s.retries++
 	}
 	s.dead.touched(it.affair)
-	if f := s.affairs.folds[it.affair]; f != nil {
+	if f := s.affairs.folds[it.affair.Kind][it.affair.Name]; f != nil {
 		f.Changed(affair.Position{Place: place, Path: it.Path})
 	}
 }
 
 // fold is one affair, folded as far as it was asked for.
 func (s *State) fold(kind affair.Any, id affair.ID) (*affair.Fold, deeds) {
-	f := s.affairs.folds[id]
+	folds := s.affairs.folds[id.Kind]
+	f := folds[id.Name]
 	if f == nil {
-		if len(s.affairs.folds) >= maxFolds {
-			clear(s.affairs.folds)
+		if folds == nil || len(folds) >= maxFolds {
+			folds = map[string]*affair.Fold{}
+			s.affairs.folds[id.Kind] = folds
 		}
 		f = affair.NewFold(kind, id.Name)
-		s.affairs.folds[id] = f
+		folds[id.Name] = f
 	}
 	return f, deeds{s, id}
 }

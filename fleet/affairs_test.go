@@ -14,13 +14,17 @@ import (
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/keys"
+	"github.com/parleyfleet/parley/fleet/policy"
+	"github.com/parleyfleet/parley/fleet/runs"
 	"github.com/parleyfleet/parley/fleet/testdata/ballot"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/protocol"
 )
 
 // testKinds are the affairs of these tests.
-func testKinds() []affair.Any { return []affair.Any{ballot.Kind(), topics.Kind(testRecord)} }
+func testKinds() []affair.Any {
+	return []affair.Any{ballot.Kind(), topics.Kind(testRecord), policy.Kind(testRecord)}
+}
 
 // ballots is what a state says of all its affairs, and of each deed of theirs.
 func ballots(s *State) string {
@@ -38,6 +42,8 @@ func ballots(s *State) string {
 		switch id.Kind {
 		case "ballot":
 			fmt.Fprintf(&b, "ballot %+v\n", Value(s, ballot.Kind(), id.Name, now))
+		case policy.KindName:
+			fmt.Fprintf(&b, "policy %+v\n", Value(s, policy.Kind(testRecord), id.Name, now).All())
 		case "topic":
 			text, err := json.MarshalIndent(Value(s, topics.Kind(testRecord), id.Name, now), "", " ")
 			fmt.Fprintf(&b, "topic %s %v\n", text, err)
@@ -230,5 +236,37 @@ func TestRevokedVote(t *testing.T) {
 	take(a, drafts[0])
 	if got := Value(s, ballot.Kind(), c.String(), at); len(got.Votes) != 0 || s.Void(vote) == nil {
 		t.Errorf("votes after the revocation: %v, the vote is void because %v", got.Votes, s.Void(vote))
+	}
+}
+
+// It prevents: what a node does all day, claims of runs, has it forget the topics that it
+// has folded, so that the next list takes as long as the first.
+func TestManyRunsLeaveTopicsFolded(t *testing.T) {
+	kind, steps := topics.Kind(testRecord), 0
+	step := kind.Step
+	kind.Step = func(v topics.Topic, d affair.Deed) (topics.Topic, error) {
+		steps++
+		return step(v, d)
+	}
+	s := New(keys.Anchor{RecordID: testRecord}, kind)
+	at := time.Date(2026, 5, 23, 19, 0, 0, 0, time.UTC)
+	drafts, err := s.Decide(Do{topics.Speaker{Record: testRecord, Me: "skills", With: "mawjs", Topic: "x"}.Open("")}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newTestHost(t, "a", "a").write(t, drafts[0], at, 1)
+	if _, err := s.Apply(f.path, f.data); err != nil {
+		t.Fatal(err)
+	}
+	look := func() topics.Topic { return Value(s, kind, f.path.Channel().String(), at) }
+	if look().Opened != f.path {
+		t.Fatal("the topic is not open")
+	}
+	steps = 0
+	for i := range maxFolds + 1 {
+		Value(s, runs.Kind(), fmt.Sprint("run ", i), at)
+	}
+	if look(); steps > 0 {
+		t.Errorf("the topic was folded again in %d steps", steps)
 	}
 }

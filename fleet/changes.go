@@ -47,3 +47,13 @@ func (c *Changes) placed(it *Item, to time.Time) {
 // changed, or whom it has declared. Two looks at one epoch of all hosts that a look
 // concerned have seen the same.
 func (s *State) Epoch(host protocol.Name) int { return s.keys.Epoch(host) }
+
+// Epochs is the sum of the epochs of all hosts.
+func (s *State) Epochs() int { return s.keys.Epochs() }
+
+// Turn is how often a message came to a place in a channel, or left one, since this state
+// was made: one look and a later one at the same turn have seen the same messages there.
+// Where there were as many turns between them as messages stand behind the last one that
+// the first look saw, these have come and nothing else is changed. That of "" is for all
+// channels together.
+func (s *State) Turn(c protocol.ChannelID) int { return s.turned[c] }

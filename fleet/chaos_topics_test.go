@@ -8,13 +8,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/parleyfleet/parley/fleet/affair"
+	"github.com/parleyfleet/parley/fleet/policy"
 	"github.com/parleyfleet/parley/fleet/topics"
 	"github.com/parleyfleet/parley/protocol"
 )
 
-// Whatever two say in a topic, by keys that come late, by thieves' keys or by none, with
+// Whatever two say in a topic, and humans and others settle for the fleet, by keys that come late, by thieves' keys or by none, with
 // clocks that are off: the order in which it arrives, repeated, in groups and with
-// archives in between, makes no difference to what the topic is.
+// archives in between, makes no difference to what the topic is, nor to
+// what is settled.
 func TestTopicsDoNotDependOnOrder(t *testing.T) {
 	held := map[protocol.Act]int{}
 	for seed := range seeds(30) {
@@ -32,7 +35,7 @@ func TestTopicsDoNotDependOnOrder(t *testing.T) {
 		state := foldedOf(t, c.anchor, c.files)
 		want := snapshot(state)
 		for it := range state.Ledger.All() {
-			if it.affair.Kind == topics.Kind(testRecord).Name && state.Void(it) == nil {
+			if it.affair.Kind != "ballot" && it.affair != (affair.ID{}) && state.Void(it) == nil {
 				held[it.Act]++
 			}
 		}
@@ -52,7 +55,7 @@ func TestTopicsDoNotDependOnOrder(t *testing.T) {
 			}
 		}
 	}
-	for _, act := range topics.Kind(testRecord).Deeds() { // else this would show nothing
+	for _, act := range append(topics.Kind(testRecord).Deeds(), protocol.ActPolicy) { // else this would show nothing
 		if held[act] == 0 && !raced {
 			t.Errorf("no %s held in any case", act)
 		}
@@ -62,8 +65,12 @@ func TestTopicsDoNotDependOnOrder(t *testing.T) {
 // topicStep writes one more file: mostly a deed of the topic, signed by the host of its
 // author.
 func (c *chaos) topicStep() {
-	if c.IntN(20) == 0 {
+	switch c.IntN(20) {
+	case 0:
 		c.step()
+		return
+	case 1, 2:
+		c.policyStep()
 		return
 	}
 	c.now = c.now.Add(time.Duration(c.IntN(3)) * time.Second)
@@ -81,6 +88,35 @@ func (c *chaos) topicStep() {
 		c.files = append(c.files, c.hosts[i].write(c.t, d, at, c.Uint32()))
 	}
 	c.opened = append(c.opened, c.files[len(c.files)-1].path)
+}
+
+// policyStep writes one more word about what holds for the fleet: mostly of a human of the
+// host that began the record, of few keys and values, now and then by anybody, unsigned or
+// without sense.
+func (c *chaos) policyStep() {
+	c.now = c.now.Add(time.Duration(c.IntN(3)) * time.Second)
+	key := []string{policy.KeyReprompt, policy.KeyWindowIssue, "later"}[c.IntN(3)]
+	value := []string{"", "yes", "no", "2d"}[c.IntN(4)]
+	m := protocol.Message{
+		From: "nat", To: []protocol.Address{{Name: "nat"}}, Type: protocol.TypeText, Act: protocol.ActPolicy,
+		Body: protocol.NormalBody(protocol.SetPolicy.Format(protocol.Ruling{Key: key, Value: value, Reason: "so"})),
+	}
+	i := 0
+	switch c.IntN(8) {
+	case 0:
+		i = c.IntN(len(c.hosts))
+	case 1:
+		m.From = "eve"
+	case 2:
+		m.Body = "nonsense"
+	}
+	at, channel := c.now.Add(c.skew[i]), protocol.PolicyChannel(testRecord)
+	if c.IntN(12) == 0 {
+		m.Timestamp, m.Path = at, protocol.NewPath(channel, at, c.Uint32())
+		c.plain(m)
+		return
+	}
+	c.files = append(c.files, c.hosts[i].write(c.t, Draft{Message: m, Channel: channel}, at, c.Uint32()))
 }
 
 // topicDeed makes a message a deed of one topic of nat and eve: any act about any item,

@@ -28,6 +28,7 @@ type State struct {
 	affairs  affairs
 	dead     deadRuns
 	retries  int                          // how often a word came or went that has a message tried again
+	turned   map[protocol.ChannelID]int   // see Turn
 	batch    bool                         // files are being applied whose places are given later
 	frozenAt struct{ judged, shaken int } // the turns when the archive was made
 }
@@ -40,6 +41,7 @@ func New(anchor keys.Anchor, kinds ...affair.Any) *State {
 		anchor:  anchor,
 		system:  protocol.SystemChannel(anchor.RecordID),
 		affairs: newAffairs(kinds),
+		turned:  map[protocol.ChannelID]int{},
 	}
 	s.Ledger = newLedger(s.system, kinds, func(f *keys.File) keys.Verdict { return s.Keys().Judge(f) }, s.touched)
 	s.keys = keys.New(anchor, files{s.Ledger})

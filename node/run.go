@@ -62,6 +62,7 @@ func (n *Node) Run(ctx context.Context, ready func()) error {
 	down.push(n.doors.start()) // before the bus and the record, so that the last answers of agents are stored and carried
 	down.push(n.attention.start())
 	down.push(n.exams.start())
+	down.push(n.collab.Start())
 	down.push(n.notebook.Start())
 	close(open)
 	go n.presence.AnnounceAlways(ctx)

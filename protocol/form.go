@@ -47,6 +47,16 @@ var (
 	indentPattern = regexp.MustCompile(`^(?:  |\t)`)
 )
 
+// keyOf is what fieldPattern finds, which is slow where there is nothing: most lines are
+// no fields, but items of lists.
+func keyOf(line string) []string {
+	begins := strings.TrimLeft(line, "\t\n\f\r -*#")
+	if begins == "" || begins[0]|0x20 < 'a' || begins[0]|0x20 > 'z' || strings.IndexByte(begins, ':') < 0 {
+		return nil
+	}
+	return fieldPattern.FindStringSubmatch(line)
+}
+
 // readForm reads a body in that form and those of its fields that are named by keys. It
 // takes what people and language models make of the form: words before and after it,
 // fences, bold keys, lists. Of a field that stands twice the first counts.
@@ -103,7 +113,7 @@ func (f *form) readFields(keys []string) {
 	key, gap, found := "", false, map[string][]string{}
 	for _, line := range f.lines {
 		indented := indentPattern.MatchString(line)
-		switch m := fieldPattern.FindStringSubmatch(line); {
+		switch m := keyOf(line); {
 		case strings.TrimSpace(line) == "":
 			gap = true
 			continue
@@ -141,16 +151,19 @@ func (f *form) list(key string) []string {
 	var items []string
 	within := false
 	for _, line := range f.lines {
-		m := fieldPattern.FindStringSubmatch(line)
+		m := keyOf(line)
 		switch {
 		case m != nil && strings.EqualFold(m[3], key):
 			within = true
 			continue
+		case !within:
+			continue
 		case otherPattern.MatchString(line):
 			within = false
+			continue
 		}
 		item := strings.TrimSpace(listMark.ReplaceAllString(line, ""))
-		if within && (listMark.MatchString(line) || strings.HasPrefix(item, "[")) && item != "" {
+		if (strings.HasPrefix(item, "[") || listMark.MatchString(line)) && item != "" {
 			items = append(items, flatText(item))
 		}
 	}
@@ -165,7 +178,23 @@ func (f *form) text(key string) string { return longText(f.fields[key]) }
 
 // flatText is a text as one line: no control characters, one blank between words.
 func flatText(s string) string {
+	if isFlat(s) {
+		return s
+	}
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// isFlat reports whether a text of ASCII alone is flat already, as most are. It reports that
+// none other is: to make it flat is slow.
+func isFlat(s string) bool {
+	before := byte(' ')
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' || s[i] == ' ' && before == ' ' {
+			return false
+		}
+		before = s[i]
+	}
+	return before != ' ' || s == ""
 }
 
 // longText is a text of lines without control characters, blanks at their ends and more

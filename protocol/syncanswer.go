@@ -12,7 +12,6 @@ import (
 const maxRows = 2 * MaxClaims
 
 var (
-	strictRow    = regexp.MustCompile(`^- \[([^\[\]]+)\] SCORE: (-|[0-9.]+) \| (ACCEPT|REJECT|PARTIAL|) ?\| EVIDENCE:(?: (.*))?$`)
 	rowLabel     = regexp.MustCompile(`(?i)^(?:(?:claim|item)\s+)?(?:\[((?:[^\[\]/|]{1,80}/)?[aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)\]|([aptdc][0-9]{1,6}(?:-[0-9a-f]{4,64})?)(?:[\s:.)|=–—-]|$))\s*(.*)$`)
 	rowMarks     = regexp.MustCompile(`^(?:[-*•+>#]+\s+|[0-9]{1,3}[.)]\s+)*`)
 	namedScore   = regexp.MustCompile(`(?i)\b(?:score|sync|alignment|confidence)\b\s*[:=]?\s*(\S.*)$`)
@@ -63,12 +62,12 @@ type rowReader struct {
 }
 
 func (r *rowReader) take(line string) {
-	if m := strictRow.FindStringSubmatch(line); m != nil {
-		row := SyncRow{Claim: ItemRef{Text: m[1]}, Decision: Decision(m[3]), Evidence: evidence(m[4])}
-		if slug, label, ok := parseName(m[1]); ok {
+	if name, score, decision, why, ok := strictRow(line); ok {
+		row := SyncRow{Claim: ItemRef{Text: name}, Decision: Decision(decision), Evidence: evidence(why)}
+		if slug, label, ok := parseName(name); ok {
 			row.Claim = ItemRef{Topic: slug, Label: label}
 		}
-		row.Score, _ = readScore(m[2])
+		row.Score, _ = readScore(score)
 		r.add(row)
 		return
 	}
@@ -91,6 +90,27 @@ func (r *rowReader) take(line string) {
 	case r.open > 0:
 		r.more(text)
 	}
+}
+
+// strictRow is what a row in the form of the protocol says: "- [A1] SCORE: 0.9 | ACCEPT |
+// EVIDENCE: notes.md:3". The decision and the evidence may be missing.
+func strictRow(line string) (name, score, decision, why string, ok bool) {
+	rest, ok := strings.CutPrefix(line, "- [")
+	if !ok {
+		return "", "", "", "", false
+	}
+	name, rest, _ = strings.Cut(rest, "] SCORE: ")
+	score, rest, _ = strings.Cut(rest, " | ")
+	decision, why, ok = strings.Cut(rest, "| EVIDENCE:")
+	decision = strings.TrimSuffix(decision, " ")
+	switch Decision(decision) {
+	case DecisionAccept, DecisionReject, DecisionPartial, "":
+	default:
+		ok = false
+	}
+	ok = ok && name != "" && !strings.ContainsAny(name, "[]") && (why == "" || why[0] == ' ') &&
+		(score == "-" || score != "" && strings.Trim(score, "0123456789.") == "")
+	return name, score, decision, strings.TrimPrefix(why, " "), ok
 }
 
 // plainRow is a line without the marks of lists and of emphasis.
@@ -244,6 +264,11 @@ func decisionOnce(text string) string {
 
 // readScore reads the number that a text begins with, and gives what stands behind it.
 func readScore(text string) (Score, string) {
+	if whole, part, _ := strings.Cut(text, "."); len(whole) == 1 && len(part) < 7 && strings.Trim(text, "0123456789.") == "" && strings.Count(text, ".") < 2 && !strings.HasSuffix(text, ".") {
+		if x, err := strconv.ParseFloat(text, 64); err == nil { // what leadingScore finds, and faster
+			return NewScore(x), ""
+		}
+	}
 	m := leadingScore.FindStringSubmatch(text)
 	if m == nil || range2.MatchString(m[3]) || m[3] != "" && strings.ContainsAny(m[3][:1], "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/%") {
 		return Score{}, text

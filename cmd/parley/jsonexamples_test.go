@@ -59,6 +59,7 @@ func printedShapes() map[string][]shape {
 		"parley bench dispatch":       one([]bench.Figure{exampleFigure()}),
 		"parley bench record":         one([]bench.Figure{exampleFigure()}),
 		"parley bench sync":           one([]bench.Figure{exampleFigure()}),
+		"parley bench topics":         one([]bench.Figure{exampleFigure()}),
 		"parley broadcast":            one(message),
 		"parley channel list":         one([]control.Channel{channel}),
 		"parley channel members":      one(channel),

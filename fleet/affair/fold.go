@@ -38,6 +38,7 @@ type Fold struct {
 	since int    // deeds since the last mark but one
 	void  []void // rising
 	seen  map[protocol.Name]int
+	whole bool // no deed came or left since all were folded
 }
 
 // mark is the value after all deeds up to a position.
@@ -68,7 +69,7 @@ func NewFold(kind Any, name string) *Fold {
 // forget begins anew.
 func (f *Fold) forget() {
 	f.marks = []mark{{value: f.kind.begin(f.name)}}
-	f.since, f.void, f.seen = 0, nil, map[protocol.Name]int{}
+	f.since, f.void, f.seen, f.whole = 0, nil, map[protocol.Name]int{}, false
 }
 
 // Changed says that a message of the affair came to that position, or left it.
@@ -76,7 +77,7 @@ func (f *Fold) Changed(p Position) {
 	f.marks = f.marks[:1+sort.Search(len(f.marks)-1, func(i int) bool { return !f.marks[1+i].Before(p) })]
 	last := f.marks[len(f.marks)-1].Position
 	f.void = f.void[:sort.Search(len(f.void), func(i int) bool { return last.Before(f.void[i].Position) })]
-	f.since = 0
+	f.since, f.whole = 0, false
 }
 
 // Value is the value of the affair now.
@@ -103,6 +104,10 @@ func (f *Fold) read(from Source) {
 			break
 		}
 	}
+	if f.whole { // to look for what stands behind the last deed reads the archive
+		return
+	}
+	f.whole = true
 	for c := range from.After(f.marks[len(f.marks)-1].Position) {
 		f.seen[c.Epoch] = from.Epoch(c.Epoch)
 		if c.Names {

@@ -20,7 +20,7 @@ const reexamined = 0.7
 // was accepted, or the end of a session (forward). What was asked and is not answered is
 // not asked again, and what was answered not before there is a new reason: VALIDATE is for
 // significant moments, not for each check (R29).
-func (t Topic) DueValidations(me string, contacts []Contact, now time.Time, forward bool) []Due {
+func (t Topic) DueValidations(me string, sessions Sessions, now time.Time, forward bool) []Due {
 	other := t.Other(me)
 	var last *Result
 	if scored := t.Scored(other); len(scored) > 0 {
@@ -32,7 +32,7 @@ func (t Topic) DueValidations(me string, contacts []Contact, now time.Time, forw
 		if s.Phase != Accepted || it.asked(other) {
 			continue
 		}
-		if m := it.milestone(s, last, contacts, now, forward); m != "" {
+		if m := it.milestone(s, last, sessions, now, forward); m != "" {
 			due = append(due, Due{it, m})
 		}
 	}
@@ -40,7 +40,7 @@ func (t Topic) DueValidations(me string, contacts []Contact, now time.Time, forw
 }
 
 // milestone is the first reason to ask about the item; "" where there is none.
-func (it *Item) milestone(s Stand, last *Result, contacts []Contact, now time.Time, forward bool) protocol.Milestone {
+func (it *Item) milestone(s Stand, last *Result, sessions Sessions, now time.Time, forward bool) protocol.Milestone {
 	if last != nil && last.At.After(s.DecidedAt) {
 		for _, row := range last.Rows {
 			if row.Item == it.Path && row.Flag == Contradiction {
@@ -53,7 +53,7 @@ func (it *Item) milestone(s Stand, last *Result, contacts []Contact, now time.Ti
 	}
 	day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 	switch {
-	case Sessions(contacts, s.DecidedAt) >= enough:
+	case sessions.After(s.DecidedAt) >= enough:
 		return protocol.MilestoneSessions
 	case forward && day(s.DecidedAt) != day(now):
 		return protocol.MilestoneForward

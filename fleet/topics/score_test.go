@@ -92,19 +92,20 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
-// R21: a session is a day of UTC on which both wrote; trust follows from sessions, messages
+// R21: which sessions there were by a time, and after a day of UTC; trust follows from sessions, messages
 // and the last five raw scores.
 func TestSessionsAndTrust(t *testing.T) {
 	day := func(d, h int) time.Time { return time.Date(2026, 4, d, h, 0, 0, 0, time.UTC) }
-	contacts := []topics.Contact{
-		{"a", day(1, 9)}, {"b", day(1, 10)}, {"a", day(1, 11)}, {"a", day(2, 9)}, {"a", day(2, 23)}, {"b", day(3, 0)}, {"a", day(3, 1)},
-		{"b", time.Date(2026, 4, 5, 1, 0, 0, 0, time.FixedZone("", 2*3600))}, {"a", day(4, 9)},
+	sessions := topics.Sessions{day(1, 10), day(3, 1), time.Date(2026, 4, 5, 1, 0, 0, 0, time.FixedZone("", 2*3600))} // the last one is on the 4th
+	for at, want := range map[time.Time]int{day(1, 9): 0, day(1, 10): 1, day(3, 0): 1, day(3, 1): 2, day(5, 0): 3} {
+		if got := sessions.Until(at); got != want {
+			t.Errorf("%d sessions until %s, want %d", got, at, want)
+		}
 	}
-	if got := topics.Sessions(contacts, time.Time{}); got != 3 {
-		t.Errorf("%d sessions", got)
-	}
-	if got := topics.Sessions(contacts, day(1, 0)); got != 2 {
-		t.Errorf("%d sessions after the first day", got)
+	for at, want := range map[time.Time]int{{}: 3, day(1, 0): 2, day(1, 23): 2, day(2, 0): 2, day(3, 0): 1, day(4, 0): 0} {
+		if got := sessions.After(at); got != want {
+			t.Errorf("%d sessions after the day of %s, want %d", got, at, want)
+		}
 	}
 	good, bad := []float64{0, 0.9, 0.9, 0.9, 0.9, 0.9}, []float64{1, 1, 1, 1, 0.1, 0.1}
 	for _, c := range []struct {

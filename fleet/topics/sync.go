@@ -89,6 +89,7 @@ func (t Topic) check(d affair.Deed) (Topic, error) {
 	c := &Check{
 		Path: d.Message.Path, By: who, Of: t.Other(who), At: d.Timestamp, Standing: d.Standing, Comments: w.Comments, Seen: w.Seen, AnswerBy: answerBy(d, w.AnswerBy),
 	}
+	c.Claims = make([]ClaimOf, 0, len(w.Claims)) // no room for more: a year of topics keeps a hundred thousand
 	for _, claim := range w.Claims {
 		of := ClaimOf{Claim: claim}
 		if claim.Label != "" {
@@ -121,6 +122,7 @@ func (t Topic) result(d affair.Deed) (Topic, error) {
 			rows[t.called(row.Claim)] = row
 		}
 	}
+	r.Rows = make([]Row, 0, len(c.Claims))
 	for _, claim := range c.Claims {
 		row := Row{ClaimOf: claim}
 		said, ok := rows[t.called(claim.ItemRef)]

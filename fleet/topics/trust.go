@@ -2,6 +2,7 @@ package topics
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -9,30 +10,22 @@ import (
 // again whether what was accepted holds.
 const enough = 5
 
-// Contact is a message between two, wherever it was.
-type Contact struct {
-	By string
-	At time.Time
+// Sessions are those that two had with each other, rising: a session is a day, in UTC, on
+// which both wrote, wherever that was (R21). Each is the time by which both had.
+type Sessions []time.Time
+
+// Until is how many of them there were at a time.
+func (s Sessions) Until(at time.Time) int {
+	n, _ := slices.BinarySearchFunc(s, at, func(session, at time.Time) int { return cmp.Or(session.Compare(at), -1) })
+	return n
 }
 
-// Sessions is how many sessions two had in their contacts after a time: a session is a day,
-// in UTC, on which both wrote (R21). That day itself counts only where the time is zero.
-func Sessions(contacts []Contact, after time.Time) int {
-	day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
-	who, n := map[string]string{}, 0
-	both := map[string]bool{}
-	for _, c := range contacts {
-		d := day(c.At)
-		if !after.IsZero() && d <= day(after) || both[d] {
-			continue
-		}
-		if by, wrote := who[d]; wrote && by != c.By {
-			both[d] = true
-			n++
-		}
-		who[d] = c.By
-	}
-	return n
+// After is how many of them there were on days after that of a time.
+func (s Sessions) After(at time.Time) int {
+	const day = 24 * time.Hour
+	midnight := at.UTC().Truncate(day).Add(day)
+	n, _ := slices.BinarySearchFunc(s, midnight, time.Time.Compare)
+	return len(s) - n
 }
 
 // Trust is how much of what another says one can take without checking it.

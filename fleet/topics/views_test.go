@@ -106,19 +106,18 @@ func TestDueValidations(t *testing.T) {
 	tb.do(skills.Agree("Keys are four", 0))
 	tb.do(skills.Agree("Titles have a tag", 0))
 	tb.do(mawjs.Accept("A1", ""))
-	due := func(contacts []topics.Contact, forward bool) string {
+	due := func(sessions topics.Sessions, forward bool) string {
 		text := ""
-		for _, d := range tb.t.DueValidations("skills", contacts, tb.now, forward) {
+		for _, d := range tb.t.DueValidations("skills", sessions, tb.now, forward) {
 			text += fmt.Sprint(d.Item.Label, " ", d.Milestone, ";")
 		}
 		return text
 	}
-	sessions := func(n int) (contacts []topics.Contact) {
+	sessions := func(n int) (days topics.Sessions) {
 		for i := range n {
-			day := noon.Add(time.Duration(i+1) * 24 * time.Hour)
-			contacts = append(contacts, topics.Contact{By: "skills", At: day}, topics.Contact{By: "mawjs", At: day})
+			days = append(days, noon.Add(time.Duration(i+1)*24*time.Hour))
 		}
-		return contacts
+		return days
 	}
 	want := func(what, got, want string) {
 		t.Helper()

@@ -175,7 +175,7 @@ func walls() []Wall {
 				Parley: []string{"node"},
 			}, {
 				// The bench only where it is run, and where its figures are documented.
-				Files:  []string{"cmd/parley/bench/bench.go", "cmd/parley/bench/record.go", "cmd/parley/bench/bus.go", "cmd/parley/bench/dispatch.go", "cmd/parley/bench/sync.go", "cmd/parley/jsonexamples_test.go"},
+				Files:  []string{"cmd/parley/bench/bench.go", "cmd/parley/bench/record.go", "cmd/parley/bench/bus.go", "cmd/parley/bench/dispatch.go", "cmd/parley/bench/sync.go", "cmd/parley/bench/topics.go", "cmd/parley/jsonexamples_test.go"},
 				Parley: []string{"node/bench"},
 			}},
 			Why: "a command parses, calls and prints: it sees a node only through node/control, as the web console and the MCP server do",

@@ -22,6 +22,9 @@ func BenchmarkDispatch(b *testing.B) { benchmark(b, Dispatch()) }
 // BenchmarkSync takes the figures of parley bench sync.
 func BenchmarkSync(b *testing.B) { benchmark(b, Sync()) }
 
+// BenchmarkTopics takes the figures of parley bench topics.
+func BenchmarkTopics(b *testing.B) { benchmark(b, Topics()) }
+
 func benchmark(b *testing.B, suite Suite) {
 	b.Setenv(playNode, "1")
 	for _, m := range suite.Measures {

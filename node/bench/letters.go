@@ -35,13 +35,16 @@ func newAuthor(record string, host protocol.Name, key nkeys.KeyPair) *author {
 
 // write is the next message, to one addressee, at a time that is not before the last.
 func (a *author) write(to string, at time.Time) (gitsync.Letter, error) {
+	return a.sign(protocol.Message{
+		From: a.from, To: []protocol.Address{{Name: to}}, Act: protocol.ActHey, Body: text(a.random),
+	}, protocol.DeriveChannel(a.record, a.from, to), at)
+}
+
+// sign makes a message of the record of what somebody says in a channel.
+func (a *author) sign(m protocol.Message, channel protocol.ChannelID, at time.Time) (gitsync.Letter, error) {
 	a.seq++
-	channel := protocol.DeriveChannel(a.record, a.from, to)
-	m := protocol.Message{
-		Path: protocol.NewPath(channel, at, a.random.Uint32()), Timestamp: at.Truncate(time.Millisecond),
-		From: a.from, To: []protocol.Address{{Name: to}}, Type: protocol.TypeText, Act: protocol.ActHey,
-		Host: a.host, Run: a.run, Seq: a.seq, Prev: a.prev, Body: text(a.random),
-	}
+	m.Path, m.Timestamp, m.Type = protocol.NewPath(channel, at, a.random.Uint32()), at.Truncate(time.Millisecond), protocol.TypeText
+	m.Host, m.Run, m.Seq, m.Prev = a.host, a.run, a.seq, a.prev
 	data, err := protocol.Sign(&m, a.record, a.key)
 	if err != nil {
 		return gitsync.Letter{}, fmt.Errorf("cannot sign a message: %w", err)

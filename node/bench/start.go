@@ -110,7 +110,16 @@ const apart = 24 * time.Hour / 10_000
 // fill writes n messages into the record of a home, as its host: to 20 names, up
 // to now. It says how many bytes they have.
 func (s *stand) fill(ctx context.Context, home configs.Home, n int) (size int64, err error) {
-	const names, batch = 20, 1000
+	const names = 20
+	at := time.Now().UTC().Add(-time.Duration(n) * apart)
+	return s.fillWith(ctx, home, n, func(a *author, i int) (gitsync.Letter, error) {
+		return a.write(fmt.Sprintf("agent%d", a.random.IntN(names)), at.Add(time.Duration(i)*apart))
+	})
+}
+
+// fillWith is fill with the n messages that write makes, one after the other.
+func (s *stand) fillWith(ctx context.Context, home configs.Home, n int, write func(a *author, i int) (gitsync.Letter, error)) (size int64, err error) {
+	const batch = 1000
 	r, err := openHome(ctx, home, nil)
 	if err != nil {
 		return 0, err
@@ -124,10 +133,9 @@ func (s *stand) fill(ctx context.Context, home configs.Home, n int) (size int64,
 	if a.prev, err = lastOf(ctx, r.Record); err != nil {
 		return 0, err
 	}
-	at := time.Now().UTC().Add(-time.Duration(n) * apart)
 	letters := make([]gitsync.Letter, 0, batch)
 	for i := range n {
-		l, err := a.write(fmt.Sprintf("agent%d", a.random.IntN(names)), at.Add(time.Duration(i)*apart))
+		l, err := write(a, i)
 		if err != nil {
 			return 0, err
 		}

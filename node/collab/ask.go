@@ -57,7 +57,7 @@ func (c *Collab) of(s *fleet.State, me, with string, closed bool) (all []found) 
 }
 
 // Topics answers control.Topics.
-func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRequest) (control.TopicList, error) {
+func (c *Collab) Topics(ctx context.Context, by control.Caller, r control.TopicsRequest) (control.TopicList, error) {
 	list := control.TopicList{Topics: []control.Topic{}}
 	if !r.Fleet {
 		who, err := c.views(by, r.Viewing)
@@ -71,6 +71,7 @@ func (c *Collab) Topics(_ context.Context, by control.Caller, r control.TopicsRe
 		}
 	}
 	var err error
+	c.ahead(ctx)
 	c.Folded(func(s *fleet.State) {
 		if r.With != "" {
 			if err = c.known(s, r.With); err != nil {
@@ -186,14 +187,15 @@ func (c *Collab) Topic(_ context.Context, by control.Caller, r control.TopicRequ
 }
 
 // Relation answers control.ShowRelation.
-func (c *Collab) Relation(_ context.Context, by control.Caller, r control.RelationRequest) (v control.Relation, err error) {
+func (c *Collab) Relation(ctx context.Context, by control.Caller, r control.RelationRequest) (v control.Relation, err error) {
 	who, err := c.views(by, r.Viewing)
 	if err != nil {
 		return control.Relation{}, err
 	}
+	c.ahead(ctx)
 	c.Folded(func(s *fleet.State) {
 		if err = c.known(s, r.With); err == nil {
-			v = c.relation(s, who, r.With)
+			v = c.relation(s, who, r.With, c.with(s, who.me, r.With), c.of(s, who.me, r.With, true))
 		}
 	})
 	if err == nil && (by.Kind == control.Operator || by.Name.String() == who.me) {
@@ -202,23 +204,21 @@ func (c *Collab) Relation(_ context.Context, by control.Caller, r control.Relati
 	return v, err
 }
 
-func (c *Collab) relation(s *fleet.State, who acting, with string) control.Relation {
-	b := c.with(s, who.me, with)
+// relation is what one has with another, of whom all topics are given.
+func (c *Collab) relation(s *fleet.State, who acting, with string, b between, all []found) control.Relation {
 	v := control.Relation{
 		Me: who.me, Chosen: who.chosen, With: with, Host: b.host.String(), Transport: transport(b), Messages: b.messages,
-		Sessions: topics.Sessions(b.contacts, zero), Topics: []control.Topic{},
+		Sessions: len(b.sessions), Topics: []control.Topic{},
 	}
-	mine, _ := c.soul(s, who.me, who.me)
-	theirs, _ := c.soul(s, who.me, with)
 	switch {
-	case mine == "" || theirs == "":
-	case mine == theirs:
+	case b.mine.soul == "" || b.theirs.soul == "":
+	case b.mine.soul == b.theirs.soul:
 		v.Soul = "same"
 	default:
 		v.Soul = "other"
 	}
 	var results []*topics.Result
-	for _, f := range c.of(s, who.me, with, true) {
+	for _, f := range all {
 		given, received := f.topic.TeachBacks(who.me)
 		v.TeachGiven, v.TeachReceived = v.TeachGiven+given, v.TeachReceived+received
 		v.Dissents += len(f.topic.Sorted(topics.Dissent, func(it *topics.Item) bool { return it.Resolved == nil }))

@@ -3,7 +3,6 @@ package collab
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/fleet/topics"
@@ -18,37 +17,45 @@ import (
 func (c *Collab) Book(me string, changed []protocol.ChannelID) notebook.Book {
 	c.look(me)
 	b := notebook.Book{Me: me}
+	c.ahead(context.Background()) // all of it is written, whoever asked
 	c.Folded(func(s *fleet.State) {
-		all := slices.DeleteFunc(c.of(s, me, "", true), func(f found) bool { return !f.topic.Concerns(me) })
 		isChanged := func(f found) bool { return changed == nil || slices.Contains(changed, f.channel) }
-		touched, partners, betweens := map[string]bool{}, map[string]*notebook.Partner{}, map[string]between{}
-		for _, f := range all {
-			if isChanged(f) {
-				touched[f.topic.Other(me)] = true
+		type work struct {
+			all, mine []found // mine are those that somebody has to do with
+			touched   bool
+		}
+		partners := map[string]*work{}
+		for _, f := range c.of(s, me, "", true) {
+			w := partners[f.topic.Other(me)]
+			if w == nil {
+				w = &work{}
+				partners[f.topic.Other(me)] = w
+			}
+			if w.all = append(w.all, f); f.topic.Concerns(me) {
+				w.mine, w.touched = append(w.mine, f), w.touched || isChanged(f)
 			}
 		}
-		for _, f := range all {
-			other := f.topic.Other(me)
-			p, known := partners[other]
-			if !known {
-				p = &notebook.Partner{Relation: control.Relation{Me: me, With: other}, Stays: !touched[other]}
-				if touched[other] {
-					p.Relation = c.relation(s, acting{me: me}, other)
+		for other, w := range partners {
+			if len(w.mine) == 0 {
+				continue
+			}
+			two := c.with(s, me, other)
+			p := notebook.Partner{Relation: control.Relation{Me: me, With: other}, Stays: !w.touched}
+			if w.touched {
+				p.Relation = c.relation(s, acting{me: me}, other, two, w.all)
+			}
+			for _, f := range w.mine {
+				var t notebook.Topic
+				if p.Stays { // the registry has a row of it
+					t = overBy(f.topic, me, notebook.Topic{Topic: c.summary(s, f.channel, f.topic, me, two)})
+				} else {
+					t = c.kept(s, f, me, two)
 				}
-				partners[other], betweens[other] = p, c.with(s, me, other)
+				t.Stays = !isChanged(f)
+				p.Topics = append(p.Topics, t)
 			}
-			var t notebook.Topic
-			if p.Stays { // the registry has a row of it
-				t = overBy(f.topic, me, notebook.Topic{Topic: c.summary(s, f.channel, f.topic, me, betweens[other])})
-			} else {
-				t = c.kept(s, f, me, betweens[other])
-			}
-			t.Stays = !isChanged(f)
-			p.Topics = append(p.Topics, t)
-		}
-		for _, p := range partners {
 			slices.SortFunc(p.Topics, func(a, b notebook.Topic) int { return a.Since.Compare(b.Since) })
-			b.Partners = append(b.Partners, *p)
+			b.Partners = append(b.Partners, p)
 		}
 	})
 	b.Partners = notebook.Sorted(b.Partners)
@@ -71,7 +78,7 @@ func (c *Collab) kept(s *fleet.State, f found, me string, b between) notebook.To
 	for _, cp := range t.Checkpoints {
 		v.Checkpoints = append(v.Checkpoints, checkpointOf(cp))
 	}
-	v.History = t.History(t.Other(me), func(at time.Time) topics.Lambda { return c.lambda(s, b.contacts, me, t.Other(me), at) })
+	v.History = t.History(t.Other(me), b.decay)
 	for _, past := range t.Past {
 		term := notebook.Term{Opened: past.Opened.String(), Over: t.Since}
 		if closed, over := past.ClosedBy(me); over {

@@ -7,6 +7,7 @@ package collab
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -107,4 +108,44 @@ func problem(doing string, err error) error {
 		fleet.Forbidden: control.KindRefused, fleet.Unknown: control.KindNotFound, fleet.Senseless: control.KindUsage,
 	}
 	return control.Errorf(kinds[r.Kind], r.Hint, "cannot %s: %s", doing, r.Reason)
+}
+
+// pieceMessages and pieceTopics are how many messages are counted and how many topics are
+// folded in one look: a year of them would hold up the whole node.
+const (
+	pieceMessages = 2000
+	pieceTopics   = 2
+)
+
+// Start does at the node's start what the first question would otherwise wait for, beside
+// all else.
+func (c *Collab) Start() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { c.ahead(ctx) }) // stop ends it
+	return func() {
+		cancel()
+		running.Wait()
+	}
+}
+
+// ahead has all messages counted and all topics folded that came since the last look, in
+// pieces, so that the look that follows is short. What comes meanwhile is left to that one,
+// and so is the rest where nobody waits for it any more.
+func (c *Collab) ahead(ctx context.Context) {
+	for done := false; !done && ctx.Err() == nil; {
+		c.Folded(func(s *fleet.State) { done = c.contacts.ahead(s, pieceMessages) })
+	}
+	var names []string
+	c.Folded(func(s *fleet.State) { names = s.Affairs(c.kind.Name) })
+	for piece := range slices.Chunk(names, pieceTopics) {
+		if ctx.Err() != nil {
+			return
+		}
+		c.Folded(func(s *fleet.State) {
+			for _, name := range piece {
+				fleet.Value(s, c.kind, name, c.Now())
+			}
+		})
+	}
 }

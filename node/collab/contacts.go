@@ -1,6 +1,7 @@
 package collab
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -15,14 +16,40 @@ import (
 // message.
 type contacts struct {
 	mu       sync.Mutex // guards what follows
+	seen     seen       // when all channels were counted
 	channels map[protocol.ChannelID]*tally
+	of       map[pair]map[protocol.ChannelID]struct{} // where two have written to each other
+}
+
+// seen is what a state was when it was looked at.
+type seen struct {
+	state         *fleet.State
+	turns, epochs int
 }
 
 // tally is what was counted in a channel.
 type tally struct {
-	messages int // that the channel had then
-	last     *fleet.Item
-	days     map[pair]map[string]*day // by day, such as 2026-05-23, in UTC
+	turn    int                   // of the channel, when that was begun
+	partial bool                  // there is more that was there at that turn
+	last    *fleet.Item           // a copy: where it stood when it was counted
+	judged  map[protocol.Name]int // the epochs of the hosts whose signatures were looked at
+	said    map[direction]days
+}
+
+// direction is who wrote to whom. What a host has signed that serves the author counts
+// always, anything else while nobody serves them.
+type direction struct {
+	from, to string
+	signed   bool
+}
+
+// days are messages by their days, in UTC: how many days since 1970.
+type days map[int64]day
+
+// day is what was written on one day.
+type day struct {
+	first    time.Time
+	messages int
 }
 
 // pair is two names in their order.
@@ -35,94 +62,186 @@ func pairOf(a, b string) pair {
 	return pair{a, b}
 }
 
-// day is what two wrote to each other on one day: each of the two's first message, and how
-// many there were.
-type day struct {
-	first    [2]time.Time
-	messages int
+func newContacts() *contacts {
+	return &contacts{channels: map[protocol.ChannelID]*tally{}, of: map[pair]map[protocol.ChannelID]struct{}{}}
 }
 
-func newContacts() *contacts { return &contacts{channels: map[protocol.ChannelID]*tally{}} }
-
-// between is every day's first message of each of the two, in their order, and how many
-// messages there were in all. It is asked in a look at the state.
-func (c *contacts) between(s *fleet.State, a, b string) (all []topics.Contact, messages int) {
+// between are the sessions of two, and how many messages they wrote to each other in all.
+// It is asked in a look at the state.
+func (c *contacts) between(s *fleet.State, a, b string) (sessions topics.Sessions, messages int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	two := pairOf(a, b)
-	for channel := range s.Ledger.InUse() {
-		n, who, _ := s.Ledger.Said(channel)
-		if !slices.Contains(who, a) || !slices.Contains(who, b) {
-			continue
-		}
-		for _, d := range c.count(s, channel, n).days[two] {
-			messages += d.messages
-			for i, at := range d.first {
-				if !at.IsZero() {
-					all = append(all, topics.Contact{By: two[i], At: at})
-				}
+	c.count(s, math.MaxInt)
+	var wrote [2]days
+	for i, from := range [2]string{a, b} {
+		wrote[i] = days{}
+		to := [2]string{b, a}[i]
+		served := len(s.People.ServedOn(from)) > 0
+		for channel := range c.of[pairOf(a, b)] {
+			t := c.channels[channel]
+			if t.turn != s.Turn(channel) {
+				continue // nothing is left in it
+			}
+			messages += wrote[i].add(t.said[direction{from, to, true}])
+			if !served {
+				messages += wrote[i].add(t.said[direction{from, to, false}])
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b topics.Contact) int { return a.At.Compare(b.At) })
-	return all, messages
+	for on, mine := range wrote[0] {
+		if theirs, both := wrote[1][on]; both {
+			sessions = append(sessions, later(mine.first, theirs.first))
+		}
+	}
+	slices.SortFunc(sessions, time.Time.Compare)
+	return sessions, messages
 }
 
-// count is what was said in a channel, which has that many messages. What came behind the
-// last one is added; where anything came before it, all is counted anew.
-func (c *contacts) count(s *fleet.State, channel protocol.ChannelID, messages int) *tally {
-	t := c.channels[channel]
-	if t != nil && t.messages == messages {
-		return t
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	if t != nil {
-		grown := &tally{messages: t.messages, last: t.last, days: t.days}
-		for it := range s.Ledger.ChannelAfter(channel, t.last) {
-			grown.add(s, it)
-		}
-		if grown.messages == messages {
-			c.channels[channel] = grown
-			return grown
+	return b
+}
+
+// add adds other days, and says how many messages they have.
+func (d days) add(more days) (messages int) {
+	for on, what := range more {
+		d.note(on, what)
+		messages += what.messages
+	}
+	return messages
+}
+
+// note adds what was written on a day.
+func (d days) note(on int64, what day) {
+	known, ok := d[on]
+	if !ok || what.first.Before(known.first) {
+		known.first = what.first
+	}
+	known.messages += what.messages
+	d[on] = known
+}
+
+// ahead counts at most so many messages that were not counted yet, and reports whether
+// there are no more. It is asked in a look at the state.
+func (c *contacts) ahead(s *fleet.State, most int) (done bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.count(s, most)
+}
+
+// count is ahead for who holds the mutex.
+func (c *contacts) count(s *fleet.State, most int) (done bool) {
+	now := seen{s, s.Turn(""), s.Epochs()}
+	if c.seen == now {
+		return true
+	}
+	if c.seen.state != s {
+		clear(c.channels)
+		clear(c.of)
+		c.seen = seen{state: s}
+	}
+	for channel := range s.Ledger.InUse() {
+		if most = c.countIn(s, channel, most); most < 0 {
+			return false
 		}
 	}
-	t = &tally{days: map[pair]map[string]*day{}}
-	for it := range s.Ledger.Channel(channel) {
+	c.seen = now
+	return true
+}
+
+// countIn counts what a channel has that was not counted yet, and is how many messages
+// more may be counted; less than none where it has more.
+func (c *contacts) countIn(s *fleet.State, channel protocol.ChannelID, most int) (left int) {
+	t, turn := c.channels[channel], s.Turn(channel)
+	if t != nil && t.turn == turn && !t.partial && t.holds(s) {
+		return most
+	}
+	if t == nil || !t.goesOn(s, channel, turn) {
+		t = &tally{turn: turn, judged: map[protocol.Name]int{}, said: map[direction]days{}}
+		c.channels[channel] = t
+	}
+	messages := s.Ledger.Channel(channel)
+	if t.last != nil {
+		messages = s.Ledger.ChannelAfter(channel, t.last)
+	}
+	t.turn, t.partial = turn, false
+	var last *fleet.Item
+	for it := range messages {
+		if most--; most < 0 {
+			t.partial = true
+			break
+		}
 		t.add(s, it)
+		last = it
 	}
-	t.messages = messages // notes of the fleet's own are messages too, and no contact
-	c.channels[channel] = t
-	return t
+	if last != nil {
+		at := *last
+		t.last = &at
+	}
+	for d := range t.said {
+		two := pairOf(d.from, d.to)
+		if c.of[two] == nil {
+			c.of[two] = map[protocol.ChannelID]struct{}{}
+		}
+		c.of[two][channel] = struct{}{}
+	}
+	return most
+}
+
+// holds reports whether signatures are judged as they were.
+func (t *tally) holds(s *fleet.State) bool {
+	for host, epoch := range t.judged {
+		if s.Epoch(host) != epoch {
+			return false
+		}
+	}
+	return true
+}
+
+// goesOn reports whether what was counted still holds, and only what stands behind it is
+// to be added.
+func (t *tally) goesOn(s *fleet.State, channel protocol.ChannelID, turn int) bool {
+	if !t.holds(s) {
+		return false
+	}
+	if t.turn == turn {
+		return true
+	}
+	came := 0
+	if t.last != nil && !t.partial {
+		for range s.Ledger.ChannelAfter(channel, t.last) {
+			if came++; came > turn-t.turn {
+				break
+			}
+		}
+	}
+	return came == turn-t.turn // see State.Turn
 }
 
 // add counts a message, if it is its author's: what anybody may have pushed in somebody's
 // name makes no trust.
 func (t *tally) add(s *fleet.State, it *fleet.Item) {
-	t.last = it
 	if it.Type != protocol.TypeText {
 		return
 	}
-	t.messages++
-	from := it.Author().Name
-	if s.Signature(it) != protocol.SignatureValid && (s.Signature(it) == protocol.SignatureRefused || len(s.People.ServedOn(from)) > 0) {
+	signature, from := s.Signature(it), it.Author().Name
+	if it.Host != "" {
+		t.judged[it.Host] = s.Epoch(it.Host)
+	}
+	if signature == protocol.SignatureRefused {
 		return
 	}
+	on := it.Timestamp.Unix() / int64(24*time.Hour/time.Second)
 	for _, to := range it.To {
 		if to.Name == from || to.Name == protocol.All {
 			continue
 		}
-		two, on := pairOf(from, to.Name), it.Timestamp.UTC().Format(time.DateOnly)
-		if t.days[two] == nil {
-			t.days[two] = map[string]*day{}
+		d := direction{from, to.Name, signature == protocol.SignatureValid}
+		if t.said[d] == nil {
+			t.said[d] = days{}
 		}
-		d := t.days[two][on]
-		if d == nil {
-			d = &day{}
-			t.days[two][on] = d
-		}
-		d.messages++
-		by := &d.first[slices.Index(two[:], from)]
-		if by.IsZero() || it.Timestamp.Before(*by) {
-			*by = it.Timestamp
-		}
+		t.said[d].note(on, day{it.Timestamp, 1})
 	}
 }

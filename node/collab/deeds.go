@@ -15,8 +15,6 @@ import (
 	"github.com/parleyfleet/parley/protocol"
 )
 
-var zero time.Time
-
 // Open answers control.OpenTopic.
 func (c *Collab) Open(ctx context.Context, by control.Caller, r control.OpenTopicRequest) (control.Topic, error) {
 	who, err := c.acts(by, r.Acting)

@@ -115,21 +115,25 @@ func (c *Collab) contact(me, other string) psi.Contact {
 // soul is whose somebody is as another one sees it, and where that is from: what the agent's
 // file says, else the other one's contacts, else the human of the host that serves it (R21). A
 // human is their own. It is asked in a look at the state.
-func (c *Collab) soul(s *fleet.State, me, name string) (soul, from string) {
+func (c *Collab) soul(s *fleet.State, me, name string) whose {
 	file := ""
 	agents := c.Agents()
 	if i := slices.IndexFunc(agents, func(a configs.Agent) bool { return a.Name.String() == name }); i >= 0 {
 		file = agents[i].Soul.String()
 	}
 	contact, human := c.contact(me, name).Soul, humanOf(s, name)
-	switch soul = topics.Soul(file, contact, human); {
+	switch soul := topics.Soul(file, contact, human); {
 	case file != "":
-		return soul, byFile
+		return whose{soul, byFile}
 	case contact != "":
-		return soul, byContacts
+		return whose{soul, byContacts}
+	default:
+		return whose{soul, byHuman}
 	}
-	return soul, byHuman
 }
+
+// whose is whose somebody is, "" where nobody knows, and where that is from.
+type whose struct{ soul, from string }
 
 // humanOf is the human of the host that serves somebody.
 func humanOf(s *fleet.State, name string) string {
@@ -148,16 +152,14 @@ func humanOf(s *fleet.State, name string) string {
 
 // lambdaOf is the decay between two that had so many sessions. Its tier says by what it is
 // known whose they are, where that is not in the record: another host may know it otherwise.
-func (c *Collab) lambdaOf(s *fleet.State, sessions int, me, other string) topics.Lambda {
-	mine, myFrom := c.soul(s, me, me)
-	theirs, theirFrom := c.soul(s, me, other)
-	l := topics.LambdaFor(sessions, mine, theirs, nil)
+func lambdaOf(sessions int, mine, theirs whose) topics.Lambda {
+	l := topics.LambdaFor(sessions, mine.soul, theirs.soul, nil)
 	if l.Tier != topics.TierIntra && l.Tier != topics.TierCross {
 		return l
 	}
 	var by []string
 	for _, from := range []string{byFile, byContacts} {
-		if from == myFrom || from == theirFrom {
+		if from == mine.from || from == theirs.from {
 			by = append(by, from)
 		}
 	}

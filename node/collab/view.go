@@ -1,7 +1,6 @@
 package collab
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -14,48 +13,34 @@ import (
 
 const statusClosed = "CLOSED"
 
-// sparks is how many scores a sparkline has.
-const sparks = 7
-
 // between is what is known of two besides one topic.
 type between struct {
-	contacts []topics.Contact
-	messages int
-	lambda   topics.Lambda
-	host     protocol.Name // where the other one is served; "" where nobody says
-	cross    bool          // they are served on different hosts
+	sessions     topics.Sessions
+	messages     int
+	mine, theirs whose // the two are
+	lambda       topics.Lambda
+	host         protocol.Name // where the other one is served; "" where nobody says
+	cross        bool          // they are served on different hosts
 }
 
 // with is what one has with another. It is asked in a look at the state.
 func (c *Collab) with(s *fleet.State, me, other string) between {
-	b := between{}
-	b.contacts, b.messages = c.contacts.between(s, me, other)
+	b := between{mine: c.soul(s, me, me), theirs: c.soul(s, me, other)}
+	b.sessions, b.messages = c.contacts.between(s, me, other)
+	// Of several hosts the first that serves both, not the one that is asked: every host shows the same.
 	mine, theirs := s.People.ServedOn(me), s.People.ServedOn(other)
-	switch {
-	case slices.Contains(theirs, c.Host):
-		b.host = c.Host
-	case len(theirs) > 0:
-		b.host = theirs[0]
+	if i := slices.IndexFunc(theirs, func(host protocol.Name) bool { return slices.Contains(mine, host) }); i >= 0 {
+		b.host = theirs[i]
+	} else if len(theirs) > 0 {
+		b.host, b.cross = theirs[0], true
 	}
-	b.cross = b.host != "" && !slices.Contains(mine, b.host)
-	b.lambda = c.lambda(s, b.contacts, me, other, time.Time{})
+	b.lambda = lambdaOf(len(b.sessions), b.mine, b.theirs)
 	return b
 }
 
-// lambda is the decay between two, as it was at a time; now where that is zero.
-func (c *Collab) lambda(s *fleet.State, contacts []topics.Contact, me, other string, at time.Time) topics.Lambda {
-	if !at.IsZero() {
-		contacts = contacts[:sortedUntil(contacts, at)]
-	}
-	return c.lambdaOf(s, topics.Sessions(contacts, time.Time{}), me, other)
-}
-
-// sortedUntil is how many contacts, in their order, are not after a time.
-func sortedUntil(contacts []topics.Contact, at time.Time) int {
-	n, _ := slices.BinarySearchFunc(contacts, at, func(c topics.Contact, at time.Time) int {
-		return cmp.Or(c.At.Compare(at), -1)
-	})
-	return n
+// decay is the decay between the two as it was at a time.
+func (b between) decay(at time.Time) topics.Lambda {
+	return lambdaOf(b.sessions.Until(at), b.mine, b.theirs)
 }
 
 // summary is a topic as a list shows it, seen by one. It is asked in a look at the state.
@@ -75,16 +60,7 @@ func (c *Collab) summary(s *fleet.State, channel protocol.ChannelID, t topics.To
 		decayed := b.lambda.Decayed(raw, last.At, now)
 		v.Raw, v.Decayed, v.LastSync, v.Mechanical = &raw, &decayed, last.At, last.Mechanical
 		v.Status, v.Colour = string(topics.StatusOf(raw)), string(topics.ColourOf(decayed))
-		left := len(scored)
-		for _, term := range t.Past {
-			left += len(term.Scored(other))
-		}
-		history := t.History(other, func(at time.Time) topics.Lambda {
-			if left--; left >= sparks {
-				return topics.Lambda{} // it is not shown
-			}
-			return c.lambda(s, b.contacts, me, other, at)
-		})
+		history := t.History(other, b.decay)
 		v.Sparkline = append(v.Sparkline, topics.Sparkline(history, now)...)
 	}
 	for _, closed := range t.Closed {
