@@ -13,7 +13,7 @@ func topicShapes() []shape {
 		{value: exampleRelation(), when: "with a partner alone"},
 		{value: exampleTopic(), when: "with a topic, and with `--state` and `--export`"},
 		{value: list, when: "with `--list`, `--status`, `--pending`, `--deferred`"},
-		{value: with.FleetStatus{TopicList: list, Unheard: []with.UnheardHost{{Host: "black", Last: exampleTime(1)}}}, when: "with `--fleet-status`"},
+		{value: with.FleetTopics{TopicList: list, Unheard: []with.UnheardHost{{Host: "black", Last: exampleTime(1)}}}, when: "with `--fleet-status`"},
 		{value: with.Recap{TopicList: list, Issues: []control.IssueNews{exampleIssueNews()}}, when: "with `--recap`"},
 		{value: exampleSweep(), when: "with `--sweep-timeouts`"},
 		{value: exampleDone(), when: "with what does something, such as `--accept`"},

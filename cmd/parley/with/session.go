@@ -121,9 +121,9 @@ func runRecap(ctx context.Context, c *call) error {
 	return nil
 }
 
-// FleetStatus is who works with whom on all hosts, as this host's record has it, and the hosts
+// FleetTopics is who works with whom on all hosts, as this host's record has it, and the hosts
 // that are not heard: what they wrote since may not be here.
-type FleetStatus struct {
+type FleetTopics struct {
 	control.TopicList
 	Unheard []UnheardHost `json:"unheard"` // by name
 }
@@ -141,7 +141,7 @@ func runFleetStatus(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	status := FleetStatus{TopicList: list}
+	status := FleetTopics{TopicList: list}
 	if status.Unheard, err = unheard(ctx, c.client); err != nil {
 		return err
 	}
