@@ -81,7 +81,7 @@ func (c *Collab) Topics(ctx context.Context, by control.Caller, r control.Topics
 		pairs := map[pair]between{}
 		add := func(f found, me string) {
 			other := f.topic.Other(me)
-			two := pairOf(me, other)
+			two := pair{me, other} // not in their order: the host is that of the other one
 			b, known := pairs[two]
 			if !known {
 				b = c.with(s, me, other)
