@@ -59,6 +59,7 @@ func TestNoDisplayObeysARecord(t *testing.T) {
 			topic.Items = append(topic.Items, it)
 		}
 	}
+	topic.Exchanges[0].Path = "c/1.md"
 	topic.Void[0].Act, topic.Checkpoints[0].State = protocol.ActAccept, "pending"
 	list := control.TopicList{Me: hostile, Topics: []control.Topic{topic}}
 	relation := filled[control.Relation]()
@@ -69,6 +70,7 @@ func TestNoDisplayObeysARecord(t *testing.T) {
 		control.Topics.By(func(context.Context, control.TopicsRequest) (control.TopicList, error) { return list, nil }),
 		control.ShowTopic.By(func(context.Context, control.TopicRequest) (control.Topic, error) { return topic, nil }),
 		control.ShowRelation.By(func(context.Context, control.RelationRequest) (control.Relation, error) { return relation, nil }),
+		control.Hosts.By(func(context.Context, control.HostsRequest) ([]control.Host, error) { return []control.Host{filled[control.Host]()}, nil }),
 		control.SweepTopics.By(func(context.Context, control.SweepRequest) (control.Sweep, error) { return sweep, nil }),
 		control.PageOfTopic.By(func(context.Context, control.TopicRequest) (control.TopicPage, error) {
 			return filled[control.TopicPage](), nil
@@ -77,7 +79,7 @@ func TestNoDisplayObeysARecord(t *testing.T) {
 	show := func(name string, run func(c *call) error) {
 		var out bytes.Buffer
 		screen := term.Screen{Writer: &out, Width: 80}
-		c := &call{words: []string{"mawjs", "tmux"}, client: node, view: cli.View{Out: screen, Err: screen, Zone: time.UTC, Now: time.Now}}
+		c := &call{words: []string{"mawjs", "tmux"}, client: node, view: cli.View{Out: screen, Err: screen, Zone: time.UTC, Now: time.Now, Command: func(words string) string { return words }}}
 		if err := run(c); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
