@@ -70,7 +70,9 @@ func TestNoDisplayObeysARecord(t *testing.T) {
 		control.Topics.By(func(context.Context, control.TopicsRequest) (control.TopicList, error) { return list, nil }),
 		control.ShowTopic.By(func(context.Context, control.TopicRequest) (control.Topic, error) { return topic, nil }),
 		control.ShowRelation.By(func(context.Context, control.RelationRequest) (control.Relation, error) { return relation, nil }),
-		control.Hosts.By(func(context.Context, control.HostsRequest) ([]control.Host, error) { return []control.Host{filled[control.Host]()}, nil }),
+		control.Hosts.By(func(context.Context, control.HostsRequest) ([]control.Host, error) {
+			return []control.Host{filled[control.Host]()}, nil
+		}),
 		control.SweepTopics.By(func(context.Context, control.SweepRequest) (control.Sweep, error) { return sweep, nil }),
 		control.PageOfTopic.By(func(context.Context, control.TopicRequest) (control.TopicPage, error) {
 			return filled[control.TopicPage](), nil
