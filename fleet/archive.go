@@ -13,7 +13,7 @@ var ErrArchive = archive.ErrUnfit
 
 // archiveForm changes with the form of archives and with every rule by which the
 // fold makes a state out of messages: an older archive is then made anew.
-const archiveForm = "parley-archive-16"
+const archiveForm = "parley-archive-17"
 
 // Archive is a part of a state that does not change and is read where it lies, in
 // bytes that the caller keeps: messages in the order of the record, without signatures

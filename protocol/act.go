@@ -81,6 +81,7 @@ func Acts() []ActSpec {
 var (
 	actPattern  = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
 	headPattern = regexp.MustCompile(`^([A-Z][A-Z-]*(?: [A-Z][A-Z-]*){0,2}) \|`)
+	handPattern = regexp.MustCompile(`(?i)^\s*([A-Z][A-Z-]*(?: [A-Z][A-Z-]*){0,2})\s*\|\s*from\s*:`)
 
 	byName, byHeading = tables()
 )
@@ -117,13 +118,18 @@ func ParseAct(s string) Act {
 }
 
 // actOfBody reads the act from the words a body begins with, the form of the
-// seeds: "SYNC-CHECK | from: …".
+// seeds: "SYNC-CHECK | from: …". Where it says from whom it is, as all of the
+// protocol's forms do, its capitals and blanks do not matter: people write it by hand.
 func actOfBody(t Type, body string) Act {
 	if t == TypeRead {
 		return ActRead
 	}
-	if head := headPattern.FindStringSubmatch(body); head != nil {
-		if spec, known := byHeading[headingKey(head[1])]; known {
+	head := headPattern.FindStringSubmatch(body)
+	if head == nil {
+		head = handPattern.FindStringSubmatch(body)
+	}
+	if head != nil {
+		if spec, known := byHeading[headingKey(strings.ToUpper(head[1]))]; known {
 			return spec.Act
 		}
 	}

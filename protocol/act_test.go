@@ -30,13 +30,20 @@ func TestActIsReadFromTheBody(t *testing.T) {
 		"HOST-JOIN | host: white":                protocol.ActHostJoin,
 		"HOST-AGENTS | host: white":              protocol.ActHostAgents,
 
+		// As people write them by hand.
+		"accept | from: x":          "accept",
+		"ACCEPT|from: x":            "accept",
+		"\n  Sync Result |From : x": "sync-result",
+		"re-Accept | FROM: x":       "re-accept",
+
+		"accept | x":                    protocol.ActHey,
+		"accepted | from: x":            protocol.ActHey,
+		"Well, accept | from: x":        protocol.ActHey,
 		"":                              protocol.ActHey,
 		"hello":                         protocol.ActHey,
 		"HELLO | world":                 protocol.ActHey,
 		"NO NO NO NO | world":           protocol.ActHey,
 		"ACCEPT":                        protocol.ActHey,
-		"ACCEPT|from: x":                protocol.ActHey,
-		"accept | from: x":              protocol.ActHey,
 		"ACCEPTED | from: x":            protocol.ActHey,
 		"I say ACCEPT | from: x":        protocol.ActHey,
 		"> ACCEPT | from: x":            protocol.ActHey,

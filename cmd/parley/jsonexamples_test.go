@@ -82,6 +82,7 @@ func printedShapes() map[string][]shape {
 		"parley schema list":          one([]schema.SchemaInfo{{Name: "party", Of: "parties/*.json"}}),
 		"parley skill install":        one(exampleSkill()),
 		"parley skill list":           one([]skill.SkillFile{exampleSkill()}),
+		"parley skill remove":         one(exampleSkill()),
 		"parley dlq drop":             one(exampleDeadLetter()),
 		"parley dlq list":             one([]control.DeadLetter{exampleDeadLetter()}),
 		"parley dlq retry":            one(exampleDeadLetter()),
@@ -324,8 +325,8 @@ func exampleHuman() control.Human {
 
 func exampleSkill() skill.SkillFile {
 	return skill.SkillFile{
-		Skill: "work-with", Program: "claude", Path: "/home/nat/.claude/skills/work-with/SKILL.md", State: "replaced", Kept: "/home/nat/.claude/skills/work-with/SKILL.md.b2c3d4e5.old",
-		Schemas: []string{"/home/nat/.claude/skills/work-with/schema/party.schema.json"},
+		Skill: "work-with", Program: "claude", Path: "/home/nat/.claude/skills/work-with/SKILL.md", Schemas: "/home/nat/.claude/skills/work-with/schema",
+		State: "replaced", Kept: []string{"/home/nat/.claude/skills/work-with/SKILL.md.b2c3d4e5.old"},
 	}
 }
 

@@ -46,6 +46,11 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			env.Setenv("HOME", env.WorkDir)
+			docs, err := filepath.Abs("../../docs") // files that pages show are written by scripts
+			if err != nil {
+				return err
+			}
+			env.Setenv("DOCS", docs)
 			env.Setenv("PARLEY_HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(env.WorkDir, "gitconfig"))
 			env.Defer(func() { stopNodes(t, env.WorkDir) })

@@ -286,6 +286,8 @@ func (it *Item) transition(d affair.Deed, s Stand, w decided) (Phase, error) {
 	switch {
 	case d.Act == protocol.ActAccept && s.Phase == Accepted && it.asked(s.Who):
 		return Accepted, nil // who is asked whether it still holds says so
+	case to == s.Phase && to != Deferred:
+		return "", refusal.New(refusal.Forbidden, "there is nothing to do", "%s stands at %s on %s already", s.Who, s.Phase, it.Label)
 	case !slices.Contains(next(s.Phase), to):
 		return "", refusal.New(refusal.Forbidden, leave(s.Phase), "%s stands at %s on %s: no %s follows on that", s.Who, s.Phase, it.Label, d.Act)
 	case d.Act == protocol.ActDefer && !w.until.After(d.Timestamp):

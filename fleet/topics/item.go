@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
@@ -109,8 +110,14 @@ func (t Topic) labelled(l protocol.Label) bool {
 // Next is the label that the next item of a sort gets: its number in the order, or a later
 // one where somebody took that. A label far ahead, as one may write by hand, moves no other.
 func (t Topic) Next(sort Sort) protocol.Label {
-	n := 1 + len(t.Sorted(sort, nil))
-	for t.labelled(protocol.Label(ordinal(sort, n))) {
+	n, taken := 1, map[protocol.Label]bool{}
+	for _, it := range t.Items {
+		if it.Sort == sort {
+			n++
+			taken[it.Label] = true
+		}
+	}
+	for taken[protocol.Label(ordinal(sort, n))] {
 		n++
 	}
 	return protocol.Label(ordinal(sort, n))
@@ -150,10 +157,11 @@ func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
 		return nil, refusal.New(refusal.Senseless, "", "it is about the topic %s", ref.Topic)
 	}
 	var fit []*Item
+	key := words(ref.Text)
 	for _, it := range t.Items {
 		switch {
 		case ref.Label == "":
-			if slices.ContainsFunc(it.Wordings, func(w Wording) bool { return ref.Text != "" && sameWords(w.Text, ref.Text) }) {
+			if slices.ContainsFunc(it.Wordings, func(w Wording) bool { return ref.Text != "" && says(w.Text, key) }) {
 				fit = append(fit, it)
 			}
 		case it.Label == ref.Label || it.Stated == ref.Label:
@@ -162,7 +170,7 @@ func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
 	}
 	if len(fit) > 1 && ref.Label != "" && ref.Text != "" {
 		fit = slices.DeleteFunc(fit, func(it *Item) bool {
-			return !slices.ContainsFunc(it.Wordings, func(w Wording) bool { return sameWords(w.Text, ref.Text) })
+			return !slices.ContainsFunc(it.Wordings, func(w Wording) bool { return shortened(ref.Text, w.Text) })
 		})
 	}
 	named := cmp.Or(ref.Label.String(), fmt.Sprintf("%.60q", ref.Text))
@@ -178,12 +186,36 @@ func (t Topic) Find(ref protocol.ItemRef) (*Item, error) {
 }
 
 // sameWords reports whether two texts have the same words, whatever stands between them.
-func sameWords(a, b string) bool { return words(a) == words(b) }
+func sameWords(a, b string) bool { return says(a, words(b)) }
 
 func words(s string) string {
-	return strings.ToLower(strings.Join(strings.FieldsFunc(s, func(r rune) bool {
-		return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.S)
-	}), " "))
+	return strings.ToLower(strings.Join(strings.FieldsFunc(s, between), " "))
+}
+
+// between reports whether a rune stands between words.
+func between(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.S) }
+
+// says reports whether the words of a text are these. It reads no farther than they agree:
+// who names items by their words has all of a topic looked through each time.
+func says(text, words string) bool {
+	gap, rest := false, words
+	for _, r := range text {
+		if between(r) {
+			gap = len(rest) < len(words) // before the first word there is none
+			continue
+		}
+		if gap && !strings.HasPrefix(rest, " ") {
+			return false
+		} else if gap {
+			gap, rest = false, rest[1:]
+		}
+		next, size := utf8.DecodeRuneInString(rest)
+		if size == 0 || next != unicode.ToLower(r) {
+			return false
+		}
+		rest = rest[size:]
+	}
+	return rest == ""
 }
 
 // answerBy is until when an answer is waited for: as a message says, or the usual time.

@@ -2,7 +2,9 @@ package topics
 
 import (
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/parleyfleet/parley/fleet/affair"
 	"github.com/parleyfleet/parley/fleet/refusal"
@@ -230,14 +232,37 @@ func (t Topic) CommentsSeen(by string) time.Time {
 }
 
 // Claims are what a check of somebody puts to the other one: agreements that nobody has
-// rejected, questions that are open, and what was taught (seed, "Build claims").
+// rejected, questions that are open, and what was taught (seed, "Build claims"). A long
+// text is cut: else one item that nobody could send would end all checks of its topic.
 func (t Topic) Claims() []protocol.Claim {
 	var claims []protocol.Claim
 	for _, it := range t.Items {
 		open := it.Sort == Lesson || it.Sort == Question && it.Resolved == nil || it.Sort == Agreement && it.Shown().Phase != Rejected
 		if open && len(claims) < protocol.MaxClaims {
-			claims = append(claims, protocol.Claim{ItemRef: it.Ref(), Source: t.Anchor})
+			ref := it.Ref()
+			ref.Text = cut(ref.Text, maxClaim)
+			claims = append(claims, protocol.Claim{ItemRef: ref, Source: cut(t.Anchor, maxSource)})
 		}
 	}
 	return claims
+}
+
+// maxClaim and maxSource are how many bytes a check has of an item's text and of what it
+// rests on: as many claims as a check may have fit into a message.
+const (
+	maxClaim  = 600
+	maxSource = 200
+)
+
+// cut is the beginning of a text, with dots behind it, that has at most so many bytes.
+func cut(text string, most int) string {
+	const dots = "…"
+	if len(text) <= most {
+		return text
+	}
+	most -= len(dots)
+	for !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return strings.TrimSpace(text[:most]) + dots
 }

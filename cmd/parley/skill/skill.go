@@ -46,12 +46,12 @@ func places() []place {
 type SkillFile struct {
 	Skill   string `json:"skill"`   // what it is called
 	Program string `json:"program"` // "" where a folder was named
-	Path    string `json:"path"`    // the file
-	State   string `json:"state"`   // written, updated, replaced, current; listed also: missing, older, changed
-	Kept    string `json:"kept"`    // where a changed file was put; "" where none was
-	// Schemas are the JSON Schemas beside it that were written now: where other programs look
-	// for the form of the files of collaborations.
-	Schemas []string `json:"schemas"`
+	Path    string `json:"path"`    // the file of instructions
+	Schemas string `json:"schemas"` // the folder beside it, with the forms of the files that collaborations have
+	// State is what became of all of them together: written, updated, replaced, current, removed;
+	// listed also: missing, older, changed.
+	State string   `json:"state"`
+	Kept  []string `json:"kept"` // what somebody had changed: where it was put, or left
 }
 
 // NewCommand is parley skill and what is below it.
@@ -66,10 +66,10 @@ instructions that the program reads when it needs them; the one of parley calls
   parley skill list`,
 		Args: cli.UnknownCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.UsageErrorf(cmd, "%s needs install, list or show", cmd.CommandPath())
+			return cli.UsageErrorf(cmd, "%s needs install, remove, list or show", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newInstallCommand(p), newListCommand(p), newShowCommand(p))
+	cmd.AddCommand(newInstallCommand(p), newRemoveCommand(p), newListCommand(p), newShowCommand(p))
 	return cmd
 }
 
@@ -88,28 +88,21 @@ func newInstallCommand(p *cli.Program) *cobra.Command {
 		Short: "Write the skill where an agent program looks for it",
 		Long: `Write the skill where an agent program looks for it: in your home for all that
 you do, with --project in the current folder for that project alone. --dir names
-the folder of skills of a program that parley does not know.
+the folder of skills of a program that parley does not know. Beside it, in
+schema/, are the JSON Schemas of the files that collaborations are written to.
 
-The JSON Schemas of the files of collaborations are put beside it, in the folder
-schema. A file that somebody has changed is left as it is; --replace puts it
-aside and writes the new one. What parley itself wrote before is brought up to
-date.`,
+A file that somebody has changed is left as it is; --replace puts it aside and
+writes the new one. What parley itself wrote before is brought up to date.`,
 		Example: `  parley skill install claude
   parley skill install --dir ~/.qwen/skills`,
 		Args:      cli.Between(0, 1, "a program"),
 		ValidArgs: programs(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if (len(args) == 0) == (dir == "") {
-				return cli.UsageErrorf(cmd, "name one program (%s), or a folder by --dir", strings.Join(programs(), ", "))
+			folder, err := chosenFolder(cmd, args, dir, project)
+			if err != nil {
+				return err
 			}
-			program := strings.Join(args, "")
-			if dir == "" {
-				var err error
-				if dir, err = folderOf(cmd, program, project); err != nil {
-					return err
-				}
-			}
-			return runInstall(dir, program, replace, p.View())
+			return runInstall(folder, strings.Join(args, ""), replace, p.View())
 		},
 	}
 	cmd.Flags().StringVar(&dir, "dir", "", "the folder of skills, `DIR`")
@@ -117,6 +110,80 @@ date.`,
 	cmd.Flags().BoolVar(&replace, "replace", false, "put a file aside that somebody has changed")
 	p.JSONFlag(cmd, "print what became of the file as JSON")
 	return cmd
+}
+
+func newRemoveCommand(p *cli.Program) *cobra.Command {
+	var dir string
+	var project bool
+	cmd := &cobra.Command{
+		Use:   "remove " + strings.Join(programs(), "|"),
+		Short: "Take the skill away again",
+		Long: `Take the skill away again: the files that parley wrote, from where install put
+them. A file that somebody has changed is left, and named.`,
+		Example: `  parley skill remove claude
+  parley skill remove codex --project`,
+		Args:      cli.Between(0, 1, "a program"),
+		ValidArgs: programs(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folder, err := chosenFolder(cmd, args, dir, project)
+			if err != nil {
+				return err
+			}
+			return runRemove(folder, strings.Join(args, ""), p.View())
+		},
+	}
+	cmd.Flags().StringVar(&dir, "dir", "", "the folder of skills, `DIR`")
+	cmd.Flags().BoolVar(&project, "project", false, "from the project in the current folder")
+	p.JSONFlag(cmd, "print what became of the files as JSON")
+	return cmd
+}
+
+// runRemove takes away what parley wrote and nobody has changed since.
+func runRemove(dir, program string, v cli.View) error {
+	info, files, err := look(dir, program)
+	if err != nil {
+		return err
+	}
+	if info.State != stateMissing {
+		info.State = stateRemoved
+	}
+	for _, f := range files {
+		switch f.state {
+		case stateMissing:
+		case stateChanged:
+			info.Kept = append(info.Kept, f.path)
+		default:
+			if err := os.Remove(f.path); err != nil {
+				return fmt.Errorf("cannot remove the skill: %w", err)
+			}
+		}
+	}
+	for _, folder := range []string{info.Schemas, filepath.Dir(info.Path)} {
+		_ = os.Remove(folder) // where anything of somebody's is in it, it stays
+	}
+	if v.JSON {
+		return v.WriteJSON(info)
+	}
+	for _, kept := range info.Kept {
+		v.Out.Printf("%s was changed by somebody, and stays\n", term.Line(kept))
+	}
+	if info.State == stateMissing {
+		v.Out.Printf("%s is not there\n", term.Line(info.Path))
+	} else if len(info.Kept) < len(files) {
+		v.Out.Printf("removed what parley wrote in %s\n", term.Line(filepath.Dir(info.Path)))
+	}
+	return nil
+}
+
+// chosenFolder is the folder of skills that was named, or that of the program.
+func chosenFolder(cmd *cobra.Command, args []string, dir string, project bool) (string, error) {
+	if (len(args) == 0) == (dir == "") {
+		return "", cli.UsageErrorf(cmd, "name one program (%s), or a folder by --dir", strings.Join(programs(), ", "))
+	}
+	if dir != "" {
+		return dir, nil
+	}
+	return folderOf(cmd, args[0], project)
 }
 
 // folderOf is where a program looks for skills.
@@ -144,117 +211,143 @@ func runInstall(dir, program string, replace bool, v cli.View) error {
 		return err
 	case v.JSON:
 		return v.WriteJSON(info)
-	case info.Kept != "":
-		v.Out.Printf("%s was changed by somebody; it is kept as %s\n", term.Line(info.Path), term.Line(info.Kept))
-	case info.State == stateCurrent && len(info.Schemas) == 0:
+	case info.State == stateCurrent:
 		v.Out.Printf("%s is up to date\n", term.Line(info.Path))
 		return nil
 	}
-	for _, path := range info.Schemas {
-		v.Out.Printf("wrote %s\n", term.Line(path))
+	for _, kept := range info.Kept {
+		v.Out.Printf("a changed file is kept as %s\n", term.Line(kept))
 	}
 	v.Out.Printf("%s %s\n", info.State, term.Line(info.Path))
 	v.Next("parley agent list", "which of your agents may use it")
 	return nil
 }
 
-// The states of a skill's file.
+// The states of a skill, and of each of its files.
 const (
 	stateWritten  = "written"
 	stateUpdated  = "updated"
 	stateReplaced = "replaced"
 	stateCurrent  = "current"
+	stateRemoved  = "removed"
 	stateMissing  = "missing"
 	stateOlder    = "older"
 	stateChanged  = "changed"
 )
 
-// install writes the skill into a folder of skills, and the schemas beside it.
+// install writes the skill into a folder of skills: all of its files, or none where
+// somebody has changed one and it is not to be replaced.
 func install(dir, program string, replace bool) (SkillFile, error) {
-	info, old, err := look(dir, program)
+	info, files, err := look(dir, program)
 	if err != nil {
 		return SkillFile{}, err
 	}
 	switch info.State {
 	case stateCurrent:
-		return placeSchemas(info)
+		return info, nil
 	case stateChanged:
-		if !replace {
-			return SkillFile{}, control.Errorf(control.KindRefused, "read it, then: --replace puts it aside and writes the new one",
-				"cannot write the skill: somebody has changed %s", info.Path)
-		}
-		hash := sha256.Sum256(old)
-		info.State, info.Kept = stateReplaced, fmt.Sprintf("%s.%x.old", info.Path, hash[:4])
-		if err := durable.WriteFile(info.Kept, old, 0o644); err != nil {
-			return SkillFile{}, fmt.Errorf("cannot put the changed skill aside: %w", err)
-		}
+		info.State = stateReplaced
 	case stateOlder:
 		info.State = stateUpdated
 	default:
 		info.State = stateWritten
 	}
-	if err := os.MkdirAll(filepath.Dir(info.Path), 0o755); err != nil {
-		return SkillFile{}, fmt.Errorf("cannot make the skill's folder: %w", err)
+	for _, f := range files {
+		if f.state == stateChanged && !replace {
+			return SkillFile{}, control.Errorf(control.KindRefused, "read it, then: --replace puts it aside and writes the new one",
+				"cannot write the skill: somebody has changed %s", f.path)
+		}
 	}
-	if err := durable.WriteFile(info.Path, sealed(workWith), 0o644); err != nil {
-		return SkillFile{}, fmt.Errorf("cannot write the skill: %w", err)
-	}
-	return placeSchemas(info)
-}
-
-// placeSchemas writes the schemas that are not there as this version has them. One that is
-// otherwise is an older version's, or somebody's own: it is put aside.
-func placeSchemas(info SkillFile) (SkillFile, error) {
-	dir := filepath.Join(filepath.Dir(info.Path), "schema")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return SkillFile{}, fmt.Errorf("cannot make the folder of schemas: %w", err)
-	}
-	for _, s := range schemas.All() {
-		path := filepath.Join(dir, s.Name+".schema.json")
-		old, err := os.ReadFile(path)
-		switch {
-		case err == nil && bytes.Equal(old, s.Text):
+	for _, f := range files {
+		if f.state == stateChanged {
+			hash := sha256.Sum256(f.old)
+			kept := fmt.Sprintf("%s.%x.old", f.path, hash[:4])
+			if err := durable.WriteFile(kept, f.old, 0o644); err != nil {
+				return SkillFile{}, fmt.Errorf("cannot put the changed file aside: %w", err)
+			}
+			info.Kept = append(info.Kept, kept)
+		}
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+			return SkillFile{}, fmt.Errorf("cannot make the skill's folder: %w", err)
+		}
+		if f.state == stateCurrent {
 			continue
-		case err == nil:
-			hash := sha256.Sum256(old)
-			err = durable.WriteFile(fmt.Sprintf("%s.%x.old", path, hash[:4]), old, 0o644)
-		case errors.Is(err, fs.ErrNotExist):
-			err = nil
 		}
-		if err == nil {
-			err = durable.WriteFile(path, s.Text, 0o644)
+		if err := durable.WriteFile(f.path, f.text, 0o644); err != nil {
+			return SkillFile{}, fmt.Errorf("cannot write the skill: %w", err)
 		}
-		if err != nil {
-			return SkillFile{}, fmt.Errorf("cannot write the schema %s: %w", path, err)
-		}
-		info.Schemas = append(info.Schemas, path)
 	}
 	return info, nil
 }
 
+// file is one of a skill's.
+type file struct {
+	path, state string
+	text, old   []byte // what it is to be; what stands there, nil for nothing
+}
+
+// sums is the list of what parley wrote beside a skill, as sha256sum reads it: a schema
+// that has the hash which stands there is as parley wrote it.
+const sums = "SHA256SUMS"
+
 // look is what stands in a folder of skills.
-func look(dir, program string) (info SkillFile, old []byte, err error) {
-	path, err := filepath.Abs(filepath.Join(dir, name, "SKILL.md"))
+func look(dir, program string) (info SkillFile, files []file, err error) {
+	folder, err := filepath.Abs(filepath.Join(dir, name))
 	if err != nil {
 		return SkillFile{}, nil, fmt.Errorf("cannot tell where %s is: %w", dir, err)
 	}
-	info = SkillFile{Skill: name, Program: program, Path: path, State: stateMissing, Schemas: []string{}}
-	switch old, err = os.ReadFile(path); {
-	case errors.Is(err, fs.ErrNotExist):
-		return info, nil, nil
-	case err != nil:
-		return SkillFile{}, nil, fmt.Errorf("cannot read the skill that is there: %w", err)
-	case bytes.Equal(old, sealed(workWith)):
-		info.State = stateCurrent
-	case ours(old):
-		info.State = stateOlder
-	default:
-		info.State = stateChanged
+	info = SkillFile{
+		Skill: name, Program: program, Path: filepath.Join(folder, "SKILL.md"), Schemas: filepath.Join(folder, "schema"), Kept: []string{},
 	}
-	return info, old, nil
+	var list bytes.Buffer
+	for _, s := range schemas.All() {
+		base := s.Name + ".schema.json"
+		fmt.Fprintf(&list, "%x  %s\n", sha256.Sum256(s.Text), base)
+		files = append(files, file{path: filepath.Join(info.Schemas, base), text: s.Text})
+	}
+	// The list comes last: what was cut short before it is written once more.
+	files = append(files, file{path: info.Path, text: sealed(workWith)}, file{path: filepath.Join(info.Schemas, sums), text: list.Bytes()})
+	for i := range files {
+		switch files[i].old, err = os.ReadFile(files[i].path); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return SkillFile{}, nil, fmt.Errorf("cannot read the skill that is there: %w", err)
+		}
+	}
+	listed := files[len(files)-1].old
+	states := map[string]int{}
+	for i := range files {
+		files[i].state = files[i].stands(listed)
+		states[files[i].state]++
+	}
+	switch {
+	case states[stateChanged] > 0:
+		info.State = stateChanged
+	case states[stateMissing] == len(files):
+		info.State = stateMissing
+	case states[stateCurrent] == len(files):
+		info.State = stateCurrent
+	default:
+		info.State = stateOlder
+	}
+	return info, files, nil
 }
 
-// The last line of a skill's file tells whether somebody has changed it since parley wrote
+// stands is what has become of a file since parley wrote it, by the list beside it.
+func (f file) stands(listed []byte) string {
+	line := fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(f.old), filepath.Base(f.path))
+	switch {
+	case f.old == nil:
+		return stateMissing
+	case bytes.Equal(f.old, f.text):
+		return stateCurrent
+	case ours(f.old), bytes.Contains(append([]byte("\n"), listed...), append([]byte("\n"), line...)), filepath.Base(f.path) == sums:
+		return stateOlder
+	}
+	return stateChanged
+}
+
+// The last line of SKILL.md tells whether somebody has changed it since parley wrote
 // it: it has the hash of all before it.
 const (
 	sealBegin = "\n<!-- written by parley; hash "

@@ -68,46 +68,46 @@ func (c *call) value(a action) (string, error) {
 func (c *call) told(a action, done Done) {
 	t, out := done.Topic, c.view.Out
 	items := strings.Join(done.Items, ", ")
-	name := term.Line(t.Name)
+	name, me, with := term.Line(t.Name), term.Line(done.Me), term.Line(t.With)
 	switch a.deed {
 	case protocol.ActAgree:
-		out.Printf("[%s] is proposed in %q; %s is asked\n", items, name, t.With)
+		out.Printf("[%s] is proposed in %q; %s is asked\n", items, name, with)
 	case protocol.ActOpen:
 		out.Printf("[%s] is on the list of %q\n", items, name)
 	case protocol.ActResolve:
 		out.Printf("[%s] of %q is settled\n", items, name)
 	case protocol.ActTeachBack:
-		out.Printf("[%s] is noted: what %s learned from %s\n", items, done.Me, t.With)
+		out.Printf("[%s] is noted: what %s learned from %s\n", items, me, with)
 	case protocol.ActDisagree:
-		out.Printf("[%s] is kept: where %s sees it otherwise\n", items, done.Me)
+		out.Printf("[%s] is kept: where %s sees it otherwise\n", items, me)
 	case protocol.ActAccept:
-		out.Printf("✓ %s accepts %s of %q%s\n", done.Me, items, name, agreedOn(t, done.Items))
+		out.Printf("✓ %s accepts %s of %q%s\n", me, items, name, agreedOn(t, done.Items))
 	case protocol.ActReject:
-		out.Printf("%s declines %s of %q\n", done.Me, items, name)
+		out.Printf("%s declines %s of %q\n", me, items, name)
 	case protocol.ActDefer:
-		out.Printf("⏸ %s puts %s of %q off%s\n", done.Me, items, name, c.untilOf(t, done.TopicDeed))
+		out.Printf("⏸ %s puts %s of %q off%s\n", me, items, name, c.untilOf(t, done.TopicDeed))
 	case protocol.ActRevoke:
-		out.Printf("%s takes the decision on %s of %q back: it is pending again\n", done.Me, items, name)
+		out.Printf("%s takes the decision on %s of %q back: it is pending again\n", me, items, name)
 	case protocol.ActReAccept:
-		out.Printf("✓ %s commits to %s of %q anew%s\n", done.Me, items, name, agreedOn(t, done.Items))
+		out.Printf("✓ %s commits to %s of %q anew%s\n", me, items, name, agreedOn(t, done.Items))
 	case protocol.ActValidate:
-		out.Printf("%s is asked whether %s of %q still holds\n", t.With, items, name)
+		out.Printf("%s is asked whether %s of %q still holds\n", with, items, name)
 	case protocol.ActCheckpoint:
-		out.Printf("Checkpoint of %q; %s is asked to ratify it:\n", name, t.With)
+		out.Printf("Checkpoint of %q; %s is asked to ratify it:\n", name, with)
 		c.checkpointLines(t.Checkpoints[len(t.Checkpoints)-1])
 		if len(done.Validate) > 0 {
 			out.Printf("%s is asked whether %s still holds\n", t.With, strings.Join(done.Validate, ", "))
 		}
 	case protocol.ActRatified:
-		out.Printf("✓ %s ratifies the checkpoint of %q\n", done.Me, name)
+		out.Printf("✓ %s ratifies the checkpoint of %q\n", me, name)
 	case protocol.ActAmendment:
-		out.Printf("%s asks for a change of the checkpoint of %q\n", done.Me, name)
+		out.Printf("%s asks for a change of the checkpoint of %q\n", me, name)
 	case protocol.ActRejected:
-		out.Printf("%s rejects the checkpoint of %q\n", done.Me, name)
+		out.Printf("%s rejects the checkpoint of %q\n", me, name)
 	case protocol.ActJoinRequest:
-		out.Printf("%s and %s are asked whether %s may join %q\n", t.Me, t.With, done.Me, name)
+		out.Printf("%s and %s are asked whether %s may join %q\n", term.Line(t.Me), with, me, name)
 	case protocol.ActClose:
-		out.Printf("📦 %s has closed %q with %s; all of it stays in the record\n", done.Me, name, t.With)
+		out.Printf("📦 %s has closed %q with %s; all of it stays in the record\n", me, name, with)
 	}
 	showComment(c.view, done.Comment)
 	if done.Comment != nil && done.Comment.Skipped != "" && t.Anchor != "" {

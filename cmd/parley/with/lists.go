@@ -146,7 +146,10 @@ func (c *call) noteOf(topic control.Topic, it control.TopicItem, st control.Topi
 	case "reject":
 		return head + "rejected" + reason
 	case "pending":
-		if st.Previous == "accept" {
+		switch {
+		case st.Previous == "accept" && st.Path == "": // nothing of theirs came after it
+			return head + "had accepted other words; these are new: " + term.Line(it.Text)
+		case st.Previous == "accept":
 			return head + "was accepted and taken back" + reason
 		}
 	}

@@ -217,7 +217,10 @@ func flagsOf(r *control.SyncOutcome, with string) (flags []string) {
 			flags = append(flags, fmt.Sprintf("%s rejected here, though %s accepted it: does it still hold?", claim(row), with))
 		}
 	}
-	if r.Groupthink {
+	switch {
+	case r.Groupthink && r.Counted < len(r.Rows):
+		flags = append(flags, fmt.Sprintf("100%%: all is agreed on that was answered, %d of %d. What of the others?", r.Counted, len(r.Rows)))
+	case r.Groupthink:
 		flags = append(flags, "100%: all is agreed on, also what is open to interpretation? What do you see otherwise?")
 	}
 	return flags

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
+	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
 	"github.com/parleyfleet/parley/protocol"
 	"github.com/spf13/cobra"
@@ -287,11 +288,11 @@ func runShow(ctx context.Context, c *call) error {
 	if !c.view.JSON {
 		switch {
 		case isNew || !before.Derived:
-			c.view.Out.Printf("Opened %q with %s, for %s\n\n", after.Name, after.With, after.Me)
+			c.view.Out.Printf("Opened %q with %s, for %s\n\n", term.Line(after.Name), term.Line(after.With), term.Line(after.Me))
 		case before.Status == "CLOSED":
-			c.view.Out.Printf("Opened %q again: term %d. What was agreed before is history\n\n", after.Name, after.Terms)
+			c.view.Out.Printf("Opened %q again: term %d. What was agreed before is history\n\n", term.Line(after.Name), after.Terms)
 		case before.Anchor != after.Anchor:
-			c.view.Out.Printf("%q hangs on %s now\n\n", after.Name, after.Anchor)
+			c.view.Out.Printf("%q hangs on %s now\n\n", term.Line(after.Name), term.Line(after.Anchor))
 		}
 	}
 	return c.showTopic(after)
