@@ -2,7 +2,6 @@ package pack
 
 import (
 	"bytes"
-	"compress/zlib"
 	"crypto/sha1"
 	"encoding/binary"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/klauspost/compress/zlib"
 )
 
 // HeaderBytes is how long the header of a pack is.
@@ -31,7 +31,8 @@ func Encode(body []byte, entries []Placed) (pack []byte, name Hash, idx []byte) 
 	return pack, name, EncodeIndex(entries, name)
 }
 
-// Writer writes entries of a pack, one behind the other.
+// Writer writes entries of a pack, one behind the other. It compresses with a library of its
+// own: that of Go takes six times as long for a message.
 type Writer struct {
 	out   *bytes.Buffer
 	level int          // of compression, as zlib has them
