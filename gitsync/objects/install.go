@@ -62,15 +62,15 @@ func (w *Writer) install(b *Builder, behind bool) (sealed bool, err error) {
 		pen = pack.NewWriter(nil)
 	}
 	next, err := old.with(b, pen)
-	pen.Again(nil) // it keeps no pack
-	w.writers.Put(pen)
+	pen.Again(nil) // what it wrote is the next pack's
+	defer w.writers.Put(pen)
 	if err != nil {
 		return sealed, err
 	}
 	if len(next.entries) == len(old.entries) {
 		return sealed, nil
 	}
-	data, name, idx := pack.Encode(next.body, next.entries)
+	data, name, idx := pen.Encode(next.body, next.entries)
 	next.base = filepath.Join(string(w.folder), "pack-"+name.String())
 	if err := w.folder.place(next.base, data, idx); err != nil {
 		return sealed, fmt.Errorf("cannot install a pack: %w", err)

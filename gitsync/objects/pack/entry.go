@@ -23,8 +23,13 @@ func Header(objects int) []byte {
 // Encode returns a pack of entries, which stand in body one behind the other, its name
 // and its index.
 func Encode(body []byte, entries []Placed) (pack []byte, name Hash, idx []byte) {
-	pack = make([]byte, 0, HeaderBytes+len(body)+HashBytes)
-	pack = append(pack, Header(len(entries))...)
+	return new(Writer).Encode(body, entries)
+}
+
+// Encode is Encode for a pack that may be used until the next one.
+func (w *Writer) Encode(body []byte, entries []Placed) (pack []byte, name Hash, idx []byte) {
+	w.pack = slices.Grow(w.pack[:0], HeaderBytes+len(body)+HashBytes)
+	pack = append(w.pack, Header(len(entries))...)
 	pack = append(pack, body...)
 	name = sha1.Sum(pack)
 	pack = append(pack, name[:]...)
@@ -37,6 +42,7 @@ type Writer struct {
 	out   *bytes.Buffer
 	level int          // of compression, as zlib has them
 	z     *zlib.Writer // nil before the first
+	pack  []byte       // the last that Encode made
 }
 
 // NewWriter writes behind what is there already, which it takes over, and compresses as
