@@ -23,17 +23,18 @@ func Header(objects int) []byte {
 // Encode returns a pack of entries, which stand in body one behind the other, its name
 // and its index.
 func Encode(body []byte, entries []Placed) (pack []byte, name Hash, idx []byte) {
-	return new(Writer).Encode(body, entries)
+	parts, name, idx := EncodeParts(body, entries)
+	return slices.Concat(parts[:]...), name, idx
 }
 
-// Encode is Encode for a pack that may be used until the next one.
-func (w *Writer) Encode(body []byte, entries []Placed) (pack []byte, name Hash, idx []byte) {
-	w.pack = slices.Grow(w.pack[:0], HeaderBytes+len(body)+HashBytes)
-	pack = append(w.pack, Header(len(entries))...)
-	pack = append(pack, body...)
-	name = sha1.Sum(pack)
-	pack = append(pack, name[:]...)
-	return pack, name, EncodeIndex(entries, name)
+// EncodeParts is Encode for a pack in parts, which stand one behind the other: the body is
+// not copied.
+func EncodeParts(body []byte, entries []Placed) (parts [3][]byte, name Hash, idx []byte) {
+	head, sum := Header(len(entries)), sha1.New()
+	sum.Write(head)
+	sum.Write(body)
+	sum.Sum(name[:0])
+	return [...][]byte{head, body, name[:]}, name, EncodeIndex(entries, name)
 }
 
 // Writer writes entries of a pack, one behind the other. It compresses with a library of its
@@ -42,7 +43,6 @@ type Writer struct {
 	out   *bytes.Buffer
 	level int          // of compression, as zlib has them
 	z     *zlib.Writer // nil before the first
-	pack  []byte       // the last that Encode made
 }
 
 // NewWriter writes behind what is there already, which it takes over, and compresses as
