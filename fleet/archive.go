@@ -88,9 +88,15 @@ func (r *reader) from(n numbers, it *Item) numbers {
 	return numbers{n.len - from, func(i int) uint32 { return n.at(from + i) }}
 }
 
-// search is the first message that does not stand before it.
+// search is the first message that does not stand before it. In most cases none does: it
+// came after all that is in the archive.
 func (r *reader) search(it *Item) uint32 {
 	low, high := uint32(0), uint32(r.Len())
+	if high > 0 {
+		if last := r.stands(high - 1); before(&last, it) {
+			return high
+		}
+	}
 	for low < high {
 		middle := low + (high-low)/2
 		if at := r.stands(middle); before(&at, it) {

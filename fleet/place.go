@@ -143,26 +143,13 @@ const patience = 100_000
 // to that.
 func (l *Ledger) relax(from []*Item) (moving []*Item, ok bool) {
 	var todo agenda
-	for _, it := range from {
-		if now := l.at(it.Path); now != nil && now.Hash == it.Hash {
-			todo = append(todo, task{now, l.standOf(now, nil)})
-		}
-	}
-	heap.Init(&todo)
-	for left := 2*len(todo) + min(patience, 4*l.Len()); len(todo) > 0; left-- {
-		if left == 0 {
-			for _, it := range moving {
-				it.moving = false
-			}
-			return nil, false
-		}
-		it := heap.Pop(&todo).(task).it
+	look := func(it *Item) {
 		if held := l.items[it.Path]; held != nil {
 			it = held
 		}
 		at := l.standOf(it, nil)
 		if (it.placed || it.moving) && at.equal(it.newStand()) {
-			continue
+			return
 		}
 		it = l.own(it)
 		if !it.moving {
@@ -174,6 +161,23 @@ func (l *Ledger) relax(from []*Item) (moving []*Item, ok bool) {
 				heap.Push(&todo, task{other, to})
 			}
 		}
+	}
+	left := 2*len(from) + min(patience, 4*l.Len())
+	// What comes together comes in its order, as a rule: each is looked at once then.
+	for _, it := range from {
+		if now := l.at(it.Path); now != nil && now.Hash == it.Hash {
+			look(now)
+			left--
+		}
+	}
+	for ; len(todo) > 0; left-- {
+		if left == 0 {
+			for _, it := range moving {
+				it.moving = false
+			}
+			return nil, false
+		}
+		look(heap.Pop(&todo).(task).it)
 	}
 	return moving, true
 }

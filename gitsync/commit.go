@@ -17,7 +17,7 @@ const (
 	maxCommitLetters = 8192     // in one commit; the rest goes into the next
 	maxCommitBytes   = 64 << 20 // of their contents
 	manyLetters      = 32       // in a commit: so many come only where many senders are at it
-	plentyLetters    = 1024     // with so many a commit is worth what it writes
+	plentyLetters    = 4096     // with so many a commit is worth what it writes
 )
 
 // mainline makes commits on main, and takes in what others did to it.

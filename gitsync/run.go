@@ -14,7 +14,7 @@ import (
 
 const (
 	coalesce   = 2 * time.Millisecond   // letters that come within it share a commit
-	burstRest  = 3                      // times as long as a commit of many letters took, until the next
+	burstRest  = 5                      // times as long as a commit of many letters took, until the next
 	burstApart = 100 * time.Millisecond // at most
 	mainPoll   = 500 * time.Millisecond // between looks at whether somebody else moved main
 	ringApart  = 2 * time.Second        // least time between two fetches because of a bell

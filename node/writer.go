@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -174,9 +175,11 @@ func (w *writer) loop() {
 	}
 }
 
-// gather adds what else is waiting, so that one fsync serves all. What changes the
-// key is the last of a batch.
+// gather adds what else is waiting, so that one fsync serves all; who is about to ask gets
+// the time to. What changes the key is the last of a batch.
 func (w *writer) gather(first *writing) []*writing {
+	// Else, where the processors are busy, the first of many senders got an fsync of its own.
+	runtime.Gosched()
 	batch := []*writing{first}
 	for len(batch) < writeBatch && batch[len(batch)-1].next == nil {
 		select {
@@ -211,15 +214,33 @@ func (w *writer) store(batch []*writing) {
 			r.err = errors.Join(r.err, fmt.Errorf("cannot store the message: %w", err))
 		}
 	}
+	last := len(batch) - 1
+	if r := batch[last]; r.err == nil && r.next != nil {
+		w.tell(batch[:last])
+		batch = batch[last:]
+		w.signsWith.Store(r.next)
+		w.head.run, w.head.seq = random.Hex(4), 0
+	}
+	w.tell(batch)
+}
+
+// tell folds and publishes what of a batch is stored, in one look at the state, and ends
+// the waiting of who asked for it.
+func (w *writer) tell(batch []*writing) {
+	var all []written
 	for _, r := range batch {
-		if r.err == nil && r.next != nil {
-			w.signsWith.Store(r.next)
-			w.head.run, w.head.seq = random.Hex(4), 0
-		}
 		if r.err == nil {
-			failpoint.Hit(failpoint.Stored)
-			w.publish(r.written)
-			failpoint.Hit(failpoint.Published)
+			all = append(all, r.written...)
+		}
+	}
+	if len(all) > 0 {
+		failpoint.Hit(failpoint.Stored)
+		w.publish(all)
+		failpoint.Hit(failpoint.Published)
+	}
+	for _, r := range batch {
+		if n := len(r.written); r.err == nil {
+			r.written, all = all[:n:n], all[n:]
 		}
 		close(r.done)
 	}

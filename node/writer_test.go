@@ -1,10 +1,12 @@
 package node
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
 
+	"github.com/parleyfleet/parley/fleet"
 	"github.com/parleyfleet/parley/protocol"
 )
 
@@ -36,5 +38,43 @@ func TestPathsStrictlyRise(t *testing.T) {
 	}
 	if h.seq != 20_000 {
 		t.Errorf("seq is %d after 20000 messages", h.seq)
+	}
+}
+
+// What one fsync serves is folded in one look at the state; each request gets its own
+// messages back, also beside one that is refused.
+func TestABatchIsPublishedAtOnceAndEachRequestGetsItsOwn(t *testing.T) {
+	var published [][]written
+	w := &writer{writerOptions: writerOptions{publish: func(ws []written) {
+		published = append(published, ws)
+		for i := range ws {
+			ws[i].item = &fleet.Item{}
+		}
+	}}}
+	request := func(bodies ...string) *writing {
+		r := &writing{done: make(chan struct{})}
+		for _, body := range bodies {
+			r.written = append(r.written, written{message: &protocol.Message{Body: body}})
+		}
+		return r
+	}
+	refused := request("x")
+	refused.err = errors.New("too long")
+	batch := []*writing{request("a"), refused, request("b", "c"), request("d")}
+	w.tell(batch)
+	if len(published) != 1 || len(published[0]) != 4 {
+		t.Fatalf("published %d times, want all four messages at once", len(published))
+	}
+	for i, want := range []string{"a", "", "bc", "d"} {
+		<-batch[i].done
+		got := ""
+		for _, each := range batch[i].written {
+			if each.item != nil {
+				got += each.message.Body
+			}
+		}
+		if got != want {
+			t.Errorf("request %d got %q back as stored, want %q", i, got, want)
+		}
 	}
 }

@@ -18,6 +18,9 @@ import (
 // UTC, to the millisecond.
 const TimestampLayout = "2006-01-02T15:04:05.000Z"
 
+// usualFront is how many bytes the fields of a message have, as a rule, with the signature.
+const usualFront = 768
+
 // unattended is the value of the field of that name.
 const unattended = "yes"
 
@@ -29,6 +32,7 @@ func Encode(m *Message) ([]byte, error) {
 		return nil, err
 	}
 	var w frontmatter
+	w.Grow(usualFront)
 	w.text("from", m.From)
 	w.list("to", m.Names())
 	w.text("type", string(m.Type))
@@ -147,7 +151,12 @@ type frontmatter struct {
 	invalid string // a field whose value is not UTF-8
 }
 
-func (w *frontmatter) plain(key, value string) { w.WriteString(key + ": " + value + "\n") }
+func (w *frontmatter) plain(key, value string) {
+	w.WriteString(key)
+	w.WriteString(": ")
+	w.WriteString(value)
+	w.WriteByte('\n')
+}
 
 func (w *frontmatter) text(key, value string) {
 	if value != "" {
@@ -195,11 +204,13 @@ func (w *frontmatter) block(key string, values []string) {
 
 // file puts the block and the body together.
 func (w *frontmatter) file(body string) []byte {
-	s := "---\n" + w.String() + "---\n"
+	const line = "---\n"
+	file := make([]byte, 0, 2*len(line)+w.Len()+len(body)+2)
+	file = append(append(append(file, line...), w.String()...), line...)
 	if body != "" {
-		s += "\n" + body + "\n"
+		file = append(append(append(file, '\n'), body...), '\n')
 	}
-	return []byte(s)
+	return file
 }
 
 var (

@@ -13,15 +13,23 @@ const maxPlainFields = 32
 // reports false for everything else, which the YAML library then reads: that takes ten
 // times as long, and a node reads each message several times.
 func plainFields(front []byte) (fields, bool) {
-	var all fields
+	const usual = 20 // fields of a message
+	all, single := make(fields, 0, usual), make([]string, 0, usual)
 	for len(front) > 0 {
 		line, rest, ended := bytes.Cut(front, []byte("\n"))
-		key, value, ok := strings.Cut(string(line), ": ")
+		key, value, ok := strings.Cut(string(line), ": ") // each for itself: who keeps one value keeps its line alone
 		if !ended || !ok || !isPlainKey(key) || all.has(key) || len(all) == maxPlainFields {
 			return nil, false
 		}
 		f := field{key: key}
-		if f.values, f.list, ok = plainValues(value); !ok {
+		if inner, list := strings.CutPrefix(value, "["); list {
+			f.list = true
+			f.values, ok = plainList(inner)
+		} else if value, ok = plainValue(value, " :()"); ok {
+			single = append(single, value)
+			f.values = single[len(single)-1 : len(single) : len(single)]
+		}
+		if !ok {
 			return nil, false
 		}
 		all, front = append(all, f), rest
@@ -38,24 +46,19 @@ func (fs fields) has(key string) bool {
 	return false
 }
 
-// plainValues reads one value, or the values of an inline list.
-func plainValues(text string) (values []string, list, ok bool) {
-	inner, list := strings.CutPrefix(text, "[")
-	if !list {
-		value, ok := plainValue(text, " :()")
-		return []string{value}, false, ok
-	}
+// plainList reads the values of an inline list behind its bracket.
+func plainList(inner string) (values []string, ok bool) {
 	if inner, ok = strings.CutSuffix(inner, "]"); !ok {
-		return nil, false, false
+		return nil, false
 	}
 	for item := range strings.SplitSeq(inner, ", ") {
 		value, ok := plainValue(item, "")
 		if !ok {
-			return nil, false, false
+			return nil, false
 		}
 		values = append(values, value)
 	}
-	return values, true, true
+	return values, true
 }
 
 // plainValue reads a scalar of letters, digits, a few signs that YAML gives no meaning

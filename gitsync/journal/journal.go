@@ -19,6 +19,7 @@ const (
 	defaultCompact  = 64 << 20
 	retireAbove     = 256 << 10 // an idle current segment larger than this is replaced
 	maxBatch        = 4 << 20   // bytes that one fsync takes
+	keptOut         = 256 << 10 // bytes of room that are kept for the next batch
 	waitingRequests = 1024
 )
 
@@ -62,6 +63,7 @@ type Journal struct {
 	last      uint64 // number of the newest segment
 	lastValid uint64 // how much of it is valid
 	nonce     uint64 // of the current segment
+	out       []byte // room to write a batch in
 
 	mu       sync.Mutex // guards the fields below
 	segments []*segment // oldest first; the last one is the current one if current is set

@@ -148,9 +148,12 @@ func (j *Journal) begin() error {
 
 // store writes a batch and syncs it. After any error the segment is given up.
 func (j *Journal) store(batch []*request) error {
-	var out []byte
+	out := j.out[:0]
 	for _, r := range batch {
 		out = appendRecord(out, j.nonce, r.entries)
+	}
+	if j.out = out; cap(out) > keptOut {
+		j.out = nil
 	}
 	_, err := j.current.Write(out)
 	if err == nil {

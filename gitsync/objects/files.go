@@ -31,14 +31,18 @@ func RenameDir(from, to string) error {
 	return durable.Folder(filepath.Dir(to))
 }
 
-// writeAtomically writes a file beside its place, syncs it and moves it there.
-// The folder is not synced.
-func writeAtomically(path string, data []byte) error {
+// writeAtomically writes a file beside its place, syncs it and moves it there. The parts of
+// its data stand one behind the other. The folder is not synced.
+func writeAtomically(path string, data ...[]byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), tempPrefix)
 	if err != nil {
 		return fmt.Errorf("cannot create a file: %w", err)
 	}
-	_, err = f.Write(data)
+	for _, part := range data {
+		if err == nil {
+			_, err = f.Write(part)
+		}
+	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -62,7 +62,7 @@ func (w *Writer) install(b *Builder, behind bool) (sealed bool, err error) {
 		pen = pack.NewWriter(nil)
 	}
 	next, err := old.with(b, pen)
-	pen.Again(nil) // it keeps no pack
+	pen.Again(nil) // what it wrote is the next pack's
 	w.writers.Put(pen)
 	if err != nil {
 		return sealed, err
@@ -70,9 +70,9 @@ func (w *Writer) install(b *Builder, behind bool) (sealed bool, err error) {
 	if len(next.entries) == len(old.entries) {
 		return sealed, nil
 	}
-	data, name, idx := pack.Encode(next.body, next.entries)
+	parts, name, idx := pack.EncodeParts(next.body, next.entries)
 	next.base = filepath.Join(string(w.folder), "pack-"+name.String())
-	if err := w.folder.place(next.base, data, idx); err != nil {
+	if err := w.folder.place(next.base, idx, parts[:]...); err != nil {
 		return sealed, fmt.Errorf("cannot install a pack: %w", err)
 	}
 	w.kept[next.base] = true

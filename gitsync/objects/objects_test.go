@@ -319,7 +319,7 @@ func TestKeepComesBeforeThePack(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(base+".pack", "in the way"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.folder.placeFiles(base, data, idx); err == nil {
+	if err := s.folder.placeFiles(base, idx, data); err == nil {
 		t.Fatal("the pack was placed")
 	}
 	if _, err := os.Stat(base + ".keep"); err != nil {

@@ -32,11 +32,11 @@ func (f packFolder) packs(ending string) ([]string, error) {
 	return names, nil
 }
 
-// place puts the three files of a pack there and syncs the folder. What cannot be
-// finished is taken away again.
-func (f packFolder) place(base string, pack, idx []byte) error {
+// place puts the three files of a pack, which comes in parts, there and syncs the folder.
+// What cannot be finished is taken away again.
+func (f packFolder) place(base string, idx []byte, pack ...[]byte) error {
 	_, known := os.Stat(base + ".idx")
-	err := f.placeFiles(base, pack, idx)
+	err := f.placeFiles(base, idx, pack...)
 	if err == nil || known == nil {
 		return err
 	}
@@ -49,12 +49,12 @@ func (f packFolder) place(base string, pack, idx []byte) error {
 // placeFiles writes the .keep first, because "git repack -d" decides by the .pack
 // and the .keep what to remove at its end; the .idx last, because it makes the pack
 // readable.
-func (f packFolder) placeFiles(base string, pack, idx []byte) error {
+func (f packFolder) placeFiles(base string, idx []byte, pack ...[]byte) error {
 	for _, file := range []struct {
 		name string
-		data []byte
-	}{{base + ".keep", []byte(keepText)}, {base + ".pack", pack}, {base + ".idx", idx}} {
-		if err := writeAtomically(file.name, file.data); err != nil {
+		data [][]byte
+	}{{base + ".keep", [][]byte{[]byte(keepText)}}, {base + ".pack", pack}, {base + ".idx", [][]byte{idx}}} {
+		if err := writeAtomically(file.name, file.data...); err != nil {
 			return err
 		}
 		failpoint.Hit(failpoint.PackPlacing)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"maps"
-	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -14,11 +13,11 @@ import (
 const (
 	sealCommits = 64
 	sealBytes   = 2 << 20
-	entryRoom   = 32 // bytes that an entry may have besides what is compressed
 )
 
-// rolling is the newest pack as it was last written. It is replaced, never
-// changed: each Install writes a new pack with the old entries and the new ones.
+// rolling is the newest pack as it was last written. It is replaced, never changed: each
+// Install writes a new pack with the old entries and the new ones. Of the packs that come
+// of one, only the last is kept: they share what they have in common, and the room behind.
 type rolling struct {
 	base    string // path without ending; "" before the first Install
 	body    []byte // all entries, as they stand in the pack
@@ -40,16 +39,9 @@ func (r *rolling) full() bool { return r.commits >= sealCommits || len(r.body)-r
 
 // with returns what the pack becomes with the new objects, which w writes; r stays as it is.
 func (r *rolling) with(b *Builder, w *pack.Writer) (*rolling, error) {
-	room := 0 // for what comes, uncompressed: so the body is copied once, however much it grows
-	for _, o := range b.objects {
-		room += entryRoom + len(o.data)
-		if o.delta != nil {
-			room += len(o.delta) - len(o.data)
-		}
-	}
 	next := &rolling{
-		body:    append(make([]byte, 0, len(r.body)+room), r.body...),
-		entries: slices.Clone(r.entries),
+		body:    r.body, // what comes is written behind it, where r does not look
+		entries: r.entries,
 		at:      maps.Clone(r.at),
 		commits: r.commits + b.commits,
 		bases:   r.bases,

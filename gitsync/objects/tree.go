@@ -93,8 +93,11 @@ func encodeTree(entries []Entry) []byte {
 }
 
 func appendEntry(out []byte, e Entry) []byte {
-	out = strconv.AppendUint(out, uint64(e.Mode), 8)
-	out = append(out, ' ')
+	if e.Mode == ModeFile { // nearly all
+		out = append(out, "100644 "...)
+	} else {
+		out = append(strconv.AppendUint(out, uint64(e.Mode), 8), ' ')
+	}
 	out = append(out, e.Name...)
 	out = append(out, 0)
 	return append(out, e.Hash[:]...)
@@ -110,6 +113,9 @@ func treeSize(entries []Entry) int {
 }
 
 func (e Entry) size() int {
+	if e.Mode == ModeFile {
+		return len("100644 ") + len(e.Name) + 1 + pack.HashBytes
+	}
 	digits := 1
 	for m := e.Mode >> 3; m > 0; m >>= 3 {
 		digits++

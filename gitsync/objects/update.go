@@ -1,8 +1,10 @@
 package objects
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -22,97 +24,123 @@ func (t *Trees) Update(base Hash, changes map[string]Change, b *Builder) (Hash, 
 	if len(changes) == 0 {
 		return base, nil
 	}
-	old, err := t.Tree(base)
-	if err != nil {
-		return Zero, err
-	}
-	here := map[string]Change{}
-	below := map[string]map[string]Change{}
+	all := make([]pathChange, 0, len(changes))
 	for path, change := range changes {
-		name, rest, deeper := cutPath(path)
-		if name == "" || deeper && rest == "" {
+		if path == "" || path[0] == '/' || path[len(path)-1] == '/' || strings.Contains(path, "//") {
 			return Zero, fmt.Errorf("cannot change %q: not a path below a tree", path)
 		}
-		if !deeper {
-			here[name] = change
-			continue
-		}
-		if below[name] == nil {
-			below[name] = map[string]Change{}
-		}
-		below[name][rest] = change
+		all = append(all, pathChange{path, change})
 	}
-	entries, err := t.updateDirs(old, below, b)
+	slices.SortFunc(all, func(a, b pathChange) int { return strings.Compare(a.path, b.path) })
+	return t.update(base, all, 0, b)
+}
+
+// pathChange is a change and its path.
+type pathChange struct {
+	path string
+	Change
+}
+
+// update is Update for changes below one directory, whose path and slash are the first
+// bytes of theirs, so many. They are in the order of their paths: those below one
+// directory of it come together.
+func (t *Trees) update(base Hash, changes []pathChange, above int, b *Builder) (Hash, error) {
+	entries, err := t.Tree(base)
 	if err != nil {
 		return Zero, err
 	}
-	if entries = updateFiles(entries, here); len(entries) == 0 {
+	var here []pathChange
+	var dirs edit
+	for len(changes) > 0 {
+		name, _, deeper := cutPath(changes[0].path[above:])
+		if !deeper {
+			here = append(here, pathChange{name, changes[0].Change})
+			changes = changes[1:]
+			continue
+		}
+		below := changes[0].path[:above+len(name)+1]
+		count := sort.Search(len(changes), func(i int) bool { return !strings.HasPrefix(changes[i].path, below) })
+		if err := t.updateDir(entries, name, changes[:count], len(below), &dirs, b); err != nil {
+			return Zero, err
+		}
+		changes = changes[count:]
+	}
+	if entries = updateFiles(dirs.of(entries), here); len(entries) == 0 {
 		return emptyTree, nil
 	}
 	return b.tree(t.cache, base, entries), nil
 }
 
-func (t *Trees) updateDirs(entries []Entry, below map[string]map[string]Change, b *Builder) ([]Entry, error) {
-	var fresh []Entry
-	gone := map[string]bool{}
-	for name, changes := range below {
-		old := Zero
-		if i, ok := findEntry(entries, name, true); ok {
-			old = entries[i].Hash
-		}
-		tree, err := t.Update(old, changes, b)
-		if err != nil {
-			return nil, err
-		}
-		if tree == emptyTree || tree == Zero {
-			if old != Zero {
-				gone[name] = true
-			}
-			continue
-		}
-		gone[name] = true
-		fresh = append(fresh, Entry{Name: name, Mode: ModeDir, Hash: tree})
+// updateDir notes in dirs what becomes of one directory among entries.
+func (t *Trees) updateDir(entries []Entry, name string, changes []pathChange, above int, dirs *edit, b *Builder) error {
+	old := Zero
+	if i, ok := findEntry(entries, name, true); ok {
+		old = entries[i].Hash
 	}
-	return merge(entries, gone, fresh), nil
+	tree, err := t.update(old, changes, above, b)
+	switch {
+	case err != nil:
+		return err
+	case tree != emptyTree && tree != Zero:
+		dirs.put(Entry{Name: name, Mode: ModeDir, Hash: tree})
+	case old != Zero:
+		dirs.gone = append(dirs.gone, name)
+	}
+	return nil
 }
 
-func updateFiles(entries []Entry, here map[string]Change) []Entry {
-	var fresh []Entry
-	gone := map[string]bool{}
-	for name, change := range here {
-		if change.Hash == Zero {
-			// Removing a file leaves a directory of its name alone.
-			if _, ok := findEntry(entries, name, false); ok {
-				gone[name] = true
-			}
-			continue
+func updateFiles(entries []Entry, here []pathChange) []Entry {
+	var files edit
+	for _, c := range here {
+		if c.Hash != Zero {
+			files.put(Entry{Name: c.path, Mode: cmp.Or(c.Mode, ModeFile), Hash: c.Hash})
+		} else if _, ok := findEntry(entries, c.path, false); ok { // removing a file leaves a directory of its name alone
+			files.gone = append(files.gone, c.path)
 		}
-		gone[name] = true
-		mode := change.Mode
-		if mode == 0 {
-			mode = ModeFile
-		}
-		fresh = append(fresh, Entry{Name: name, Mode: mode, Hash: change.Hash})
 	}
-	return merge(entries, gone, fresh)
+	return files.of(entries)
 }
 
-// merge replaces the entries that have a name in gone by the fresh ones.
-func merge(entries []Entry, gone map[string]bool, fresh []Entry) []Entry {
-	if len(gone) == 0 {
+// edit is what becomes of entries: those that have a name in gone go, then fresh ones come.
+type edit struct {
+	gone  []string
+	fresh []Entry
+}
+
+// put has an entry stand in the place of what has its name.
+func (e *edit) put(entry Entry) {
+	e.gone, e.fresh = append(e.gone, entry.Name), append(e.fresh, entry)
+}
+
+// of are the entries after the edit. Of a day with many messages nearly all stay: they are
+// copied, and none is looked at.
+func (e *edit) of(entries []Entry) []Entry {
+	if len(e.gone) == 0 {
 		return entries
 	}
-	slices.SortFunc(fresh, compareEntries)
-	out := make([]Entry, 0, len(entries)+len(fresh))
-	for _, e := range entries {
-		if gone[e.Name] {
-			continue
+	var drop []int
+	for _, name := range e.gone {
+		for _, dir := range []bool{false, true} {
+			if i, ok := findEntry(entries, name, dir); ok {
+				drop = append(drop, i)
+			}
 		}
-		for len(fresh) > 0 && compareEntries(fresh[0], e) < 0 {
-			out = append(out, fresh[0])
-			fresh = fresh[1:]
-		}
-		out = append(out, e)
 	}
-	return append(out, fresh...)
+	slices.Sort(drop)
+	slices.SortFunc(e.fresh, compareEntries)
+	out, at := make([]Entry, 0, len(entries)+len(e.fresh)), 0
+	copyTo := func(to int) {
+		for ; len(drop) > 0 && drop[0] < to; drop = drop[1:] {
+			out = append(out, entries[at:drop[0]]...)
+			at = drop[0] + 1
+		}
+		out, at = append(out, entries[at:to]...), to
+	}
+	for _, f := range e.fresh {
+		to, _ := slices.BinarySearchFunc(entries, f, compareEntries)
+		copyTo(to)
+		out = append(out, f)
+	}
+	copyTo(len(entries))
+	return out
 }

@@ -99,7 +99,7 @@ func walls() []Wall {
 		},
 		{
 			Room:       "gitsync/objects/pack",
-			ThirdParty: []string{"github.com/go-git/go-git/v5"},
+			ThirdParty: []string{"github.com/go-git/go-git/v5", "github.com/klauspost/compress"},
 			Why:        "a pack is bytes in a form of git's: how packs of a repository come and go, while git works there too, is decided above",
 		},
 		{

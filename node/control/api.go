@@ -53,7 +53,7 @@ func WriteJSON(w io.Writer, v any) error {
 	fillLists(copied)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(copied.Interface())
+	return enc.Encode(copied.Addr().Interface())
 }
 
 // fillLists replaces the nil slices in v by empty ones. Lists that hold lists, and

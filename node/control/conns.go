@@ -2,7 +2,6 @@ package control
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"net"
@@ -40,22 +39,18 @@ type conn struct {
 }
 
 // ask sends a request and returns the answer, whose body the caller closes. Until then the
-// end of the request's context ends the call.
-func (cs *conns) ask(r *http.Request) (*http.Response, error) {
-	var request bytes.Buffer
-	if err := r.Write(&request); err != nil {
-		return nil, err
-	}
+// end of ctx ends the call.
+func (cs *conns) ask(ctx context.Context, request []byte) (*http.Response, error) {
 	for {
-		c, err := cs.take(r.Context())
+		c, err := cs.take(ctx)
 		if err != nil {
 			return nil, err
 		}
-		leave := context.AfterFunc(r.Context(), func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // a closed one needs none
-		sent, err := c.Write(request.Bytes())
+		leave := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // a closed one needs none
+		sent, err := c.Write(request)
 		var answer *http.Response
 		if err == nil || sent > 0 { // a node that refuses a request does not read all of it
-			answer, err = http.ReadResponse(c.in, r)
+			answer, err = http.ReadResponse(c.in, nil)
 		}
 		if err == nil {
 			answer.Body = &connBody{ReadCloser: answer.Body, conn: c, of: cs, leave: leave, last: answer.Close}
@@ -63,7 +58,7 @@ func (cs *conns) ask(r *http.Request) (*http.Response, error) {
 		}
 		leave()
 		c.Close()
-		if c.since.IsZero() || sent > 0 || r.Context().Err() != nil {
+		if c.since.IsZero() || sent > 0 || ctx.Err() != nil {
 			return nil, err
 		}
 	}

@@ -71,7 +71,10 @@ func (i Info) withDefaults() Info {
 func Serve(ctx context.Context, listener net.Listener, s Answers, info Info) error {
 	info = info.withDefaults()
 	server := &http.Server{
-		Handler:           &server{answers: s, info: info, verbs: byName(), draining: ctx},
+		Handler: &server{
+			answers: s, info: info, verbs: byName(), draining: ctx,
+			version: []string{info.Version}, api: []string{strconv.Itoa(info.API)},
+		},
 		ErrorLog:          info.Errors,
 		ReadHeaderTimeout: info.Patience,
 		IdleTimeout:       idleTime,
@@ -103,6 +106,8 @@ type server struct {
 	info     Info
 	verbs    map[string]VerbSpec
 	draining context.Context // ends when the server does
+
+	version, api []string // headers of every answer
 }
 
 // byName are the verbs by how they stand in the path of a request.
@@ -170,19 +175,18 @@ func (h *server) stream(ctx context.Context, by Caller, v VerbSpec, request any,
 
 // ServeHTTP answers POST /v1/<verb>.
 func (h *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set(headerVersion, h.info.Version)
-	w.Header().Set(headerAPI, strconv.Itoa(h.info.API))
-	ctx, cancel := context.WithCancelCause(r.Context())
-	defer cancel(nil)
-	if err := h.answer(ctx, cancel, w, r); err != nil {
-		e := failure(ctx, err)
+	header := w.Header()
+	header[headerVersion], header[headerAPI] = h.version, h.api
+	header["Date"] = nil // nobody asks for it
+	if err := h.answer(r.Context(), w, r); err != nil {
+		e := AsError(err)
 		w.Header().Set("Content-Type", typeJSON)
 		w.WriteHeader(e.Kind.httpStatus())
 		_ = WriteJSON(w, e) // it fails only where nobody listens any more
 	}
 }
 
-func (h *server) answer(ctx context.Context, cancel context.CancelCauseFunc, w http.ResponseWriter, r *http.Request) error {
+func (h *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request) error {
 	name, ok := cutVerb(r)
 	if !ok {
 		return Errorf(KindUsage, "", "cannot answer %s %s: requests are POST %s<verb>", r.Method, r.URL.Path, pathPrefix)
@@ -204,10 +208,6 @@ func (h *server) answer(ctx context.Context, cancel context.CancelCauseFunc, w h
 		h.info.Refused(name, caller, err)
 		return err
 	}
-	if v.Long {
-		stop := context.AfterFunc(h.draining, func() { cancel(errDraining()) })
-		defer stop()
-	}
 	request, err := v.decode(body)
 	if err != nil {
 		return err
@@ -216,10 +216,30 @@ func (h *server) answer(ctx context.Context, cancel context.CancelCauseFunc, w h
 		h.info.Refused(name, caller, err)
 		return err
 	}
-	if v.Stream {
-		return h.stream(ctx, caller, v, request, w)
+	if v.Long {
+		return h.long(ctx, caller, v, request, w)
 	}
-	return h.one(ctx, caller, v, request, w)
+	return h.soon(ctx, caller, v, request, w)
+}
+
+// long answers what may take as long as the server goes on, and ends with it.
+func (h *server) long(ctx context.Context, by Caller, v VerbSpec, request any, w http.ResponseWriter) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(h.draining, func() { cancel(errDraining()) })
+	defer stop()
+	if err := h.soon(ctx, by, v, request, w); err != nil {
+		return failure(ctx, err)
+	}
+	return nil
+}
+
+// soon answers once, or with a stream.
+func (h *server) soon(ctx context.Context, by Caller, v VerbSpec, request any, w http.ResponseWriter) error {
+	if v.Stream {
+		return h.stream(ctx, by, v, request, w)
+	}
+	return h.one(ctx, by, v, request, w)
 }
 
 // receive reads a request's body to its end, which also makes net/http notice when

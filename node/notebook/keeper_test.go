@@ -611,3 +611,22 @@ func FuzzHistory(f *testing.F) {
 		}
 	})
 }
+
+// A burst of messages had the files' keeper read the topic of their channel for each of
+// them: that took a tenth of what the node had for the burst.
+func TestABurstInAChannelIsOneQuestion(t *testing.T) {
+	asked := 0
+	k := New(Options{Agents: func() []configs.Agent { return nil }, Pair: func(c protocol.ChannelID) ([2]string, bool) {
+		asked++
+		return [2]string{"skills", "mawjs"}, c == "topic"
+	}})
+	var burst []protocol.Path
+	for n := range uint32(500) {
+		for _, channel := range []protocol.ChannelID{"talk", "other", "topic"} {
+			burst = append(burst, protocol.NewPath(channel, noon, n))
+		}
+	}
+	if k.after(burst, false); asked != 3 {
+		t.Errorf("for 500 messages in each of three channels it was asked %d times, want 3", asked)
+	}
+}

@@ -363,4 +363,8 @@ func TestWhenMessagesAreIndexed(t *testing.T) {
 			t.Errorf("%s: due is %v", c.name, got)
 		}
 	}
+	// A burst goes on while what came before is indexed, or only a few come.
+	if !thick(600, time.Second) || !thick(200, 300*time.Millisecond) || thick(200, time.Second) || thick(0, time.Millisecond) {
+		t.Error("what comes while messages are indexed is taken for a burst, or a burst is not")
+	}
 }

@@ -202,8 +202,9 @@ func (x *Indexer) keepUp(ctx context.Context, index *Index) {
 		select {
 		case <-tick.C:
 			pending := index.Pending()
-			if due(pending, pending-before) || time.Since(flushed) >= indexLate {
-				x.flush(ctx, index)
+			late := time.Since(flushed) >= indexLate
+			if late || due(pending, pending-before) {
+				x.flush(ctx, index, late)
 				flushed = time.Now()
 			}
 			before = index.Pending()
@@ -264,10 +265,21 @@ func due(waiting, came int) bool {
 	return came == 0 || waiting >= indexMany && came < indexBusy || waiting >= indexMost
 }
 
-// flush writes what waits, and stops between two batches when ctx ends.
-func (x *Indexer) flush(ctx context.Context, index *Index) {
+// thick reports whether so many messages within a time come thick and fast.
+func thick(came int, within time.Duration) bool {
+	return time.Duration(came)*indexPause >= indexBusy*within
+}
+
+// flush writes what waits, and stops between two batches when ctx ends; unless it is late,
+// also when messages come thick and fast again: a burst that had only paused would share
+// the processors with the indexing of all that came before.
+func (x *Indexer) flush(ctx context.Context, index *Index, late bool) {
 	for ctx.Err() == nil {
+		before, began := index.Pending(), time.Now()
 		more, err := index.flushBatch()
+		if waiting := index.Pending(); !late && waiting < indexMost && thick(waiting-max(0, before-maxBatch), time.Since(began)) {
+			more = false
+		}
 		if err != nil {
 			x.o.Log.Error().Err(err).Msg("cannot index messages")
 		}

@@ -30,7 +30,9 @@ type Placed struct {
 
 // EncodeIndex is the index, of version 2, of a pack of less than 2 GB.
 func EncodeIndex(entries []Placed, pack Hash) []byte {
-	return EncodeSorted(slices.SortedFunc(slices.Values(entries), Placed.Compare), pack)
+	sorted := slices.Clone(entries)
+	slices.SortFunc(sorted, Placed.Compare)
+	return EncodeSorted(sorted, pack)
 }
 
 // Compare orders entries by the names of their objects.
