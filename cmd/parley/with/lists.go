@@ -3,11 +3,13 @@ package with
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/parleyfleet/parley/cmd/parley/cli"
 	"github.com/parleyfleet/parley/internal/term"
 	"github.com/parleyfleet/parley/node/control"
+	"github.com/parleyfleet/parley/protocol"
 )
 
 // runList lists all active collaborations (seed, "--list").
@@ -37,9 +39,21 @@ func runList(ctx context.Context, c *call) error {
 	return nil
 }
 
-// topics are those that a list is of.
+// topics are those that a list is of; where a topic is named, that one.
 func (c *call) topics(ctx context.Context, items bool) (control.TopicList, error) {
-	return control.Topics.Ask(ctx, c.client, control.TopicsRequest{Viewing: c.viewing(), With: c.partner(), Items: items})
+	list, err := control.Topics.Ask(ctx, c.client, control.TopicsRequest{Viewing: c.viewing(), With: c.partner(), Items: items})
+	if err != nil || c.topic() == "" {
+		return list, err
+	}
+	slug, err := protocol.SlugOf(c.topic())
+	if err != nil {
+		return list, control.Errorf(control.KindUsage, "", "cannot find the topic: %v", err)
+	}
+	list.Topics = slices.DeleteFunc(list.Topics, func(t control.Topic) bool { return t.Slug != slug.String() })
+	if len(list.Topics) == 0 {
+		return list, control.Errorf(control.KindNotFound, "parley work-with --list", "no topic %q with %s is active", c.topic(), c.partner())
+	}
+	return list, nil
 }
 
 // runStatus lists a partner's topics with phases and pending items (R32).
@@ -110,7 +124,11 @@ func runState(ctx context.Context, c *call) error {
 			if i > 0 {
 				id, text = "", ""
 			}
-			t.Rows = append(t.Rows, []string{id, term.Line(st.Who), mark(st.Phase), c.view.StampOrEmpty(st.Decided), term.Line(text)})
+			decided := st.Decided
+			if st.Phase == "timeout" {
+				decided = st.TimeoutAt
+			}
+			t.Rows = append(t.Rows, []string{id, term.Line(st.Who), mark(st.Phase), c.view.StampOrEmpty(decided), term.Line(text)})
 			if note := c.noteOf(topic, it, st); note != "" {
 				notes = append(notes, note)
 			}

@@ -25,7 +25,6 @@ func runForward(ctx context.Context, c *call) error { return c.checkpoints(ctx, 
 
 // checkpoints makes a checkpoint of a topic, of all where none is named.
 func (c *call) checkpoints(ctx context.Context, forward bool) error {
-	topic := c.topic()
 	text := c.text
 	if text == "-" {
 		var err error
@@ -37,12 +36,11 @@ func (c *call) checkpoints(ctx context.Context, forward bool) error {
 	if err != nil {
 		return err
 	}
-	slug, _ := protocol.SlugOf(topic)
 	words := summarizer{call: c}
 	done := []Done{}
 	var failed []error // of one topic; the others are summed up all the same
 	for _, t := range list.Topics {
-		if topic != "" && t.Slug != slug.String() || topic == "" && !t.Derived {
+		if c.topic() == "" && !t.Derived {
 			continue
 		}
 		says := text
@@ -177,7 +175,7 @@ func (c *call) fleetTable(list control.TopicList) {
 		return
 	}
 	c.view.Out.Printf("📋 Fleet Collaborations\n\n")
-	t := term.Table{Heading: []string{"Collaboration", "Oracles", "Node", "Score"}, Flexible: 0}
+	t := term.Table{Heading: []string{"Collaboration", "Oracles", "Node", "Score", "Decayed"}, Flexible: 0, Style: func(row int, cell string) string { return c.coloured(list.Topics[row].Colour, cell) }}
 	var who []string
 	cross := 0
 	for _, topic := range list.Topics {
@@ -187,7 +185,7 @@ func (c *call) fleetTable(list control.TopicList) {
 			cross++
 		}
 		who = append(who, topic.Me, topic.With)
-		t.Rows = append(t.Rows, []string{term.Line(topic.Name), term.Line(topic.Me + ", " + topic.With), dash(node), percent(topic.Raw)})
+		t.Rows = append(t.Rows, []string{term.Line(topic.Name), term.Line(topic.Me + ", " + topic.With), dash(node), percent(topic.Raw), percent(topic.Decayed)})
 	}
 	slices.Sort(who)
 	c.view.Table(t)

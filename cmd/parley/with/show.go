@@ -88,15 +88,38 @@ func runRelation(ctx context.Context, c *call) error {
 	if r.Dissents > 0 {
 		label("Differences", cli.Count(r.Dissents, "difference")+" kept")
 	}
+	style, prose := styleIn(r.Prose)
+	if style != "" {
+		label("Style", term.Line(style))
+	}
 	label("Reached by", transportText(r))
-	if r.Prose != "" {
+	if prose != "" {
 		out.Printf("\nFrom %s's context.md:\n", term.Line(r.Me))
-		for line := range strings.SplitSeq(r.Prose, "\n") {
+		for line := range strings.SplitSeq(prose, "\n") {
 			out.Printf("  %s\n", term.Line(line))
 		}
 	}
 	c.because(r.Me, r.Chosen)
 	return nil
+}
+
+// styleIn is what a person wrote of how the other one works, as one line, and what else is in
+// that prose.
+func styleIn(prose string) (style, rest string) {
+	var styles, others []string
+	within := false
+	for line := range strings.SplitSeq(prose, "\n") {
+		if strings.HasPrefix(line, "#") {
+			within = line == "## Working Style"
+		}
+		switch {
+		case !within:
+			others = append(others, line)
+		case !strings.HasPrefix(line, "#"):
+			styles = append(styles, line)
+		}
+	}
+	return strings.Join(styles, " "), strings.Join(others, "\n")
 }
 
 func transportText(r control.Relation) string {

@@ -40,6 +40,7 @@ type call struct {
 type action struct {
 	flag, takes, help string // takes: what its value is, "" for none
 	beside            string // the flags that say more of it
+	alone             bool   // it is of all partners: no words go with it
 	deed              protocol.Act
 	run               func(ctx context.Context, c *call) error
 }
@@ -53,7 +54,7 @@ func actions() []action {
 		{flag: "state", help: "where each stands on each item of a topic", run: runState},
 		{flag: "pending", help: "items that await my decision", run: runPending},
 		{flag: "deferred", help: "items that I have put off", run: runDeferred},
-		{flag: "sweep-timeouts", help: "write my files anew, and say what has timed out", run: runSweep},
+		{flag: "sweep-timeouts", help: "write my files anew, and say what has timed out", alone: true, run: runSweep},
 		{flag: "export", help: "print a topic as Markdown, whole as JSON with --json", run: runExport},
 		{flag: "agree", takes: "TEXT", help: "propose an agreement", beside: "persist", deed: protocol.ActAgree},
 		{flag: "ask", takes: "TEXT", help: "put an open question on the list", beside: "persist", deed: protocol.ActOpen},
@@ -69,7 +70,7 @@ func actions() []action {
 		{flag: "checkpoint", help: "sum a topic up, all without one: with --text, else the agent is asked", beside: "text wait persist", run: runCheckpoint},
 		{flag: "recap", help: "what is active and what waits for me, for the start of a session", run: runRecap},
 		{flag: "forward", help: "a checkpoint of every active topic, for the end of a session", beside: "text wait persist", run: runForward},
-		{flag: "fleet-status", help: "who works with whom, on all hosts", run: runFleetStatus},
+		{flag: "fleet-status", help: "who works with whom, on all hosts", alone: true, run: runFleetStatus},
 		{flag: "ratify", help: "ratify the partner's last checkpoint", beside: "text reason persist", deed: protocol.ActRatified},
 		{flag: "amend", takes: "TEXT", help: "say what is to change in it", beside: "persist", deed: protocol.ActAmendment},
 		{flag: "reject-checkpoint", takes: "REASON", help: "reject it", beside: "persist", deed: protocol.ActRejected},
@@ -129,8 +130,11 @@ serves is asked on the issue.`,
 			if err := besides(cmd, chosen); err != nil {
 				return err
 			}
-			if chosen == nil && len(args) == 0 {
+			switch {
+			case chosen == nil && len(args) == 0:
 				return cli.UsageErrorf(cmd, "name a partner, or say what to do, such as --list")
+			case chosen != nil && chosen.alone && len(args) > 0:
+				return cli.UsageErrorf(cmd, "--%s is of all partners: it goes without %q", chosen.flag, args[0])
 			}
 			if c.acting.Dir, err = os.Getwd(); err != nil {
 				c.acting.Dir = "" // it is only a hint for whom to act
