@@ -145,7 +145,7 @@ func TestSyncAnsweredInProse(t *testing.T) {
 	}
 }
 
-// R59: who acts, and what is refused.
+// Work-with W14: who acts (R59), and what is refused.
 func TestForWhomSyncActs(t *testing.T) {
 	n, _ := runNode(t, initHome(t, nil))
 	dir := t.TempDir()

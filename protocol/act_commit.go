@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -29,15 +30,37 @@ type Acceptance struct {
 // Accept is the act by which somebody commits.
 var Accept = NewAct(ActSpec{
 	Act: ActAccept, Heading: "ACCEPT", Class: ClassDeed, Doc: "Commits its author to an item.",
-}, parseAcceptance, formatAcceptance, Acceptance{exampleCommit, exampleItem, "I accept this state. Behavior change: I send these four keys only."})
+}, parseAcceptance, formatAcceptance, Acceptance{exampleCommit, exampleItem, "I send these four keys only."})
 
 func formatAcceptance(a Acceptance) string {
-	return writeForm("ACCEPT", a.FormHead).put("ITEM", a.Item.String()).put("COMMITMENT", a.Commitment).String()
+	return writeForm("ACCEPT", a.FormHead).put("ITEM", a.Item.String()).put("COMMITMENT", commits(a.Commitment)).String()
+}
+
+// The words of a commitment, as the seed has them, around what changes by it.
+const (
+	accepted = "I accept this state."
+	changing = "Behavior change:"
+)
+
+// commits is a commitment by which something changes, or nothing.
+func commits(change string) string {
+	if change == "" {
+		return accepted
+	}
+	return accepted + " " + changing + " " + change
+}
+
+// changeBy is what changes by a commitment: what its author says beside that they accept.
+func changeBy(commitment string) string {
+	if rest, ok := strings.CutPrefix(commitment, accepted); ok {
+		return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), changing))
+	}
+	return commitment
 }
 
 func parseAcceptance(body string) (Acceptance, error) {
 	f := readForm("ACCEPT", body, "ITEM", "COMMITMENT")
-	return Acceptance{f.FormHead, ParseItemRef(f.flat("ITEM")), f.text("COMMITMENT")}, nil
+	return Acceptance{f.FormHead, ParseItemRef(f.flat("ITEM")), changeBy(f.text("COMMITMENT"))}, nil
 }
 
 // Rejection declines an item, with a reason.

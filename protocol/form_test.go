@@ -144,7 +144,7 @@ func TestItemRef(t *testing.T) {
 	}
 }
 
-// Work-with W7, W8, W9: no path can be made of a slug (R20), names of any script have one, and what differs in
+// Work-with W7, W8: no path can be made of a slug (R20), names of any script have one, and what differs in
 // more than case and blanks is another topic although it has the same.
 func TestSlug(t *testing.T) {
 	for topic, want := range map[string]protocol.Slug{

@@ -222,6 +222,34 @@ func TestSidecar(t *testing.T) {
 	}
 }
 
+// Work-with W182: what is put off until a time of another zone has run out at that instant. It
+// prevents: times that are compared as texts, by which 00:30 at +07:00 is later than 17:31 UTC.
+func TestPutOffUntilAnotherZonesTime(t *testing.T) {
+	skills, _ := speakers()
+	tb := &table{T: t, now: noon}
+	tb.do(skills.Open(""))
+	tb.do(skills.Agree("Keys are four", 0))
+	at := tb.now.Add(time.Second)
+	m := protocol.Message{
+		From: "mawjs", To: []protocol.Address{{Name: "skills"}}, Type: protocol.TypeText, Act: protocol.ActDefer, Timestamp: at, Path: protocol.NewPath(tb.last.Channel(), at, 99),
+		Body: "DEFER | from: mawjs\nITEM: A1\nUNTIL: 2026-04-17T00:30:00+07:00",
+	}
+	next, err := topics.Kind(record).Step(tb.t, affair.Deed{Message: &m, Position: affair.Position{Place: at, Path: m.Path}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	until := time.Date(2026, 4, 16, 17, 30, 0, 0, time.UTC)
+	for ahead, want := range map[time.Duration]topics.Phase{-time.Second: topics.Deferred, time.Second: topics.TimedOut} {
+		it, err := topics.Kind(record).At(next, until.Add(ahead)).Find(protocol.ItemRef{Label: "A1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st := it.Stand("mawjs"); st.Phase != want || !st.Until.Equal(until) {
+			t.Errorf("%s after %s it is %s until %s, want %s", ahead, until, st.Phase, st.Until, want)
+		}
+	}
+}
+
 // Failure prevented: a check of many claims is made too long to be kept by what strangers wrote.
 func TestClaimsComeBeforeComments(t *testing.T) {
 	skills, _ := speakers()
@@ -244,7 +272,7 @@ func TestClaimsComeBeforeComments(t *testing.T) {
 	}
 }
 
-// Work-with W17, W48, W49, W131: the history keeps raw scores alone and has a line for each answer with a score, of earlier terms too.
+// Work-with W48, W49: the history keeps raw scores alone and has a line for each answer with a score, of earlier terms too.
 func TestHistory(t *testing.T) {
 	skills, mawjs := speakers()
 	tb := &table{T: t, now: noon}

@@ -32,7 +32,7 @@ func files(t *testing.T, dir string, names ...string) {
 	}
 }
 
-// The ψ of an agent is that of its working tree where a CLAUDE.md is beside it, else that of
+// Work-with W1: the ψ of an agent is that of its working tree where a CLAUDE.md is beside it, else that of
 // its folder (the seed's step 0): whoever reads it and whoever writes it mean the same one.
 func TestOf(t *testing.T) {
 	tests := []struct {

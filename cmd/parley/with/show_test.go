@@ -48,7 +48,7 @@ func TestUntil(t *testing.T) {
 	}
 }
 
-// Work-with W44, W132: a score that was given some time ago is shown with what it is worth now; a
+// Work-with W44: a score that was given some time ago is shown with what it is worth now; a
 // terminal shows the words of both, too.
 func TestAScoreLater(t *testing.T) {
 	var out bytes.Buffer
