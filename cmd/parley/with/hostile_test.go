@@ -51,7 +51,7 @@ func filled[T any]() (v T) {
 func TestNoDisplayObeysARecord(t *testing.T) {
 	topic := filled[control.Topic]()
 	topic.Items = nil
-	topic.Status, topic.Tier, topic.Colour, topic.Slug = "SYNCED", "intra-soul", "green", "tmux-design" // the node's own words
+	topic.Status, topic.Tier, topic.Colour, topic.Slug = "SYNCED", "intra-soul", "green", "tmux" // the node's own words
 	for _, sort := range []string{"agreement", "question", "lesson", "dissent"} {
 		for _, phase := range []string{"pending", "accept", "reject", "defer", "timeout"} {
 			it := filled[control.TopicItem]()

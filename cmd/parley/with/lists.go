@@ -133,6 +133,11 @@ func runState(ctx context.Context, c *call) error {
 				notes = append(notes, note)
 			}
 		}
+		for _, v := range it.Validations {
+			if v.Stale {
+				notes = append(notes, fmt.Sprintf("%s, %s: asked whether it still holds %s, and silent: --revoke %s or --re-accept %s says.", it.ID, term.Line(v.Of), c.age(v.Time), it.ID, it.ID))
+			}
+		}
 	}
 	if len(t.Rows) == 0 {
 		out.Printf("Nothing is proposed yet.\n")

@@ -31,7 +31,7 @@ func design() control.Topic {
 			{ID: "P1", Sort: "question", Text: "Define scope and goals", By: "skills"},
 			{ID: "A1", Sort: "agreement", Text: "Keys are four", By: "skills", Agreed: true, Phase: "accept", Stands: []control.TopicStand{
 				{Who: "skills", Phase: "accept", Decided: ago(3 * day), Signed: true}, {Who: "mawjs", Phase: "accept", Previous: "pending", Decided: ago(2 * day), Signed: true},
-			}},
+			}, Validations: []control.TopicValidation{{By: "skills", Of: "mawjs", Time: ago(day), Stale: true}}},
 			{ID: "A2", Sort: "agreement", Text: "Pane titles include team tag", By: "skills", Phase: "defer", Stands: []control.TopicStand{
 				{Who: "skills", Phase: "accept", Decided: ago(3 * day), Signed: true},
 				{Who: "mawjs", Phase: "defer", Previous: "pending", Decided: ago(day), Until: seen.Add(3*day + time.Hour), Reason: "After mawjs ships #222", Signed: true},
@@ -77,7 +77,7 @@ func screenOf(t *testing.T, run func(context.Context, *call) error, words []stri
 	return "\n" + out.String()
 }
 
-// Work-with W15, W16, W20, W23, W24, W61, W63, W64, W65, W66, W67, W132, W178: the displays of the
+// Work-with W15, W16, W20, W23, W24, W61, W63, W64, W65, W66, W67, W132, W178, W184: the displays of the
 // seed, with their columns, marks and hints. Wherever a raw score stands the decayed one does too,
 // of a silent partner it is said that nobody knows, and how to begin where there is nothing.
 func TestTheDisplaysOfTheSeed(t *testing.T) {
@@ -124,7 +124,7 @@ From skills's context.md:
   Score:      raw 95% → decayed 84% (λ=0.01 intra-soul) SYNCED  ▂▅▇
 
 Agreements:
-  - [A1] ✓ ACCEPTED: Keys are four
+  - [A1] ✓ ACCEPTED: Keys are four  (mawjs does not say whether it still holds)
   - [A2] [spec] Pane titles include team tag  (mawjs: defer)
   - [A3] [spec] Worktree isolation on by default  (skills: pending)
   - [A4] [spec] Color semantics  (mawjs: timeout)
@@ -154,7 +154,7 @@ Total: 2 collaborations with 2 oracles
 		"status": {runStatus, []string{"mawjs"}, []control.Topic{design()}, `
 tmux design (↔ mawjs)  raw 95% → decayed 84% (λ=0.01 intra-soul) SYNCED  ▂▅▇
   P1   · open      Define scope and goals
-  A1   ✓ accept   Keys are four
+  A1   ✓ accept   Keys are four  (mawjs does not say whether it still holds)
   A2   ⏸ defer    Pane titles include team tag  (mawjs: defer)
   A3   · pending  Worktree isolation on by default  (skills: pending)
   A4   ⏱ timeout  Color semantics  (mawjs: timeout)
@@ -172,6 +172,7 @@ A3  skills  · pending                            Worktree isolation on by defau
 A4  skills  ✓ accept    2026-04-14 12:00 +00:00  Color semantics
     mawjs   ⏱ timeout   2026-04-16 12:00 +00:00
 
+A1, mawjs: asked whether it still holds 1d ago, and silent: --revoke A1 or --re-accept A1 says.
 A2, mawjs: until 2026-04-20 (3d)  reason: After mawjs ships #222
 A4, mawjs: Unknown state, not rejection. parley work-with mawjs tmux-design --sync to revisit.
 `},

@@ -268,8 +268,8 @@ func (c *call) section(title string, items []control.TopicItem, sort string, lin
 	}
 }
 
-// aside is what else to know of an agreement: who has not accepted it, and who wrote
-// without a key.
+// aside is what else to know of an agreement: who has not accepted it, who wrote without a
+// key, and who was asked whether it still holds and did not answer yet.
 func (c *call) aside(t control.Topic, it control.TopicItem) string {
 	var words []string
 	for _, st := range it.Stands {
@@ -277,6 +277,14 @@ func (c *call) aside(t control.Topic, it control.TopicItem) string {
 			words = append(words, term.Line(st.Who)+": "+st.Phase)
 		} else if !st.Signed {
 			words = append(words, term.Line(st.Who)+" unverified")
+		}
+	}
+	for _, v := range it.Validations {
+		switch {
+		case v.Stale:
+			words = append(words, term.Line(v.Of)+" does not say whether it still holds")
+		case v.Answer == "":
+			words = append(words, term.Line(v.Of)+" is asked whether it still holds")
 		}
 	}
 	if len(words) == 0 {
