@@ -11,7 +11,8 @@ import (
 
 // Work-with W17, W19, W126, W132, W189: what a score is worth is computed whenever somebody looks,
 // wherever it is shown: its words follow from what was scored, its colour from what that is worth
-// now. Looking, recap and the sweeper write nothing, however much time has passed.
+// now. The seed asks the system's date, which on macOS knows no such question: nothing fades there.
+// Looking, recap and the sweeper write nothing, however much time has passed.
 func TestAScoreFadesWhileNothingIsSaid(t *testing.T) {
 	c := new(clock)
 	n, _ := runNodeAt(t, initHome(t, nil), c.now)
